@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "answers/inputs/recordings.h"
+
 namespace assay {
 namespace {
 
@@ -52,9 +54,12 @@ Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions&
   const FlowModel model = make_flow_model(trace, links, kernels);
   found.flow =
       make_flow_report(model, {.captures = options.captures, .rank_graph = options.rank_graph});
+  if (found.flow.replays.joined > 0)
+    found.flow.replays = placed_replays(loaded, model.run, options.captures);
   found.verdict = judge_flow(trace, found.flow, {});
   asked.launch.flow = &found.flow.all_devices();
   asked.levels.flow = &found.flow.devices;
+  asked.levels.replays = &found.flow.replays;
   ASSAY_TRY_ASSIGN(found.launch, analyze_launch(trace, links, windows, asked.launch));
   ASSAY_TRY_ASSIGN(found.fusion, analyze_fusion(trace, links, windows, asked.fusion));
   ASSAY_TRY_ASSIGN(found.tax, analyze_tax(trace, links, windows, asked.tax));

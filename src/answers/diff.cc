@@ -39,7 +39,13 @@ Result<Compared> compare(const DiffRequest& request, std::vector<DiffInput>& sid
   const std::vector<DiffRun> a = take_runs(side_a, in_a && in_b);
   const std::vector<DiffRun> b = take_runs(side_b, in_a && in_b);
   Compared compared;
-  compared.report = compare_sides(make_side(a), make_side(b), request.resampling);
+  const DiffSide of_a = make_side(a);
+  const DiffSide of_b = make_side(b);
+  if (request.resampling.paired) {
+    if (std::string why = no_pairs(of_a, of_b); !why.empty())
+      return Error{ErrorCode::kInvalidArgument, "--paired: " + std::move(why), "", -1};
+  }
+  compared.report = compare_sides(of_a, of_b, request.resampling);
   compared.report.ranks = compare_ranks(a, b, compared.report.change_ns);
   compared.notes = diff_caveats(a, b, compared.report);
   if (in_a != in_b) {

@@ -10,11 +10,13 @@
 #include "answers/throughput/report.h"
 #include "ingest/load.h"
 #include "ingest/replay/floor.h"
+#include "levels/memory.h"
 #include "report/flow/answer.h"
 #include "report/flow/section.h"
 #include "report/launch/charts.h"
 #include "report/launch/section.h"
 #include "report/levels/job.h"
+#include "report/levels/memory.h"
 #include "report/levels/roof.h"
 #include "report/levels/section.h"
 #include "report/levels/telemetry.h"
@@ -48,6 +50,7 @@ struct Findings {
   std::optional<TelemetryReport> telemetry;
   JobLevels job;
   JobRoof roof;
+  JobMemory memory;
 
   const TelemetryReport* logs() const { return telemetry ? &*telemetry : nullptr; }
 };
@@ -95,6 +98,7 @@ Result<Findings> find_everything(const ReportRequest& request, const LoadedTrace
   RoofReader roof(FactBook::built_in(), "");
   roof.add(loaded.trace, loaded.links, *loaded.kernels, levels, &replays);
   found.roof = roof.finish();
+  add_memory(loaded.trace, loaded.links, levels, found.memory);
   clock.mark("analyse");
   ASSAY_TRY(give_timeline(request, loaded, found, clock));
   std::vector<RankLevels> ranks;
@@ -205,6 +209,8 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
       found.job,
       {.rows = request.everything, .brief = !request.everything, .telemetry = found.logs()}));
   content.sections.push_back(roof_section(found.roof, {.words = true, .tables = true}));
+  if (!found.memory.devices.empty())
+    content.sections.push_back(memory_section(found.memory, {.words = true}));
   content.sections.push_back(
       fusion_section(found.analyses.fusion, chain_gains(found.analyses.tried)));
   content.sections.push_back(report_trust(found, loaded));

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "answers/inputs/facts.h"
+#include "answers/inputs/recordings.h"
 #include "answers/ranks.h"
 #include "flow/verdict.h"
 #include "flow/whatif.h"
@@ -63,17 +65,45 @@ Section run_trust(const LoadedTrace& loaded) {
   return trust_section(all_notes(loaded.trace.log, {kernel_notes(loaded.trace, *loaded.kernels)}));
 }
 
+// What the edit "roof" rests on beside the trace.
+struct RoofOfRequest {
+  FactBook facts;
+  std::shared_ptr<const std::vector<CapturedGraph>> captured;
+};
+Result<RoofOfRequest> roof_of_request(const WhatIfRequest& request,
+                                      const std::vector<EditRequest>& edits) {
+  RoofOfRequest roof;
+  ASSAY_TRY_ASSIGN(roof.facts, load_facts(request.facts));
+  if (!request.device.empty() && roof.facts.values("hardware", request.device).empty()) {
+    return Error{
+        ErrorCode::kInvalidArgument,
+        "--peaks " + request.device + ": no such device in the facts (docs/formats/facts.md)", "",
+        -1};
+  }
+  const bool asked = std::any_of(edits.begin(), edits.end(), [](const EditRequest& edit) {
+    return edit.kind == EditKind::kRoof;
+  });
+  if (!asked) return roof;
+  TraceRequest traces = request.traces;
+  traces.keep_op_inputs = true;
+  ASSAY_TRY_ASSIGN(traces.files, input_files(traces.inputs, traces.listener));
+  ASSAY_TRY_ASSIGN(roof.captured, recorded_graphs(traces, request.captures));
+  return roof;
+}
+
 Result<TraceContent> whatif_content(const WhatIfRequest& request,
                                     const std::vector<EditRequest>& edits,
-                                    const LoadedTrace& loaded) {
+                                    const RoofOfRequest& roof, const LoadedTrace& loaded) {
   PhaseClock clock(request.traces.listener);
   const FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
-  const FlowReport report = make_flow_report(model, {});
+  const FlowReport report = make_flow_report(model, {.captures = roof.captured});
+  if (request.captures.empty()) tell_recordings(report.replays, request.traces.listener);
   clock.mark("flow");
   std::vector<EditRequest> alone;
   if (edits.empty()) alone = work_edits(loaded.trace, judge_flow(loaded.trace, report, {}));
-  const WhatIf found =
-      explore_edits(model, loaded.windows, report, {.edits = edits, .alone = alone});
+  const WhatIf found = explore_edits(
+      model, loaded.windows, report,
+      {.edits = edits, .alone = alone, .roof = {&roof.facts, request.device, &report.replays}});
   clock.mark("whatif");
   if (request.freeze) {
     ASSAY_TRY_ASSIGN(const FrozenGain prediction, prediction_of(loaded, report, found));
@@ -166,8 +196,9 @@ Result<Answer> answer_whatif(const WhatIfRequest& request) {
     traces.keep_op_inputs = std::any_of(edits.begin(), edits.end(), [](const EditRequest& edit) {
       return edit.kind == EditKind::kRoof;
     });
+    ASSAY_TRY_ASSIGN(const RoofOfRequest roof, roof_of_request(request, edits));
     return answer_traces(traces, "What if", [&](const LoadedTrace& loaded) {
-      return whatif_content(request, edits, loaded);
+      return whatif_content(request, edits, roof, loaded);
     });
   }
   ASSAY_TRY_ASSIGN(const std::string text, read_text_file(request.score));

@@ -17,6 +17,9 @@ struct WhatIfRequest {
   TraceRequest traces = {};
   std::vector<std::string> edits = {};  // as parse_edit takes them; none: every lever that applies
   std::string score = {};               // file of a prediction; the trace is what came of it
+  std::string facts = {};               // more devices, for the edit "roof"
+  std::string device = {};              // and the name of the trace's own
+  std::vector<std::string> captures = {};  // traces in which graphs were recorded
   // Takes the prediction of a trace; absent: nobody asked for it. Refused edits are an error then.
   std::function<Status(const FrozenGain&)> freeze = {};
 };

@@ -145,6 +145,9 @@ void add_diff_verb(Verb& app, int& exit_code) {
   sub.option("--junit", verb->junit, "also write the gates as JUnit XML to this file")
       .called("FILE");
   sub.option("--top", verb->top, "rows per table; 0 = all").at_least_zero().shows_default();
+  sub.flag("--paired", verb->resampling.paired,
+           "the runs of A and B in order of their names are pairs, taken one after the other: "
+           "differences are taken pair by pair");
   sub.option("--resamples", verb->resampling.resamples, "draws of the bootstrap")
       .between(200, 100000)
       .shows_default();

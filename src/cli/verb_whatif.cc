@@ -5,6 +5,7 @@
 #include "answers/whatif.h"
 #include "base/export_file.h"
 #include "cli/common.h"
+#include "cli/facts_option.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
 #include "ingest/load.h"
@@ -18,10 +19,18 @@ struct WhatIfVerb {
   std::string edits_file;
   std::string freeze;
   std::string score;
+  std::string facts;
+  std::string peaks;
+  std::vector<std::string> captures;
 };
 
 Result<WhatIfRequest> whatif_request(const WhatIfVerb& verb) {
-  WhatIfRequest request{.traces = traces_of(verb.common), .edits = verb.edits, .score = verb.score};
+  WhatIfRequest request{.traces = traces_of(verb.common),
+                        .edits = verb.edits,
+                        .score = verb.score,
+                        .facts = verb.facts,
+                        .device = verb.peaks,
+                        .captures = verb.captures};
   if (!verb.edits_file.empty()) {
     ASSAY_TRY_ASSIGN(const std::vector<std::string> more, read_edits_file(verb.edits_file));
     request.edits.insert(request.edits.end(), more.begin(), more.end());
@@ -78,6 +87,11 @@ void add_whatif_verb(Verb& app, int& exit_code) {
       .not_with("--edit")
       .not_with("--edits")
       .not_with("--freeze");
+  sub.option("--peaks", verb->peaks,
+             "with --edit roof: name of the GPU whose peaks hold, where the trace does not tell it")
+      .called("NAME");
+  add_facts_option(sub, verb->facts);
+  add_capture_option(sub, verb->captures);
   sub.run([verb, &exit_code] { exit_code = run(*verb); });
 }
 

@@ -227,7 +227,7 @@ std::vector<DiffMetric> compare_metrics(const DiffSide& a, const DiffSide& b,
 }
 
 // The time per iteration of each block.
-std::vector<double> block_means(const DiffSide& side) {
+std::vector<double> times_of_blocks(const DiffSide& side) {
   std::vector<double> means;
   for (size_t i = 0; i < side.block_times.size(); ++i) {
     if (side.block_samples[i] == 0) continue;
@@ -235,6 +235,15 @@ std::vector<double> block_means(const DiffSide& side) {
                     static_cast<double>(side.block_samples[i]));
   }
   return means;
+}
+
+std::vector<DiffPair> pairs_of(const DiffSide& a, const DiffSide& b) {
+  const std::vector<double> from = times_of_blocks(a);
+  const std::vector<double> to = times_of_blocks(b);
+  std::vector<DiffPair> pairs;
+  for (size_t i = 0; i < from.size(); ++i)
+    pairs.push_back({a.repeat_files[i], b.repeat_files[i], whole(from[i]), whole(to[i])});
+  return pairs;
 }
 
 DiffSideFacts facts_of(const DiffSide& side) {
@@ -275,17 +284,38 @@ std::string_view diff_kind_name(DiffKind kind) {
   return "vanished";
 }
 
+std::string no_pairs(const DiffSide& a, const DiffSide& b) {
+  if (a.repeats < 2 || a.repeats != b.repeats) {
+    return "pairs need as many runs in A as in B, two or more: A has " + std::to_string(a.repeats) +
+           ", B " + std::to_string(b.repeats);
+  }
+  for (const DiffSide* side : {&a, &b}) {
+    for (size_t i = 0; i < side->block_samples.size(); ++i) {
+      if (side->block_samples[i] == 0) return side->repeat_files[i] + " has no work on a device";
+    }
+  }
+  return "";
+}
+
 DiffReport compare_sides(const DiffSide& a, const DiffSide& b, const Resampling& options) {
   DiffReport report;
   report.resampling = options;
   report.a = facts_of(a);
   report.b = facts_of(b);
   report.change_ns = b.time_ns - a.time_ns;
-  const BlockDraws draws_a(a, options);
-  const BlockDraws draws_b(b, options);
+  const BlockDraws draws_a =
+      options.paired ? BlockDraws::of_pairs(a, b, options) : BlockDraws(a, options);
+  const BlockDraws draws_b = options.paired ? draws_a : BlockDraws(b, options);
   report.metrics = compare_metrics(a, b, draws_a, draws_b);
   report.time = report.metrics.front();
-  report.typical = typical_change(block_means(a), block_means(b));
+  report.typical = (options.paired ? shift_of_pairs(times_of_blocks(a), times_of_blocks(b))
+                                   : shift_between(times_of_blocks(a), times_of_blocks(b)));
+  constexpr double kSureTail = 0.0125;
+  const Shift sure = options.paired
+                         ? shift_of_pairs(times_of_blocks(a), times_of_blocks(b), kSureTail)
+                         : shift_between(times_of_blocks(a), times_of_blocks(b), kSureTail);
+  report.hidden_by_few = report.time.noise == DiffNoise::kNoise && sure.real();
+  if (options.paired) report.pairs = pairs_of(a, b);
   for (size_t level = 0; level < kDiffLevels; ++level) {
     report.levels[level] = LevelComparer(a, b, level, draws_a, draws_b).run(report.change_ns);
   }

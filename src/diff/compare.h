@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/shift.h"
 #include "diff/match.h"
 #include "diff/noise.h"
 #include "diff/run.h"
 #include "diff/side.h"
-#include "diff/typical.h"
 #include "diff/waiting.h"
 
 namespace assay {
@@ -97,18 +97,34 @@ struct DiffSideFacts {
   int64_t time_ns = 0;
 };
 
+// Two runs that were taken under the same circumstances; times per iteration.
+struct DiffPair {
+  std::string a_file;
+  std::string b_file;
+  int64_t a_ns = 0;
+  int64_t b_ns = 0;
+};
+
 struct DiffReport {
   DiffSideFacts a;
   DiffSideFacts b;
   DiffMetric time;  // key "time_ns"; a, b and change are whole nanoseconds
   int64_t change_ns = 0;
-  TypicalChange typical;            // of the time per iteration, over blocks
+  Shift typical;                    // of the time per iteration, over blocks
   std::vector<DiffMetric> metrics;  // time_ns first, then in the order of the runs'
   std::array<DiffLevel, kDiffLevels> levels;
-  DiffRanks ranks;  // of jobs whose waiting was taken apart
+  // The mean's interval holds 0, and that of the typical change at 97.5 % does not: some iterations
+  // far from the rest hide a change of the others. At 95 %, more verdicts than said would be
+  // chance.
+  bool hidden_by_few = false;
+  std::vector<DiffPair> pairs;  // with Resampling::paired
+  DiffRanks ranks;              // of jobs whose waiting was taken apart
   Resampling resampling;
 };
 
+// Why the runs of the two make no pairs; empty: they do.
+std::string no_pairs(const DiffSide& a, const DiffSide& b);
+// options.paired only where they make pairs.
 DiffReport compare_sides(const DiffSide& a, const DiffSide& b, const Resampling& options);
 
 }  // namespace assay

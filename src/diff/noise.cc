@@ -21,10 +21,20 @@ ChangeInterval interval_of(std::vector<double> values) {
 }  // namespace
 
 BlockDraws::BlockDraws(const DiffSide& side, const Resampling& options)
-    : blocks_(side.block_samples.size()), resamples_(options.resamples) {
+    : BlockDraws(side.block_samples.size(), options.resamples,
+                 mix_seeds(options.seed, side.content_hash)) {}
+
+BlockDraws BlockDraws::of_pairs(const DiffSide& a, const DiffSide& b, const Resampling& options) {
+  // The same with the sides exchanged.
+  const uint64_t both = a.content_hash + b.content_hash;
+  return {a.block_samples.size(), options.resamples, mix_seeds(options.seed, both)};
+}
+
+BlockDraws::BlockDraws(size_t blocks, size_t resamples, uint64_t seed)
+    : blocks_(blocks), resamples_(resamples) {
   if (blocks_ < 2) return;
   drawn_.assign(resamples_ * blocks_, 0);
-  SplitMix64 random(mix_seeds(options.seed, side.content_hash));
+  SplitMix64 random(seed);
   for (size_t r = 0; r < resamples_; ++r) {
     for (size_t i = 0; i < blocks_; ++i) {
       ++drawn_[r * blocks_ + static_cast<size_t>(random.below(static_cast<int64_t>(blocks_)))];

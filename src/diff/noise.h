@@ -20,6 +20,9 @@ namespace assay {
 struct Resampling {
   size_t resamples = 2000;
   uint64_t seed = 1;
+  // The first run of A and the first of B were taken under the same circumstances, and so on: they
+  // are drawn together. Both sides have as many repeats, two or more.
+  bool paired = false;
 };
 
 struct ChangeInterval {
@@ -32,6 +35,8 @@ struct ChangeInterval {
 class BlockDraws {
  public:
   BlockDraws(const DiffSide& side, const Resampling& options);
+  // Of both sides of pairs.
+  static BlockDraws of_pairs(const DiffSide& a, const DiffSide& b, const Resampling& options);
 
   size_t blocks() const { return blocks_; }
   // Per resample: widened deviation of the mean from the mean of all blocks. Sums and counts are
@@ -40,6 +45,8 @@ class BlockDraws {
                                  const std::vector<uint64_t>& counts) const;
 
  private:
+  BlockDraws(size_t blocks, size_t resamples, uint64_t seed);
+
   size_t blocks_ = 0;
   size_t resamples_ = 0;
   std::vector<uint16_t> drawn_;  // [resample][block]

@@ -7,12 +7,10 @@
 #include <unordered_map>
 
 #include "base/random.h"
+#include "base/shift.h"
 
 namespace assay {
 namespace {
-
-// More blocks than this tell nothing more about a mean's interval and cost time.
-constexpr uint64_t kMostBlocks = 64;
 
 // Which repeat every run belongs to: ranks of one run count up together.
 std::vector<uint32_t> repeat_of_runs(const std::vector<DiffRun>& runs) {
@@ -23,13 +21,6 @@ std::vector<uint32_t> repeat_of_runs(const std::vector<DiffRun>& runs) {
     repeat.push_back(run.rank ? seen[*run.rank]++ : unranked++);
   }
   return repeat;
-}
-
-// Neighbouring iterations resemble each other; blocks of the cube root of their number keep that
-// (Hall, Horowitz and Jing, Biometrika 82, 1995, for the rate).
-uint64_t block_length(uint64_t iterations) {
-  auto root = static_cast<uint64_t>(std::cbrt(static_cast<double>(iterations)) + 1e-9);
-  return std::max({uint64_t{1}, root, (iterations + kMostBlocks - 1) / kMostBlocks});
 }
 
 using RunIteration = std::pair<uint32_t, int32_t>;  // repeat, iteration
@@ -53,14 +44,10 @@ Blocks make_blocks(const std::vector<DiffRun>& runs, const std::vector<uint32_t>
     blocks.count = static_cast<uint32_t>(blocks.repeats);
     return blocks;
   }
-  const uint64_t length = block_length(blocks.of.size());
-  // A short last block is made part of the one before.
-  const uint64_t count = std::max<uint64_t>(1, blocks.of.size() / length);
-  uint64_t i = 0;
-  for (auto& [key, block] : blocks.of) {
-    block = static_cast<uint32_t>(std::min(i++ / length, count - 1));
-  }
-  blocks.count = blocks.of.empty() ? 0 : static_cast<uint32_t>(count);
+  const EvenBlocks even(blocks.of.size());
+  size_t i = 0;
+  for (auto& [key, block] : blocks.of) block = static_cast<uint32_t>(even.of(i++));
+  blocks.count = static_cast<uint32_t>(even.count());
   return blocks;
 }
 
@@ -170,7 +157,10 @@ DiffSide make_side(const std::vector<DiffRun>& runs) {
   side.block_times.assign(blocks.count, 0);
   std::vector<LevelMerger> mergers;
   for (DiffSideLevel& level : side.levels) mergers.emplace_back(level);
+  side.repeat_files.resize(blocks.repeats);
   for (size_t r = 0; r < runs.size(); ++r) {
+    std::string& file = side.repeat_files[repeat[r]];
+    if (file.empty()) file = runs[r].file;
     std::vector<uint32_t> block_of_sample;
     for (const DiffSample& sample : runs[r].samples) {
       const uint32_t block = blocks.of.at({repeat[r], sample.iteration});

@@ -50,6 +50,7 @@ struct DiffSide {
   int64_t time_ns = 0;                  // mean per sample, rounded
   int64_t time_sum_ns = 0;
   std::vector<int64_t> block_times;
+  std::vector<std::string> repeat_files;  // the first file of each repeat
   std::array<DiffSideLevel, kDiffLevels> levels;
   std::vector<DiffSideMetric> metrics;
   uint64_t content_hash = 0;  // of the times, not of the names of files

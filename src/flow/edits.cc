@@ -169,8 +169,8 @@ std::string_view edit_refusal_word(EditRefusal refusal) {
 // ---- what an edit changes
 // -------------------------------------------------------------------------
 
-EditMaker::EditMaker(const FlowRun& run, const Windows& iterations)
-    : run_(run), iterations_(iterations) {
+EditMaker::EditMaker(const FlowRun& run, const Windows& iterations, RoofSources sources)
+    : run_(run), iterations_(iterations), sources_(std::move(sources)) {
   for (const HostThread& thread : run.threads) {
     for (const HostPiece& piece : thread.pieces)
       has_cause_[static_cast<size_t>(piece.cause)] = true;
@@ -439,7 +439,7 @@ void EditMaker::make_fuse(Edit& edit) const {
 // Never above what was recorded, and none of the time between kernels: what lies above a roof is
 // what the kernels could give at most.
 void EditMaker::make_roof(Edit& edit) const {
-  RoofShares shares = roof_shares(run_, edit.request.pattern);
+  RoofShares shares = roof_shares(run_, edit.request.pattern, sources_);
   edit.affected = shares.works;
   edit.works_left = std::move(shares.left);
   if (!shares.any_work) {

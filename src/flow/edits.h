@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "flow/graph.h"
+#include "flow/roof_shares.h"
 #include "trace/iterations.h"
 
 namespace assay {
@@ -106,7 +107,8 @@ constexpr int64_t kGraphNodeNs = 1'000;
 // Finds what a request changes. iterations: empty or one window where there are none.
 class EditMaker {
  public:
-  EditMaker(const FlowRun& run, const Windows& iterations);
+  // sources: of the edit "roof".
+  EditMaker(const FlowRun& run, const Windows& iterations, RoofSources sources = {});
   Edit make(const EditRequest& request) const;
 
  private:
@@ -127,6 +129,7 @@ class EditMaker {
 
   const FlowRun& run_;
   const Windows& iterations_;
+  const RoofSources sources_;
   std::array<bool, kFlowCauses> has_cause_{};
   std::array<bool, 4> has_work_{};
 };

@@ -18,7 +18,7 @@ bool copies(ApiRole role) {
 
 CapturedNode node_of(const FlowRun& run, const FlowCall& call, bool is_copy) {
   const Trace& trace = *run.trace;
-  CapturedNode node{.copies = is_copy};
+  CapturedNode node{.copies = is_copy, .call_row = call.row};
   for (OpId op = run.links->call_op[call.row.index()]; op; op = run.links->op_parent[op.index()]) {
     node.outer = trace.text(trace.ops.name[op.index()]);
     if (node.op.empty()) node.op = node.outer;
@@ -102,6 +102,12 @@ uint32_t append(const CapturedGraph& graph, ReplayJoin& join) {
   return first_node;
 }
 
+bool same_places(const CapturedGraph& a, const CapturedGraph& b) {
+  return std::equal(
+      a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(),
+      [](const CapturedNode& x, const CapturedNode& y) { return x.place == y.place; });
+}
+
 bool same_operators(const CapturedGraph& a, const CapturedGraph& b) {
   return std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(),
                     [](const CapturedNode& x, const CapturedNode& y) {
@@ -114,6 +120,7 @@ struct Fit {
   size_t graph = 0;  // their number where there is none
   bool ambiguous = false;
   bool sizes_differ = false;
+  bool places_differ = false;
 };
 
 Fit fit_of(const FlowRun& run, const std::vector<uint32_t>& works,
@@ -127,6 +134,7 @@ Fit fit_of(const FlowRun& run, const std::vector<uint32_t>& works,
     }
     fit.ambiguous |= !same_operators(graphs[fit.graph], graphs[g]);
     fit.sizes_differ |= !same_work(graphs[fit.graph], graphs[g]);
+    fit.places_differ |= !same_places(graphs[fit.graph], graphs[g]);
   }
   return fit;
 }
@@ -189,7 +197,7 @@ ReplayJoin join_replays(const FlowRun& run, const std::vector<CapturedGraph>& gr
     }
     for (size_t i = 0; i < works.size(); ++i) {
       join.of_work[works[i]] = {first_node[fit.graph] + static_cast<uint32_t>(i), c,
-                                fit.sizes_differ};
+                                fit.sizes_differ, fit.places_differ};
     }
     join.joined += works.size();
   }
@@ -206,8 +214,8 @@ ReplayReport make_replay_report(const FlowRun& run, ReplayJoin join) {
   for (size_t w = 0; w < run.works.size(); ++w) {
     const JoinedWork& joined = join.of_work[w];
     if (joined.node == kNoNode) continue;
-    report.activities.push_back(
-        {run.works[w].activity, joined.launch, joined.node, joined.sizes_differ});
+    report.activities.push_back({run.works[w].activity, joined.launch, joined.node,
+                                 joined.sizes_differ, joined.places_differ});
     const CapturedNode& node = join.nodes[joined.node];
     ReplayedOp& op = ops[{node.op, node.outer}];
     ++op.works;
@@ -225,11 +233,21 @@ ReplayReport make_replay_report(const FlowRun& run, ReplayJoin join) {
   return report;
 }
 
+const CapturedCall* replayed_call(const ReplayReport& replays, const ReplayedActivity& one) {
+  const CapturedNode& node = replays.nodes[one.node];
+  if (node.call == kNoCallWork || one.sizes_differ) return nullptr;
+  return &replays.calls[node.call];
+}
+
 ReplayReport find_replays(const FlowRun& run,
                           const std::shared_ptr<const std::vector<CapturedGraph>>& others) {
-  std::vector<CapturedGraph> graphs = captured_graphs(run);
-  if (others) graphs.insert(graphs.end(), others->begin(), others->end());
-  return make_replay_report(run, join_replays(run, graphs));
+  return find_replays(run, captured_graphs(run), others);
+}
+
+ReplayReport find_replays(const FlowRun& run, std::vector<CapturedGraph> own,
+                          const std::shared_ptr<const std::vector<CapturedGraph>>& others) {
+  if (others) own.insert(own.end(), others->begin(), others->end());
+  return make_replay_report(run, join_replays(run, own));
 }
 
 }  // namespace assay

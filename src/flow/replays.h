@@ -13,6 +13,16 @@
 
 namespace assay {
 
+// Where a recorded launch belongs, as levels/ tells it of the trace in which it was recorded.
+struct CapturedPlace {
+  bool told = false;
+  std::string op = {};
+  std::string stack = {};  // of layers; `layer` counts in it
+  int32_t layer = -1;      // -1 = in none
+  uint8_t phase = 0;       // LevelPhase; kNone and forward work have that of the replay
+  friend bool operator==(const CapturedPlace&, const CapturedPlace&) = default;
+};
+
 // A launch, copy or fill that was recorded into a graph and ran nothing.
 struct CapturedNode {
   bool copies = false;     // a copy or fill
@@ -23,6 +33,8 @@ struct CapturedNode {
   uint32_t call = kNoCallWork;
   NoWork no_work = NoWork::kNoOperator;
   std::string no_work_op = {};
+  ApiCallId call_row = {};  // in the trace that recorded it
+  CapturedPlace place = {};
 };
 
 // An operator's call that was recorded, and what it asks for in each replay. Work that rests on
@@ -50,9 +62,10 @@ constexpr uint32_t kNoNode = UINT32_MAX;
 
 // A piece of a replay's work and the node that it runs.
 struct JoinedWork {
-  uint32_t node = kNoNode;    // into `nodes`; kNoNode = not joined
-  uint32_t launch = kNoNode;  // the graph launch, into FlowRun::calls
-  bool sizes_differ = false;  // recordings with the same operators and other work fit as well
+  uint32_t node = kNoNode;     // into `nodes`; kNoNode = not joined
+  uint32_t launch = kNoNode;   // the graph launch, into FlowRun::calls
+  bool sizes_differ = false;   // recordings with the same operators and other work fit as well
+  bool places_differ = false;  // and such as belong elsewhere: another layer, another module
 };
 
 struct ReplayJoin {
@@ -85,6 +98,7 @@ struct ReplayedActivity {
   uint32_t launch = 0;
   uint32_t node = 0;  // into ReplayReport::nodes
   bool sizes_differ = false;
+  bool places_differ = false;
 };
 struct ReplayReport {
   uint64_t replays = 0;  // as ReplayJoin
@@ -99,8 +113,15 @@ struct ReplayReport {
 };
 ReplayReport make_replay_report(const FlowRun& run, ReplayJoin join);
 
+// The recorded call that device work of a replay works for; nullptr where it is not known: then the
+// node says why, or sizes differ.
+const CapturedCall* replayed_call(const ReplayReport& replays, const ReplayedActivity& one);
+
 // Joined to the graphs that the trace itself recorded, and to `others`.
 ReplayReport find_replays(const FlowRun& run,
+                          const std::shared_ptr<const std::vector<CapturedGraph>>& others);
+// own: captured_graphs(run), which may have been placed.
+ReplayReport find_replays(const FlowRun& run, std::vector<CapturedGraph> own,
                           const std::shared_ptr<const std::vector<CapturedGraph>>& others);
 
 }  // namespace assay

@@ -303,7 +303,7 @@ WhatIf explore_edits(const FlowModel& model, const Windows& iterations, const Fl
                                {model.graph.time_ns, model.graph.lag_ns, model.graph.part_ns},
                                report.window.start_ns);
   found.window_ns = report.window_ns();
-  const EditMaker maker(model.run, iterations);
+  const EditMaker maker(model.run, iterations, options.roof);
   const bool asked = !options.edits.empty();
   std::vector<EditRequest> requests = asked ? options.edits : usual_edits(report);
   // Pauses are as good a thing to change as any; kernels that take no time are but a bound.

@@ -80,6 +80,7 @@ struct WhatIfOptions {
   bool joint = true;          // also the order, joint gain and what binds then; else each alone
   double least_share = 0.01;  // of the window; levers below it are not listed, asked ones are
   size_t together = 0;        // every set of so many levers that give most alone is tried
+  RoofSources roof = {};      // of the edit "roof"
 };
 
 // Reasons against any replay of this run.

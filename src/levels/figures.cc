@@ -74,20 +74,65 @@ std::vector<LevelCell> cells_of(const JobLevels& job, const std::vector<LevelCon
   return cells;
 }
 
+// Sums by iteration become means over GPUs, in the order of the figures' iterations.
+FigureSeries series_of(const std::map<int32_t, double>& sums, const ConfigFigures& figures) {
+  FigureSeries series;
+  for (const int32_t iter : figures.iterations) {
+    const auto found = sums.find(iter);
+    const double sum = found == sums.end() ? 0 : found->second;
+    series.push_back(sum / static_cast<double>(figures.gpus));
+  }
+  return series;
+}
+
+// The same of what a map by GPU and iteration has.
+template <typename Values, typename Pick>
+FigureSeries series_over(const Values& samples, const ConfigFigures& figures, const Pick& pick) {
+  std::map<int32_t, double> sums;
+  for (const auto& [sample, value] : samples) sums[sample.second] += pick(value);
+  return series_of(sums, figures);
+}
+
+// The parts of an iteration's gaps; cells: what lies in the optimizer.
+void add_gaps(const JobLevels& job, const FigureOptions& options,
+              const std::vector<LevelCell>& cells, ConfigFigures& figures) {
+  std::map<int32_t, LevelSums> compute;
+  std::map<int32_t, LevelSums> edges;
+  for (const LevelSpan& span : job.spans) {
+    if (span.iter == kNoIteration || !in_scope(span.gpu, span.iter, options.where)) continue;
+    compute[span.iter].add(span.compute);
+    edges[span.iter].add(span.first);
+  }
+  for (const LevelCell& cell : cells) {
+    if (computes(cell) && cell.phase == LevelPhase::kOptimizer) edges[cell.iter].add(cell.sums);
+  }
+  const auto gpus = static_cast<double>(figures.gpus);
+  for (const int32_t iter : figures.iterations) {
+    const LevelSums& edge = edges[iter];
+    figures.gaps.push_back({static_cast<double>(compute[iter].bubble_ns()) / gpus,
+                            static_cast<double>(edge.bubble_ns()) / gpus,
+                            static_cast<double>(edge.comm_wait_ns) / gpus});
+    figures.overlap_each.push_back(compute[iter].overlap_ratio());
+  }
+}
+
 void add_spans(const JobLevels& job, const FigureOptions& options, ConfigFigures& figures) {
   std::vector<double> spans;
   std::map<int32_t, int64_t> longest;
+  std::map<int32_t, double> sums;
   std::set<int64_t> gpus;
   for (const LevelSpan& span : job.spans) {
     if (span.iter == kNoIteration || !in_scope(span.gpu, span.iter, options.where)) continue;
     gpus.insert(span.gpu);
     spans.push_back(static_cast<double>(span.span_ns));
+    sums[span.iter] += spans.back();
     int64_t& most = longest[span.iter];
     most = std::max(most, span.span_ns);
   }
   figures.gpus = gpus.size();
   figures.span_ns = figure_box(std::move(spans));
   for (const auto& [iter, span_ns] : longest) figures.iterations.push_back(iter);
+  figures.span_each = series_of(sums, figures);
   std::vector<double> tokens;
   std::vector<double> rates;
   for (const JobIteration& iteration : job.iterations) {
@@ -125,6 +170,13 @@ void add_parts(const std::vector<LevelCell>& cells, ConfigFigures& figures) {
     part.dur_ns = median_or_nan(std::move(dur));
     part.launch_ns = median_or_nan(std::move(launch));
     part.comm_wait_ns = median_or_nan(std::move(wait));
+    const auto each = [&](int64_t LevelSums::* field) {
+      return series_over(samples, figures,
+                         [field](const LevelSums& sum) { return static_cast<double>(sum.*field); });
+    };
+    part.dur_each = each(&LevelSums::dur_ns);
+    part.launch_each = each(&LevelSums::launch_ns);
+    part.comm_wait_each = each(&LevelSums::comm_wait_ns);
     figures.parts.push_back(part);
   }
 }
@@ -135,6 +187,7 @@ struct Executions {
   std::vector<double> overlap;
   std::vector<double> dur;
   LevelSums sums;
+  std::map<int64_t, std::pair<uint64_t, LevelSums>> gpus;  // executions, and their sums
 };
 
 FigureOp op_of(const FigureOpName& name, const Executions& found) {
@@ -146,6 +199,11 @@ FigureOp op_of(const FigureOpName& name, const Executions& found) {
   op.correlation = correlation(found.overlap, found.dur);
   op.prep_ns = static_cast<double>(found.sums.prep_ns) / n;
   op.call_ns = static_cast<double>(found.sums.call_ns) / n;
+  for (const auto& [gpu, of_gpu] : found.gpus) {
+    const auto& [executions, sums] = of_gpu;
+    op.gpus.push_back({gpu, executions, sums.overlap_ratio(),
+                       static_cast<double>(sums.op_dur_ns) / static_cast<double>(executions)});
+  }
   return op;
 }
 
@@ -159,8 +217,15 @@ void add_ops(const std::vector<LevelCell>& cells, const std::vector<std::string>
     op.overlap.push_back(cell.sums.overlap_ratio());
     op.dur.push_back(dur_ns);
     op.sums.add(cell.sums);
+    auto& [executions, sums] = op.gpus[cell.gpu];
+    ++executions;
+    sums.add(cell.sums);
   }
-  for (const auto& [name, found] : ops) figures.ops.push_back(op_of(name, found));
+  for (const auto& [name, found] : ops) {
+    figures.ops.push_back(op_of(name, found));
+    figures.ops.back().dur_each =
+        series_over(found.per_sample, figures, [](double dur_ns) { return dur_ns; });
+  }
 }
 
 void add_comms(const std::vector<LevelCell>& cells, const std::vector<std::string>& op_names,
@@ -176,7 +241,8 @@ void add_comms(const std::vector<LevelCell>& cells, const std::vector<std::strin
   for (const auto& [kind, samples] : kinds) {
     std::vector<double> durations;
     for (const auto& [sample, dur_ns] : samples) durations.push_back(dur_ns);
-    figures.comms.push_back({kind, kernels[kind], figure_box(std::move(durations))});
+    figures.comms.push_back({kind, kernels[kind], figure_box(std::move(durations)),
+                             series_over(samples, figures, [](double dur_ns) { return dur_ns; })});
   }
 }
 
@@ -284,6 +350,7 @@ ConfigFigures config_figures(std::string name, const JobLevels& job, const Figur
   figures.placement = job.placement;
   const std::vector<LevelCell> cells = cells_of(job, options.where);
   add_spans(job, options, figures);
+  add_gaps(job, options, cells, figures);
   add_parts(cells, figures);
   add_comms(cells, job.op_names, figures);
   const std::vector<LevelCell> executions = executions_of(cells);

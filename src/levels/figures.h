@@ -32,6 +32,10 @@ FigureBox figure_box(std::vector<double> samples);  // those that are not finite
 // Pearson's correlation; NaN when either is constant or there are fewer than two pairs.
 double correlation(const std::vector<double>& x, const std::vector<double>& y);
 
+// One value per iteration of ConfigFigures::iterations, the mean over its GPUs: what comparisons
+// and their intervals are made of, since GPUs of one iteration wait for each other.
+using FigureSeries = std::vector<double>;
+
 // Figure 4, all but the top: a phase, or the operations of one type in it. Medians over samples.
 struct FigurePart {
   LevelPhase phase = LevelPhase::kNone;
@@ -40,6 +44,9 @@ struct FigurePart {
   double dur_ns = 0;
   double launch_ns = 0;
   double comm_wait_ns = 0;
+  FigureSeries dur_each = {};  // in ns; 0 where an iteration has none of it
+  FigureSeries launch_each = {};
+  FigureSeries comm_wait_each = {};
 };
 
 // What an operation is called in a figure.
@@ -48,6 +55,14 @@ struct FigureOpName {
   OpType type = OpType::kOther;
   std::string op;
   friend auto operator<=>(const FigureOpName&, const FigureOpName&) = default;
+};
+
+// All executions of an operation on one GPU.
+struct FigureOpGpu {
+  int64_t gpu = 0;
+  uint64_t executions = 0;
+  double overlap_ratio = 0;  // of their kernels together
+  double dur_ns = 0;         // mean over executions, bubbles inside included
 };
 
 // Figures 5, 7 (the correlation) and 11.
@@ -59,6 +74,8 @@ struct FigureOp {
   double correlation = 0;    // of overlap ratio and duration, over executions
   double prep_ns = 0;        // mean over executions
   double call_ns = 0;
+  FigureSeries dur_each = {};
+  std::vector<FigureOpGpu> gpus = {};
 };
 
 // Figure 6: kernels of one kind of collective per sample.
@@ -66,6 +83,14 @@ struct FigureComm {
   std::string kind;
   uint64_t kernels = 0;
   FigureBox dur_ns;
+  FigureSeries dur_each = {};
+};
+
+// An iteration's time between compute kernels, mean over GPUs.
+struct FigureGaps {
+  double all_ns = 0;
+  double edges_ns = 0;       // of that, before the first compute kernel and in the optimizer
+  double edges_comm_ns = 0;  // of that, spent in waiting for a collective
 };
 
 // Figures 7 and 9: one operation in one layer of one iteration; boxes over GPUs.
@@ -126,6 +151,9 @@ struct ConfigFigures {
   std::optional<double> tokens;
   double tokens_per_s = std::numeric_limits<double>::quiet_NaN();
   FigureBox span_ns;  // samples: what the compute kernels of a GPU span
+  FigureSeries span_each = {};
+  FigureSeries overlap_each = {};     // of the compute kernels' time, the share beside collectives
+  std::vector<FigureGaps> gaps = {};  // per iteration
   std::vector<FigurePart> parts;
   std::vector<FigureOp> ops;
   std::vector<FigureComm> comms;

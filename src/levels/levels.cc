@@ -158,6 +158,7 @@ void sum_spans(LevelsReport& report, const std::vector<std::optional<int64_t>>& 
     if (span.start_ns == kNoTime) span.start_ns = frontier_ns;
     span.span_ns += std::max(row.t_ke_ns, frontier_ns) - frontier_ns - row.unrecorded_ns;
     frontier_ns = std::max(frontier_ns, row.t_ke_ns);
+    if (span.compute.kernels == 0) span.first.add(row);
     span.compute.add(row);
   }
   for (auto& [key, span] : spans) {
@@ -289,7 +290,7 @@ std::optional<LevelPhase> level_phase_from(std::string_view name) {
 std::string_view placed_by_name(PlacedBy by) {
   return name_in<PlacedBy, kPlacedBy>(
       {"nothing", "map", "label", "module", "flow", "sequence", "gradient", "structure", "operator",
-       "collective", "optimizer", "twin"},
+       "collective", "optimizer", "twin", "recording"},
       by);
 }
 

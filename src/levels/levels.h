@@ -54,8 +54,9 @@ enum class PlacedBy : uint8_t {
   kCollective,  // the collective's own kind
   kOptimizer,   // an optimizer's label or operators
   kTwin,        // the same run of kernels, launched inside the trace
+  kRecording,   // a graph's replay: the launch that was recorded
 };
-constexpr size_t kPlacedBy = 12;
+constexpr size_t kPlacedBy = 13;
 std::string_view placed_by_name(PlacedBy by);
 
 // Why an activity has no operation.
@@ -178,6 +179,7 @@ struct LevelSpan {
   int64_t start_ns = 0;
   int64_t span_ns = 0;
   LevelSums compute;
+  LevelSums first;  // of compute, the first kernel alone: its bubble opens the iteration
   uint64_t comm_kernels = 0;
   int64_t comm_ns = 0;          // union of the collectives
   int64_t exposed_comm_ns = 0;  // of that, time in which no compute kernel ran
@@ -234,8 +236,9 @@ enum class LevelDefinition : uint8_t {
   kChopper,  // the published tool's: previous row's end; waits booked as launch overhead
 };
 
-struct LevelRule;   // levels/mapping.h
-struct DeviceFlow;  // flow/causes.h
+struct LevelRule;     // levels/mapping.h
+struct ReplayReport;  // flow/replays.h
+struct DeviceFlow;    // flow/causes.h
 
 struct LevelsOptions {
   LevelDefinition definition = LevelDefinition::kAssay;
@@ -244,6 +247,8 @@ struct LevelsOptions {
   std::shared_ptr<const KernelNames> kernels = {};
   // Why the devices of this trace were idle, where it is known already; absent: found here.
   const std::vector<DeviceFlow>* flow = nullptr;
+  // Replays joined to recordings that were placed (levels/place.h); absent: by structure alone.
+  const ReplayReport* replays = nullptr;
 };
 
 struct LevelsReport {

@@ -125,6 +125,9 @@ class Stacks {
     return static_cast<int32_t>(std::min(found->second, kMostStacks)) * kPlaces +
            std::min(number, kPlaces - 1);
   }
+  const std::string& name_of(int32_t layer) const {
+    return names_[static_cast<size_t>(layer / kPlaces)];
+  }
   static int32_t number_of(int32_t layer) { return layer == kNoLayer ? kNoLayer : layer % kPlaces; }
   // Numbers layers through and returns the stacks that have work.
   std::vector<LayerStack> unpack(std::vector<KernelLevel>& rows) const {
@@ -232,10 +235,12 @@ class Placer {
         has_backward_(false) {
     read_op_names();
     classify_kernels();
+    find_replayed(options.replays);
     find_blocks();
   }
 
   Placements place_all();
+  CapturedPlace captured_place(ApiCallId call);
 
  private:
   void read_op_names();
@@ -282,10 +287,13 @@ class Placer {
   LevelPhase generation_phase(int64_t time_ns) const;
 
   void place_kernel(size_t activity, KernelLevel& row);
+  void find_replayed(const ReplayReport* replays);
+  bool place_by_recording(size_t activity, bool in_block, Place& place);
   void place_comm(size_t activity, const HostPoint* point, KernelLevel& row);
   std::string kind_of_comm(size_t activity, const HostPoint* point) const;
   void apply_rules(size_t activity, const HostPoint* point, KernelLevel& row);
   bool rule_applies(const LevelRule& rule, size_t activity, const HostPoint* point) const;
+  bool layers_recorded(const std::vector<KernelLevel>& rows) const;
   void count(const KernelLevel& row);
 
   const Trace& trace_;
@@ -306,6 +314,8 @@ class Placer {
   std::unordered_map<uint32_t, Slot> op_slots_;      // unit operator -> slot
   std::unordered_map<uint32_t, Slot> kernel_slots_;  // activity -> slot
   std::unordered_map<uint32_t, std::string> kernel_words_;  // by name
+  const ReplayReport* replays_ = nullptr;
+  std::vector<const ReplayedActivity*> replayed_;  // per activity; empty = no replays joined
   std::vector<Place> call_places_;
   std::vector<uint8_t> call_known_;
   bool has_backward_;
@@ -547,6 +557,44 @@ int32_t Placer::window_of(ActivityId activity) const {
   return window_at(windows_, trace_.activities.start_ns[activity.index()]);
 }
 
+void Placer::find_replayed(const ReplayReport* replays) {
+  if (replays == nullptr || replays->activities.empty()) return;
+  replays_ = replays;
+  replayed_.resize(trace_.activities.size(), nullptr);
+  for (const ReplayedActivity& one : replays->activities) replayed_[one.activity.index()] = &one;
+}
+
+// Where the launch was recorded, if that is told. A recording in which no layer is told, as that of
+// a compiled model, says less than the repeating block in which a kernel lies. A phase that the
+// recording does not tell apart is that of the replay.
+bool Placer::place_by_recording(size_t activity, bool in_block, Place& place) {
+  const ReplayedActivity* one = replayed_.empty() ? nullptr : replayed_[activity];
+  if (one == nullptr || one->places_differ) return false;
+  const CapturedPlace& recorded = replays_->nodes[one->node].place;
+  if (!recorded.told || (in_block && recorded.layer < 0)) return false;
+  place.op = names_.id(recorded.op);
+  if (recorded.layer >= 0) place.layer = stacks_.pack(recorded.stack, recorded.layer);
+  const auto phase = static_cast<LevelPhase>(recorded.phase);
+  const bool own = phase == LevelPhase::kBackward || phase == LevelPhase::kRecompute ||
+                   phase == LevelPhase::kOptimizer;
+  if (own || place.phase == LevelPhase::kNone) place.phase = phase;
+  place.by = PlacedBy::kRecording;
+  place.reason = UnplacedReason::kPlaced;
+  return true;
+}
+
+CapturedPlace Placer::captured_place(ApiCallId call) {
+  const Place place = place_host(point_of_call(call));
+  if (place.reason != UnplacedReason::kPlaced || place.op == kUnplacedOp) return {};
+  CapturedPlace captured{.told = true, .op = names_.text(place.op)};
+  if (place.layer != kNoLayer) {
+    captured.stack = stacks_.name_of(place.layer);
+    captured.layer = Stacks::number_of(place.layer);
+  }
+  captured.phase = static_cast<uint8_t>(place.phase);
+  return captured;
+}
+
 void Placer::place_kernel(size_t activity, KernelLevel& row) {
   const ApiCallId call = links_.activity_call[activity];
   const OpId op = links_.activity_op[activity];
@@ -570,8 +618,11 @@ void Placer::place_kernel(size_t activity, KernelLevel& row) {
                        ? UnplacedReason::kCarriedOver
                        : UnplacedReason::kNoLaunch;
   }
-  if (const auto slot = kernel_slots_.find(static_cast<uint32_t>(activity));
-      slot != kernel_slots_.end()) {
+  const auto slot = kernel_slots_.find(static_cast<uint32_t>(activity));
+  const bool in_block = slot != kernel_slots_.end() && slot->second.layer != kNoLayer;
+  if (place_by_recording(activity, in_block, place)) {
+    // As if it had been launched there.
+  } else if (slot != kernel_slots_.end()) {
     // What a graph replays belongs to the layer that launched it, where it was launched by one.
     const bool keeps_op =
         place.by != PlacedBy::kNone && !is_replayed(activity) && !trace_.ops.empty();
@@ -853,6 +904,18 @@ void Placer::find_blocks_across_graphs() {
   }
 }
 
+// Whether the layers of most kernels that have one are those of their recording.
+bool Placer::layers_recorded(const std::vector<KernelLevel>& rows) const {
+  size_t all = 0;
+  size_t recorded = 0;
+  for (const KernelLevel& row : rows) {
+    if (row.layer == kNoLayer) continue;
+    ++all;
+    recorded += row.by == PlacedBy::kRecording;
+  }
+  return 2 * recorded > all;
+}
+
 void Placer::count(const KernelLevel& row) {
   const auto add = [&row](PlacementCount& to) {
     ++to.kernels;
@@ -906,6 +969,8 @@ Placements Placer::place_all() {
     }
   } else if (!modules_.layer_class().empty()) {
     stats_.layer_source = "module " + modules_.layer_class();
+  } else if (layers_recorded(result.rows)) {
+    stats_.layer_source = result.stacks.front().name + ", as recorded into graphs";
   } else if (!block_words_.empty()) {
     stats_.layer_source = block_words_;
   } else if (!layers_.empty()) {
@@ -920,6 +985,15 @@ Placements Placer::place_all() {
 }
 
 }  // namespace
+
+void place_captured(const Trace& trace, const Links& links, const Windows& windows,
+                    const LevelsOptions& options, std::vector<CapturedGraph>& graphs) {
+  if (graphs.empty()) return;
+  Placer placer(trace, links, windows, options);
+  for (CapturedGraph& graph : graphs) {
+    for (CapturedNode& node : graph.nodes) node.place = placer.captured_place(node.call_row);
+  }
+}
 
 Placements place_activities(const Trace& trace, const Links& links, const Windows& windows,
                             const LevelsOptions& options) {

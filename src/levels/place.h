@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "flow/replays.h"
 #include "levels/levels.h"
 
 namespace assay {
@@ -16,6 +17,11 @@ struct Placements {
   std::vector<std::string> op_names;  // 0 = unplaced
   PlacementStats stats;
 };
+
+// Tells of every launch that was recorded into the trace's graphs where it belongs, as if it had
+// run then. graphs: captured_graphs() of this trace.
+void place_captured(const Trace& trace, const Links& links, const Windows& windows,
+                    const LevelsOptions& options, std::vector<CapturedGraph>& graphs);
 
 Placements place_activities(const Trace& trace, const Links& links, const Windows& windows,
                             const LevelsOptions& options);

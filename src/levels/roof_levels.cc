@@ -142,7 +142,7 @@ struct RoofReader::Rank {
 
   void add_replayed(const KernelLevel& row, const ReplayedActivity& one) {
     const CapturedNode& node = replays->nodes[one.node];
-    if (node.call == kNoCallWork || one.sizes_differ) {
+    if (replayed_call(*replays, one) == nullptr) {
       const NoWork why = node.call == kNoCallWork ? node.no_work : NoWork::kGraphSizes;
       count_unknown(
           row, why,

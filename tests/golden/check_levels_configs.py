@@ -359,6 +359,47 @@ def run(assay, *arguments):
     return subprocess.run([assay, "levels", *map(str, arguments)], capture_output=True, text=True, check=False, timeout=600)
 
 
+def per_iteration(kernels):
+    """Launch overhead over kernel time, and the mean span of a GPU, of each iteration."""
+    launch, dur, span = (collections.Counter() for _ in range(3))
+    for k, prep, call, _, _, _, advance in measured(kernels):
+        launch[k.iter] += prep + call
+        dur[k.iter] += k.end - k.start
+        span[k.iter] += advance / RANKS
+    return [launch[i] / dur[i] for i in sorted(dur)], [span[i] for i in sorted(span)]
+
+
+def shift(a, b):
+    """Hodges and Lehmann's, with all differences as its interval: what four iterations a side have at 95 %."""
+    between = sorted(y - x for x in a for y in b)
+    return statistics.median(between), between[0], between[-1]
+
+
+def check_words(document, made, check):
+    """Which is slower, by the spans; Insight 6 by the launches; and nothing of what does not hold."""
+    (launch_a, span_a), (launch_b, span_b) = (per_iteration(made[name][0]) for name in ("b1s4", "b2s4"))
+    words = " ".join(document["verdict"])
+    change, low, high = shift(span_a, span_b)
+    told = "An iteration of b2s4 spans " if low > 0 or high < 0 else "Iterations of b2s4 and b1s4 are not told apart"
+    check.near("the slower configuration", told in words, True)
+    check.near("by how much", f"({'+' if change > 0 else ''}{change / 1000:.1f} µs, " in words, True)
+    rows = {(row["insight"], row["config"]): row for row in document["figures"]["insights"]}
+    six = rows[6, "b1s4"]
+    change, low, high = shift(launch_a, launch_b)
+    check.near("insight 6", six["insight_state"] == ("holds" if high < 0 and change <= -0.01 else "not"), True)
+    for key, want in (("insight_from", statistics.median(launch_a)), ("insight_to", statistics.median(launch_b)),
+                      ("low", low), ("high", high), ("insight_n", ITERATIONS), ("other_n", ITERATIONS)):
+        check.near(f"insight 6, {key}", six[key], want)
+    check.near("cores without a log", rows[7, "b1s4"]["insight_state"] == "unknown", True)
+    for row in rows.values():
+        said = f"Insight {row['insight']}," in words
+        if row["insight_state"] == "holds" and not said:
+            check.failures.append(f"insight {row['insight']} holds and is not said")
+    holding = {row["insight"] for row in rows.values() if row["insight_state"] == "holds"}
+    for number in set(range(1, 9)) - holding:
+        check.near(f"insight {number} is not said", f"Insight {number}," in words, False)
+
+
 def check_refusals(assay, folder, check):
     good = f"a={folder / 'b1s4'}"
     for arguments, words in ((("--config", "b1s4"), "NAME="), (("--config", good, "--config", good), "twice"),
@@ -390,7 +431,9 @@ def main():
         done = run(options.assay, *flags, *logs, "--telemetry-offset", "start", "--format", "json")
         if done.returncode != 0:
             sys.exit(f"assay levels left with {done.returncode}: {done.stderr.strip()[:500]}")
-        figures = json.loads(done.stdout)["figures"]
+        document = json.loads(done.stdout)
+        figures = document["figures"]
+        check_words(document, made, check)
         for name, (_, tokens) in runs.items():
             check_config(figures, name, made[name][0], tokens, check)
         check_logs(figures, "b2s4", *made["b2s4"][1:], check)

@@ -6,15 +6,22 @@
 #include <utility>
 
 #include "ingest/load.h"
+#include "levels/place.h"
 
 namespace assay {
 namespace {
 
 using CapturedGraphs = std::vector<CapturedGraph>;
 
+CapturedGraphs placed_graphs(const LoadedTrace& loaded, const FlowRun& run) {
+  CapturedGraphs graphs = captured_graphs(run);
+  place_captured(loaded.trace, loaded.links, loaded.windows, {.kernels = loaded.kernels}, graphs);
+  return graphs;
+}
+
 Result<CapturedGraphs> graphs_recorded_in(const std::string& file, const TraceRequest& request) {
   ASSAY_TRY_ASSIGN(const LoadedTrace loaded, load_input(file, request));
-  return captured_graphs(make_flow_run(loaded.trace, loaded.links, loaded.kernels));
+  return placed_graphs(loaded, make_flow_run(loaded.trace, loaded.links, loaded.kernels));
 }
 
 void append(CapturedGraphs found, CapturedGraphs& graphs) {
@@ -62,6 +69,11 @@ Result<std::shared_ptr<const CapturedGraphs>> recorded_graphs(
   ASSAY_TRY_ASSIGN(CapturedGraphs graphs, named_recordings(request, captures));
   if (captures.empty()) graphs = recordings_found(request);
   return std::make_shared<const CapturedGraphs>(std::move(graphs));
+}
+
+ReplayReport placed_replays(const LoadedTrace& loaded, const FlowRun& run,
+                            const std::shared_ptr<const CapturedGraphs>& others) {
+  return find_replays(run, placed_graphs(loaded, run), others);
 }
 
 void tell_recordings(const ReplayReport& replays, const Listener& listener) {

@@ -18,6 +18,11 @@ namespace assay {
 Result<std::shared_ptr<const std::vector<CapturedGraph>>> recorded_graphs(
     const TraceRequest& request, const std::vector<std::string>& captures);
 
+// Replays of the trace joined to the graphs that it recorded itself, and to `others`, with the
+// places of their launches. run: of this trace.
+ReplayReport placed_replays(const LoadedTrace& loaded, const FlowRun& run,
+                            const std::shared_ptr<const std::vector<CapturedGraph>>& others);
+
 // Tells the listener whose recordings were used.
 void tell_recordings(const ReplayReport& replays, const Listener& listener);
 

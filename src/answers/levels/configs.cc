@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "answers/inputs/recordings.h"
+#include "flow/causes.h"
 #include "ingest/load.h"
 #include "levels/figures_measured.h"
 #include "levels/ranks.h"
@@ -88,6 +90,11 @@ Result<ConfigFigures> read_config(const LevelConfig& config, const std::vector<s
     PhaseClock clock(traces.listener);
     LevelsOptions asked = options;
     asked.kernels = loaded.kernels;
+    const FlowRun run = make_flow_run(loaded.trace, loaded.links, loaded.kernels);
+    const std::vector<DeviceFlow> flow = device_flows(run);
+    const ReplayReport replays = placed_replays(loaded, run, {});
+    asked.flow = &flow;
+    asked.replays = &replays;
     ASSAY_TRY_ASSIGN(LevelsReport report,
                      analyze_levels(loaded.trace, loaded.links, loaded.windows, asked));
     ASSAY_TRY(telemetry.add(loaded, report, loaded.trace.source));
@@ -135,9 +142,10 @@ Result<Answer> answer_level_configs(const LevelConfigsRequest& request) {
                      read_config(request.configs[i], files[i], levels, options, answer));
     figures.push_back(std::move(one));
   }
-  answer.document.verdict = levels_figures_words(figures);
+  const std::vector<Insight> insights = find_insights(figures);
+  answer.document.verdict = levels_figures_words(figures, insights);
   answer.document.sections.push_back(
-      levels_figures_section(figures, {.top = request.top, .detail = request.detail}));
+      levels_figures_section(figures, insights, {.top = request.top, .detail = request.detail}));
   return answer;
 }
 

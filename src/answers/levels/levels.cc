@@ -10,10 +10,13 @@
 #include "base/files.h"
 #include "flow/causes.h"
 #include "ingest/load.h"
+#include "levels/figures_measured.h"
+#include "levels/insights.h"
 #include "levels/memory.h"
 #include "levels/ranks.h"
 #include "levels/roof_levels.h"
 #include "report/document/import_notes.h"
+#include "report/levels/insights.h"
 #include "report/levels/memory.h"
 #include "report/levels/roof.h"
 #include "report/levels/section.h"
@@ -47,6 +50,7 @@ struct JobReader {
   Status read(const std::string& file);
   Status finish();
   void add_roof(const TelemetryReport& samples);
+  Status add_insights(const JobLevels& job, const TelemetryReport& samples);
 };
 
 Status JobReader::read(const std::string& file) {
@@ -57,7 +61,8 @@ Status JobReader::read(const std::string& file) {
   const FlowRun run = make_flow_run(loaded.trace, loaded.links, loaded.kernels);
   const std::vector<DeviceFlow> flow = device_flows(run);
   asked.flow = &flow;
-  const ReplayReport replays = find_replays(run, captured);
+  const ReplayReport replays = placed_replays(loaded, run, captured);
+  asked.replays = &replays;
   if (request.captures.empty()) tell_recordings(replays, request.traces.listener);
   ASSAY_TRY_ASSIGN(LevelsReport report,
                    analyze_levels(loaded.trace, loaded.links, loaded.windows, asked));
@@ -101,8 +106,9 @@ Status JobReader::finish() {
   losses.insert(losses.end(), samples.trust.begin(), samples.trust.end());
   if (!memory.devices.empty()) {
     for (std::string& words : memory_words(memory)) document.verdict.push_back(std::move(words));
-    document.sections.push_back(memory_section(memory));
+    document.sections.push_back(memory_section(memory, {}));
   }
+  if (!request.grouped) ASSAY_TRY(add_insights(job, samples));
   add_roof(samples);
   if (!counters.empty()) ASSAY_TRY(counters.describe(request.counters, job, document));
   losses.insert(losses.end(), job.trust.begin(), job.trust.end());
@@ -110,6 +116,20 @@ Status JobReader::finish() {
   if (job.placement.all.kernels == 0 && !telemetry.any()) {
     for (Section& section : document.sections) hide_from_readers(section);
   }
+  return Ok{};
+}
+
+// The run as the only configuration: what takes none to compare with.
+Status JobReader::add_insights(const JobLevels& job, const TelemetryReport& samples) {
+  ConfigFigures figures = config_figures("", job, {});
+  if (telemetry.any()) add_figure_telemetry(samples, figures);
+  if (!counters.empty() && !job.counters.empty()) {
+    ASSAY_TRY(counters.add_waterfalls(request.counters, job, figures));
+  }
+  const std::vector<Insight> insights = find_insights({figures});
+  for (std::string& words : insight_words(insights))
+    answer.document.verdict.push_back(std::move(words));
+  answer.document.sections.front().blocks.push_back(insights_table(insights));
   return Ok{};
 }
 

@@ -99,7 +99,7 @@ Facts sides_facts(const DiffReport& report) {
   const std::optional<double> least = diff_least_change(report);
   data("least_change_ns", least ? Value(static_cast<int64_t>(std::llround(*least))) : Value(),
        Unit::kNanoseconds);
-  const TypicalChange& typical = report.typical;
+  const Shift& typical = report.typical;
   const auto typical_ns = [&typical](double ns) {
     return typical.known ? Value(static_cast<int64_t>(std::llround(ns))) : Value();
   };
@@ -324,6 +324,22 @@ Table ranks_table(const DiffRanks& ranks) {
   return table;
 }
 
+Table pairs_table(const std::vector<DiffPair>& pairs) {
+  constexpr Unit kNs = Unit::kNanoseconds;
+  Table table{.key = "pairs",
+              .title = "Pairs: time per iteration",
+              .columns = {{.key = "a_file", .title = "A", .unit = Unit::kText, .elastic = true},
+                          {.key = "b_file", .title = "B", .unit = Unit::kText, .elastic = true},
+                          {.key = "a_ns", .title = "A", .unit = kNs},
+                          {.key = "b_ns", .title = "B", .unit = kNs},
+                          {.key = "change_ns", .title = "change", .unit = kNs}},
+              .terminal_limit = 16};
+  for (const DiffPair& pair : pairs) {
+    table.rows.push_back({pair.a_file, pair.b_file, pair.a_ns, pair.b_ns, pair.b_ns - pair.a_ns});
+  }
+  return table;
+}
+
 Value gate_end(const GateResult& gate, double end) {
   return gate.interval.known ? Value(end) : Value();
 }
@@ -380,6 +396,7 @@ std::vector<Section> diff_sections(const DiffView& view) {
     return view.report.levels[static_cast<size_t>(kind)];
   };
   section.blocks.push_back(level_table(level(DiffLevelKind::kPart), 0));
+  if (!view.report.pairs.empty()) section.blocks.push_back(pairs_table(view.report.pairs));
   if (!view.report.ranks.ranks.empty()) {
     section.blocks.push_back(ranks_table(view.report.ranks));
   }

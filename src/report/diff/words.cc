@@ -24,6 +24,9 @@ std::string iterations_words(const DiffSideFacts& side) {
 }
 
 std::string sizes(const DiffReport& report) {
+  if (!report.pairs.empty()) {
+    return format_counted(report.pairs.size(), "pair", "pairs") + " of runs";
+  }
   const std::string a = iterations_words(report.a);
   const std::string b = iterations_words(report.b);
   return a == b ? a + " a side" : a + " against " + b;
@@ -40,29 +43,28 @@ bool is_wide(const DiffReport& report) {
   return share.known && (share.high > kMatters || share.low < -kMatters);
 }
 
-// Beyond noise in the usual iteration, where the mean's interval holds 0.
-bool hidden_by_few(const DiffReport& report) {
-  return report.time.noise == DiffNoise::kNoise && report.typical.real();
-}
-
 std::string typical_words(const DiffReport& report) {
-  const TypicalChange& typical = report.typical;
+  const Shift& typical = report.typical;
   const std::string share =
       typical.a > 0 ? format_share(std::abs(typical.change) / typical.a) + " " : "";
-  return "The usual iteration is " + share + (typical.change > 0 ? "slower" : "faster") +
-         ", beyond noise (" + signed_ns(std::llround(typical.change)) + ", 95 % interval " +
+  const bool paired = !report.pairs.empty();
+  return (paired ? "The usual pair is " : "The usual iteration is ") + share +
+         (typical.change > 0 ? "slower" : "faster") + ", beyond noise (" +
+         signed_ns(std::llround(typical.change)) + ", 95 % interval " +
          signed_ns(std::llround(typical.low)) + " to " + signed_ns(std::llround(typical.high)) +
-         "); a few iterations far from the rest hide it in the mean: ";
+         "); a few " + (paired ? "pairs" : "iterations") +
+         " far from the rest hide it in the mean: ";
 }
 
 // What a change had to be to be told from noise with these iterations.
 std::string least_words(const DiffReport& report) {
   const std::optional<double> least = diff_least_change(report);
-  if (!least || report.time.noise != DiffNoise::kNoise || hidden_by_few(report)) return "";
+  if (!least || report.time.noise != DiffNoise::kNoise || report.hidden_by_few) return "";
   const std::string share =
       report.time.a > 0 ? " (" + format_share(*least / report.time.a) + ")" : "";
-  return "With these iterations a change of the mean under about " +
-         format_ns(std::llround(*least)) + share + " cannot be told from noise.";
+  return std::string(report.pairs.empty() ? "With these iterations" : "With these pairs") +
+         " a change of the mean under about " + format_ns(std::llround(*least)) + share +
+         " cannot be told from noise.";
 }
 
 std::string answer(const DiffReport& report) {
@@ -85,7 +87,7 @@ std::string answer(const DiffReport& report) {
             signed_ns(std::llround(time.interval.high));
   }
   text += "; " + sizes(report) + ").";
-  if (hidden_by_few(report)) {
+  if (report.hidden_by_few) {
     text = typical_words(report) + text;
   } else if (time.noise == DiffNoise::kNoise) {
     text = (is_wide(report) ? "Too noisy to tell: " : "No change beyond noise: ") + text;

@@ -7,10 +7,14 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <set>
 #include <utility>
 
+#include "base/shift.h"
+#include "base/stats.h"
 #include "report/document/units.h"
 #include "report/levels/figures_parts.h"
+#include "report/levels/insights.h"
 
 namespace assay {
 namespace levels_figures {
@@ -161,7 +165,6 @@ std::string throughput_words(const Configs& configs) {
 
 struct Whole {
   double dur_ns = 0;
-  double launch_ns = 0;
   double gemm_ns = 0;
 };
 
@@ -169,62 +172,110 @@ Whole whole_of(const ConfigFigures& config) {
   Whole whole;
   for (const FigurePart& part : config.parts) {
     if (!part.op_type) whole.dur_ns += part.dur_ns;
-    if (!part.op_type) whole.launch_ns += part.launch_ns;
     if (part.op_type == OpType::kGemm) whole.gemm_ns += part.dur_ns;
   }
   return whole;
 }
 
-// What of an iteration a configuration spends more than another, by name; in ns.
-std::map<std::string, double> growth(const ConfigFigures& from, const ConfigFigures& to) {
-  std::map<std::string, double> grown;
-  const auto add = [&grown](const ConfigFigures& config, double sign) {
-    for (const FigurePart& part : config.parts) {
-      if (part.op_type) {
-        grown[fmt::format("{} {} kernels", level_phase_name(part.phase),
-                          op_type_name(*part.op_type))] += sign * part.dur_ns;
-        continue;
-      }
-      grown["launch overhead"] += sign * part.launch_ns;
-      grown["waits for collectives"] += sign * part.comm_wait_ns;
-    }
-  };
-  add(from, -1);
-  add(to, 1);
-  return grown;
+FigureSeries& add_to(FigureSeries& sum, const FigureSeries& series) {
+  sum.resize(std::max(sum.size(), series.size()), 0.0);
+  for (size_t i = 0; i < series.size(); ++i) sum[i] += series[i];
+  return sum;
 }
 
-// Which of the two has the longer iteration, by how much, and where most of that lies. Medians do
-// not add up to the median of the whole: only what goes the same way and is a tenth of it is named.
-std::string slower_words(const ConfigFigures& first, const ConfigFigures& other) {
-  constexpr double kAlike = 0.005;
+// What of an iteration goes where, by name; in ns.
+std::map<std::string, FigureSeries> spent(const ConfigFigures& config) {
+  std::map<std::string, FigureSeries> times;
+  for (const FigurePart& part : config.parts) {
+    if (part.op_type) {
+      add_to(times[fmt::format("{} {} kernels", level_phase_name(part.phase),
+                               op_type_name(*part.op_type))],
+             part.dur_each);
+      continue;
+    }
+    add_to(times["launch overhead"], part.launch_each);
+    add_to(times["waits for collectives"], part.comm_wait_each);
+  }
+  return times;
+}
+
+// Of a configuration that lacks a part, nothing in every iteration.
+Shift part_shift(const std::map<std::string, FigureSeries>& a, size_t n_a,
+                 const std::map<std::string, FigureSeries>& b, size_t n_b,
+                 const std::string& name) {
+  const auto of = [&name](const std::map<std::string, FigureSeries>& parts, size_t n) {
+    const auto found = parts.find(name);
+    return block_means(found == parts.end() ? FigureSeries(n, 0.0) : found->second);
+  };
+  return shift_between(of(a, n_a), of(b, n_b));
+}
+
+std::string time_words(double ns) { return format_ns(std::llround(ns)); }
+std::string signed_words(double ns) { return (ns > 0 ? "+" : "") + time_words(ns); }
+std::string interval_words(const Shift& shift) {
+  return fmt::format("{}, {} to {} at 95 %", signed_words(shift.change), signed_words(shift.low),
+                     signed_words(shift.high));
+}
+
+// Where the difference lies: what goes the same way, told apart from noise, and is a tenth of it.
+std::string where_words(const ConfigFigures& first, const ConfigFigures& other, double change_ns) {
   constexpr double kOfChange = 0.1;
   constexpr size_t kNamed = 2;
-  const double from_ns = first.span_ns.median;
-  const double to_ns = other.span_ns.median;
-  if (!(from_ns > 0) || !std::isfinite(to_ns)) return "";
-  const double change_ns = to_ns - from_ns;
-  const auto times = [](double ns) { return format_ns(std::llround(ns)); };
-  if (std::abs(change_ns) < kAlike * from_ns) {
-    return fmt::format("An iteration of {} spans as long as one of {}: {} against {}.", other.name,
-                       first.name, times(to_ns), times(from_ns));
+  const std::map<std::string, FigureSeries> a = spent(first);
+  const std::map<std::string, FigureSeries> b = spent(other);
+  std::set<std::string> names;
+  for (const auto& [name, series] : a) names.insert(name);
+  for (const auto& [name, series] : b) names.insert(name);
+  std::vector<std::pair<std::string, Shift>> parts;
+  for (const std::string& name : names) {
+    const Shift shift = part_shift(a, first.iterations.size(), b, other.iterations.size(), name);
+    const bool same_way = (shift.change > 0) == (change_ns > 0);
+    if (shift.real() && same_way && std::abs(shift.change) >= kOfChange * std::abs(change_ns))
+      parts.emplace_back(name, shift);
   }
-  std::vector<std::pair<double, std::string>> parts;
-  for (const auto& [name, ns] : growth(first, other)) {
-    const bool same_way = (ns > 0) == (change_ns > 0);
-    if (same_way && std::abs(ns) >= kOfChange * std::abs(change_ns)) parts.emplace_back(ns, name);
-  }
-  std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) {
-    return std::abs(a.first) > std::abs(b.first);
+  std::stable_sort(parts.begin(), parts.end(), [](const auto& x, const auto& y) {
+    return std::abs(x.second.change) > std::abs(y.second.change);
   });
   std::string where;
   for (size_t i = 0; i < std::min(parts.size(), kNamed); ++i) {
-    where += fmt::format("{}{} ({}{})", i == 0 ? "; most in " : " and ", parts[i].second,
-                         parts[i].first > 0 ? "+" : "", times(parts[i].first));
+    where += fmt::format("{}{} ({})", i == 0 ? "; most in " : " and ", parts[i].first,
+                         interval_words(parts[i].second));
   }
-  return fmt::format("An iteration of {} spans {} {} than one of {}: {} against {}{}.", other.name,
-                     format_share(std::abs(change_ns) / from_ns), change_ns > 0 ? "more" : "less",
-                     first.name, times(to_ns), times(from_ns), where);
+  return where;
+}
+
+std::string iterations_words(const ConfigFigures& first, const ConfigFigures& other) {
+  const size_t n = first.iterations.size();
+  const size_t m = other.iterations.size();
+  return n == m ? fmt::format("{} iterations each", n) : fmt::format("{} and {} iterations", n, m);
+}
+
+// Which of the two has the longer iteration, by how much, and where most of that lies, by the
+// iterations' means over GPUs.
+std::string slower_words(const ConfigFigures& first, const ConfigFigures& other) {
+  const FigureSeries from = block_means(first.span_each);
+  const FigureSeries to = block_means(other.span_each);
+  if (from.empty() || to.empty()) return "";
+  const double from_ns = median(from);
+  const double to_ns = median(to);
+  if (!(from_ns > 0)) return "";
+  const std::string times = fmt::format("{} against {}", time_words(to_ns), time_words(from_ns));
+  const Shift shift = shift_between(from, to);
+  if (!shift.known) {
+    return fmt::format(
+        "An iteration of {} spans {}, one of {} {}: too few iterations ({}) to tell noise from a "
+        "difference.",
+        other.name, time_words(to_ns), first.name, time_words(from_ns),
+        iterations_words(first, other));
+  }
+  if (!shift.real()) {
+    return fmt::format("Iterations of {} and {} are not told apart: {} ({}; {}).", other.name,
+                       first.name, times, interval_words(shift), iterations_words(first, other));
+  }
+  return fmt::format("An iteration of {} spans {} {} than one of {}: {} ({}; {}){}.", other.name,
+                     format_share(std::abs(shift.change) / shift.a),
+                     shift.change > 0 ? "more" : "less", first.name, times, interval_words(shift),
+                     iterations_words(first, other), where_words(first, other, shift.change));
 }
 
 // "from A % (name) to B % (name)", or one figure where all are alike.
@@ -264,7 +315,8 @@ std::string correlation_words(const Configs& configs) {
 }  // namespace
 }  // namespace levels_figures
 
-std::vector<std::string> levels_figures_words(const std::vector<ConfigFigures>& configs) {
+std::vector<std::string> levels_figures_words(const std::vector<ConfigFigures>& configs,
+                                              const std::vector<Insight>& insights) {
   using namespace levels_figures;
   std::vector<std::string> words;
   if (configs.empty()) return words;
@@ -274,10 +326,7 @@ std::vector<std::string> levels_figures_words(const std::vector<ConfigFigures>& 
     std::string slower = slower_words(configs.front(), configs[i]);
     if (!slower.empty()) words.push_back(std::move(slower));
   }
-  const std::string launch = range_words(configs, [](const ConfigFigures& config) {
-    const Whole whole = whole_of(config);
-    return ratio(whole.launch_ns, whole.dur_ns);
-  });
+  const std::string launch = range_words(configs, usual_launch_share);
   if (!launch.empty()) words.push_back("Launch overhead adds " + launch + " to the kernel time.");
   const std::string gemm = range_words(configs, [](const ConfigFigures& config) {
     const Whole whole = whole_of(config);
@@ -286,14 +335,19 @@ std::vector<std::string> levels_figures_words(const std::vector<ConfigFigures>& 
   if (!gemm.empty()) words.push_back("Matrix products take " + gemm + " of the kernel time.");
   if (std::string strongest = correlation_words(configs); !strongest.empty())
     words.push_back(std::move(strongest));
+  for (std::string& insight : insight_words(insights)) words.push_back(std::move(insight));
   return words;
 }
 
-Section levels_figures_section(const std::vector<ConfigFigures>& configs, const FiguresView& view) {
+Section levels_figures_section(const std::vector<ConfigFigures>& configs,
+                               const std::vector<Insight>& insights, const FiguresView& view) {
   using namespace levels_figures;
   Section section{.key = "figures", .title = "Configurations side by side"};
   section.blocks.push_back(configs_table(configs));
   add_availability(configs, section);
+  section.blocks.push_back(insights_table(insights));
+  if (Prose reasons = insight_reasons(insights); !reasons.paragraphs.empty())
+    section.blocks.push_back(std::move(reasons));
   add_breakdown(configs, section);
   add_operations(configs, section);
   add_communication(configs, section);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "levels/figures.h"
+#include "levels/insights.h"
 #include "report/document/document.h"
 
 namespace assay {
@@ -14,9 +15,11 @@ struct FiguresView {
   size_t top = 2;                        // operations per phase and type in Figure 7
   std::vector<std::string> detail = {};  // configurations in Figures 7 to 9; empty: all
 };
-// "figures"
-Section levels_figures_section(const std::vector<ConfigFigures>& configs, const FiguresView& view);
+// "figures"; the insights are those of the configurations.
+Section levels_figures_section(const std::vector<ConfigFigures>& configs,
+                               const std::vector<Insight>& insights, const FiguresView& view);
 // Which configuration is fastest, what takes its time, how launch overhead and overlap move.
-std::vector<std::string> levels_figures_words(const std::vector<ConfigFigures>& configs);
+std::vector<std::string> levels_figures_words(const std::vector<ConfigFigures>& configs,
+                                              const std::vector<Insight>& insights);
 
 }  // namespace assay

@@ -166,8 +166,11 @@ std::vector<std::string> memory_words(const JobMemory& memory) {
   return words;
 }
 
-Section memory_section(const JobMemory& memory) {
+Section memory_section(const JobMemory& memory, const MemoryView& view) {
   Section section{.key = "memory", .title = "Memory"};
+  if (view.words) {
+    section.blocks.push_back(Prose{.paragraphs = memory_words(memory), .show = Show::kReadersOnly});
+  }
   section.blocks.push_back(
       Facts{.items = {data_fact(keys::driver_allocations, memory.driver.allocations),
                       data_fact(keys::driver_frees, memory.driver.frees),

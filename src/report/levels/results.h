@@ -447,7 +447,31 @@
     "how many configurations each figure could be made of, and why not of the others") \
   R(shows, "shows", kText, "") \
   U(configs, "") \
-  R(missing, "missing", kText, "")
+  R(missing, "missing", kText, "") \
+  O("`insights`") \
+  R(insight, "insight", kNone, \
+    "the paper's eight Insights as rules on these numbers: `holds`, `not` or `unknown`; of `config`, or of `config` " \
+    "against `other_config`, which has a tenth more tokens or more on as many GPUs and matrix products that take a " \
+    "tenth longer; the operation, collective or bar; what lacks. Of one run also `levels.insights`. " \
+    "Tests: `Insights`") \
+  U(figure, "") \
+  R(insight_state, "says", kText, "") \
+  U(config, "") \
+  R(other_config, "against", kText, "") \
+  R(insight_of, "of", kText, "") \
+  R(why_not, "why not", kText, "") \
+  R(insight_from, "from", kNone, \
+    "in `config` and in `other_config`: times in ns, else shares or numbers, by the rule below; 95 % interval of the " \
+    "difference, of 3 of the correlation, of 5 of the share, of 7 of the ratio; iterations (3: GPUs, 7: samples, 8: " \
+    "operations) of both; what goes with it") \
+  R(insight_to, "to", kNone, "") \
+  U(low, "") \
+  U(high, "") \
+  R(insight_n, "n", kCount, "") \
+  R(other_n, "n, other", kCount, "") \
+  R(beside_from, "beside, from", kNone, "") \
+  R(beside_to, "beside, to", kNone, "") \
+  R(insight_beside, "with it", kNone, "")
 
 // Cores, clocks and power beside a trace
 #define ASSAY_TELEMETRY_RESULTS(R, U, O) \

@@ -91,6 +91,38 @@ TEST(Edits, AtTheRoofACallTakesWhatItsShapesNeed) {
             EditRefusal::kNoShapes);
 }
 
+// The same product recorded into a graph, and replayed; the name of the GPU tells nothing.
+TEST(Edits, TheRoofOfAReplayIsThatOfItsRecordingByTheUsersFacts) {
+  Trace trace = TraceMaker()
+                    .call(1, "cudaStreamBeginCapture", 0, 500, 0)
+                    .op(1, "aten::mm", 1'000, 20'000)
+                    .call(1, "cudaLaunchKernel", 2'000, 1'000, 1)
+                    .call(1, "cudaStreamEndCapture", 30'000, 500, 0)
+                    .call(1, "cudaGraphLaunch", 40'000, 4'000, 2)
+                    .kernel(0, 7, "gemm", 50'000, 4'000'000, 2)
+                    .build();
+  trace.devices = {{.id = 0, .name = "Somebody's GPU"}};
+  trace.op_inputs.push_back(
+      {assay::testing::op_id(trace, "aten::mm"), trace.strings.intern("[[4000,3900],[3900,10000]]"),
+       trace.strings.intern(R"(["c10::Half","c10::Half"])"), StringId(0), StringId(0)});
+  const Traced run(std::move(trace));
+  FactBook facts = FactBook::built_in();
+  ASSERT_TRUE(
+      facts.add("[hardware Somebody's GPU]\nsource = a test\ntflops = 312\n"
+                "bandwidth_tb_s = 2\n",
+                "test"));
+  const auto edit = [&run](const RoofSources& sources) {
+    return EditMaker(run.model.run, run.iterations, sources).make(Traced::request("roof"));
+  };
+  EXPECT_EQ(edit({}).refusal, EditRefusal::kNoShapes);
+  EXPECT_EQ(edit({.replays = &run.report.replays}).refusal, EditRefusal::kNoPeaks);
+  const Edit known = edit({.facts = &facts, .replays = &run.report.replays});
+  EXPECT_EQ(known.refusal, EditRefusal::kNone);
+  EXPECT_EQ(known.affected, 1U);
+  ASSERT_EQ(known.works_left.size(), 1U);
+  EXPECT_FLOAT_EQ(known.works_left[0], 0.25F);  // a millisecond of four
+}
+
 // Example 6 of the definition: a sync, then a frame in which the device has nothing to do.
 Traced sync_run() {
   return Traced(TraceMaker()

@@ -1,7 +1,10 @@
 #include "levels/place.h"
 
 #include <map>
+#include <utility>
 
+#include "flow/replays.h"
+#include "flow/run.h"
 #include "levels/forward_links.h"
 #include "levels/labels.h"
 #include "levels/mapping.h"
@@ -667,6 +670,61 @@ TEST(Labels, TellPhaseLayerAndOperation) {
   EXPECT_TRUE(read_label("attn(F)").own);
   EXPECT_FALSE(read_label("ProfilerStep#3").own);
   EXPECT_FALSE(read_label("nccl:all_reduce").own);
+}
+
+// Two blocks of a model with a Linear each, recorded into one graph from `at_ns` on.
+void record_blocks(TraceMaker& maker, int64_t at_ns, int first) {
+  maker.call(1, "cudaStreamBeginCapture", at_ns, 5, 0);
+  maker.frame(1, "nn.Module: Net_0", at_ns + 10, 400);
+  for (int i = 0; i < 2; ++i) {
+    const std::string tag = std::to_string(first + i);
+    const int64_t start = at_ns + 20 + 100 * i;
+    maker.frame(1, ("nn.Module: Block_" + tag).c_str(), start, 90);
+    maker.frame(1, ("nn.Module: Linear_" + tag).c_str(), start + 5, 80);
+    maker.op(1, "aten::mm", start + 10, 60);
+    maker.call(1, "cudaLaunchKernel", start + 20, 10, static_cast<uint32_t>(start));
+  }
+  maker.call(1, "cudaStreamEndCapture", at_ns + 450, 5, 0);
+}
+
+void replay_blocks(TraceMaker& maker, int64_t at_ns) {
+  const auto id = static_cast<uint32_t>(at_ns);
+  maker.call(1, "cudaGraphLaunch", at_ns, 20, id);
+  maker.kernel(0, 7, "gemm_one", at_ns + 100, 50, id);
+  maker.kernel(0, 7, "gemm_two", at_ns + 160, 50, id);
+}
+
+std::map<std::string, Placed> place_replays(const Trace& trace) {
+  const Links links = link_trace(trace);
+  const Windows windows = find_iterations(trace, links);
+  const FlowRun run = make_flow_run(trace, links);
+  std::vector<CapturedGraph> graphs = captured_graphs(run);
+  place_captured(trace, links, windows, {}, graphs);
+  const ReplayReport replays = find_replays(run, std::move(graphs), nullptr);
+  EXPECT_EQ(replays.joined, 2u);
+  return place(trace, {.replays = &replays});
+}
+
+TEST(Place, WhatAGraphReplaysHasThePlaceOfItsRecording) {
+  TraceMaker maker;
+  record_blocks(maker, 1000, 0);
+  replay_blocks(maker, 5000);
+  const auto placed = place_replays(maker.build());
+  EXPECT_EQ(placed.at("gemm_one").op, "Linear");
+  EXPECT_EQ(placed.at("gemm_one").by, PlacedBy::kRecording);
+  EXPECT_EQ(placed.at("gemm_one").layer, 0);
+  EXPECT_EQ(placed.at("gemm_two").layer, 1);
+  EXPECT_EQ(placed.at("gemm_two").phase, LevelPhase::kForward);
+}
+
+// A graph for every two layers: the same operators, and nothing tells which one is replayed.
+TEST(Place, RecordingsOfOtherLayersLeaveThePlaceToStructure) {
+  TraceMaker maker;
+  record_blocks(maker, 1000, 0);
+  record_blocks(maker, 2000, 2);
+  replay_blocks(maker, 5000);
+  for (const auto& [kernel, placed] : place_replays(maker.build()))
+    EXPECT_NE(placed.by, PlacedBy::kRecording) << kernel;
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ std::string cell_text(const Value& value) {
 }
 
 TEST(LevelFiguresSection, ChartsAreWellFormedAndNamedAfterTheirFigures) {
-  const Section section = levels_figures_section({config("a", 100), config("b", 150)}, {});
+  const Section section = levels_figures_section({config("a", 100), config("b", 150)}, {}, {});
   std::set<std::string> keys;
   std::set<char> figures;
   for (const Chart* chart : blocks<Chart>(section)) {
@@ -85,7 +85,7 @@ TEST(LevelFiguresSection, BarsOfAWaterfallStandInTheTableAndTheChart) {
   one.waterfalls = {{{LevelPhase::kForward, OpType::kGemm, "attn_op"},
                      8,
                      {{"threshold", 300}, {"residual", 150}}}};
-  const Section section = levels_figures_section({one}, {});
+  const Section section = levels_figures_section({one}, {}, {});
   EXPECT_EQ(table(section, "waterfall").rows.size(), 2u);
   const Chart* chart = blocks<Chart>(section).back();
   ASSERT_EQ(chart->series.size(), 2u);
@@ -96,7 +96,7 @@ TEST(LevelFiguresSection, SaysOfEveryFigureWhatAConfigurationLacks) {
   ConfigFigures bare = config("bare", 100);
   bare.comms.clear();
   bare.tokens.reset();
-  const Section section = levels_figures_section({config("a", 100), bare}, {});
+  const Section section = levels_figures_section({config("a", 100), bare}, {}, {});
   std::set<std::string> made;
   std::map<std::string, std::string> missing_of;
   for (const Row& row : table(section, "available").rows) {
@@ -111,32 +111,63 @@ TEST(LevelFiguresSection, SaysOfEveryFigureWhatAConfigurationLacks) {
   EXPECT_EQ(missing_of["4, top"].substr(0, 6), "bare: ");
   // Readers get the same in words.
   const auto prose = blocks<Prose>(section);
-  ASSERT_EQ(prose.size(), 1u);
+  ASSERT_EQ(prose.size(), 1u);  // and no insight
   EXPECT_EQ(prose[0]->paragraphs.size(), 8u);  // 4 top, 6, 7, 8, 9 of one; 13, 14, 15 of both
 }
 
 TEST(LevelFiguresSection, ComparesWithTheConfigurationGivenFirst) {
   const std::vector<ConfigFigures> configs = {config("a", 100), config("b", 150)};
-  const Section section = levels_figures_section(configs, {});
+  const Section section = levels_figures_section(configs, {}, {});
   const Table& rows = table(section, "configs");
   EXPECT_EQ(rows.rows[1].back().number(), 1.5);
-  EXPECT_EQ(levels_figures_words(configs).front(),
+  EXPECT_EQ(levels_figures_words(configs, {}).front(),
             "b has the highest throughput: 150 tokens/s, 1.50 times that of a.");
 }
 
+// Five iterations about `middle`, 2 apart.
+FigureSeries around(double middle) {
+  return {middle - 4, middle - 2, middle, middle + 2, middle + 4};
+}
+
+ConfigFigures with_iterations(const std::string& name, double span_ns) {
+  ConfigFigures one = config(name, 100);
+  one.iterations = {1, 2, 3, 4, 5};
+  one.span_each = around(span_ns);
+  for (FigurePart& part : one.parts) {
+    part.dur_each = around(part.dur_ns);
+    part.launch_each = around(part.launch_ns);
+    part.comm_wait_each = around(10);
+  }
+  return one;
+}
+
 // 1.00 us against 1.20 us: of 200 ns the norms have 150, launches 40, and 5 are too little to name.
+// Of 25 differences, the third from each end: tables of Mann and Whitney.
 TEST(LevelFiguresSection, SaysWhichIsSlowerByHowMuchAndWhere) {
-  std::vector<ConfigFigures> configs = {config("b1", 100), config("b2", 80)};
-  EXPECT_EQ(levels_figures_words(configs).at(1),
-            "An iteration of b2 spans as long as one of b1: 1.00 \u00b5s against 1.00 \u00b5s.");
-  configs[1].span_ns = box(1200);
-  configs[1].parts[1].dur_ns += 5;
-  configs[1].parts[2].launch_ns += 40;
-  configs[1].parts[3].dur_ns += 150;
+  std::vector<ConfigFigures> configs = {with_iterations("b1", 1000), with_iterations("b2", 1200)};
+  configs[1].parts[1].dur_each = around(455);
+  configs[1].parts[2].launch_each = around(80);
+  configs[1].parts[3].dur_each = around(550);
   EXPECT_EQ(
-      levels_figures_words(configs).at(1),
-      "An iteration of b2 spans 20.0 % more than one of b1: 1.20 \u00b5s against 1.00 \u00b5s; "
-      "most in backward vec kernels (+150 ns) and launch overhead (+40.0 ns).");
+      levels_figures_words(configs, {}).at(1),
+      "An iteration of b2 spans 20.0 % more than one of b1: 1.20 \u00b5s against 1.00 \u00b5s "
+      "(+200 ns, +194 ns to +206 ns at 95 %; 5 iterations each); most in backward vec kernels "
+      "(+150 ns, +144 ns to +156 ns at 95 %) and launch overhead (+40.0 ns, +28.0 ns to +52.0 ns "
+      "at 95 %).");
+}
+
+TEST(LevelFiguresSection, SaysWhatIsNotToldApart) {
+  std::vector<ConfigFigures> configs = {with_iterations("b1", 1000), with_iterations("b2", 1001)};
+  EXPECT_EQ(levels_figures_words(configs, {}).at(1),
+            "Iterations of b2 and b1 are not told apart: 1.00 \u00b5s against 1.00 \u00b5s "
+            "(+1.00 ns, -5.00 ns to +7.00 ns at 95 %; 5 iterations each).");
+  configs[1].span_each = {1200, 1201, 1202};
+  configs[1].iterations = {1, 2, 3};
+  configs[0].span_each.resize(3);
+  configs[0].iterations = {1, 2, 3};
+  EXPECT_EQ(levels_figures_words(configs, {}).at(1),
+            "An iteration of b2 spans 1.20 \u00b5s, one of b1 998 ns: too few iterations (3 "
+            "iterations each) to tell noise from a difference.");
 }
 
 TEST(LevelFiguresSection, LayersAreShownOfOperationsThatLieInThem) {
@@ -144,14 +175,14 @@ TEST(LevelFiguresSection, LayersAreShownOfOperationsThatLieInThem) {
   const FigureOpName head{LevelPhase::kForward, OpType::kGemm, "lp"};
   one.ops.push_back({head, box(9000), 2, 0, 0, 1, 1});  // the longest, once per iteration
   one.layers.push_back({head, 4, kNoLayer, box(0), box(9000)});
-  const Section section = levels_figures_section({one}, {.top = 1});
+  const Section section = levels_figures_section({one}, {}, {.top = 1});
   for (const Row& row : table(section, "overlap_by_layer").rows)
     EXPECT_NE(*row[2].get<std::string>(), "lp");
 }
 
 TEST(LevelFiguresSection, DetailChoosesWhoseLayersAreShown) {
   const Section section =
-      levels_figures_section({config("a", 100), config("b", 150)}, {.top = 1, .detail = {"b"}});
+      levels_figures_section({config("a", 100), config("b", 150)}, {}, {.top = 1, .detail = {"b"}});
   for (const Row& row : table(section, "overlap_by_layer").rows)
     EXPECT_EQ(*row[0].get<std::string>(), "b");
   EXPECT_EQ(table(section, "overlap_by_layer").rows.size(), 6u);

@@ -53,9 +53,31 @@ TEST(DeviceRoof, EveryCardThatWasAskedForHasOne) {
                            "NVIDIA GeForce RTX 4090",
                            "NVIDIA GeForce RTX 5090",
                            "AMD Instinct MI300X VF",
-                           "NVIDIA H800"}) {
+                           "NVIDIA H800",
+                           "NVIDIA H20",
+                           "Tesla T4",
+                           "Tesla V100-PCIE-16GB",
+                           "Tesla V100-PCIE-32GB",
+                           "AMD Instinct MI300A",
+                           "AMD Instinct MI350X"}) {
     EXPECT_TRUE(roof_of(name).exists()) << name;
   }
+}
+
+// 228 of the 304 compute units of an MI300X at its clock: 1307.4 TFLOPS times 0.75. Not those of
+// its bigger sibling, whose name is as long.
+TEST(DeviceRoof, SiblingsHaveTheirOwnPeaks) {
+  const DeviceRoof apu = roof_of("AMD Instinct MI300A");
+  EXPECT_NEAR(peak_flop_per_s(apu, product(ElementType::kBFloat16)), 1307.4e12 * 0.75, 0.1e12);
+  EXPECT_DOUBLE_EQ(apu.memory_bytes_per_s, 5.3e12);
+  const DeviceRoof pcie = roof_of("Tesla V100-PCIE-16GB");
+  EXPECT_DOUBLE_EQ(peak_flop_per_s(pcie, product(ElementType::kFloat16)), 112e12);
+  const DeviceRoof mi350 = roof_of("AMD Instinct MI350X");
+  // 256 units of 256 FLOP a clock at 2.2 GHz.
+  EXPECT_NEAR(peak_flop_per_s(mi350, product(ElementType::kFloat32)), 256 * 256 * 2.2e9, 0.1e12);
+  EXPECT_TRUE(std::isnan(peak_flop_per_s(mi350, product(ElementType::kTf32))));
+  const DeviceRoof t4 = roof_of("Tesla T4");
+  EXPECT_DOUBLE_EQ(peak_flop_per_s(t4, product(ElementType::kInt8)), 130e12);
 }
 
 TEST(DeviceRoof, AnUnknownOneIsNamed) {

@@ -1,0 +1,149 @@
+#include "base/shift.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "base/stats.h"
+
+namespace assay {
+namespace {
+
+constexpr size_t kExactUpTo = 30;
+constexpr size_t kMostBlocks = 64;  // more tell nothing more about an interval and cost time
+
+// The normal quantile that `tail` lies above, by halving; 0 < tail < 0.5.
+double normal_above(double tail) {
+  double low = 0;
+  double high = 40;
+  for (int i = 0; i < 80; ++i) {
+    const double middle = (low + high) / 2;
+    const bool above = std::erfc(middle / std::sqrt(2.0)) / 2 > tail;
+    (above ? low : high) = middle;
+  }
+  return low;
+}
+
+// Ways in which the Mann-Whitney statistic of n and m values is u, for all u: those where the
+// largest value is of the first sample, and those where it is of the second.
+std::vector<double> ways_of_u(size_t n, size_t m) {
+  std::vector<std::vector<double>> row(m + 1, {1.0});  // of 0 values and j
+  for (size_t i = 1; i <= n; ++i) {
+    std::vector<std::vector<double>> next(m + 1);
+    next[0] = {1.0};
+    for (size_t j = 1; j <= m; ++j) {
+      next[j].assign(i * j + 1, 0.0);
+      for (size_t u = 0; u < row[j].size(); ++u) next[j][u + j] += row[j][u];
+      for (size_t u = 0; u < next[j - 1].size(); ++u) next[j][u] += next[j - 1][u];
+    }
+    row = std::move(next);
+  }
+  return row[m];
+}
+
+// How many counted from 0 on have at most `tail` of all the ways; below 0: not even the first.
+std::ptrdiff_t cut_ways(const std::vector<double>& ways, double tail) {
+  double all = 0;
+  for (const double one : ways) all += one;
+  double below = 0;
+  std::ptrdiff_t cut = -1;
+  for (const double one : ways) {
+    below += one;
+    if (below > tail * all) break;
+    ++cut;
+  }
+  return cut;
+}
+
+// How many of the ordered differences lie outside at each end; below 0: no interval has 95 %.
+std::ptrdiff_t cut_off(size_t n, size_t m, double tail) {
+  if (n > kExactUpTo || m > kExactUpTo) {
+    const auto product = static_cast<double>(n) * static_cast<double>(m);
+    const double spread = std::sqrt(product * static_cast<double>(n + m + 1) / 12);
+    return static_cast<std::ptrdiff_t>(std::floor(product / 2 - normal_above(tail) * spread)) - 1;
+  }
+  return cut_ways(ways_of_u(n, m), tail);
+}
+
+// How many of the ordered Walsh averages of n differences lie outside at each end.
+std::ptrdiff_t cut_off_pairs(size_t n, double tail) {
+  if (n > kExactUpTo) {
+    const auto count = static_cast<double>(n);
+    const double spread = std::sqrt(count * (count + 1) * (2 * count + 1) / 24);
+    const double middle = count * (count + 1) / 4;
+    return static_cast<std::ptrdiff_t>(std::floor(middle - normal_above(tail) * spread)) - 1;
+  }
+  // Ways in which the positive ranks sum to w, for all w.
+  std::vector<double> ways = {1.0};
+  for (size_t rank = 1; rank <= n; ++rank) {
+    std::vector<double> next(ways.size() + rank, 0.0);
+    for (size_t w = 0; w < ways.size(); ++w) {
+      next[w] += ways[w];
+      next[w + rank] += ways[w];
+    }
+    ways = std::move(next);
+  }
+  return cut_ways(ways, tail);
+}
+
+Shift between_ends(std::vector<double> sorted, std::ptrdiff_t cut, const std::vector<double>& a) {
+  Shift shift;
+  shift.known = true;
+  shift.low = sorted[static_cast<size_t>(cut)];
+  shift.high = sorted[sorted.size() - 1 - static_cast<size_t>(cut)];
+  shift.change = median(std::move(sorted));
+  shift.a = median(a);
+  return shift;
+}
+
+}  // namespace
+
+Shift shift_between(const std::vector<double>& a, const std::vector<double>& b, double tail) {
+  if (a.empty() || b.empty()) return {};
+  const std::ptrdiff_t cut = cut_off(a.size(), b.size(), tail);
+  if (cut < 0) return {};
+  std::vector<double> differences;
+  differences.reserve(a.size() * b.size());
+  for (const double from : a) {
+    for (const double to : b) differences.push_back(to - from);
+  }
+  std::sort(differences.begin(), differences.end());
+  return between_ends(std::move(differences), cut, a);
+}
+
+Shift shift_of_pairs(const std::vector<double>& a, const std::vector<double>& b, double tail) {
+  const std::ptrdiff_t cut = cut_off_pairs(a.size(), tail);
+  if (cut < 0) return {};
+  std::vector<double> averages;
+  for (size_t i = 0; i < a.size(); ++i) {
+    for (size_t j = i; j < a.size(); ++j) averages.push_back((b[i] - a[i] + b[j] - a[j]) / 2);
+  }
+  std::sort(averages.begin(), averages.end());
+  return between_ends(std::move(averages), cut, a);
+}
+
+EvenBlocks::EvenBlocks(size_t n) {
+  const auto root = static_cast<size_t>(std::cbrt(static_cast<double>(n)) + 1e-9);
+  length_ = std::max({size_t{1}, root, (n + kMostBlocks - 1) / kMostBlocks});
+  count_ = n == 0 ? 0 : std::max<size_t>(1, n / length_);
+}
+
+size_t EvenBlocks::of(size_t i) const { return std::min(i / length_, count_ - 1); }
+
+std::vector<double> block_means(const std::vector<double>& values) {
+  std::vector<double> finite;
+  for (const double value : values) {
+    if (std::isfinite(value)) finite.push_back(value);
+  }
+  const EvenBlocks blocks(finite.size());
+  std::vector<double> sums(blocks.count(), 0.0);
+  std::vector<double> counts(blocks.count(), 0.0);
+  for (size_t i = 0; i < finite.size(); ++i) {
+    sums[blocks.of(i)] += finite[i];
+    ++counts[blocks.of(i)];
+  }
+  for (size_t b = 0; b < sums.size(); ++b) sums[b] /= counts[b];
+  return sums;
+}
+
+}  // namespace assay
