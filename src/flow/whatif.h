@@ -35,9 +35,17 @@ struct Gain {
   int64_t high_ns = 0;
 };
 
+// The same edit to another factor.
+struct GainAt {
+  EditRequest request;
+  bool predicted = false;  // as Edit::predicted
+  int64_t run_ns = 0;      // as Gain::run_ns
+};
+
 struct TriedLever {
   Edit edit;
   Gain alone;
+  std::vector<GainAt> points = {};  // by how much they change, the least first; its own among them
   int64_t in_order_ns = 0;  // of the run, on top of those before it in `order`
   bool listed = false;      // in `order`
   bool alone_only = false;  // and cannot be: it is told by itself
@@ -80,6 +88,7 @@ struct WhatIfOptions {
   bool joint = true;          // also the order, joint gain and what binds then; else each alone
   double least_share = 0.01;  // of the window; levers below it are not listed, asked ones are
   size_t together = 0;        // every set of so many levers that give most alone is tried
+  bool points = false;        // levers that give least_share are tried to other factors as well
 };
 
 // Reasons against any replay of this run.

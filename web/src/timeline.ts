@@ -4,9 +4,10 @@
 
 import { drawStretches, stretchesOf, type Stretches } from "./brackets.ts";
 import { chooseName, chosenName, knowNames, onChosen } from "./chosen.ts";
-import { announce, button, h } from "./dom.ts";
+import { announce, button, h, saveFile } from "./dom.ts";
 import { type CauseRow, type EventRow, type Lanes } from "./lanes.ts";
 import { causeColour, causeWord, inkOn, isHatched } from "./palette.ts";
+import { perfettoFile } from "./perfetto.ts";
 import { type Range, type RangeChoice } from "./range.ts";
 import { shortenMiddle } from "./text.ts";
 import { color, onTheme } from "./theme.ts";
@@ -80,6 +81,7 @@ export class Timeline {
   private height = 0;
   private readonly stretches: Stretches[];
   private readonly found = new Map<string, Occurrences>();
+  private readonly saved = h("span", { class: "lane-saved" });
   private readonly picked = h("span", { class: "lane-picked" });
 
   // isOn: whether a lever is counted in.
@@ -148,6 +150,7 @@ export class Timeline {
       button("\u2039 gap", () => this.goToGap(-1), { class: "lane-button", title: "previous gap (p)" }),
       button("gap \u203a", () => this.goToGap(1), { class: "lane-button", title: "next gap (n)" }),
       more ? depths : null,
+      button("Perfetto", () => this.savePerfetto(), { class: "lane-button", title: "Save what is shown here as a file for ui.perfetto.dev" }),
     );
   }
 
@@ -164,7 +167,19 @@ export class Timeline {
       { class: "lane-foot" },
       h("span", { class: "lane-keys" }, ...key("drag", "move"), ...key("Ctrl", "+ wheel,"), ...key("+", ""), ...key("\u2212", "zoom"), ...key("n", ""), ...key("p", "gaps"), ...key("1\u20139", "step"), ...key("0", "whole run")),
       h("span", {}, holds),
+      this.saved,
     );
+  }
+
+  private savePerfetto(): void {
+    const { from, to } = this.range.get();
+    const { json, count } = perfettoFile(this.lanes, TYPES, from, to);
+    const name = `assay-${Math.round(from)}-${Math.round(to)}ns.json`;
+    saveFile(name, "application/json", json);
+    const some = this.lanes.held < this.lanes.total ? ` of those held here (${formatValue(this.lanes.held, "count", true)} of ${formatValue(this.lanes.total, "count", true)})` : "";
+    const told = `Saved ${name}: ${formatValue(count, "count", true)} ${count === 1 ? "event" : "events"}${some} from ${time(from)} to ${time(to)}, times as on the ruler. Open it at ui.perfetto.dev.`;
+    this.saved.replaceChildren(told, " The whole trace with all tracks: ", h("code", {}, "assay FILE --perfetto timeline.json.gz"));
+    announce(told);
   }
 
   // ---- layout ----
@@ -231,7 +246,7 @@ export class Timeline {
         return label;
       }),
     );
-    this.ask();
+    this.draw(); // in the frame that shows the new size
   }
 
   private ask(): void {
