@@ -21,7 +21,7 @@ import { onTheme, startTheme, theme, toggleTheme } from "./theme.ts";
 import { Timeline } from "./timeline.ts";
 import { definitionOf, roomOf, startTips } from "./tips.ts";
 import { formatValue, numberOf } from "./units.ts";
-import type { Answer, Block, Body, Facts, Head, ImportNote, Item, Part, Section, Table, View } from "./view.ts";
+import type { Answer, Block, Facts, Head, ImportNote, Item, Part, Said, Section, Table, View } from "./view.ts";
 import "./style.css";
 
 // ---- blocks ----
@@ -215,15 +215,15 @@ function answerElement(answer: Answer, lanes: Lanes | null, top: boolean, severa
   );
 }
 
-function verdictElement(body: Body): HTMLElement | null {
-  if (body.verdict.length === 0) return null;
-  const [first, ...rest] = body.verdict;
+function verdictElement(verdict: string[], sections: Section[]): HTMLElement | null {
+  if (verdict.length === 0) return null;
+  const [first, ...rest] = verdict;
   return h(
     "section",
     { class: "verdict", attributes: { "aria-label": "Verdict" } },
     h("p", { class: "answer" }, ...sentence(first!)),
     ...rest.map((text) => h("p", {}, ...sentence(text))),
-    numbersBehind(body.sections),
+    numbersBehind(sections),
   );
 }
 
@@ -255,9 +255,9 @@ function trustRows(trust: Table): { what: string; count: number; time: number; a
   }));
 }
 
-function trustPanel(body: Body): HTMLElement | null {
+function trustPanel(body: Said): HTMLElement | null {
   if (!body.trust && body.import_log.length === 0) return null;
-  const labels = labelsOf(body.sections);
+  const labels = labelsOf(body.sections ?? []);
   const notes = body.trust ? trustRows(body.trust) : [];
   notes.sort((a, b) => b.time - a.time);
   const panel = h("section", { class: "trust", id: "trust", attributes: { "aria-labelledby": "trust-title" } });
@@ -434,7 +434,7 @@ function partName(part: Part): string {
 async function loadPart(part: Part, place: number): Promise<Lanes | null> {
   await wholeFile;
   if (!part.held) return null;
-  if (part.sections.length === 0) part.sections = (JSON.parse(await unpackText(`assay-part-${place}`)) as { sections: Section[] }).sections;
+  if (!part.sections) part.sections = (JSON.parse(await unpackText(`assay-part-${place}`)) as { sections: Section[] }).sections;
   return readLanes(await unpackBytes(`assay-lanes-${place}`));
 }
 
@@ -448,10 +448,10 @@ function withoutRooms(view: View, part: Part): HTMLElement {
 function partElements(view: View, part: Part, lanes: Lanes | null): HTMLElement[] {
   return [
     h("p", { class: "part-name" }, ...sentence(part.name), " ", itemsLine(part.items)),
-    part.answer ? answerElement(part.answer, lanes, false) : verdictElement(part),
+    part.answer ? answerElement(part.answer, lanes, false) : verdictElement(part.verdict, part.sections ?? []),
     part.held ? null : withoutRooms(view, part),
     trustPanelOf(part),
-    ...sectionsOf(part.sections, "part-", [], false),
+    ...sectionsOf(part.sections ?? [], "part-", [], false),
   ].filter((e) => e !== null);
 }
 
@@ -467,7 +467,7 @@ function partsElement(view: View, entries: Entry[], folded: boolean): HTMLElemen
   const show = async () => {
     const place = Number(select.value);
     body.setAttribute("aria-busy", "true");
-    const lanes = await loadPart(view.parts[place]!, place);
+    const lanes = await whereWhole(() => loadPart(view.parts[place]!, place));
     if (Number(select.value) !== place) return; // another one was chosen meanwhile
     body.replaceChildren(...partElements(view, view.parts[place]!, lanes));
     body.setAttribute("aria-busy", "false");
@@ -555,7 +555,7 @@ function buildRest(view: View, main: HTMLElement): void {
   // What holds for one of several inputs stands with it: here, silence would be a promise.
   const told = view.parts.length === 0 || view.import_log.length > 0 || (view.trust?.rows ?? 0) > 0;
   const folded = view.answer !== null;
-  const verdict = folded ? null : verdictElement(view);
+  const verdict = folded ? null : verdictElement(view.verdict, view.sections);
   const trust = told ? trustRoom(view, folded) : null;
   const wordy = folded && view.verdict.length > 0 ? wordsRoom(view.verdict) : null;
   if (wordy) entries.push({ id: "words", title: "In words" });

@@ -168,18 +168,19 @@ export interface Answer {
   spans: [number, number][]; // ns from the begin of the window
 }
 
-export interface Body {
+// What is said of all inputs together, or of one of them.
+export interface Said {
   answer: Answer | null;
   verdict: string[];
   trust: Table | null;
   import_log: ImportNote[];
-  sections: Section[];
+  sections?: Section[];
 }
 
-export interface Part extends Body {
+export interface Part extends Said {
   name: string;
   items: Item[];
-  held: boolean; // its rooms and timeline are in the file
+  held: boolean; // its rooms and timeline are in the file; sections are here once they were asked for
 }
 
 export interface Definition {
@@ -200,8 +201,9 @@ export interface Head {
   palette: Record<string, { light: string; dark: string; hatched: boolean; word: string }>;
 }
 
-// With what is behind it (assay-view); parts have their sections once they were asked for.
-export interface View extends Head, Body {
+// With what is behind it (assay-view).
+export interface View extends Head, Said {
+  sections: Section[];
   parts: Part[];
   definitions: Definition[];
 }
