@@ -60,7 +60,8 @@ export interface Lanes {
   names: string[];
   kinds: Record<string, number[]>; // places in `names` of kernels, by what they are
   causes: CauseRow[];
-  events: EventRow[];
+  events: EventRow[]; // none until readEvents()
+  readEvents: () => void;
 }
 
 const MOST_DEPTH = 64; // Python stacks are often 30 deep
@@ -175,6 +176,17 @@ function eventRow(row: RowHead, bytes: Uint8Array, at: number): EventRow {
   };
 }
 
+function eventRows(rows: RowHead[], bytes: Uint8Array, first: number): EventRow[] {
+  const isEvents = (row: RowHead) => row.kind === "stream" || row.kind === "thread";
+  const events = rows.filter(isEvents).map((row) => eventRow(row, bytes, first + row.at));
+  for (const busy of rows.filter((row) => row.kind === "busy")) {
+    const row = events.find((one) => one.name === busy.name);
+    if (row) row.busy = bytes.subarray(first + busy.at, first + busy.at + busy.bytes);
+  }
+  return events;
+}
+
+// What each device did; events, which are many more, when somebody asks for them.
 export function readLanes(bytes: Uint8Array): Lanes | null {
   if (bytes.length < 4) return null;
   const size = new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0, true);
@@ -191,15 +203,14 @@ export function readLanes(bytes: Uint8Array): Lanes | null {
     kinds: head.kinds,
     causes: [],
     events: [],
+    readEvents: () => {
+      if (lanes.events.length === 0) lanes.events = eventRows(head.rows, bytes, 4 + size);
+    },
   };
-  const busy = new Map<string, Uint8Array>();
   for (const row of head.rows) {
     const at = 4 + size + row.at;
     if (row.kind === "causes") lanes.causes.push(causeRuns(row, bytes, at));
     else if (row.kind === "cause_bins") lanes.causes.push(causeBins(row, bytes, at, head.window_ns));
-    else if (row.kind === "busy") busy.set(row.name, bytes.subarray(at, at + row.bytes));
-    else lanes.events.push(eventRow(row, bytes, at));
   }
-  for (const row of lanes.events) row.busy = busy.get(row.name) ?? null;
   return lanes;
 }

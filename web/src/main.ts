@@ -189,6 +189,7 @@ function shareCause(element: Element, range: RangeChoice): void {
 }
 
 let topLanes: Lanes | null = null;
+let completeTop = (): void => {}; // its events, once the first frame is drawn
 
 // The answer: verdict, bar, timeline, what would change it. several: of how many inputs, and what they are called.
 function answerElement(answer: Answer, lanes: Lanes | null, top: boolean, several = { inputs: 1, word: "" }): HTMLElement {
@@ -197,6 +198,12 @@ function answerElement(answer: Answer, lanes: Lanes | null, top: boolean, severa
   const on = new LeversOn(answer.levers);
   const timeline = lanes && range ? new Timeline(lanes, range, answer.causes.map((cause) => cause.key), answer.levers, (lever) => on.has(lever)) : null;
   if (timeline && range) shareCause(timeline.element, range);
+  if (top && lanes && timeline) {
+    completeTop = () => {
+      lanes.readEvents();
+      timeline.complete();
+    };
+  }
   if (timeline) on.onChange(() => timeline.redraw());
   // Ranks of a job have no levers of their own: what they did takes the whole width.
   const cards = answer.levers.length > 0 || answer.notes.length > 0 || answer.ranks.length === 0;
@@ -435,7 +442,9 @@ async function loadPart(part: Part, place: number): Promise<Lanes | null> {
   await wholeFile;
   if (!part.held) return null;
   if (!part.sections) part.sections = (JSON.parse(await unpackText(`assay-part-${place}`)) as { sections: Section[] }).sections;
-  return readLanes(await unpackBytes(`assay-lanes-${place}`));
+  const lanes = readLanes(await unpackBytes(`assay-lanes-${place}`));
+  lanes?.readEvents();
+  return lanes;
 }
 
 function withoutRooms(view: View, part: Part): HTMLElement {
@@ -621,7 +630,9 @@ async function start(): Promise<void> {
   if (!first) return;
   startPalette(first.head.palette);
   const main = buildHead(first.head, first.lanes);
-  await Promise.all([wholeFile, aFrame()]);
+  await aFrame();
+  completeTop();
+  await wholeFile;
   const rest = await whereWhole(async () => JSON.parse(await unpackText("assay-view")) as Omit<View, keyof Head>);
   if (!rest) return;
   buildRest({ ...first.head, ...rest }, main);

@@ -7,8 +7,8 @@ export const wholeFile = new Promise<void>((done) => {
   else document.addEventListener("DOMContentLoaded", () => done(), { once: true });
 });
 
-const textOf = (id: string): string => document.getElementById(id)?.textContent?.trim() ?? "";
-export const holds = (id: string): boolean => textOf(id) !== "";
+const textOf = (id: string): string => document.getElementById(id)?.textContent ?? "";
+export const holds = (id: string): boolean => (document.getElementById(id)?.firstChild as Text | null)?.length ? true : false;
 
 function bytesOf(text: string): Uint8Array<ArrayBuffer> {
   const fromBase64 = (Uint8Array as unknown as { fromBase64?: (text: string) => Uint8Array<ArrayBuffer> }).fromBase64;

@@ -76,10 +76,11 @@ export class Timeline {
   private bands: Band[] = [];
   private order: number[] = []; // of states from the bottom of a column
   private allDepths = false;
+  private depthsButton!: HTMLButtonElement;
   private pending = false;
   private width = 0;
   private height = 0;
-  private readonly stretches: Stretches[];
+  private stretches: Stretches[];
   private readonly found = new Map<string, Occurrences>();
   private readonly saved = h("span", { class: "lane-saved" });
   private readonly picked = h("span", { class: "lane-picked" });
@@ -133,13 +134,14 @@ export class Timeline {
         title: `${step.name}, ${time(step.end - step.start)}`,
       }),
     );
-    const more = this.lanes.events.some((row) => row.kind === "thread" && row.depths > SHOWN_DEPTHS);
     const depths = button("All depths", () => {
       this.allDepths = !this.allDepths;
       depths.setAttribute("aria-pressed", String(this.allDepths));
       this.resize();
     }, { class: "lane-button" });
     depths.setAttribute("aria-pressed", "false");
+    this.depthsButton = depths;
+    this.showDepthsButton();
     return h(
       "div",
       { class: "lane-bar" },
@@ -149,9 +151,21 @@ export class Timeline {
       ...(steps.length > 1 ? steps : []),
       button("\u2039 gap", () => this.goToGap(-1), { class: "lane-button", title: "previous gap (p)" }),
       button("gap \u203a", () => this.goToGap(1), { class: "lane-button", title: "next gap (n)" }),
-      more ? depths : null,
+      depths,
       button("Perfetto", () => this.savePerfetto(), { class: "lane-button", title: "Save what is shown here as a file for ui.perfetto.dev" }),
     );
+  }
+
+  private showDepthsButton(): void {
+    this.depthsButton.hidden = !this.lanes.events.some((row) => row.kind === "thread" && row.depths > SHOWN_DEPTHS);
+  }
+
+  // The events are read: what was drawn without them is drawn anew.
+  complete(): void {
+    this.stretches = this.levers.map((lever) => stretchesOf(this.lanes, lever));
+    this.found.clear();
+    this.showDepthsButton();
+    this.resize();
   }
 
   private footer(): HTMLElement {
