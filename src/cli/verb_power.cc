@@ -169,11 +169,9 @@ void add_attribute_verb(Verb& power, int& exit_code) {
              "tegrastats, turbostat and others (docs/formats/power_log.md)")
       .required()
       .called("FILE");
-  sub.option("--column", verb->column,
-             "column, metric or rail of the log to read, e.g. power.draw")
+  sub.option("--column", verb->column, "column, metric or rail of the log to read, e.g. power.draw")
       .called("NAME");
-  sub.option("--gpu", verb->gpu, "device of the log, where it has several")
-      .called("DEVICE");
+  sub.option("--gpu", verb->gpu, "device of the log, where it has several").called("DEVICE");
   sub.option("--device", verb->options.device,
              "only kernels of this device of the trace; default: all");
   sub.option("--offset", verb->offset,

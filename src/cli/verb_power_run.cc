@@ -350,9 +350,9 @@ void add_run_verb(Verb& power, int& exit_code) {
              "assay-power-WORKLOAD, none when simulated")
       .called("FOLDER");
   sub.option(
-      "--calibration", verb->calibration,
-      "the sensor's calibration; default: what `assay power calibrate` kept, and without one "
-      "NVML's documented 1 s average")
+         "--calibration", verb->calibration,
+         "the sensor's calibration; default: what `assay power calibrate` kept, and without one "
+         "NVML's documented 1 s average")
       .called("FILE");
   sub.option("--runs", verb->runs, "runs, instead of FinGraV's Table I").between(1, 1'000'000);
   sub.option("--rounds", verb->rounds, "further rounds when samples are short")

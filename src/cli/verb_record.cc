@@ -251,8 +251,7 @@ void add_record_verb(Verb& app, int& exit_code) {
   sub.option("--start-signal", verb->start_signal,
              "record only after this signal (USR1) is sent to assay; the next one stops")
       .called("SIGNAL");
-  sub.option("--stop-signal", verb->stop_signal, "another signal for stopping")
-      .called("SIGNAL");
+  sub.option("--stop-signal", verb->stop_signal, "another signal for stopping").called("SIGNAL");
   sub.option("--flush-ms", verb->request.flush_ms,
              "write down what there is this often; default 1000")
       .between(10u, 3'600'000u);

@@ -411,11 +411,9 @@ void add_replay_verb(Verb& app, int& exit_code) {
              "before the replay; may be repeated")
       .existing_file()
       .called("FILE");
-  sub.option("--program", verb->program, "assay-replay to run")
-      .called("FILE");
+  sub.option("--program", verb->program, "assay-replay to run").called("FILE");
   sub.flag("--build", verb->build, "compile assay-replay against the PyTorch of --python");
-  sub.option("--python", verb->python, "the Python for --build").shows_default()
-      .called("PROGRAM");
+  sub.option("--python", verb->python, "the Python for --build").shows_default().called("PROGRAM");
   sub.run([verb, &exit_code] {
     if (verb->build) {
       exit_code = build_program(*verb);

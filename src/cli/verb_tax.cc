@@ -100,11 +100,9 @@ void add_sweep_flags(Verb& sub, TaxFlags& flags) {
   sub.option("--batch", flags.batches,
              "BATCH=TRACE or BATCHxLENGTH=TRACE, once per configuration of a sweep")
       .called("SIZE=TRACE");
-  sub.option("--name", flags.name, "what to call this platform").shows_default()
-      .called("NAME");
+  sub.option("--name", flags.name, "what to call this platform").shows_default().called("NAME");
   sub.option("--vs", flags.vs_batches, "the same of a second platform");
-  sub.option("--vs-name", flags.vs_name, "what to call it").shows_default()
-      .called("NAME");
+  sub.option("--vs-name", flags.vs_name, "what to call it").shows_default().called("NAME");
 }
 
 }  // namespace

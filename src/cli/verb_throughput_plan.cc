@@ -19,7 +19,8 @@ int run(PlanVerb& verb) {
 }
 
 void add_question_options(Verb& sub, PlanVerb& verb) {
-  sub.option("--model", verb.model, "the model to serve, as rows or facts call it").required()
+  sub.option("--model", verb.model, "the model to serve, as rows or facts call it")
+      .required()
       .called("NAME");
   sub.option("--isl", verb.in_len, "tokens of a prompt, in the mean").more_than_zero();
   sub.option("--osl", verb.out_len, "tokens of an answer, in the mean").more_than_zero();

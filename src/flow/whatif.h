@@ -46,9 +46,9 @@ struct TriedLever {
   Edit edit;
   Gain alone;
   std::vector<GainAt> points = {};  // by how much they change, the least first; its own among them
-  int64_t in_order_ns = 0;  // of the run, on top of those before it in `order`
-  bool listed = false;      // in `order`
-  bool alone_only = false;  // and cannot be: it is told by itself
+  int64_t in_order_ns = 0;          // of the run, on top of those before it in `order`
+  bool listed = false;              // in `order`
+  bool alone_only = false;          // and cannot be: it is told by itself
 };
 
 // What the devices do between their first and their last work, in a replay.

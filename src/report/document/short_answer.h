@@ -88,8 +88,8 @@ struct ShortAnswer {
 };
 constexpr size_t kLongestVerdict = 160;
 
-// Makes `sentences` the verdict as far as they fit, and the rest what is said behind it; a first one
-// that is too long by itself is cut where its parts meet. No word is lost.
+// Makes `sentences` the verdict as far as they fit, and the rest what is said behind it; a first
+// one that is too long by itself is cut where its parts meet. No word is lost.
 void set_verdict(ShortAnswer& answer, const std::vector<std::string>& sentences);
 
 // "compute", "launch latency", "not recorded", ... of a cause's key; the key where it is none.

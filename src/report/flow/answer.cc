@@ -948,7 +948,8 @@ std::vector<AnswerTogether> sets_of(const WhatIf* tried, const std::vector<Answe
 }
 
 std::string factor_words(const EditRequest& request) {
-  if (request.kind == EditKind::kFasterCpu) return fmt::format("{:.3g} times as fast", request.factor);
+  if (request.kind == EditKind::kFasterCpu)
+    return fmt::format("{:.3g} times as fast", request.factor);
   return request.factor == 0 ? "no time at all" : format_share(request.factor) + " of the time";
 }
 

@@ -207,7 +207,8 @@ class JobText {
     const bool many = last.ranks.size() > 1;
     std::string text = here();
     text += (text.empty() ? "R" : "r") + std::string(many ? "anks " : "ank ") +
-            labels_.list(last.ranks, named_) + (work_alone(last.ranks) ? ", which run other work," : "") +
+            labels_.list(last.ranks, named_) +
+            (work_alone(last.ranks) ? ", which run other work," : "") +
             (many ? " make" : " makes") + " the others wait, last in " +
             std::to_string(last.times) + " of " +
             format_counted(flow_.job.meetings().size(), "collective", "collectives") + ", " +

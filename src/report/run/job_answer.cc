@@ -227,9 +227,8 @@ class JobAnswer {
                           part(comm.wait_ns), part(comm.transfer_ns));
     const bool unsplit =
         comm.wait_ns + comm.transfer_ns > 0 && comm.unsplit_ns * 100 >= total_.window_ns;
-    const std::string rest = unsplit ? fmt::format("stand in other collectives {}, ",
-                                                   part(comm.unsplit_ns))
-                                     : "";
+    const std::string rest =
+        unsplit ? fmt::format("stand in other collectives {}, ", part(comm.unsplit_ns)) : "";
     return fmt::format("{}{} ranks compute {}, {}, {}idle {} of {} each{}.", lead, ranks_.size(),
                        part(total_.compute_ns), communication, rest, part(total_.idle_ns),
                        format_ns(mean_window_ns(ranks_)), most_of_idle());

@@ -62,7 +62,7 @@ std::string summary(const Document& document) {
 
 constexpr size_t kMostPageBytes = 3'000'000;  // where some parts are without their rooms
 constexpr size_t kMostJsonBytes = 2'000'000;  // of it, in Base64
-constexpr size_t kRestBytes = 200'000;  // kept free for what all parts have: answers, trust
+constexpr size_t kRestBytes = 200'000;        // kept free for what all parts have: answers, trust
 constexpr size_t kLeastParts = 4;             // with their rooms, however large they are
 
 std::string packed(std::string_view text) { return base64(gzip(text)); }
@@ -103,15 +103,18 @@ std::string write_html(const Document& document) {
   const std::string lanes = document.lanes.empty() ? "" : packed(document.lanes);
   const size_t used = page_template().size() + charts.size() + lanes.size() + json.size();
   PartElements parts(kMostPageBytes - std::min(kMostPageBytes, used + kRestBytes));
-  const PageView view =
-      page_view(document, [&](size_t place, const std::string& rooms) {
-        return parts.take(document.parts[place], place, rooms);
-      });
+  const PageView view = page_view(document, [&](size_t place, const std::string& rooms) {
+    return parts.take(document.parts[place], place, rooms);
+  });
   const std::pair<std::string_view, std::string> fills[] = {
-      {"@@assay-title@@", page_title(document)}, {"@@assay-summary@@", summary(document)},
-      {"@@assay-head@@", packed(view.head)},     {"@@assay-lanes@@", lanes},
-      {"@@assay-view@@", packed(view.rest)},     {"@@assay-parts@@", parts.text()},
-      {"@@assay-charts@@", charts},              {"@@assay-json@@", json}};
+      {"@@assay-title@@", page_title(document)},
+      {"@@assay-summary@@", summary(document)},
+      {"@@assay-head@@", packed(view.head)},
+      {"@@assay-lanes@@", lanes},
+      {"@@assay-view@@", packed(view.rest)},
+      {"@@assay-parts@@", parts.text()},
+      {"@@assay-charts@@", charts},
+      {"@@assay-json@@", json}};
   std::string_view rest = page_template();
   std::string out;
   for (const auto& [marker, content] : fills) {
