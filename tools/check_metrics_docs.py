@@ -73,8 +73,9 @@ def output(assay, arguments, form):
 
 
 def run(assay, *arguments):
-    page = re.search(r'id="assay-view">([^<]*)<', output(assay, arguments, "html"))
-    collect_titles(json.loads(gzip.decompress(base64.b64decode(page[1]))), f"assay {arguments[0]}")
+    page = output(assay, arguments, "html")
+    for packed in re.findall(r'id="assay-(?:head|view|part-\d+)">([^<]*)<', page):
+        collect_titles(json.loads(gzip.decompress(base64.b64decode(packed))), f"assay {arguments[0]}")
     return json.loads(output(assay, arguments, "json"))
 
 

@@ -157,7 +157,7 @@ class Report(Answer):
 
     @property
     def verdict(self) -> str:
-        return " ".join(self.answer.get("verdict") or self["verdict"])
+        return " ".join([*self.answer.get("verdict", []), *self.answer.get("more", [])] or self["verdict"])
 
     @property
     def cause(self) -> str | None:

@@ -9,11 +9,12 @@ namespace {
 
 WhatIf try_levers(const FlowModel& model, const Windows& windows, const FlowReport& report,
                   const FlowVerdict& verdict, const std::vector<EditRequest>& more,
-                  size_t together = 0) {
+                  size_t together = 0, bool points = false) {
   std::vector<EditRequest> alone = work_edits(*model.run.trace, verdict);
   alone.insert(alone.end(), more.begin(), more.end());
-  return explore_edits(model, windows, report,
-                       {.edits = {}, .alone = alone, .joint = false, .together = together});
+  return explore_edits(
+      model, windows, report,
+      {.edits = {}, .alone = alone, .joint = false, .together = together, .points = points});
 }
 
 }  // namespace
@@ -66,7 +67,7 @@ Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions&
   ASSAY_TRY_ASSIGN(found.levels, analyze_levels(trace, links, windows, asked.levels));
   if (options.levers) {
     found.tried = try_levers(model, windows, found.flow, found.verdict, chain_edits(found.fusion),
-                             options.together);
+                             options.together, options.points);
   }
   if (options.path) found.path = path_slices(model.run, model.graph, found.flow.path);
   return found;

@@ -27,6 +27,7 @@ struct AnalysesOptions {
   bool rank_graph = false;                                          // FlowOptions::rank_graph
   bool levers = true;                                               // fill Analyses::tried
   size_t together = 0;                                              // WhatIfOptions::together
+  bool points = false;                                              // WhatIfOptions::points
   bool path = false;                                                // fill Analyses::path
 };
 

@@ -39,6 +39,7 @@ AnalysesOptions analyses_options(const ReportRequest& request, const LaunchFloor
   options.rank_graph = rank_graph;
   constexpr size_t kSwitches = 4;  // a page has a switch for each of its levers, three at most
   options.together = request.timelines ? kSwitches : 0;
+  options.points = request.timelines;
   options.path = static_cast<bool>(request.timeline);
   return options;
 }
@@ -260,11 +261,28 @@ Result<Answer> answer_report(const ReportRequest& asked) {
   return answer_traces(request.traces, "Report", analyze, conclude);
 }
 
+namespace {
+
+// Places of the ranks that cost the others time, the latest first.
+std::vector<size_t> late_ranks(const JobFlow& flow) {
+  if (!flow.blame.late) return {};
+  std::vector<size_t> late(flow.blame.late->ranks.begin(), flow.blame.late->ranks.end());
+  std::stable_sort(late.begin(), late.end(), [&](size_t a, size_t b) {
+    return flow.blame.excess_ns[a] > flow.blame.excess_ns[b];
+  });
+  return late;
+}
+
+}  // namespace
+
 void conclude_job(const std::vector<RankLevels>& outlines, std::vector<RankFlow> flows,
                   Document& document, const std::vector<RankOfAnswer>* shown) {
   const JobLevels job = combine_ranks(outlines);
   if (!is_one_job(job)) {
-    if (shown != nullptr) document.answer = side_by_side_answer(*shown);
+    if (shown != nullptr) {
+      document.answer = side_by_side_answer(*shown);
+      document.parts_order = telling_order(*shown);
+    }
     return;
   }
   const JobFlow flow(std::move(flows));
@@ -278,7 +296,9 @@ void conclude_job(const std::vector<RankLevels>& outlines, std::vector<RankFlow>
   const auto behind_first = document.sections.begin() + (document.sections.empty() ? 0 : 1);
   document.sections.insert(behind_first, std::make_move_iterator(sections.begin()),
                            std::make_move_iterator(sections.end()));
-  if (shown != nullptr) document.answer = job_answer(job, flow, *shown);
+  if (shown == nullptr) return;
+  document.answer = job_answer(job, flow, *shown);
+  document.parts_order = telling_order(*shown, late_ranks(flow));
 }
 
 }  // namespace assay

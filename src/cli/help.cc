@@ -16,6 +16,8 @@ std::string typed_as(const OptionFacts& option) {
   std::string text;
   for (const std::string& name : option.names) text += (text.empty() ? "" : ", ") + name;
   if (option.value.empty()) return text;
+  // What an input is, its name and its sentence tell.
+  if (option.is_input && option.value == "TEXT") return text + (option.is_repeatable ? "..." : "");
   const bool plain = option.value == "TEXT" || option.value == "INT" || option.value == "UINT" ||
                      option.value == "FLOAT";
   std::string value = option.value;
@@ -74,7 +76,7 @@ class Page {
       if (facts.is_hidden || !wanted(facts)) continue;
       if (!any) {
         gap();
-        line(title);
+        if (!title.empty()) line(title);
       }
       any = true;
       option(facts);

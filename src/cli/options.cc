@@ -439,6 +439,7 @@ Result<std::vector<std::string>> meant_words(std::vector<std::string> words,
                      did_you_mean(words[used], names_of_verbs(*verb)),
                  "", -1};
   }
+  if (!verb->verbs.empty() && used == words.size()) words.emplace_back("--help");
   return words;
 }
 

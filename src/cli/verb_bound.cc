@@ -26,21 +26,26 @@ void add_bound_verb(Verb& app, int& exit_code) {
   Verb& sub = app.verb(
       "bound", "CPU-bound or GPU-bound: one trace, or a sweep over batch sizes, or two platforms");
   sub.example("assay bound trace.json.gz");
-  sub.example("assay bound --batch 1=b1.json.gz --batch 8=b8.json.gz", "where the GPU takes over");
+  sub.example("assay bound --batch 1=b1.json.gz --batch 8=b8.json.gz", "where it turns");
   add_common_options(sub, verb->common, false);
   sub.input("traces", verb->common.inputs, "one trace: its verdict without a sweep");
   add_window_option(sub, verb->common);
   sub.option(
-      "--batch", verb->platform.batches,
-      "SIZE=TRACE, once per batch size or repeat; or a folder or pattern of …_bSIZE_… traces");
-  sub.option(
-      "--table", verb->platform.table,
-      "CSV with batch, tklqt, launches and optional latency, gpu_idle_share, cpu_idle_share");
-  sub.option("--name", verb->platform.name, "what to call this platform").shows_default();
-  sub.option("--vs-batch", verb->other.batches, "the same of a second platform");
-  sub.option("--vs-table", verb->other.table, "the same of a second platform");
-  sub.option("--vs-name", verb->other.name, "what to call it").shows_default();
-  sub.option("--floor", verb->floor, "launch time of an empty kernel (see assay launch --help)");
+         "--batch", verb->platform.batches,
+         "SIZE=TRACE, once per batch size or repeat; or a folder or pattern of …_bSIZE_… traces")
+      .called("SIZE=TRACE");
+  sub.option("--table", verb->platform.table,
+             "CSV with batch, tklqt, launches and optional latency, gpu_idle_share, cpu_idle_share")
+      .called("FILE");
+  sub.option("--name", verb->platform.name, "what to call this platform")
+      .shows_default()
+      .called("NAME");
+  sub.option("--vs-batch", verb->other.batches, "the same of a second platform")
+      .called("SIZE=TRACE");
+  sub.option("--vs-table", verb->other.table, "the same of a second platform").called("FILE");
+  sub.option("--vs-name", verb->other.name, "what to call it").shows_default().called("NAME");
+  sub.option("--floor", verb->floor, "launch time of an empty kernel (see assay launch --help)")
+      .called("FLOOR");
   sub.option("--tau", verb->options.tau, "GPU-bound above this many plateaus").shows_default();
   sub.option("--rho", verb->options.rho, "tolerance of the plateau").shows_default();
   sub.option("--balanced", verb->options.balanced_share,

@@ -146,7 +146,8 @@ void add_export_verb(Verb& app, int& exit_code) {
       .one_of({"parquet", "csv", "jsonl", "columns", "xlsx"});
   add_reading_options(sub, verb->common);
   sub.option("--floor", verb->request.floor,
-             "launch time of an empty kernel (see assay launch --help)");
+             "launch time of an empty kernel (see assay launch --help)")
+      .called("FLOOR");
   sub.run([verb, &exit_code] {
     verb->request.traces = verb->common;
     exit_code = run(*verb);

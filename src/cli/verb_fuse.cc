@@ -28,7 +28,8 @@ void add_fuse_verb(Verb& app, int& exit_code) {
       "fuse", "Chains of kernels that always run together, and what fusing them would save");
   sub.example("assay fuse trace.json.gz");
   add_common_options(sub, verb->common, true);
-  sub.option("--floor", verb->floor, "launch time of an empty kernel (see assay launch --help)");
+  sub.option("--floor", verb->floor, "launch time of an empty kernel (see assay launch --help)")
+      .called("FLOOR");
   add_fusion_flags(sub, verb->flags);
   sub.run([verb, &exit_code] { exit_code = run(*verb); });
 }

@@ -99,11 +99,14 @@ void add_levels_verb(Verb& app, int& exit_code) {
       .one_of({"assay", "chopper"})
       .shows_default();
   sub.option("--group-by", verb->group_by,
-             "keys of the table of groups: gpu, iter, phase, layer, op, op_type");
+             "keys of the table of groups: gpu, iter, phase, layer, op, op_type")
+      .called("KEYS");
   sub.option("--where", verb->where,
-             "cells that count, e.g. gpu=3,iter=2..5,op=mlp_*; + separates alternatives");
+             "cells that count, e.g. gpu=3,iter=2..5,op=mlp_*; + separates alternatives")
+      .called("CELLS");
   sub.option("--stat", verb->stats,
-             "over the samples of a group: median, mean, min, max, p25, p75, p95, sum");
+             "over the samples of a group: median, mean, min, max, p25, p75, p95, sum")
+      .called("STAT");
   sub.option("--min-share", verb->min_share, "merge tree nodes below this share of the total")
       .between(0.0, 1.0)
       .shows_default();

@@ -197,8 +197,7 @@ void add_mcp_verb(Verb& app, int& exit_code) {
   Verb& sub = app.verb(
       "mcp",
       "Serve report, causes, diff, whatif, sql and explain to agents, over stdin and stdout");
-  sub.example("assay mcp runs/",
-              "for a client of the Model Context Protocol; reads below runs/ only");
+  sub.example("assay mcp runs/", "serves runs/ to an MCP client");
   sub.input("folders", verb->folders, "folders whose traces may be read; nothing else is")
       .required();
   sub.flag("--cache{auto}", verb->cache,

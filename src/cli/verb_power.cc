@@ -32,13 +32,15 @@ void add_profile_verb(Verb& power, int& exit_code) {
   auto verb = std::make_shared<ProfileVerb>();
   Verb& sub = power.verb("profile",
                          "From a recorded campaign to power over time in a kernel, with its error");
+  sub.example("assay power profile campaign/ -o power.html");
   add_common_options(sub, verb->common, false);
   sub.input("recordings", verb->folders,
             "folders with samples.csv, execs.csv, sync.csv and meta.json; the first one is "
             "what others are compared with")
       .required();
   sub.option("--kernel", verb->kernels,
-             "profile this kernel; default: every kernel that ends a run");
+             "profile this kernel; default: every kernel that ends a run")
+      .called("NAME");
   sub.option("--runs", verb->runs, "also from the first N runs only, and compare")
       .between(1, 1'000'000'000);
   sub.option("--outlier-profile", verb->outlier_us,
@@ -159,22 +161,25 @@ void add_attribute_verb(Verb& power, int& exit_code) {
   Verb& sub = power.verb(
       "attribute",
       "Joules per kernel, operator, layer, phase and iteration, from a power log beside a trace");
+  sub.example("assay power attribute trace.json.gz --samples power.csv");
+  sub.example("assay power attribute traces/ --samples power.csv --offset start");
   add_common_options(sub, verb->common, true);
   sub.option("--samples", verb->samples,
              "power log of Assay, nvidia-smi, dcgmi, dcgm-exporter, amd-smi, rocm-smi, Zeus, "
              "tegrastats, turbostat and others (docs/formats/power_log.md)")
       .required()
       .called("FILE");
-  sub.option("--column", verb->column,
-             "column, metric or rail of the log to read, e.g. power.draw");
-  sub.option("--gpu", verb->gpu, "device of the log, where it has several");
+  sub.option("--column", verb->column, "column, metric or rail of the log to read, e.g. power.draw")
+      .called("NAME");
+  sub.option("--gpu", verb->gpu, "device of the log, where it has several").called("DEVICE");
   sub.option("--device", verb->options.device,
              "only kernels of this device of the trace; default: all");
   sub.option("--offset", verb->offset,
              "seconds to add to the log's times to give the trace's; or start: the log begins "
              "with the trace's first device work, give or take 2 s. The readings tell the rest: up "
              "to 0.15 s early and 0.25 s late")
-      .shows_default();
+      .shows_default()
+      .called("SECONDS");
   sub.option("--offset-within", verb->within_s,
              "how far the offset may be off, either way, in seconds; 0: hold it")
       .between(0.0, 3600.0)
@@ -215,6 +220,8 @@ void add_attribute_verb(Verb& power, int& exit_code) {
 void add_power_verb(Verb& app, int& exit_code) {
   Verb& power = app.verb(
       "power", "Watts inside a kernel, joules per anything, and what the sensor cannot see");
+  power.example("assay power attribute trace.json.gz --samples power.csv", "joules per kernel");
+  power.example("assay power run --workload gemm:4096 -o gemm.html", "inside one kernel");
   power.needs_a_verb();
   add_profile_verb(power, exit_code);
   add_attribute_verb(power, exit_code);

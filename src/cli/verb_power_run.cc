@@ -313,7 +313,8 @@ void add_device_options(Verb& verb, std::string& device, SensorChoice& sensor, u
   verb.option("--device", device,
               "auto, nvidia:0, amd:0, or simulated, which takes settings such as "
               "simulated:window=1ms,period=1ms,drift=42")
-      .shows_default();
+      .shows_default()
+      .called("DEVICE");
   static const std::vector<std::pair<std::string, int>> kSensors = {
       {"auto", static_cast<int>(SensorChoice::kAuto)},
       {"instant", static_cast<int>(SensorChoice::kInstant)},
@@ -335,20 +336,24 @@ void add_run_verb(Verb& power, int& exit_code) {
   auto verb = std::make_shared<RunVerb>();
   Verb& sub =
       power.verb("run", "Runs a kernel by FinGraV's nine steps and gives its power profile");
+  sub.example("assay power run --workload gemm:4096 -o gemm.html");
   add_common_options(sub, verb->common, false);
   add_device_options(sub, verb->device, verb->sensor, verb->seed);
   sub.option("--workload", verb->workloads,
              "gemm:N, gemm:MxNxK:bf16, gemv:N, copy:1GiB, triad:1GiB, so:FILE:symbol, "
              "cu:FILE:kernel, hip:FILE:kernel, cmd:COMMAND, or a list of which the last is "
              "profiled: '60*gemm:2048 , 1*gemm:8192'; can be given several times")
-      .required();
+      .required()
+      .called("WORK");
   sub.option("--record", verb->record,
              "folder for the raw records; an interrupted run there is gone on with. Default: "
-             "assay-power-WORKLOAD, none when simulated");
+             "assay-power-WORKLOAD, none when simulated")
+      .called("FOLDER");
   sub.option(
-      "--calibration", verb->calibration,
-      "the sensor's calibration; default: what `assay power calibrate` kept, and without one "
-      "NVML's documented 1 s average");
+         "--calibration", verb->calibration,
+         "the sensor's calibration; default: what `assay power calibrate` kept, and without one "
+         "NVML's documented 1 s average")
+      .called("FILE");
   sub.option("--runs", verb->runs, "runs, instead of FinGraV's Table I").between(1, 1'000'000);
   sub.option("--rounds", verb->rounds, "further rounds when samples are short")
       .between(0, 100)
@@ -365,10 +370,12 @@ void add_calibrate_verb(Verb& power, int& exit_code) {
   auto verb = std::make_shared<CalibrateVerb>();
   Verb& sub = power.verb("calibrate",
                          "Measures how this GPU's power sensor averages and reports, and keeps it");
+  sub.example("assay power calibrate", "once for each GPU and driver");
   add_common_options(sub, verb->common, false);
   add_device_options(sub, verb->device, verb->sensor, verb->seed);
   sub.option("--calibration", verb->calibration,
-             "file to keep it in; default: assay/sensors in the cache folder");
+             "file to keep it in; default: assay/sensors in the cache folder")
+      .called("FILE");
   sub.option("--budget", verb->budget_s, "seconds after which it gives up and keeps nothing")
       .between(1, 86'400)
       .shows_default();

@@ -237,7 +237,8 @@ void add_record_verb(Verb& app, int& exit_code) {
   sub.example("assay record -o run.assaytrace -- ./program");
   sub.option("-o,--output", verb->request.output,
              "the trace; several processes get OUT.PID.assaytrace each")
-      .shows_default();
+      .shows_default()
+      .called("FILE");
   sub.option("--format", verb->format, "assaytrace, or kineto: Chrome JSON, for Perfetto")
       .one_of({"assaytrace", "kineto"})
       .shows_default();
@@ -245,10 +246,12 @@ void add_record_verb(Verb& app, int& exit_code) {
              "end recording when a file has this size, e.g. 500MB; default 4 GiB")
       .size();
   sub.option("--capture-range", verb->request.capture_range,
-             "record only while an NVTX range of this name is open");
+             "record only while an NVTX range of this name is open")
+      .called("NAME");
   sub.option("--start-signal", verb->start_signal,
-             "record only after this signal (USR1) is sent to assay; the next one stops");
-  sub.option("--stop-signal", verb->stop_signal, "another signal for stopping");
+             "record only after this signal (USR1) is sent to assay; the next one stops")
+      .called("SIGNAL");
+  sub.option("--stop-signal", verb->stop_signal, "another signal for stopping").called("SIGNAL");
   sub.option("--flush-ms", verb->request.flush_ms,
              "write down what there is this often; default 1000")
       .between(10u, 3'600'000u);
@@ -259,9 +262,11 @@ void add_record_verb(Verb& app, int& exit_code) {
            "errors, the making of events");
   sub.flag("--tracer-clock", verb->request.tracer_clock,
            "leave CUPTI its own clock (CLOCK_REALTIME) instead of CLOCK_MONOTONIC");
-  sub.option("--cupti", verb->request.cupti, "the libcupti to load; default: looked for");
+  sub.option("--cupti", verb->request.cupti, "the libcupti to load; default: looked for")
+      .called("FILE");
   sub.option("--recorder", verb->request.library,
-             "libassay_record.so, if it is not beside this binary (ASSAY_RECORD_LIBRARY)");
+             "libassay_record.so, if it is not beside this binary (ASSAY_RECORD_LIBRARY)")
+      .called("FILE");
   sub.input("command", verb->request.command, "what to run, after --").required();
   sub.footer(
       "The exit code is the command's; 128 + number when a signal ended it, 127 when it was not "

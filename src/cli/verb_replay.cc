@@ -388,7 +388,8 @@ void add_replay_verb(Verb& app, int& exit_code) {
       "replay", "Run the operators of a kernel database one by one and measure their launches");
   sub.example("assay replay kernels.json -o replay.json");
   sub.input("database", verb->database, "of assay tax TRACE --export-kernel-db FILE");
-  sub.option("-o,--output", verb->output, "file to write; one that is there is gone on with");
+  sub.option("-o,--output", verb->output, "file to write; one that is there is gone on with")
+      .called("FILE");
   sub.option("--device", verb->device, "auto, cuda or cpu")
       .one_of({"auto", "cuda", "cpu"})
       .shows_default();
@@ -408,10 +409,11 @@ void add_replay_verb(Verb& app, int& exit_code) {
   sub.option("--library", verb->libraries,
              "a shared object that registers operators (fbgemm's, a project's own), loaded "
              "before the replay; may be repeated")
-      .existing_file();
-  sub.option("--program", verb->program, "assay-replay to run");
+      .existing_file()
+      .called("FILE");
+  sub.option("--program", verb->program, "assay-replay to run").called("FILE");
   sub.flag("--build", verb->build, "compile assay-replay against the PyTorch of --python");
-  sub.option("--python", verb->python, "the Python for --build").shows_default();
+  sub.option("--python", verb->python, "the Python for --build").shows_default().called("PROGRAM");
   sub.run([verb, &exit_code] {
     if (verb->build) {
       exit_code = build_program(*verb);

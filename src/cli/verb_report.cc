@@ -84,7 +84,8 @@ void add_report_verb(Verb& app, int& exit_code) {
            "every section on the terminal or in Markdown, instead of the answer on one screen");
   sub.flag("-q,--quiet", verb->common.quiet, "the verdict alone").not_with("--full");
   sub.option("--floor", verb->request.floor,
-             "launch time of an empty kernel (see assay launch --help)");
+             "launch time of an empty kernel (see assay launch --help)")
+      .called("FLOOR");
   add_capture_option(sub, verb->request.captures);
   sub.option("--top", verb->request.top, "kernels listed; 0 = all").at_least_zero().shows_default();
   add_fusion_flags(sub, verb->fusion);

@@ -344,11 +344,13 @@ void add_sql_verb(Verb& app, int& exit_code) {
              "rows shown; 0 = all. Without it 100 on a terminal and in Markdown, else all")
       .at_least_zero();
   sub.option("--memory", verb->memory,
-             "what DuckDB may use, e.g. 4GB; nothing is ever spilled to disk");
+             "what DuckDB may use, e.g. 4GB; nothing is ever spilled to disk")
+      .called("SIZE");
   sub.flag("--allow-files", verb->allow_files,
            "let SQL read and write files (read_csv, COPY); otherwise it sees the traces only");
   sub.option("--floor", verb->request.floor,
-             "launch time of an empty kernel (see assay launch --help)");
+             "launch time of an empty kernel (see assay launch --help)")
+      .called("FLOOR");
   sub.run([verb, &exit_code] {
     verb->request.traces = verb->common;
     exit_code = run(*verb);

@@ -98,10 +98,11 @@ int run(const TaxFlags& flags) {
 
 void add_sweep_flags(Verb& sub, TaxFlags& flags) {
   sub.option("--batch", flags.batches,
-             "BATCH=TRACE or BATCHxLENGTH=TRACE, once per configuration of a sweep");
-  sub.option("--name", flags.name, "what to call this platform").shows_default();
+             "BATCH=TRACE or BATCHxLENGTH=TRACE, once per configuration of a sweep")
+      .called("SIZE=TRACE");
+  sub.option("--name", flags.name, "what to call this platform").shows_default().called("NAME");
   sub.option("--vs", flags.vs_batches, "the same of a second platform");
-  sub.option("--vs-name", flags.vs_name, "what to call it").shows_default();
+  sub.option("--vs-name", flags.vs_name, "what to call it").shows_default().called("NAME");
 }
 
 }  // namespace
@@ -126,7 +127,8 @@ void add_tax_verb(Verb& app, int& exit_code) {
   sub.flag("--count-copies", flags->count_copies, "copies and fills count as kernels");
   sub.option("--floor", flags->floor,
              "launch time of an empty kernel: nanoseconds, a floor file, or a published "
-             "platform; default: published for this board, else from the trace");
+             "platform; default: published for this board, else from the trace")
+      .called("FLOOR");
   sub.option("--top", flags->top, "unique kernels listed; 0 = all").at_least_zero().shows_default();
   sub.option("--export-kernel-db", flags->export_db,
              "write every unique kernel for replay to this file")

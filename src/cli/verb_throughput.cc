@@ -6,6 +6,9 @@ namespace assay {
 
 void add_throughput_verb(Verb& app, int& exit_code) {
   Verb& throughput = app.verb("throughput", "What a configuration nobody measured will do");
+  throughput.example("assay throughput fit results/ -o model.json", "learn from measurements");
+  throughput.example("assay throughput predict model.json --at bb=96,ii=1024,oo=256,hw=H100");
+  throughput.example("assay throughput suggest model.json", "what to measure next");
   throughput.needs_a_verb();
   add_throughput_fit_verb(throughput, exit_code);
   add_throughput_predict_verb(throughput, exit_code);

@@ -24,14 +24,17 @@ void add_throughput_anneal_verb(Verb& throughput, int& exit_code) {
   auto verb = std::make_shared<AnnealVerb>();
   Verb& sub = throughput.verb(
       "anneal", "ALA's search for the training subset, its error predictor and its confidence");
+  sub.example("assay throughput anneal table.csv");
   add_bench_options(sub, verb->bench);
   add_common_options(sub, verb->common, false);
   sub.option("--source", verb->source,
              "rows to learn from, by the beginnings of their names: 'hardware=Nvidia "
-             "H100,model=meta-llama/Llama-2-7b'; all rows when empty");
+             "H100,model=meta-llama/Llama-2-7b'; all rows when empty")
+      .called("NAMES");
   sub.option("--target", verb->targets,
              "rows to judge by what was learned, chosen like --source; may be repeated")
-      .one_per_mention();
+      .one_per_mention()
+      .called("NAMES");
   sub.option("--seed", verb->seeds, "one run per seed")
       .separated_by(',')
       .one_per_mention()

@@ -24,6 +24,7 @@ void add_throughput_evaluate_verb(Verb& throughput, int& exit_code) {
   auto verb = std::make_shared<EvaluateVerb>();
   Verb& sub = throughput.verb(
       "evaluate", "Hold rows of a table out and see how far each method is off on them");
+  sub.example("assay throughput evaluate table.csv --split S5", "unseen configurations");
   add_bench_options(sub, verb->bench);
   add_common_options(sub, verb->common, false);
   sub.option(
@@ -34,14 +35,16 @@ void add_throughput_evaluate_verb(Verb& throughput, int& exit_code) {
          "can be new, or figure6: four shapes of a training set")
       .separated_by(',')
       .one_per_mention()
-      .shows_default();
+      .shows_default()
+      .called("SPLIT");
   sub.option("--method", verb->methods,
              "assay, latency (by TTFT and TPOT, where rows tell them), ala, a baseline (linear, "
              "xgboost, forest, boosting, each also with "
              "-pooled), baselines, or all")
       .separated_by(',')
       .one_per_mention()
-      .shows_default();
+      .shows_default()
+      .called("METHOD");
   sub.flag("--time", verb->timing,
            "measure how long each fold takes (ALA, Figures 7c and 7d); the only figures that "
            "differ from run to run");

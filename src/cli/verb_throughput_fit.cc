@@ -36,6 +36,7 @@ void add_throughput_fit_verb(Verb& throughput, int& exit_code) {
   auto verb = std::make_shared<FitVerb>();
   Verb& sub = throughput.verb(
       "fit", "Learn from a table of measurements: a model file with calibrated intervals");
+  sub.example("assay throughput fit results/ -o model.json");
   add_bench_options(sub, verb->bench);
   add_common_options(sub, verb->common, false);
   add_method_option(sub, verb->fit);

@@ -19,7 +19,9 @@ int run(PlanVerb& verb) {
 }
 
 void add_question_options(Verb& sub, PlanVerb& verb) {
-  sub.option("--model", verb.model, "the model to serve, as rows or facts call it").required();
+  sub.option("--model", verb.model, "the model to serve, as rows or facts call it")
+      .required()
+      .called("NAME");
   sub.option("--isl", verb.in_len, "tokens of a prompt, in the mean").more_than_zero();
   sub.option("--osl", verb.out_len, "tokens of an answer, in the mean").more_than_zero();
   sub.option("--rate", verb.per_s, "requests that arrive per second").more_than_zero();
@@ -51,10 +53,8 @@ void add_throughput_plan_verb(Verb& throughput, int& exit_code) {
   auto verb = std::make_shared<PlanVerb>();
   Verb& sub = throughput.verb(
       "plan", "The cheapest GPUs that serve a model at a rate within limits on latency");
-  sub.example(
-      "assay throughput plan table.csv --model Qwen3-32B --isl 2048 --osl 200 --rate 20 --ttft-ms "
-      "500 --tpot-ms 50 --prices prices.csv",
-      "GPU, how many, engine, precision, layout, with the probability of meeting both limits");
+  sub.example("assay throughput plan table.csv --model Qwen3-32B --isl 2048 --osl 200 \\");
+  sub.example("    --rate 20 --ttft-ms 500 --tpot-ms 50 --prices prices.csv");
   add_bench_options(sub, verb->bench);
   sub.declared("table").says("a table or results with TTFT and TPOT");
   add_common_options(sub, verb->common, false);
@@ -65,12 +65,15 @@ void add_throughput_plan_verb(Verb& throughput, int& exit_code) {
       .called("FILE");
   sub.option("--engine", verb->engines, "only these engines, as the rows call them")
       .separated_by(',')
-      .one_per_mention();
+      .one_per_mention()
+      .called("NAME");
   sub.option("--precision", verb->precisions, "only these precisions, as the rows call them")
       .separated_by(',')
-      .one_per_mention();
+      .one_per_mention()
+      .called("NAME");
   sub.option("--engine-version", verb->version,
-             "the engine's version, as the rows call it; else one that nobody has measured");
+             "the engine's version, as the rows call it; else one that nobody has measured")
+      .called("VERSION");
   sub.option("--max-gpus", verb->max_gpus, "no more GPUs than this in all, 0 for what is offered")
       .shows_default();
   sub.option("--rank", verb->rank, "what is best: dollars, GPUs, joules a token, or TPOT")

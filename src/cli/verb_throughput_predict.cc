@@ -25,6 +25,7 @@ void add_throughput_predict_verb(Verb& throughput, int& exit_code) {
   auto verb = std::make_shared<PredictVerb>();
   Verb& sub =
       throughput.verb("predict", "Throughput of points nobody measured, with a 90 % interval each");
+  sub.example("assay throughput predict model.json --at bb=96,ii=1024,oo=256,hw=H100");
   add_bench_options(sub, verb->bench);
   sub.declared("table").says("a model file of `assay throughput fit`, or a table");
   add_common_options(sub, verb->common, false);

@@ -26,6 +26,8 @@ void add_throughput_suggest_verb(Verb& throughput, int& exit_code) {
   auto verb = std::make_shared<SuggestVerb>();
   Verb& sub = throughput.verb(
       "suggest", "Which measurement would help most, or which batch size meets a goal");
+  sub.example("assay throughput suggest model.json", "what to measure next");
+  sub.example("assay throughput suggest model.json --latency-ms 2000", "what meets it");
   add_bench_options(sub, verb->bench);
   sub.declared("table").says("a model file of `assay throughput fit`, or a table");
   add_common_options(sub, verb->common, false);

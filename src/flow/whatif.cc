@@ -214,6 +214,51 @@ std::vector<TogetherGain> all_sets(const Explorer& explorer, const WhatIf& found
   return sets;
 }
 
+// What is left of the time, or how many times as fast: what a slider goes through, the lever's own
+// factor among them. None where the edit takes no factor.
+std::vector<double> factors_of(const EditRequest& request) {
+  std::vector<double> factors;
+  switch (request.kind) {
+    case EditKind::kFasterCpu:
+      factors = {1.1, 1.2, 1.3, 1.5, 2, 3};
+      break;
+    case EditKind::kHost:
+    case EditKind::kKernels:
+    case EditKind::kFamily:
+    case EditKind::kOps:
+    case EditKind::kFrames:
+    case EditKind::kCalls:
+      factors = {0.9, 0.75, 0.5, 0.25, 0};
+      break;
+    default:
+      return {};
+  }
+  if (std::find(factors.begin(), factors.end(), request.factor) == factors.end()) {
+    factors.push_back(request.factor);
+    const bool speed = request.kind == EditKind::kFasterCpu;
+    std::sort(factors.begin(), factors.end(),
+              [&](double a, double b) { return speed ? a < b : a > b; });
+  }
+  return factors;
+}
+
+std::vector<GainAt> points_of(const Explorer& explorer, const EditMaker& maker,
+                              const TriedLever& lever) {
+  std::vector<GainAt> points;
+  for (const double factor : factors_of(lever.edit.request)) {
+    EditRequest request = lever.edit.request;
+    if (factor == request.factor) {
+      points.push_back({request, lever.edit.predicted, lever.alone.run_ns});
+      continue;
+    }
+    request.factor = factor;
+    const Edit edit = maker.make(request);
+    if (edit.refusal != EditRefusal::kNone) return {};
+    points.push_back({request, edit.predicted, explorer.run_gain({&edit})});
+  }
+  return points;
+}
+
 }  // namespace
 
 StepTimes recorded_steps(const FlowModel& model, const Windows& iterations) {
@@ -327,6 +372,10 @@ WhatIf explore_edits(const FlowModel& model, const Windows& iterations, const Fl
   const auto share_ns =
       static_cast<int64_t>(std::ceil(options.least_share * static_cast<double>(found.window_ns)));
   const int64_t least_ns = std::max<int64_t>(share_ns, 1);
+  for (TriedLever& lever : found.levers) {
+    const bool told = lever.edit.refusal == EditRefusal::kNone && lever.alone.run_ns >= least_ns;
+    if (options.points && told) lever.points = points_of(explorer, maker, lever);
+  }
   found.together = all_sets(explorer, found, best_alone(found, least_ns, options.together));
   if (options.joint) find_order(explorer, asked ? 0 : least_ns, found);
   return found;

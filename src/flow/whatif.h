@@ -35,12 +35,20 @@ struct Gain {
   int64_t high_ns = 0;
 };
 
+// The same edit to another factor.
+struct GainAt {
+  EditRequest request;
+  bool predicted = false;  // as Edit::predicted
+  int64_t run_ns = 0;      // as Gain::run_ns
+};
+
 struct TriedLever {
   Edit edit;
   Gain alone;
-  int64_t in_order_ns = 0;  // of the run, on top of those before it in `order`
-  bool listed = false;      // in `order`
-  bool alone_only = false;  // and cannot be: it is told by itself
+  std::vector<GainAt> points = {};  // by how much they change, the least first; its own among them
+  int64_t in_order_ns = 0;          // of the run, on top of those before it in `order`
+  bool listed = false;              // in `order`
+  bool alone_only = false;          // and cannot be: it is told by itself
 };
 
 // What the devices do between their first and their last work, in a replay.
@@ -81,6 +89,7 @@ struct WhatIfOptions {
   double least_share = 0.01;  // of the window; levers below it are not listed, asked ones are
   size_t together = 0;        // every set of so many levers that give most alone is tried
   RoofSources roof = {};      // of the edit "roof"
+  bool points = false;        // levers that give least_share are tried to other factors as well
 };
 
 // Reasons against any replay of this run.

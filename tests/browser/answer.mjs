@@ -1,5 +1,6 @@
 // The head of the page: verdict, bar, timeline, levers, rooms behind them; widths, themes, keys, links.
 
+import { readFileSync } from "node:fs";
 import { EXAMPLE, check, equal, launch, main, openReport, path, report, run, writeTrace } from "./support.mjs";
 
 const WIDTHS = [390, 1024, 1440];
@@ -102,6 +103,74 @@ await main({
     await page.keyboard.press("Space");
     near(await after(), window - levers[0].gain_ns, "by the keyboard, the first alone");
     equal(said, [], "the console");
+    await close();
+  },
+
+  async "has a slider for a lever that takes a factor, which stops at what was replayed"() {
+    const { page, said, close } = await openReport(files.example, { width: 390, rooms: false });
+    const { levers, window_ns: window } = JSON.parse(run("report", EXAMPLE, "--format", "json")).answer;
+    const replayed = (edit) => JSON.parse(run("whatif", EXAMPLE, "--edit", edit, "--format", "json")).whatif.joint.run_gain_ns;
+    const unit = { ns: 1, "\u00b5s": 1e3, ms: 1e6, s: 1e9 };
+    const shownGain = async (card) => {
+      const found = (await card.locator(".lever-gain").innerText()).match(/([\d.,]+)\s(ns|\u00b5s|ms|s)\b/);
+      return Number(found[1].replace(",", "")) * unit[found[2]];
+    };
+    const sliders = page.locator(".lever-slider");
+    check((await sliders.count()) > 0, "no lever of the example has a slider");
+    for (let i = 0; i < (await page.locator(".lever").count()); ++i) {
+      const card = page.locator(".lever").nth(i);
+      const slider = card.locator(".lever-slider");
+      if ((await slider.count()) === 0) continue;
+      check(Math.abs((await shownGain(card)) - levers[i].gain_ns) < 0.01 * window, `lever ${i + 1}: the slider does not begin at its own factor`);
+      const most = Number(await slider.getAttribute("max"));
+      await slider.focus();
+      await page.keyboard.press("Home");
+      equal(await card.locator(".lever-words").innerText(), "as recorded", `lever ${i + 1} at 0`);
+      equal(await shownGain(card), 0, `lever ${i + 1} gives nothing at 0`);
+      const [name, own] = levers[i].edit.split("=");
+      let before = 0;
+      for (let place = 1; place <= most; ++place) {
+        await page.keyboard.press("ArrowRight");
+        const words = await card.locator(".lever-words").innerText();
+        const factor = /^([\d.]+) times/.test(words) ? parseFloat(words) : words.startsWith("no time") ? 0 : parseFloat(words) / 100;
+        const gain = await shownGain(card);
+        const truth = replayed(factor === 0 && own === undefined ? name : `${name}=${factor}`);
+        check(Math.abs(gain - truth) < 0.006 * Math.max(truth, 1e-3 * window), `lever ${i + 1}, ${words}: ${gain}, replayed ${truth}`);
+        check(gain >= before, `lever ${i + 1}, ${words}: less than before`);
+        before = gain;
+      }
+    }
+    // Two that were not replayed together: it says so, and how to.
+    const words = await page.locator(".together").innerText();
+    check(/becomes|not replayed in this page. To replay it: assay whatif FILE --edit/.test(words), words);
+    equal(said, [], "the console");
+    await close();
+  },
+
+  async "saves what is shown as a file for Perfetto"() {
+    const { page, said, asked, close } = await openReport(files.steps, { width: 1440, rooms: false });
+    await drawn(page);
+    const canvas = page.locator(".lane-canvas");
+    await canvas.focus();
+    await page.keyboard.press("2");
+    await settled(page);
+    const [from, to] = await visible(page);
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Perfetto" }).click()]);
+    equal(download.suggestedFilename(), `assay-${from}-${to}ns.json`, "its name");
+    const { traceEvents } = JSON.parse(readFileSync(await download.path(), "utf8"));
+    const spans = traceEvents.filter((event) => event.ph === "X");
+    check(spans.every((span) => span.ts * 1000 < to + 1 && (span.ts + span.dur) * 1000 > from - 1), "spans outside the range");
+    const kernels = spans.filter((span) => span.cat === "kernel");
+    equal(kernels.length, 30, "kernels of the second iteration");
+    check(kernels.every((span) => Math.round(span.dur * 1000) === 20_000), "durations");
+    // The times of its ruler: 60 microseconds apart, as the trace was made.
+    equal([...new Set(kernels.slice(1).map((span, i) => Math.round((span.ts - kernels[i].ts) * 1000)))], [60_000], "distances");
+    const lanes = new Set(traceEvents.filter((event) => event.name === "thread_name").map((event) => `${event.pid} ${event.tid}`));
+    check(spans.every((span) => lanes.has(`${span.pid} ${span.tid}`)), "lanes without a name");
+    check(spans.some((span) => span.cat === "cause"), "no causes");
+    check((await page.locator(".lane-saved").innerText()).includes("ui.perfetto.dev"), "nothing is said");
+    equal(said, [], "the console");
+    equal(asked, [], "requests");
     await close();
   },
 

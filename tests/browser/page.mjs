@@ -1,7 +1,7 @@
 // The page of the sample trace: what it says, what it saves and copies, keyboard, narrow screens,
 // dark, print, damaged files.
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { EXAMPLE, check, copyCsv, equal, launch, main, openReport, path, report, run, runAside, scrollThrough, writeTrace } from "./support.mjs";
 
 const file = report(EXAMPLE);
@@ -266,29 +266,71 @@ await main({
     await runAside("report", ...ranks, "-o", path("ranks.html"));
     const { page, close, ...heard } = await openReport(path("ranks.html"));
     equal(await page.locator("#part-select option").count(), 3, "ranks to choose from");
+    await page.waitForSelector(".part-body .part-name");
     check(!(await page.locator("main").innerText()).includes("Nothing was found that would move"), "a promise for all ranks");
     check((await page.locator(".part-body .trust-list > li").count()) > 0, "no trust notes with the rank");
     const kernels = async () => page.locator(".part-body .fact", { hasText: /^\s*kernels\s*[0-9]/ }).first().locator(".value").innerText();
     const first = await kernels();
+    const shown = () => page.waitForSelector('.part-body[aria-busy="false"]');
     await page.locator("#part-select").selectOption("2");
+    await shown();
     const document = JSON.parse(run("report", ...ranks, "--format", "json"));
     equal(await kernels(), String(document.ranks[2].launch.whole.kernels), "kernels of the third rank");
     check(first !== (await kernels()), "the ranks do not differ");
     await page.getByRole("button", { name: "Next" }).click();
+    await shown();
     equal(await kernels(), first, "after the last comes the first");
     await scrollThrough(page);
     quiet(heard, "ranks");
     await close();
   },
 
+  async "a page of many ranks stays small, and says whose rooms it has"() {
+    const base = iterations();
+    const ranks = [];
+    // Names that differ and do not pack: a page of all of them would be too large.
+    let seed = 1;
+    const word = () => (seed = (seed * 48271) % 2147483647).toString(36);
+    for (let rank = 0; rank < 24; ++rank) {
+      const events = base.map((e) => (e.cat === "kernel" ? { ...e, name: Array.from({ length: 150 }, word).join("_") } : e));
+      ranks.push(writeTrace(`many${rank}.json`, events));
+    }
+    await runAside("report", ...ranks, "-o", path("many.html"));
+    const { page, close, ...heard } = await openReport(path("many.html"), { rooms: false });
+    const held = await page.evaluate(() => document.querySelectorAll('[id^="assay-part-"]').length);
+    check(held >= 4 && held < 24, `${held} of 24 traces have their rooms`);
+    const bytes = statSync(path("many.html")).size;
+    check(bytes < 3_000_000 || held === 4, `${bytes} bytes`);
+    await page.locator("nav.sections a", { hasText: "Each" }).click();
+    const show = async (place) => {
+      await page.locator("#part-select").selectOption(String(place));
+      await page.waitForSelector('.part-body[aria-busy="false"]');
+      return { note: await page.locator(".part-note").allInnerTexts(), rooms: await page.locator(".part-body .room").count() };
+    };
+    for (let place = 0; place < 24; ++place) {
+      const has = (await page.locator("#part-select option").nth(place).innerText()).includes("with rooms");
+      const { note, rooms } = await show(place);
+      if (has) check(note.length === 0 && rooms > 0, `trace ${place}: ${rooms} rooms, ${note}`);
+      else check(rooms === 0 && note.join().includes(`${held} of 24`) && note.join().includes(`many${place}.json -o`), `trace ${place}: ${note}`);
+    }
+    quiet(heard, "many ranks");
+    await close();
+  },
+
   async "says why when it cannot show anything"() {
     const html = readFileSync(file, "utf8");
     const cut = path("cut.html");
-    writeFileSync(cut, html.replace(/(id="assay-view">.{2000})[^<]*/, "$1"));
+    writeFileSync(cut, html.replace(/(id="assay-head">.{500})[^<]*/, "$1"));
     const damaged = await openReport(cut, { ready: false });
     await damaged.page.waitForFunction(() => document.getElementById("why")?.textContent.includes("damaged"));
     check((await damaged.page.locator("#static").innerText()).includes("Host-bound"), "the verdict is gone");
     await damaged.close();
+    const rooms = path("cut_rooms.html");
+    writeFileSync(rooms, html.replace(/(id="assay-view">.{2000})[^<]*/, "$1"));
+    const half = await openReport(rooms, { ready: false });
+    await half.page.waitForFunction(() => document.getElementById("why")?.textContent.includes("damaged"));
+    check((await half.page.locator("h1").count()) === 1, "the answer is gone with the rooms");
+    await half.close();
     const old = await openReport(file, { ready: false, setUp: (page) => page.addInitScript(() => delete window.DecompressionStream) });
     await old.page.waitForFunction(() => document.getElementById("why")?.textContent.includes("DecompressionStream"));
     await old.close();

@@ -10,12 +10,14 @@ answer add up to the window. The texts are in answers/, one file per trace and w
 """
 
 import argparse
+import gzip
 import json
 import os
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import unicodedata
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -162,6 +164,35 @@ def traces():
                     yield path
 
 
+def make_job(folder, size):
+    """A job of so many ranks from the eight of a real one, each with a rank of its own."""
+    bases = [gzip.decompress(path.read_bytes()) for path in sorted(CASES["ranks"].glob("*.json.gz"))]
+    for rank in range(size):
+        text, found = re.subn(rb'"rank": \d+, "world_size": \d+', b'"rank": %d, "world_size": %d' % (rank, size), bases[rank % len(bases)])
+        expect(found == 1, f"rank {rank}: {found} places tell the rank")
+        (folder / f"rank_{rank}.json.gz").write_bytes(gzip.compress(text, 1))
+
+
+def check_jobs(assay):
+    """The first screen of jobs of all sizes: 15 lines, the headline as long as one of a run, and all that is said whole."""
+    if not CASES["ranks"].exists():
+        return
+    for size in (2, 8, 64):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            make_job(folder, size)
+            lines = answer(assay, folder, "--width", 80, code=0).stdout.splitlines()
+            expect(len(lines) <= MOST_LINES, f"{size} ranks: {len(lines)} lines")
+            expect(all(columns(line) <= 80 for line in lines), f"{size} ranks: a line wider than 80 columns")
+            told = json.loads(answer(assay, folder, "--format", "json", code=0).stdout)["answer"]
+            verdict = " ".join(told["verdict"])
+            expect(0 < len(verdict) <= LONGEST_VERDICT, f"{size} ranks: a headline of {len(verdict)} characters: {verdict}")
+            shown = " ".join(" ".join(lines).split())
+            for sentence in [*told["verdict"], *told["more"]]:
+                expect(" ".join(sentence.split()) in shown, f"{size} ranks: not on the screen: {sentence}")
+            expect(f"{size} ranks compute" in " ".join(told["more"]), f"{size} ranks: where the time went is not told")
+
+
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("--assay", required=True)
@@ -170,6 +201,8 @@ def main():
     options = options.parse_args()
     check_texts(options.assay, options.update)
     check_forms(options.assay)
+    if not options.names:
+        check_jobs(options.assay)
     for trace in traces():
         if options.names and not any(name in str(trace) for name in options.names):
             continue

@@ -1,7 +1,7 @@
 // Where on the timeline each lever acts, as a row of brackets: the stretches in which the device
 // waits for what the lever changes, or the kernels that it makes cheaper.
 
-import type { CauseRow, EventRow, Lanes } from "./lanes.ts";
+import type { Lanes } from "./lanes.ts";
 import type { Lever } from "./view.ts";
 
 export interface Stretches {
@@ -9,49 +9,65 @@ export interface Stretches {
   end: Float64Array;
 }
 
+// Pieces of one row: in order of their begin.
+interface Pieces {
+  start: Float64Array;
+  end: Float64Array;
+}
+
+function piecesOf(row: Pieces, wanted: (i: number) => boolean): Pieces {
+  const start = new Float64Array(row.start.length);
+  const end = new Float64Array(row.start.length);
+  let n = 0;
+  for (let i = 0; i < row.start.length; i++) {
+    if (!wanted(i)) continue;
+    start[n] = row.start[i]!;
+    end[n++] = row.end[i]!;
+  }
+  return { start: start.subarray(0, n), end: end.subarray(0, n) };
+}
+
+// The row whose next piece begins first; -1: none is left.
+function nextRow(rows: Pieces[], at: Uint32Array): number {
+  let first = -1;
+  for (let r = 0; r < rows.length; r++) {
+    if (at[r]! >= rows[r]!.start.length) continue;
+    if (first < 0 || rows[r]!.start[at[r]!]! < rows[first]!.start[at[first]!]!) first = r;
+  }
+  return first;
+}
+
 // Overlapping or touching ones become one.
-function merged(pieces: [number, number][]): Stretches {
-  pieces.sort((a, b) => a[0] - b[0]);
-  const whole: [number, number][] = [];
-  for (const [start, end] of pieces) {
-    const last = whole[whole.length - 1];
-    if (last && start <= last[1]) last[1] = Math.max(last[1], end);
-    else whole.push([start, end]);
-  }
-  return { start: Float64Array.from(whole, (one) => one[0]), end: Float64Array.from(whole, (one) => one[1]) };
-}
-
-function ofStates(rows: CauseRow[], states: Set<number>): [number, number][] {
-  const pieces: [number, number][] = [];
-  for (const row of rows) {
-    for (let i = 0; i < row.start.length; i++) {
-      if (states.has(row.state[i]!)) pieces.push([row.start[i]!, row.end[i]!]);
+function merged(rows: Pieces[]): Stretches {
+  const most = rows.reduce((sum, row) => sum + row.start.length, 0);
+  const start = new Float64Array(most);
+  const end = new Float64Array(most);
+  const at = new Uint32Array(rows.length);
+  let n = 0;
+  for (let r = nextRow(rows, at); r >= 0; r = nextRow(rows, at)) {
+    const i = at[r]!++;
+    const [from, to] = [rows[r]!.start[i]!, rows[r]!.end[i]!];
+    if (n > 0 && from <= end[n - 1]!) {
+      if (to > end[n - 1]!) end[n - 1] = to;
+    } else {
+      start[n] = from;
+      end[n++] = to;
     }
   }
-  return pieces;
-}
-
-function ofNames(rows: EventRow[], names: Set<number>): [number, number][] {
-  const pieces: [number, number][] = [];
-  for (const row of rows) {
-    if (row.kind !== "stream") continue;
-    for (let i = 0; i < row.start.length; i++) {
-      if (names.has(row.label[i]!)) pieces.push([row.start[i]!, row.end[i]!]);
-    }
-  }
-  return pieces;
+  return { start: start.subarray(0, n), end: end.subarray(0, n) };
 }
 
 // None where a lever acts nowhere in particular.
 export function stretchesOf(lanes: Lanes, lever: Lever): Stretches {
   if (lever.states.length > 0) {
-    const wanted = new Set(lever.states.map((key) => lanes.states.indexOf(key)));
-    return merged(ofStates(lanes.causes, wanted));
+    const wanted = lanes.states.map((key) => lever.states.includes(key));
+    return merged(lanes.causes.map((row) => piecesOf(row, (i) => wanted[row.state[i]!]!)));
   }
-  const names = lever.kernel_kind
-    ? (lanes.kinds[lever.kernel_kind] ?? [])
-    : lanes.names.flatMap((name, i) => (lever.kernel_name !== "" && name === lever.kernel_name ? [i] : []));
-  return merged(ofNames(lanes.events, new Set(names)));
+  const wanted = new Uint8Array(lanes.names.length);
+  if (lever.kernel_kind) for (const name of lanes.kinds[lever.kernel_kind] ?? []) wanted[name] = 1;
+  else if (lever.kernel_name) lanes.names.forEach((name, i) => (wanted[i] = name === lever.kernel_name ? 1 : 0));
+  const streams = lanes.events.filter((row) => row.kind === "stream");
+  return merged(streams.map((row) => piecesOf(row, (i) => wanted[row.label[i]!] === 1)));
 }
 
 const CLOSE = 2; // pixels: nearer ones are one bracket

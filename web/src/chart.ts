@@ -1,36 +1,12 @@
 // A Chart block as a drawing by Apache ECharts, and as the table of its numbers.
 
-import { BarChart, CustomChart, LineChart, ScatterChart } from "echarts/charts";
-import {
-  AriaComponent,
-  DataZoomInsideComponent,
-  GridComponent,
-  LegendScrollComponent,
-  MarkLineComponent,
-  TooltipComponent,
-} from "echarts/components";
-import * as echarts from "echarts/core";
-import { CanvasRenderer } from "echarts/renderers";
 import { button, freshId, h } from "./dom.ts";
 import { Grid } from "./grid.ts";
+import { chartLibrary, type ECharts, type EChartsCoreOption } from "./library.ts";
 import { sentence, shortenMiddle } from "./text.ts";
 import { color, onTheme, seriesColor } from "./theme.ts";
 import { axisScale, formatLogTick, formatTick, formatValue } from "./units.ts";
 import type { Axis, Cell, Chart, Column, Series, Table } from "./view.ts";
-
-echarts.use([
-  AriaComponent,
-  BarChart,
-  CanvasRenderer,
-  CustomChart,
-  DataZoomInsideComponent,
-  GridComponent,
-  LegendScrollComponent,
-  LineChart,
-  MarkLineComponent,
-  ScatterChart,
-  TooltipComponent,
-]);
 
 const LARGE = 4000; // points from which drawing is batched
 const CROWDED = 60; // points from which lines lose their dots
@@ -509,11 +485,12 @@ export function chartElement(chart: Chart, room: string): HTMLElement {
   );
   if (chart.caption) figure.append(h("figcaption", {}, ...sentence(chart.caption)));
 
-  let instance: echarts.ECharts | null = null;
-  const draw = () => {
+  let instance: ECharts | null = null;
+  const draw = async () => {
+    const { init } = await chartLibrary();
     if (!canvas.clientWidth) return;
-    instance ??= echarts.init(canvas, undefined, { renderer: "canvas" });
-    instance.setOption(drawing.option() as echarts.EChartsCoreOption, true);
+    instance ??= init(canvas, undefined, { renderer: "canvas" });
+    instance.setOption(drawing.option() as EChartsCoreOption, true);
     const zoomed = chart.series.some((s) => s.y.length > 200);
     const hints = [
       drawing.omitted > 0 ? `${drawing.omitted} values at or below 0 have no place on a logarithmic axis.` : "",
@@ -527,15 +504,15 @@ export function chartElement(chart: Chart, room: string): HTMLElement {
     (entries) => {
       if (!entries.some((entry) => entry.isIntersecting)) return;
       watcher.disconnect();
-      draw();
+      void draw();
     },
     { rootMargin: "300px" },
   );
   watcher.observe(canvas);
   new ResizeObserver(() => instance?.resize()).observe(canvas);
-  onTheme(() => instance && draw());
+  onTheme(() => instance && void draw());
   window.addEventListener("beforeprint", () => {
-    if (!instance) draw();
+    if (!instance) void draw();
   });
   return figure;
 }

@@ -6,6 +6,7 @@ type Listener = () => void;
 let cause: string | null = null;
 let name: string | null = null;
 let listeners: { element: Element; listener: Listener }[] = [];
+let untold: string[][] = []; // lists that are not in the set yet
 const onTimelines = new Set<string>();
 
 export const chosenCause = (): string | null => cause;
@@ -13,9 +14,13 @@ export const chosenName = (): string | null => name;
 
 // Names that some timeline of the page shows.
 export function knowNames(names: string[]): void {
-  for (const one of names) onTimelines.add(one);
+  untold.push(names);
 }
-export const isOnTimeline = (one: string): boolean => onTimelines.has(one);
+export function isOnTimeline(one: string): boolean {
+  for (const names of untold) for (const name of names) onTimelines.add(name);
+  untold = [];
+  return onTimelines.has(one);
+}
 
 // Until the element leaves the page.
 export function onChosen(element: Element, listener: Listener): void {

@@ -4,7 +4,7 @@ import { chooseCause, chooseName } from "./chosen.ts";
 import type { Lanes } from "./lanes.ts";
 import type { Found } from "./search.ts";
 import { formatValue } from "./units.ts";
-import type { Body, Block, Cell, Section, Table, Tree, View } from "./view.ts";
+import type { Block, Cell, Said, Section, Table, Tree, View } from "./view.ts";
 
 export interface Places {
   openSection: (section: Section) => void;
@@ -64,7 +64,7 @@ function sectionsFound(sections: Section[], where: string, open: (section: Secti
   });
 }
 
-function answerFound(body: Body, places: Places): Found[] {
+function answerFound(body: Said, places: Places): Found[] {
   const { answer } = body;
   if (!answer) return [];
   const causes = answer.causes.map((cause): Found => ({
@@ -103,7 +103,7 @@ function lanesFound(lanes: Lanes, places: Places): Found[] {
   }));
 }
 
-function trustFound(body: Body, places: Places): Found[] {
+function trustFound(body: Said, places: Places): Found[] {
   const effects = body.trust?.columns.find((c) => c.key === "effect")?.cells ?? [];
   const go = () => places.openRoom("trust");
   return [
@@ -117,7 +117,7 @@ function partsFound(view: View, places: Places): Found[] {
     const open = () => places.openPart(place);
     const name = part.name.split("/").pop() ?? part.name;
     const itself: Found = { group: `Each ${places.partWord}`, text: part.name, detail: part.items.map((item) => `${item.label} ${formatValue(item.value, item.unit, item.whole)}`).slice(0, 2).join(", "), go: open };
-    return [itself, ...sectionsFound(part.sections, name, open, places)];
+    return [itself, ...sectionsFound(part.sections ?? [], name, open, places)];
   });
 }
 

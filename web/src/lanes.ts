@@ -36,7 +36,7 @@ export interface CauseRow {
   share: Float32Array | null;
 }
 
-// Events of a stream or thread by start, the longer first; depth is how many lie around it.
+// Events of a stream or thread by start, the longer first.
 export interface EventRow {
   kind: "stream" | "thread";
   name: string;
@@ -45,9 +45,8 @@ export interface EventRow {
   end: Float64Array;
   label: Uint32Array;
   type: Uint8Array;
-  depth: Uint8Array;
   depths: number;
-  byDepth: Uint32Array[]; // indices of events, per depth
+  byDepth: Uint32Array[]; // indices of events, by how many lie around them
   busy: Uint8Array | null; // share of all events per bin, where only the longest are held
 }
 
@@ -61,61 +60,58 @@ export interface Lanes {
   names: string[];
   kinds: Record<string, number[]>; // places in `names` of kernels, by what they are
   causes: CauseRow[];
-  events: EventRow[];
+  events: EventRow[]; // none until readEvents()
+  readEvents: () => void;
 }
 
 const MOST_DEPTH = 64; // Python stacks are often 30 deep
 
-class Reader {
-  private at: number;
-  constructor(
-    private readonly bytes: Uint8Array,
-    at: number,
-  ) {
-    this.at = at;
-  }
-  number(): number {
-    let value = 0;
-    let scale = 1;
-    for (;;) {
-      const byte = this.bytes[this.at++]!;
+// Reads `count` numbers of seven bits a byte, the lowest first; where the next one lies.
+function readNumbers(bytes: Uint8Array, at: number, count: number, into: Float64Array | Uint32Array): number {
+  for (let i = 0; i < count; i++) {
+    let byte = bytes[at++]!;
+    let value = byte & 127;
+    for (let scale = 128; byte >= 128; scale *= 128) {
+      byte = bytes[at++]!;
       value += (byte & 127) * scale;
-      if (byte < 128) return value;
-      scale *= 128;
     }
+    into[i] = value;
   }
-  byte(): number {
-    return this.bytes[this.at++]!;
-  }
+  return at;
 }
 
-function causeRuns(row: RowHead, reader: Reader): CauseRow {
+function causeRuns(row: RowHead, bytes: Uint8Array, at: number): CauseRow {
+  const numbers = new Float64Array(3 * row.held);
+  readNumbers(bytes, at, numbers.length, numbers);
   const start = new Float64Array(row.held);
   const end = new Float64Array(row.held);
   const state = new Uint8Array(row.held);
   let time = 0;
   for (let i = 0; i < row.held; i++) {
-    time += reader.number();
-    start[i] = time;
-    time += reader.number();
-    end[i] = time;
-    state[i] = reader.number();
+    start[i] = time += numbers[3 * i]!;
+    end[i] = time += numbers[3 * i + 1]!;
+    state[i] = numbers[3 * i + 2]!;
   }
   return { name: row.name, exact: true, start, end, state, share: null };
 }
 
-function causeBins(row: RowHead, reader: Reader, window: number): CauseRow {
+function causeBins(row: RowHead, bytes: Uint8Array, at: number, window: number): CauseRow {
   const start: number[] = [];
   const end: number[] = [];
   const state: number[] = [];
   const share: number[] = [];
+  const number = new Uint32Array(1);
+  const next = () => {
+    at = readNumbers(bytes, at, 1, number);
+    return number[0]!;
+  };
   for (let bin = 0; bin < row.held; bin++) {
-    const count = reader.number();
+    const count = next();
     for (let i = 0; i < count; i++) {
       start.push((bin * window) / row.held);
       end.push(((bin + 1) * window) / row.held);
-      state.push(reader.number());
-      share.push(reader.number() / 255);
+      state.push(next());
+      share.push(next() / 255);
     }
   }
   return {
@@ -128,28 +124,44 @@ function causeBins(row: RowHead, reader: Reader, window: number): CauseRow {
   };
 }
 
-function eventRow(row: RowHead, reader: Reader): EventRow {
+// The events of every depth: how many lie around them.
+function nest(start: Float64Array, end: Float64Array): Uint32Array[] {
+  const depth = new Uint8Array(start.length);
+  const counts = new Uint32Array(MOST_DEPTH);
+  const open = new Float64Array(start.length);
+  let opened = 0;
+  let depths = 0;
+  for (let i = 0; i < start.length; i++) {
+    while (opened > 0 && open[opened - 1]! <= start[i]!) opened--;
+    const here = opened < MOST_DEPTH ? opened : MOST_DEPTH - 1;
+    depth[i] = here;
+    counts[here]!++;
+    open[opened++] = end[i]!;
+    if (here >= depths) depths = here + 1;
+  }
+  const byDepth = Array.from({ length: depths }, (_, d) => new Uint32Array(counts[d]!));
+  counts.fill(0);
+  for (let i = 0; i < depth.length; i++) {
+    const here = depth[i]!;
+    byDepth[here]![counts[here]!++] = i;
+  }
+  return byDepth;
+}
+
+function eventRow(row: RowHead, bytes: Uint8Array, at: number): EventRow {
   const n = row.held;
   const start = new Float64Array(n);
   const end = new Float64Array(n);
   const label = new Uint32Array(n);
-  const type = new Uint8Array(n);
-  const depth = new Uint8Array(n);
+  at = readNumbers(bytes, at, n, start);
+  at = readNumbers(bytes, at, n, end);
+  at = readNumbers(bytes, at, n, label);
   let time = 0;
-  for (let i = 0; i < n; i++) start[i] = time += reader.number();
-  for (let i = 0; i < n; i++) end[i] = start[i]! + reader.number();
-  for (let i = 0; i < n; i++) label[i] = reader.number();
-  for (let i = 0; i < n; i++) type[i] = reader.byte();
-  const open: number[] = [];
-  let depths = 0;
-  const byDepth: number[][] = [];
   for (let i = 0; i < n; i++) {
-    while (open.length > 0 && open[open.length - 1]! <= start[i]!) open.pop();
-    depth[i] = Math.min(open.length, MOST_DEPTH - 1);
-    open.push(end[i]!);
-    depths = Math.max(depths, depth[i]! + 1);
-    (byDepth[depth[i]!] ??= []).push(i);
+    start[i] = time += start[i]!;
+    end[i] = time + end[i]!;
   }
+  const byDepth = nest(start, end);
   return {
     kind: row.kind === "thread" ? "thread" : "stream",
     name: row.name,
@@ -157,14 +169,24 @@ function eventRow(row: RowHead, reader: Reader): EventRow {
     start,
     end,
     label,
-    type,
-    depth,
-    depths,
-    byDepth: byDepth.map((list) => Uint32Array.from(list)),
+    type: bytes.subarray(at, at + n),
+    depths: byDepth.length,
+    byDepth,
     busy: null,
   };
 }
 
+function eventRows(rows: RowHead[], bytes: Uint8Array, first: number): EventRow[] {
+  const isEvents = (row: RowHead) => row.kind === "stream" || row.kind === "thread";
+  const events = rows.filter(isEvents).map((row) => eventRow(row, bytes, first + row.at));
+  for (const busy of rows.filter((row) => row.kind === "busy")) {
+    const row = events.find((one) => one.name === busy.name);
+    if (row) row.busy = bytes.subarray(first + busy.at, first + busy.at + busy.bytes);
+  }
+  return events;
+}
+
+// What each device did; events, which are many more, when somebody asks for them.
 export function readLanes(bytes: Uint8Array): Lanes | null {
   if (bytes.length < 4) return null;
   const size = new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0, true);
@@ -181,16 +203,14 @@ export function readLanes(bytes: Uint8Array): Lanes | null {
     kinds: head.kinds,
     causes: [],
     events: [],
+    readEvents: () => {
+      if (lanes.events.length === 0) lanes.events = eventRows(head.rows, bytes, 4 + size);
+    },
   };
-  const busy = new Map<string, Uint8Array>();
   for (const row of head.rows) {
     const at = 4 + size + row.at;
-    const reader = new Reader(bytes, at);
-    if (row.kind === "causes") lanes.causes.push(causeRuns(row, reader));
-    else if (row.kind === "cause_bins") lanes.causes.push(causeBins(row, reader, head.window_ns));
-    else if (row.kind === "busy") busy.set(row.name, bytes.subarray(at, at + row.bytes));
-    else lanes.events.push(eventRow(row, reader));
+    if (row.kind === "causes") lanes.causes.push(causeRuns(row, bytes, at));
+    else if (row.kind === "cause_bins") lanes.causes.push(causeBins(row, bytes, at, head.window_ns));
   }
-  for (const row of lanes.events) row.busy = busy.get(row.name) ?? null;
   return lanes;
 }

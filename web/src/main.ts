@@ -1,42 +1,28 @@
 // The report page: reads what the binary embedded and builds the page top-down: verdict, what may
 // move the numbers, then the sections.
 
-import { barElement, contextLine, leverCards, LeversOn, verdictHead } from "./answer.ts";
+import { barElement, contextLine, verdictHead } from "./answer.ts";
 import { chartElement } from "./chart.ts";
 import { chooseCause, chosenCause, onChosen } from "./chosen.ts";
 import { contentsOf } from "./contents.ts";
-import { button, h, saveFile } from "./dom.ts";
+import { announce, button, h, saveFile } from "./dom.ts";
 import { factsElement, term, valueElement } from "./facts.ts";
 import { Grid } from "./grid.ts";
 import { icicleElement } from "./icicle.ts";
 import { readLanes, type Lanes } from "./lanes.ts";
+import { leverCards, LeversOn } from "./levers.ts";
+import { holds, unpackBytes, unpackText, wholeFile } from "./packed.ts";
 import { startPalette } from "./palette.ts";
 import { RangeChoice } from "./range.ts";
 import { ranksElement } from "./ranks.ts";
-import { searchElement } from "./search.ts";
+import { type Found, searchElement } from "./search.ts";
 import { sentence, shortenMiddle } from "./text.ts";
 import { onTheme, startTheme, theme, toggleTheme } from "./theme.ts";
 import { Timeline } from "./timeline.ts";
 import { definitionOf, roomOf, startTips } from "./tips.ts";
 import { formatValue, numberOf } from "./units.ts";
-import type { Answer, Block, Body, Facts, ImportNote, Item, Part, Section, Table, View } from "./view.ts";
+import type { Answer, Block, Facts, Head, ImportNote, Item, Part, Said, Section, Table, View } from "./view.ts";
 import "./style.css";
-
-function unpacked(id: string): Response {
-  const packed = document.getElementById(id)?.textContent?.trim() ?? "";
-  const text = atob(packed);
-  const bytes = new Uint8Array(text.length); // a loop: Uint8Array.from() takes ten times as long
-  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
-}
-const unpack = (id: string): Promise<string> => unpacked(id).text();
-
-// Timelines of the document and its parts; a page without any has none.
-let laneBytes = new Uint8Array();
-async function unpackLanes(): Promise<void> {
-  if (!document.getElementById("assay-lanes")?.textContent?.trim()) return;
-  laneBytes = new Uint8Array(await unpacked("assay-lanes").arrayBuffer());
-}
 
 // ---- blocks ----
 
@@ -131,12 +117,24 @@ function themeButton(): HTMLElement {
   return element;
 }
 
-function saveButton(view: View): HTMLElement {
-  const first = view.inputs[0]?.name.split("/").pop() ?? "report";
+function saveButton(head: Head): HTMLElement {
+  const first = head.inputs[0]?.name.split("/").pop() ?? "report";
   const name = `${first.replace(/\.(gz|zst)$/, "").replace(/\.(json|sqlite|csv)$/, "").replace(/[^\w.-]+/g, "_").slice(0, 80) || "report"}.assay.json`;
-  return button("Save JSON", async () => saveFile(name, "application/json", await unpack("assay-json")), {
-    title: "Save the JSON document, as --format json writes it",
-  });
+  const save = async () => {
+    await wholeFile;
+    if (holds("assay-json")) saveFile(name, "application/json", await unpackText("assay-json"));
+    else announceAside(element, "Too large for this page: --format json writes it");
+  };
+  const element = button("Save JSON", save, { title: "Save the JSON document, as --format json writes it" });
+  return element;
+}
+
+// Says something in a button's place for a moment.
+function announceAside(element: HTMLElement, words: string): void {
+  const before = element.textContent;
+  element.textContent = words;
+  announce(words);
+  setTimeout(() => (element.textContent = before), 6000);
 }
 
 function trustBadge(answer: Answer): HTMLElement {
@@ -145,7 +143,7 @@ function trustBadge(answer: Answer): HTMLElement {
   return badge;
 }
 
-function headerElement(view: View, search: HTMLElement): HTMLElement {
+function headerElement(view: Head, search: HTMLElement): HTMLElement {
   let inputs: HTMLElement[] = view.inputs.map((input) =>
     h("div", { class: "input" }, h("span", { class: "input-name" }, ...sentence(input.name)), itemsLine(input.items)),
   );
@@ -183,13 +181,6 @@ function numbersBehind(sections: Section[]): HTMLElement | null {
   return null;
 }
 
-// What one of several inputs is called: a rank, a batch size; a trace where they are no job.
-function partWord(view: View): string {
-  if (view.parts_key === "parts") return "part";
-  const isJob = view.parts.some((part) => part.items.some((item) => item.key === "rank" && numberOf(item.value) !== null));
-  return view.parts_key === "ranks" && !isJob ? "trace" : view.parts_key.replace(/s$/, "");
-}
-
 // A cause chosen here is chosen everywhere, and the other way round.
 function shareCause(element: Element, range: RangeChoice): void {
   range.onChange((now) => chooseCause(now.cause));
@@ -198,18 +189,21 @@ function shareCause(element: Element, range: RangeChoice): void {
 }
 
 let topLanes: Lanes | null = null;
+let completeTop = (): void => {}; // its events, once the first frame is drawn
 
 // The answer: verdict, bar, timeline, what would change it. several: of how many inputs, and what they are called.
-function answerElement(body: Body, top: boolean, several: { inputs: number; word: string } = { inputs: 1, word: "" }): HTMLElement | null {
-  const { answer } = body;
-  if (!answer) return verdictElement(body);
-  const [at, bytes] = body.lanes;
-  const lanes = bytes > 0 ? readLanes(laneBytes.subarray(at, at + bytes)) : null;
+function answerElement(answer: Answer, lanes: Lanes | null, top: boolean, several = { inputs: 1, word: "" }): HTMLElement {
   if (top) topLanes = lanes;
   const range = lanes ? new RangeChoice(lanes.window, top) : null;
-  const on = new LeversOn();
+  const on = new LeversOn(answer.levers);
   const timeline = lanes && range ? new Timeline(lanes, range, answer.causes.map((cause) => cause.key), answer.levers, (lever) => on.has(lever)) : null;
   if (timeline && range) shareCause(timeline.element, range);
+  if (top && lanes && timeline) {
+    completeTop = () => {
+      lanes.readEvents();
+      timeline.complete();
+    };
+  }
   if (timeline) on.onChange(() => timeline.redraw());
   // Ranks of a job have no levers of their own: what they did takes the whole width.
   const cards = answer.levers.length > 0 || answer.notes.length > 0 || answer.ranks.length === 0;
@@ -218,7 +212,7 @@ function answerElement(body: Body, top: boolean, several: { inputs: number; word
     verdictHead(answer, range, () => timeline?.focus(), top),
     answer.causes.length > 0 ? contextLine(answer, lanes?.steps.length ?? 0, several.inputs, several.word) : null,
     barElement(answer, range),
-    ranksElement(answer, (place) => openPart(partOfRank(answer.ranks[place]!.name, place))),
+    ranksElement(answer, (place) => void openPart(partOfRank(answer.ranks[place]!.name, place))),
     timeline?.element,
     cards ? null : reason);
   return h(
@@ -228,15 +222,15 @@ function answerElement(body: Body, top: boolean, several: { inputs: number; word
   );
 }
 
-function verdictElement(body: Body): HTMLElement | null {
-  if (body.verdict.length === 0) return null;
-  const [first, ...rest] = body.verdict;
+function verdictElement(verdict: string[], sections: Section[]): HTMLElement | null {
+  if (verdict.length === 0) return null;
+  const [first, ...rest] = verdict;
   return h(
     "section",
     { class: "verdict", attributes: { "aria-label": "Verdict" } },
     h("p", { class: "answer" }, ...sentence(first!)),
     ...rest.map((text) => h("p", {}, ...sentence(text))),
-    numbersBehind(body.sections),
+    numbersBehind(sections),
   );
 }
 
@@ -268,9 +262,9 @@ function trustRows(trust: Table): { what: string; count: number; time: number; a
   }));
 }
 
-function trustPanel(body: Body): HTMLElement | null {
+function trustPanel(body: Said): HTMLElement | null {
   if (!body.trust && body.import_log.length === 0) return null;
-  const labels = labelsOf(body.sections);
+  const labels = labelsOf(body.sections ?? []);
   const notes = body.trust ? trustRows(body.trust) : [];
   notes.sort((a, b) => b.time - a.time);
   const panel = h("section", { class: "trust", id: "trust", attributes: { "aria-labelledby": "trust-title" } });
@@ -333,7 +327,7 @@ const openers = new Map<string, (open: boolean) => void>();
 
 const idOf = new Map<Section, string>();
 // Shows one of several inputs.
-let openPart: (place: number) => void = () => {};
+let openPart: (place: number) => Promise<void> = async () => {};
 let partOfRank: (name: string, place: number) => number = (_, place) => place;
 
 function openRoom(id: string): void {
@@ -443,34 +437,59 @@ function partName(part: Part): string {
   return rank && numberOf(rank.value) !== null ? `rank ${formatValue(rank.value, "none", true)}: ${name}` : name;
 }
 
+// Rooms and timeline of a part that the file holds: read when somebody asks.
+async function loadPart(part: Part, place: number): Promise<Lanes | null> {
+  await wholeFile;
+  if (!part.held) return null;
+  if (!part.sections) part.sections = (JSON.parse(await unpackText(`assay-part-${place}`)) as { sections: Section[] }).sections;
+  const lanes = readLanes(await unpackBytes(`assay-lanes-${place}`));
+  lanes?.readEvents();
+  return lanes;
+}
+
+function withoutRooms(view: View, part: Part): HTMLElement {
+  const held = view.parts.filter((one) => one.held).length;
+  return h("p", { class: "part-note" },
+    `To stay below 3 MB this page has rooms and timelines of ${held} of ${view.parts.length} ${view.part_word}s, those that tell most; not of this one. Its own page has them: `,
+    h("code", {}, `assay ${part.name} -o report.html`));
+}
+
+function partElements(view: View, part: Part, lanes: Lanes | null): HTMLElement[] {
+  return [
+    h("p", { class: "part-name" }, ...sentence(part.name), " ", itemsLine(part.items)),
+    part.answer ? answerElement(part.answer, lanes, false) : verdictElement(part.verdict, part.sections ?? []),
+    part.held ? null : withoutRooms(view, part),
+    trustPanelOf(part),
+    ...sectionsOf(part.sections ?? [], "part-", [], false),
+  ].filter((e) => e !== null);
+}
+
 function partsElement(view: View, entries: Entry[], folded: boolean): HTMLElement {
-  const word = partWord(view);
+  const word = view.part_word;
+  const some = view.parts.some((part) => !part.held);
   const select = h("select", { id: "part-select" }, ...view.parts.map((part, i) => {
-    const option = h("option", {}, partName(part));
+    const option = h("option", {}, partName(part) + (some && part.held ? " (with rooms)" : ""));
     option.value = String(i);
     return option;
   }));
-  const body = h("div", { class: "part-body" });
-  const show = () => {
-    const part = view.parts[Number(select.value)]!;
-    body.replaceChildren(
-      ...[
-        h("p", { class: "part-name" }, ...sentence(part.name), " ", itemsLine(part.items)),
-        answerElement(part, false),
-        trustPanelOf(part),
-        ...sectionsOf(part.sections, "part-", [], false),
-      ].filter((e) => e !== null),
-    );
+  const body = h("div", { class: "part-body", attributes: { "aria-busy": "false" } });
+  const show = async () => {
+    const place = Number(select.value);
+    body.setAttribute("aria-busy", "true");
+    const lanes = await whereWhole(() => loadPart(view.parts[place]!, place));
+    if (Number(select.value) !== place) return; // another one was chosen meanwhile
+    body.replaceChildren(...partElements(view, view.parts[place]!, lanes));
+    body.setAttribute("aria-busy", "false");
   };
   const move = (by: number) => {
     select.value = String((Number(select.value) + by + view.parts.length) % view.parts.length);
-    show();
+    void show();
   };
-  select.addEventListener("change", show);
-  openPart = (place) => {
-    openRoom("parts");
+  select.addEventListener("change", () => void show());
+  openPart = async (place) => {
     select.value = String(place);
-    show();
+    openRoom("parts");
+    await show();
   };
   const ranks = view.parts.map((part) => part.items.find((item) => item.key === "rank")?.value);
   partOfRank = (name, place) => {
@@ -479,7 +498,7 @@ function partsElement(view: View, entries: Entry[], folded: boolean): HTMLElemen
   };
   entries.push({ id: "parts", title: `Each ${word}` });
   return roomElement("parts", "parts", `Each ${word}`, folded, () => {
-    show();
+    void show();
     return [
       h("div", { class: "part-pick" },
         h("label", { attributes: { for: "part-select" } }, `Show ${word} `), select,
@@ -500,50 +519,64 @@ function trustPanelOf(part: Part): HTMLElement | null {
 
 // ---- the page ----
 
-function withoutShownNumbers(sections: Section[]): Section[] {
-  return sections.filter((section) => section.blocks.length > 0);
+let searched: () => Promise<Found[]> = async () => [];
+
+// The answer and its timeline, before all else; the element that takes the rest.
+function buildHead(head: Head, lanes: Lanes | null): HTMLElement {
+  const main = h("main", { id: "content" });
+  const search = searchElement(() => searched());
+  const skip = h("a", { class: "skip", attributes: { href: "#content" } }, "Skip to the verdict");
+  const frame = h("div", { class: head.answer ? "frame wide" : "frame" }, main);
+  if (head.answer) main.append(answerElement(head.answer, lanes, true, { inputs: head.parts_count, word: head.part_word }));
+  document.body.prepend(skip, headerElement(head, search), frame);
+  document.getElementById("static")?.remove();
+  return main;
 }
 
-function buildPage(view: View): void {
-  startTips(view.definitions);
-  const entries: Entry[] = [];
-  // What holds for one of several inputs stands with it: here, silence would be a promise.
-  const told = view.parts.length === 0 || view.import_log.length > 0 || (view.trust?.rows ?? 0) > 0;
-  const folded = view.answer !== null;
-  const head = answerElement(view, true, { inputs: view.parts.length, word: partWord(view) });
-  const trust = told ? trustRoom(view, folded) : null;
-  const wordy = folded && view.verdict.length > 0 ? wordsRoom(view.verdict) : null;
-  if (wordy) entries.push({ id: "words", title: "In words" });
-  if (trust) entries.push({ id: "trust", title: "Trust" });
-  const sections = sectionsOf(withoutShownNumbers(view.sections), "", entries, folded);
-  const parts = view.parts.length > 0 ? partsElement(view, entries, folded) : null;
-  const nav = navElement(entries);
-  const main = h("main", { id: "content" });
-  const order = folded ? [head, nav, wordy, trust, ...sections, parts] : [head, trust, ...sections, parts];
-  main.append(...order.filter((e) => e !== null));
+function footerElement(view: View): HTMLElement {
+  const footer = h("footer", {},
+    h("p", {}, `Written by ${view.tool.name} ${view.tool.version}. This file needs no network; the numbers behind it are in it${holds("assay-json") ? " (Save JSON)" : ""}.`));
   const notices = document.getElementById("notices");
-  const footer = h(
-    "footer",
-    {},
-    h("p", {}, `Written by ${view.tool.name} ${view.tool.version}. This file needs no network; the numbers behind it are in it (Save JSON).`),
-  );
   if (notices) {
     notices.hidden = false;
     footer.append(notices);
   }
-  const skip = h("a", { class: "skip", attributes: { href: "#content" } }, "Skip to the verdict");
-  const frame = folded ? h("div", { class: "frame wide" }, main) : h("div", { class: "frame" }, nav, main);
-  const search = searchElement(() => contentsOf(view, {
+  return footer;
+}
+
+async function contents(view: View): Promise<Found[]> {
+  await Promise.all(view.parts.map(loadPart));
+  return contentsOf(view, {
     openSection: (section) => openRoom(idOf.get(section) ?? ""),
     openRoom,
     openPart: (place) => openPart(place),
     reveal: revealBlock,
     show: showElement,
     lanes: topLanes,
-    partWord: partWord(view),
-  }));
-  document.body.prepend(skip, headerElement(view, search), frame, footer);
-  document.getElementById("static")?.remove();
+    partWord: view.part_word,
+  });
+}
+
+// What is behind the answer.
+function buildRest(view: View, main: HTMLElement): void {
+  startTips(view.definitions);
+  const entries: Entry[] = [];
+  // What holds for one of several inputs stands with it: here, silence would be a promise.
+  const told = view.parts.length === 0 || view.import_log.length > 0 || (view.trust?.rows ?? 0) > 0;
+  const folded = view.answer !== null;
+  const verdict = folded ? null : verdictElement(view.verdict, view.sections);
+  const trust = told ? trustRoom(view, folded) : null;
+  const wordy = folded && view.verdict.length > 0 ? wordsRoom(view.verdict) : null;
+  if (wordy) entries.push({ id: "words", title: "In words" });
+  if (trust) entries.push({ id: "trust", title: "Trust" });
+  const sections = sectionsOf(view.sections.filter((section) => section.blocks.length > 0), "", entries, folded);
+  const parts = view.parts.length > 0 ? partsElement(view, entries, folded) : null;
+  const nav = navElement(entries);
+  const order = folded ? [nav, wordy, trust, ...sections, parts] : [verdict, trust, ...sections, parts];
+  main.append(...order.filter((e) => e !== null));
+  if (!folded) main.before(nav);
+  main.parentElement!.after(footerElement(view));
+  searched = () => contents(view);
   if (!folded) followScroll(nav);
 }
 
@@ -562,6 +595,29 @@ function wordsRoom(verdict: string[]): HTMLElement {
 function explain(words: string): void {
   const place = document.getElementById("why");
   if (place) place.textContent = words;
+  else document.querySelector("main")?.append(h("p", { id: "why" }, words));
+}
+
+// The next frame is drawn, or would be if the page were in sight.
+const aFrame = (): Promise<void> =>
+  new Promise((done) => {
+    requestAnimationFrame(() => setTimeout(done));
+    setTimeout(done, 100);
+  });
+
+// null where the file does not hold what it should, which is said.
+async function whereWhole<T>(read: () => Promise<T>): Promise<T | null> {
+  try {
+    return await read();
+  } catch {
+    explain("The data in this file is damaged: it was cut or changed after it was written.");
+    return null;
+  }
+}
+
+async function readHead(): Promise<{ head: Head; lanes: Lanes | null }> {
+  const [text, bytes] = await Promise.all([unpackText("assay-head"), unpackBytes("assay-lanes")]);
+  return { head: JSON.parse(text) as Head, lanes: readLanes(bytes) };
 }
 
 async function start(): Promise<void> {
@@ -570,17 +626,16 @@ async function start(): Promise<void> {
     explain("This browser cannot unpack the report (it lacks DecompressionStream). Any browser from 2023 on can.");
     return;
   }
-  let view: View;
-  try {
-    const lanes = unpackLanes(); // both at once
-    view = JSON.parse(await unpack("assay-view")) as View;
-    await lanes;
-  } catch {
-    explain("The data in this file is damaged: it was cut or changed after it was written.");
-    return;
-  }
-  startPalette(view.palette ?? {});
-  buildPage(view);
+  const first = await whereWhole(readHead);
+  if (!first) return;
+  startPalette(first.head.palette);
+  const main = buildHead(first.head, first.lanes);
+  await aFrame();
+  completeTop();
+  await wholeFile;
+  const rest = await whereWhole(async () => JSON.parse(await unpackText("assay-view")) as Omit<View, keyof Head>);
+  if (!rest) return;
+  buildRest({ ...first.head, ...rest }, main);
   document.documentElement.dataset.ready = "true";
 }
 

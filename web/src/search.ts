@@ -37,7 +37,8 @@ function matching(entries: Found[], query: string): Map<string, Hit[]> {
   return groups;
 }
 
-export function searchElement(entries: () => Found[]): HTMLElement {
+// entries: asked for once, when somebody first looks for something.
+export function searchElement(entries: () => Promise<Found[]>): HTMLElement {
   const listId = freshId("found");
   const input = h("input", {
     class: "search-input",
@@ -49,6 +50,14 @@ export function searchElement(entries: () => Found[]): HTMLElement {
   const list = h("div", { class: "found", id: listId, attributes: { role: "listbox", "aria-label": "Found" } });
   list.hidden = true;
   let known: Found[] | null = null;
+  let asked = false;
+  const learn = async () => {
+    if (asked) return;
+    asked = true;
+    known = await entries();
+    asked = known.length > 0;
+    if (asked) update();
+  };
   let shown: { element: HTMLElement; go: () => void }[] = [];
   let at = -1;
   const mark = (next: number) => {
@@ -81,7 +90,7 @@ export function searchElement(entries: () => Found[]): HTMLElement {
     const query = input.value.trim().toLowerCase();
     shown = [];
     if (query.length < 2) return close();
-    known ??= entries();
+    if (!known || known.length === 0) return void learn();
     const groups = matching(known, query);
     list.replaceChildren();
     for (const [group, hits] of groups) {

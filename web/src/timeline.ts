@@ -4,9 +4,10 @@
 
 import { drawStretches, stretchesOf, type Stretches } from "./brackets.ts";
 import { chooseName, chosenName, knowNames, onChosen } from "./chosen.ts";
-import { announce, button, h } from "./dom.ts";
+import { announce, button, h, saveFile } from "./dom.ts";
 import { type CauseRow, type EventRow, type Lanes } from "./lanes.ts";
 import { causeColour, causeWord, inkOn, isHatched } from "./palette.ts";
+import { perfettoFile } from "./perfetto.ts";
 import { type Range, type RangeChoice } from "./range.ts";
 import { shortenMiddle } from "./text.ts";
 import { color, onTheme } from "./theme.ts";
@@ -75,11 +76,13 @@ export class Timeline {
   private bands: Band[] = [];
   private order: number[] = []; // of states from the bottom of a column
   private allDepths = false;
+  private depthsButton!: HTMLButtonElement;
   private pending = false;
   private width = 0;
   private height = 0;
-  private readonly stretches: Stretches[];
+  private stretches: Stretches[];
   private readonly found = new Map<string, Occurrences>();
+  private readonly saved = h("span", { class: "lane-saved" });
   private readonly picked = h("span", { class: "lane-picked" });
 
   // isOn: whether a lever is counted in.
@@ -131,13 +134,14 @@ export class Timeline {
         title: `${step.name}, ${time(step.end - step.start)}`,
       }),
     );
-    const more = this.lanes.events.some((row) => row.kind === "thread" && row.depths > SHOWN_DEPTHS);
     const depths = button("All depths", () => {
       this.allDepths = !this.allDepths;
       depths.setAttribute("aria-pressed", String(this.allDepths));
       this.resize();
     }, { class: "lane-button" });
     depths.setAttribute("aria-pressed", "false");
+    this.depthsButton = depths;
+    this.showDepthsButton();
     return h(
       "div",
       { class: "lane-bar" },
@@ -147,8 +151,21 @@ export class Timeline {
       ...(steps.length > 1 ? steps : []),
       button("\u2039 gap", () => this.goToGap(-1), { class: "lane-button", title: "previous gap (p)" }),
       button("gap \u203a", () => this.goToGap(1), { class: "lane-button", title: "next gap (n)" }),
-      more ? depths : null,
+      depths,
+      button("Perfetto", () => this.savePerfetto(), { class: "lane-button", title: "Save what is shown here as a file for ui.perfetto.dev" }),
     );
+  }
+
+  private showDepthsButton(): void {
+    this.depthsButton.hidden = !this.lanes.events.some((row) => row.kind === "thread" && row.depths > SHOWN_DEPTHS);
+  }
+
+  // The events are read: what was drawn without them is drawn anew.
+  complete(): void {
+    this.stretches = this.levers.map((lever) => stretchesOf(this.lanes, lever));
+    this.found.clear();
+    this.showDepthsButton();
+    this.resize();
   }
 
   private footer(): HTMLElement {
@@ -164,7 +181,19 @@ export class Timeline {
       { class: "lane-foot" },
       h("span", { class: "lane-keys" }, ...key("drag", "move"), ...key("Ctrl", "+ wheel,"), ...key("+", ""), ...key("\u2212", "zoom"), ...key("n", ""), ...key("p", "gaps"), ...key("1\u20139", "step"), ...key("0", "whole run")),
       h("span", {}, holds),
+      this.saved,
     );
+  }
+
+  private savePerfetto(): void {
+    const { from, to } = this.range.get();
+    const { json, count } = perfettoFile(this.lanes, TYPES, from, to);
+    const name = `assay-${Math.round(from)}-${Math.round(to)}ns.json`;
+    saveFile(name, "application/json", json);
+    const some = this.lanes.held < this.lanes.total ? ` of those held here (${formatValue(this.lanes.held, "count", true)} of ${formatValue(this.lanes.total, "count", true)})` : "";
+    const told = `Saved ${name}: ${formatValue(count, "count", true)} ${count === 1 ? "event" : "events"}${some} from ${time(from)} to ${time(to)}, times as on the ruler. Open it at ui.perfetto.dev.`;
+    this.saved.replaceChildren(told, " The whole trace with all tracks: ", h("code", {}, "assay FILE --perfetto timeline.json.gz"));
+    announce(told);
   }
 
   // ---- layout ----
@@ -231,7 +260,7 @@ export class Timeline {
         return label;
       }),
     );
-    this.ask();
+    this.draw(); // in the frame that shows the new size
   }
 
   private ask(): void {

@@ -145,12 +145,15 @@ export interface Lever {
   states: string[];
   kernel_kind: string;
   kernel_name: string;
+  edit: string; // as `assay whatif --edit` takes it
+  points: { edit: string; words: string; gain_ns: number; grade: string }[]; // to other factors, and to its own
 }
 
 // What a reader sees first (src/report/document/short_answer.h).
 export interface Answer {
   kind: string;
   verdict: string[];
+  more: string[]; // what else is said at once
   window_ns: number;
   total_ns: number;
   causes: { key: string; word: string; ns: number }[];
@@ -165,18 +168,19 @@ export interface Answer {
   spans: [number, number][]; // ns from the begin of the window
 }
 
-export interface Body {
+// What is said of all inputs together, or of one of them.
+export interface Said {
   answer: Answer | null;
-  lanes: [number, number]; // where the timeline lies in the element assay-lanes: first byte, bytes
   verdict: string[];
   trust: Table | null;
   import_log: ImportNote[];
-  sections: Section[];
+  sections?: Section[];
 }
 
-export interface Part extends Body {
+export interface Part extends Said {
   name: string;
   items: Item[];
+  held: boolean; // its rooms and timeline are in the file; sections are here once they were asked for
 }
 
 export interface Definition {
@@ -186,12 +190,20 @@ export interface Definition {
   text: string;
 }
 
-export interface View extends Body {
+// What stands above the fold (assay-head).
+export interface Head {
   title: string;
   tool: { name: string; version: string };
   inputs: { name: string; items: Item[] }[];
-  parts_key: string;
-  parts: Part[];
+  parts_count: number; // of several inputs
+  part_word: string; // what one of them is called: "rank", "trace"
+  answer: Answer | null;
   palette: Record<string, { light: string; dark: string; hatched: boolean; word: string }>;
+}
+
+// With what is behind it (assay-view).
+export interface View extends Head, Said {
+  sections: Section[];
+  parts: Part[];
   definitions: Definition[];
 }

@@ -289,6 +289,9 @@ struct Document {
   std::vector<Section> sections = {};
   std::string parts_key = "parts";  // e.g. "ranks"
   std::vector<Part> parts = {};
+  // Places of parts, those that tell most first: a page that is full leaves out rooms and timelines
+  // of the last. Empty: as they are.
+  std::vector<size_t> parts_order = {};
 };
 
 }  // namespace assay

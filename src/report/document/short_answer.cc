@@ -1,11 +1,72 @@
 #include "report/document/short_answer.h"
 
 #include <algorithm>
+#include <cctype>
 #include <numeric>
 #include <string_view>
 #include <utility>
 
+#include "report/document/text.h"
+
 namespace assay {
+namespace {
+
+// "A. B" as "A." and "B": where a full stop is followed by a capital letter.
+std::vector<std::string> single_sentences(const std::vector<std::string>& texts) {
+  std::vector<std::string> sentences;
+  for (const std::string& text : texts) {
+    size_t begin = 0;
+    for (size_t at = 0; (at = text.find(". ", at)) != std::string::npos; ++at) {
+      if (at + 2 >= text.size() || std::isupper(static_cast<unsigned char>(text[at + 2])) == 0) {
+        continue;
+      }
+      sentences.push_back(text.substr(begin, at + 1 - begin));
+      begin = at + 2;
+    }
+    sentences.push_back(text.substr(begin));
+  }
+  return sentences;
+}
+
+// Two sentences of one that is longer than a verdict: at the last semicolon, else colon, else comma
+// that leaves the first short enough, and not too short; else at a blank.
+std::pair<std::string, std::string> in_two(const std::string& sentence) {
+  constexpr size_t kLeast = kLongestVerdict / 3;
+  for (const std::string_view joint : {"; ", ": ", ", ", " "}) {
+    size_t cut = std::string::npos;
+    for (size_t at = 0; (at = sentence.find(joint, at)) != std::string::npos; ++at) {
+      if (display_width(std::string_view(sentence).substr(0, at)) < kLongestVerdict) cut = at;
+    }
+    if (cut == std::string::npos || cut < kLeast) continue;
+    std::string rest = sentence.substr(cut + joint.size());
+    if (!rest.empty()) {
+      rest[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(rest[0])));
+    }
+    return {sentence.substr(0, cut) + ".", rest};
+  }
+  return {sentence, ""};
+}
+
+}  // namespace
+
+void set_verdict(ShortAnswer& answer, const std::vector<std::string>& texts) {
+  std::vector<std::string> sentences = single_sentences(texts);
+  if (sentences.empty()) return;
+  if (display_width(sentences.front()) > kLongestVerdict) {
+    auto [first, rest] = in_two(sentences.front());
+    sentences.front() = std::move(first);
+    if (!rest.empty()) sentences.insert(sentences.begin() + 1, std::move(rest));
+  }
+  size_t taken = 1;
+  size_t columns = display_width(sentences.front());
+  for (; taken < sentences.size(); ++taken) {
+    columns += 1 + display_width(sentences[taken]);
+    if (columns > kLongestVerdict) break;
+  }
+  const auto behind = sentences.begin() + static_cast<std::ptrdiff_t>(taken);
+  answer.verdict.assign(sentences.begin(), behind);
+  answer.more.assign(behind, sentences.end());
+}
 
 const char* answer_word(const std::string& key) {
   static constexpr std::pair<std::string_view, const char*> kWords[] = {

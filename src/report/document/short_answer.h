@@ -19,6 +19,14 @@ struct AnswerCause {
   int64_t ns = 0;
 };
 
+// A lever to another factor, as it was replayed.
+struct AnswerPoint {
+  std::string edit;   // as `assay whatif --edit` takes it
+  std::string words;  // "at 50 %", "1.5 times as fast"
+  int64_t gain_ns = 0;
+  std::string grade;  // as of a lever
+};
+
 struct AnswerLever {
   std::string key;    // "cheaper_host", ...
   std::string title;  // what to do, at most some 45 characters
@@ -32,6 +40,7 @@ struct AnswerLever {
   std::vector<std::string> states = {};
   std::string kernel_kind = {};
   std::string kernel_name = {};
+  std::vector<AnswerPoint> points = {};  // for the page, by how much they change; may be none
 };
 
 // What some of the levers give together, where that was replayed.
@@ -62,6 +71,7 @@ enum class TrustGrade : uint8_t { kHigh, kFair, kLow, kNone };
 struct ShortAnswer {
   std::string kind;                  // the cause's word of the closed list
   std::vector<std::string> verdict;  // one or two sentences, of at most 160 characters together
+  std::vector<std::string> more;     // what else is said at once: sentences behind the verdict
   int64_t window_ns = 0;
   std::vector<AnswerCause> causes;  // compute first, then largest first; sum = total_ns
   int64_t total_ns = 0;             // window times devices
@@ -77,6 +87,10 @@ struct ShortAnswer {
   std::vector<Interval> spans;    // what the verdict speaks of, from the window's start
 };
 constexpr size_t kLongestVerdict = 160;
+
+// Makes `sentences` the verdict as far as they fit, and the rest what is said behind it; a first
+// one that is too long by itself is cut where its parts meet. No word is lost.
+void set_verdict(ShortAnswer& answer, const std::vector<std::string>& sentences);
 
 // "compute", "launch latency", "not recorded", ... of a cause's key; the key where it is none.
 const char* answer_word(const std::string& key);

@@ -947,6 +947,28 @@ std::vector<AnswerTogether> sets_of(const WhatIf* tried, const std::vector<Answe
   return sets;
 }
 
+std::string factor_words(const EditRequest& request) {
+  if (request.kind == EditKind::kFasterCpu)
+    return fmt::format("{:.3g} times as fast", request.factor);
+  return request.factor == 0 ? "no time at all" : format_share(request.factor) + " of the time";
+}
+
+// What the lever of a card gives to other factors.
+std::vector<AnswerPoint> points_of(const WhatIf* tried, const AnswerLever& card) {
+  std::vector<AnswerPoint> points;
+  if (tried == nullptr) return points;
+  for (const TriedLever& lever : tried->levers) {
+    if (edit_text(lever.edit.request) != card.edit) continue;
+    for (const GainAt& point : lever.points) {
+      points.push_back({.edit = edit_text(point.request),
+                        .words = factor_words(point.request),
+                        .gain_ns = point.run_ns,
+                        .grade = point.predicted ? "predicted" : "at most"});
+    }
+  }
+  return points;
+}
+
 }  // namespace
 
 std::string verdict_sentence(const FlowAnswer& answer) { return Verdict(answer).first(); }
@@ -986,6 +1008,7 @@ ShortAnswer short_answer(const FlowAnswer& answer, const std::vector<Lever>& lev
     if (card.levers.size() == kShown || (beside && card.levers.empty())) continue;
     card.levers.push_back(recipe_card(answer, lever));
   }
+  for (AnswerLever& lever : card.levers) lever.points = points_of(answer.tried, lever);
   card.together = sets_of(answer.tried, card.levers);
   card.notes = Notes(answer).find();
   const Trust trust = trust_of(answer, evidence);

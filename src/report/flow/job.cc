@@ -18,6 +18,7 @@ namespace assay {
 namespace {
 
 constexpr size_t kRanksNamed = 8;
+constexpr size_t kRanksNamedBriefly = 4;  // on the first screen
 constexpr size_t kSetsListed = 16;
 
 std::vector<RankGraph> graphs_of(std::vector<RankFlow>& flows) {
@@ -52,11 +53,11 @@ class RankLabels {
     std::sort(numbers.begin(), numbers.end());
     return numbers;
   }
-  // "0, 2 and 6"
-  std::string list(const std::vector<uint32_t>& ranks) const {
+  // "0, 2 and 6"; of more than `most` the first, and how many more.
+  std::string list(const std::vector<uint32_t>& ranks, size_t most) const {
     const std::vector<int64_t> numbers = sorted(ranks);
     std::string text;
-    const size_t shown = std::min(numbers.size(), kRanksNamed);
+    const size_t shown = std::min(numbers.size(), most);
     for (size_t i = 0; i < shown; ++i) {
       const bool last = i + 1 == numbers.size();
       text += (i == 0 ? "" : last ? " and " : ", ") + std::to_string(numbers[i]);
@@ -79,7 +80,8 @@ std::string shown_name(const WorkName& what) {
 
 class JobText {
  public:
-  explicit JobText(const JobFlow& flow) : flow_(flow), blame_(flow.blame), labels_(flow.job) {}
+  explicit JobText(const JobFlow& flow, size_t named = kRanksNamed)
+      : flow_(flow), blame_(flow.blame), labels_(flow.job), named_(named) {}
 
   std::vector<std::string> words() const {
     std::vector<std::string> words;
@@ -106,7 +108,7 @@ class JobText {
     }
     if (!blame_.late) return blame_.network ? "" : nobody();
     const BlameSet& late = *blame_.late;
-    const std::string ranks = labels_.list(late.ranks);
+    const std::string ranks = labels_.list(late.ranks, named_);
     std::string text = here();
     text += (text.empty() ? "R" : "r") + std::string(several() ? "anks " : "ank ") + ranks;
     if (!late.name.empty()) text += " (" + late.name + ")";
@@ -156,7 +158,7 @@ class JobText {
       first_ns = std::min(first_ns, spans_ns[r]);
     }
     if (ranks.empty() || ranks.size() * 2 > spans_ns.size()) return "";
-    return std::string(ranks.size() > 1 ? "Ranks " : "Rank ") + labels_.list(ranks) +
+    return std::string(ranks.size() > 1 ? "Ranks " : "Rank ") + labels_.list(ranks, named_) +
            (ranks.size() > 1 ? " have" : " has") + " rows for " + format_ns(first_ns) + " of " +
            format_ns(last_ns) + " only: the rest is not recorded.";
   }
@@ -205,13 +207,14 @@ class JobText {
     const bool many = last.ranks.size() > 1;
     std::string text = here();
     text += (text.empty() ? "R" : "r") + std::string(many ? "anks " : "ank ") +
-            labels_.list(last.ranks) + (work_alone(last.ranks) ? ", which run other work," : "") +
+            labels_.list(last.ranks, named_) +
+            (work_alone(last.ranks) ? ", which run other work," : "") +
             (many ? " make" : " makes") + " the others wait, last in " +
             std::to_string(last.times) + " of " +
             format_counted(flow_.job.meetings().size(), "collective", "collectives") + ", " +
             format_ns(last.behind_ns) + " in all";
     if (pauses_told()) {
-      return text + "; but all hosts pause now and then: with all work at the ranks' median " +
+      return text + ". But all hosts pause now and then: with all work at the ranks' median " +
              "this run takes " + format_ns(blame_.makespan_ns - blame_.common_gain_ns) + ", not " +
              format_ns(blame_.makespan_ns) + ".";
     }
@@ -383,7 +386,7 @@ class JobText {
   std::string network_briefly() const {
     const LinkClass* worst = worst_link();
     if (worst == nullptr) return slow_now_and_then();
-    return "The network between ranks " + labels_.list(worst->ranks) +
+    return "The network between ranks " + labels_.list(worst->ranks, named_) +
            " is slow, not a rank: " + flow_.job.groups()[worst->group].kind + " takes " +
            format_ns(worst->transfer_ns) + ", others of its size " + format_ns(worst->peers_ns) +
            "; at their pace this run is " + format_ns(worst->gain_ns) + " shorter.";
@@ -430,6 +433,7 @@ class JobText {
   const JobFlow& flow_;
   const JobBlame& blame_;
   const RankLabels labels_;
+  const size_t named_;  // ranks of a list
 };
 
 std::string cause_of(const WorkName& what) {
@@ -568,7 +572,7 @@ std::vector<std::string> job_flow_words(const JobFlow& flow) {
 
 std::vector<std::string> late_rank_words(const JobFlow& flow) {
   if (flow.bound == BoundBy::kNoGpu) return {};
-  return JobText(flow).briefly();
+  return JobText(flow, kRanksNamedBriefly).briefly();
 }
 
 std::vector<Section> job_flow_sections(const JobFlow& flow) {

@@ -10,6 +10,7 @@
 
 #include "base/files.h"
 #include "base/numbers.h"
+#include "base/stats.h"
 #include "kernels/book.h"
 #include "report/document/text.h"
 #include "report/document/units.h"
@@ -128,6 +129,22 @@ std::string_view host_activity(FlowCause cause) {
   }
 }
 
+// How far each rank's shares of its time are from the medians of all, summed.
+std::vector<double> unusualness(const std::vector<RankOfAnswer>& ranks) {
+  const auto part_of = [](const FlowTotals& total, size_t part) {
+    const int64_t parts[] = {total.compute_ns, total.collective_ns, total.copy_ns, total.idle_ns};
+    return total.window_ns > 0 ? share(parts[part], total.window_ns) : 0.0;
+  };
+  std::vector<double> sums(ranks.size(), 0.0);
+  for (size_t part = 0; part < 4; ++part) {
+    std::vector<double> shares;
+    for (const RankOfAnswer& rank : ranks) shares.push_back(part_of(rank.total, part));
+    const double middle = median(shares);
+    for (size_t r = 0; r < ranks.size(); ++r) sums[r] += std::abs(shares[r] - middle);
+  }
+  return sums;
+}
+
 class JobAnswer {
  public:
   JobAnswer(const JobLevels& job, const JobFlow& flow, const std::vector<RankOfAnswer>& ranks)
@@ -139,9 +156,10 @@ class JobAnswer {
   ShortAnswer make() {
     ShortAnswer answer;
     answer.kind = std::string(bound_by_word(flow_.bound));
-    answer.verdict = {where_it_went()};
-    const std::vector<std::string> who = late_rank_words(flow_);
-    answer.verdict.insert(answer.verdict.begin(), who.begin(), who.end());
+    std::vector<std::string> sentences = late_rank_words(flow_);
+    const bool blamed = flow_.blame.late || (!sentences.empty() && !flow_.last.ranks.empty());
+    sentences.push_back(where_it_went(blamed));
+    set_verdict(answer, sentences);
     answer.window_ns = mean_window_ns(ranks_);
     answer.total_ns = total_.window_ns;
     answer.causes = answer_causes(total_, flow_.totals.comm);
@@ -195,10 +213,12 @@ class JobAnswer {
                                                               : kind_words(flow_.bound);
   }
 
-  std::string where_it_went() const {
+  // blamed: ranks that the others wait for are named before.
+  std::string where_it_went(bool blamed) const {
     const CommSplit& comm = flow_.totals.comm;
     const auto part = [this](int64_t ns) { return format_share(share(ns, total_.window_ns)); };
-    const std::string lead = flow_.blame.late ? "The " : fmt::format("{}: ", bound_words());
+    const bool told = blamed && flow_.bound == BoundBy::kCollectiveWait;
+    const std::string lead = told || flow_.blame.late ? "The " : fmt::format("{}: ", bound_words());
     const std::string communication =
         comm.wait_ns + comm.transfer_ns == 0
             ? fmt::format("stand in {} {}", stages_ ? "sends and receives" : "communication",
@@ -207,9 +227,8 @@ class JobAnswer {
                           part(comm.wait_ns), part(comm.transfer_ns));
     const bool unsplit =
         comm.wait_ns + comm.transfer_ns > 0 && comm.unsplit_ns * 100 >= total_.window_ns;
-    const std::string rest = unsplit ? fmt::format("stand in collectives that nothing splits {}, ",
-                                                   part(comm.unsplit_ns))
-                                     : "";
+    const std::string rest =
+        unsplit ? fmt::format("stand in other collectives {}, ", part(comm.unsplit_ns)) : "";
     return fmt::format("{}{} ranks compute {}, {}, {}idle {} of {} each{}.", lead, ranks_.size(),
                        part(total_.compute_ns), communication, rest, part(total_.idle_ns),
                        format_ns(mean_window_ns(ranks_)), most_of_idle());
@@ -352,6 +371,24 @@ class JobAnswer {
 };
 
 }  // namespace
+
+std::vector<size_t> telling_order(const std::vector<RankOfAnswer>& ranks,
+                                  const std::vector<size_t>& late) {
+  const std::vector<double> unusual = unusualness(ranks);
+  std::vector<size_t> order = late;
+  std::vector<size_t> rest;
+  for (size_t r = 0; r < ranks.size(); ++r) {
+    if (std::find(late.begin(), late.end(), r) == late.end()) rest.push_back(r);
+  }
+  std::stable_sort(rest.begin(), rest.end(),
+                   [&](size_t a, size_t b) { return unusual[a] > unusual[b]; });
+  if (!rest.empty()) {
+    order.push_back(rest.back());
+    rest.pop_back();
+  }
+  order.insert(order.end(), rest.begin(), rest.end());
+  return order;
+}
 
 ShortAnswer job_answer(const JobLevels& job, const JobFlow& flow,
                        const std::vector<RankOfAnswer>& ranks) {

@@ -71,10 +71,25 @@ class AnswerText {
 
   std::string write() {
     if (options_.quiet) {
-      verdict();
+      verdict(0, true);
       return joined(lines_);
     }
-    verdict();
+    // What does not fit is in --full: of what is said behind the verdict the last sentences.
+    for (size_t told = answer_.more.size();; --told) {
+      for (const bool apart : {true, false}) {
+        lines_.clear();
+        compose(told, apart);
+        if (fits() || (told == 0 && !apart)) return joined(lines_);
+      }
+    }
+  }
+
+ private:
+  bool fits() const { return lines_.size() <= kMostLines || width_ < kNarrow; }
+
+  // told: sentences behind the verdict; apart: they begin on a line of their own.
+  void compose(size_t told, bool apart) {
+    verdict(told, apart);
     const bool strip_stands = !answer_.ranks.empty();
     if (strip_stands) {
       strip();
@@ -103,10 +118,8 @@ class AnswerText {
     const bool room = !strip_stands && lines_.size() + end.size() < kMostLines;
     if (room) lines_.push_back(levers > 1 ? "   each by itself: they do not add up" : "");
     lines_.insert(lines_.end(), end.begin(), end.end());
-    return joined(lines_);
   }
 
- private:
   static std::string joined(const std::vector<std::string>& lines) {
     std::string text;
     for (const std::string& line : lines) text += line + '\n';
@@ -148,16 +161,22 @@ class AnswerText {
     return fmt::format("\x1b[38;5;{}m{}\x1b[0m", of_256(rgb), text);
   }
 
-  void verdict() {
-    std::string text;
-    for (const std::string& sentence : answer_.verdict)
-      text += (text.empty() ? "" : " ") + sentence;
+  void verdict(size_t told, bool apart) {
+    const auto sentences = [](const std::vector<std::string>& of, size_t count) {
+      std::string text;
+      for (size_t i = 0; i < count; ++i) text += (i == 0 ? "" : " ") + of[i];
+      return text;
+    };
+    std::string text = sentences(answer_.verdict, answer_.verdict.size());
+    const std::string more = sentences(answer_.more, told);
+    if (!apart && !more.empty()) text += " " + more;
     std::vector<std::string> parts = wrapped(text, 0, 0);
     const size_t colon = parts.front().find(':');
     if (colon != std::string::npos) {
       parts.front() = bold(parts.front().substr(0, colon)) + parts.front().substr(colon);
     }
     for (std::string& part : parts) lines_.push_back(std::move(part));
+    if (apart && !more.empty()) say(more, 0, 0);
   }
 
   std::string glyph(size_t place) const {

@@ -1,8 +1,12 @@
 // One file that needs nothing else: the page of web/, the Document for it, and the JSON document,
 // both packed. Base64 has no character that could end a script element.
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/deflate.h"
 #include "report/document/text.h"
@@ -11,25 +15,23 @@
 
 namespace assay {
 
-// web/dist/report.html (CMakeLists.txt).
+// web/dist/report.html and web/dist/charts.js (CMakeLists.txt).
 std::string_view page_template();
+std::string_view page_charts();
 
 namespace {
 
 std::string base64(std::string_view bytes) {
   constexpr std::string_view kDigits =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
-  for (size_t i = 0; i < bytes.size(); i += 3) {
+  std::string out((bytes.size() + 2) / 3 * 4, '=');
+  for (size_t i = 0, to = 0; i < bytes.size(); i += 3, to += 4) {
+    const size_t left = std::min<size_t>(3, bytes.size() - i);
     uint32_t group = 0;
-    for (size_t k = 0; k < 3; ++k) {
-      group = group << 8 | (i + k < bytes.size() ? static_cast<uint8_t>(bytes[i + k]) : 0U);
+    for (size_t k = 0; k < left; ++k) {
+      group |= uint32_t{static_cast<uint8_t>(bytes[i + k])} << (16 - 8 * k);
     }
-    for (size_t k = 0; k < 4; ++k) {
-      const bool padding = i + k > bytes.size();
-      out += padding ? '=' : kDigits[group >> (18 - 6 * k) & 63];
-    }
+    for (size_t k = 0; k <= left; ++k) out[to + k] = kDigits[group >> (18 - 6 * k) & 63];
   }
   return out;
 }
@@ -58,23 +60,61 @@ std::string summary(const Document& document) {
   return out;
 }
 
-// The timelines of the document and its parts behind each other, in the order of page_view_json().
-std::string all_lanes(const Document& document) {
-  std::string lanes = document.lanes;
-  for (const Part& part : document.parts) lanes += part.lanes;
-  return lanes;
+constexpr size_t kMostPageBytes = 3'000'000;  // where some parts are without their rooms
+constexpr size_t kMostJsonBytes = 2'000'000;  // of it, in Base64
+constexpr size_t kRestBytes = 200'000;        // kept free for what all parts have: answers, trust
+constexpr size_t kLeastParts = 4;             // with their rooms, however large they are
+
+std::string packed(std::string_view text) { return base64(gzip(text)); }
+
+std::string data_element(const std::string& id, const std::string& text) {
+  return fmt::format("<script type=\"application/gzip\" id=\"{}\">{}</script>\n", id, text);
 }
+
+// Rooms and timelines of parts, as elements of their own that are unpacked when somebody asks.
+class PartElements {
+ public:
+  explicit PartElements(size_t room) : room_(room) {}
+
+  bool take(const Part& part, size_t place, const std::string& rooms) {
+    std::string elements = data_element(fmt::format("assay-part-{}", place), packed(rooms));
+    if (!part.lanes.empty()) {
+      elements += data_element(fmt::format("assay-lanes-{}", place), packed(part.lanes));
+    }
+    if (taken_ >= kLeastParts && text_.size() + elements.size() > room_) return false;
+    ++taken_;
+    text_ += elements;
+    return true;
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  size_t room_;
+  size_t taken_ = 0;
+  std::string text_;
+};
 
 }  // namespace
 
 std::string write_html(const Document& document) {
-  const auto packed = [](std::string_view text) { return base64(gzip(text)); };
+  std::string json = packed(write_json(document));
+  if (!document.parts.empty() && json.size() > kMostJsonBytes) json.clear();
+  const std::string charts = packed(page_charts());
+  const std::string lanes = document.lanes.empty() ? "" : packed(document.lanes);
+  const size_t used = page_template().size() + charts.size() + lanes.size() + json.size();
+  PartElements parts(kMostPageBytes - std::min(kMostPageBytes, used + kRestBytes));
+  const PageView view = page_view(document, [&](size_t place, const std::string& rooms) {
+    return parts.take(document.parts[place], place, rooms);
+  });
   const std::pair<std::string_view, std::string> fills[] = {
       {"@@assay-title@@", page_title(document)},
       {"@@assay-summary@@", summary(document)},
-      {"@@assay-view@@", packed(page_view_json(document))},
-      {"@@assay-lanes@@", packed(all_lanes(document))},
-      {"@@assay-json@@", packed(write_json(document))}};
+      {"@@assay-head@@", packed(view.head)},
+      {"@@assay-lanes@@", lanes},
+      {"@@assay-view@@", packed(view.rest)},
+      {"@@assay-parts@@", parts.text()},
+      {"@@assay-charts@@", charts},
+      {"@@assay-json@@", json}};
   std::string_view rest = page_template();
   std::string out;
   for (const auto& [marker, content] : fills) {

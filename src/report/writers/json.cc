@@ -162,6 +162,7 @@ Json answer_levers(const ShortAnswer& answer) {
 Json answer_json(const ShortAnswer& answer) {
   Json object = {{"kind", answer.kind},
                  {"verdict", answer.verdict},
+                 {"more", answer.more},
                  {"window_ns", answer.window_ns},
                  {"total_ns", answer.total_ns},
                  {"causes", parts_of_whole(answer)},

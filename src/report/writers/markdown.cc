@@ -80,6 +80,7 @@ class MarkdownWriter {
   // The short answer, the bar as a table.
   void answer(const ShortAnswer& answer) {
     verdict(answer.verdict);
+    for (const std::string& sentence : answer.more) paragraph(escaped(sentence));
     if (answer.total_ns > 0 && !answer.causes.empty()) {
       out_ += "| where the time went | time | share |\n| --- | ---: | ---: |\n";
       for (const AnswerCause& part : bar_parts(answer)) {

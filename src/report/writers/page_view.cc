@@ -4,7 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -105,43 +107,78 @@ bool is_fraction(const Value& value) { return value.get<double>() != nullptr; }
 class ViewMaker {
  public:
   // Parts become text one by one: of many ranks never more than one is a tree of values.
-  std::string document(const Document& document) {
-    std::string parts;
-    size_t lanes_at = document.lanes.size();
-    for (const Part& part : document.parts) {
-      PageJson entry = body(part.import_log, part.verdict, part.sections);
-      entry["answer"] = answer(part.answer);
-      entry["lanes"] = {lanes_at, part.lanes.size()};
-      lanes_at += part.lanes.size();
-      entry["name"] = text_json(part.name);
-      entry["items"] = items(part.items);
-      if (!parts.empty()) parts += ',';
-      parts += text_of(entry);
+  PageView document(const Document& document, const TakePart& take) {
+    std::vector<bool> taken(document.parts.size(), false);
+    for (const size_t place : parts_in_order(document)) {
+      const Part& part = document.parts[place];
+      PageJson entry = PageJson::object();
+      entry["sections"] = sections(part.sections);
+      if (!take(place, text_of(entry))) break;
+      taken[place] = true;
     }
-    PageJson root = body(document.import_log, document.verdict, document.sections);
-    root["answer"] = answer(document.answer);
-    root["lanes"] = {0, document.lanes.size()};
-    root["palette"] = palette();
-    root["title"] = text_json(document.title);
-    root["tool"] = {{"name", document.tool.name}, {"version", document.tool.version}};
-    root["inputs"] = PageJson::array();
-    for (const Input& input : document.inputs) {
-      root["inputs"].push_back({{"name", text_json(input.name)}, {"items", items(input.items)}});
-    }
-    for (const Input& file : document.files) {
-      root["inputs"].push_back({{"name", text_json(file.name)}, {"items", items(file.items)}});
-    }
-    root["parts_key"] = document.parts_key;
-    root["definitions"] = definitions();
-    std::string text = text_of(root);
-    text.pop_back();  // the closing brace
-    text += ",\"parts\":[";
-    text += parts;
-    text += "]}";
-    return text;
+    PageView view;
+    view.head = text_of(head(document));
+    view.rest = text_of(rest(document, taken));
+    return view;
   }
 
  private:
+  static std::vector<size_t> parts_in_order(const Document& document) {
+    if (!document.parts_order.empty()) return document.parts_order;
+    std::vector<size_t> order(document.parts.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    return order;
+  }
+
+  // What one of several inputs is called: a rank, a batch size; a trace where they are no job.
+  static std::string part_word(const Document& document) {
+    if (document.parts_key == "parts") return "part";
+    const auto has_rank = [](const Part& part) {
+      return std::any_of(part.items.begin(), part.items.end(), [](const Item& item) {
+        return item.key == "rank" && item.value.get<int64_t>() != nullptr;
+      });
+    };
+    const bool is_job = std::any_of(document.parts.begin(), document.parts.end(), has_rank);
+    if (document.parts_key == "ranks" && !is_job) return "trace";
+    const bool plural = document.parts_key.ends_with('s');
+    return document.parts_key.substr(0, document.parts_key.size() - plural);
+  }
+
+  // What stands above the fold.
+  PageJson head(const Document& document) {
+    PageJson head = {{"title", text_json(document.title)},
+                     {"tool", {{"name", document.tool.name}, {"version", document.tool.version}}},
+                     {"parts_count", document.parts.size()},
+                     {"part_word", part_word(document)},
+                     {"inputs", PageJson::array()}};
+    head["answer"] = answer(document.answer);
+    head["palette"] = palette();
+    for (const Input& input : document.inputs) {
+      head["inputs"].push_back({{"name", text_json(input.name)}, {"items", items(input.items)}});
+    }
+    for (const Input& file : document.files) {
+      head["inputs"].push_back({{"name", text_json(file.name)}, {"items", items(file.items)}});
+    }
+    return head;
+  }
+
+  PageJson rest(const Document& document, const std::vector<bool>& taken) {
+    PageJson rest = body(document.import_log, document.verdict, document.sections);
+    rest["sections"] = sections(document.sections);
+    rest["parts"] = PageJson::array();
+    for (size_t place = 0; place < document.parts.size(); ++place) {
+      const Part& part = document.parts[place];
+      PageJson entry = body(part.import_log, part.verdict, part.sections);
+      entry["answer"] = answer(part.answer);
+      entry["name"] = text_json(part.name);
+      entry["items"] = items(part.items);
+      entry["held"] = static_cast<bool>(taken[place]);
+      rest["parts"].push_back(std::move(entry));
+    }
+    rest["definitions"] = definitions();
+    return rest;
+  }
+
   static std::string text_of(const PageJson& json) {
     return json.dump(-1, ' ', false, PageJson::error_handler_t::replace);
   }
@@ -161,6 +198,7 @@ class ViewMaker {
     if (!told) return nullptr;
     PageJson out = {{"kind", told->kind},
                     {"verdict", texts_json(told->verdict)},
+                    {"more", texts_json(told->more)},
                     {"window_ns", told->window_ns},
                     {"total_ns", told->total_ns},
                     {"trust", trust_word(told->trust)},
@@ -173,11 +211,20 @@ class ViewMaker {
     }
     out["levers"] = PageJson::array();
     for (const AnswerLever& lever : told->levers) {
+      PageJson points = PageJson::array();
+      for (const AnswerPoint& point : lever.points) {
+        points.push_back({{"edit", text_json(point.edit)},
+                          {"words", text_json(point.words)},
+                          {"gain_ns", point.gain_ns},
+                          {"grade", point.grade}});
+      }
       out["levers"].push_back({{"title", text_json(lever.title)},
                                {"code", text_json(lever.code)},
                                {"gain_ns", lever.gain_ns},
                                {"share", lever.share},
                                {"grade", lever.grade},
+                               {"edit", text_json(lever.edit)},
+                               {"points", std::move(points)},
                                {"states", lever.states},
                                {"kernel_kind", lever.kernel_kind},
                                {"kernel_name", lever.kernel_name}});
@@ -226,14 +273,20 @@ class ViewMaker {
                                    {"meaning", text_json(note.meaning)},
                                    {"first_offset", note.first_offset}});
     }
-    out["sections"] = PageJson::array();
     for (const Section& section : contents) {
       const Table* notes = trust_notes(section);
       if (notes != nullptr) out["trust"] = table(*notes);
-      PageJson entry = this->section(section, notes != nullptr);
-      if (!entry["blocks"].empty()) out["sections"].push_back(std::move(entry));
     }
     return out;
+  }
+
+  PageJson sections(const std::vector<Section>& contents) {
+    PageJson list = PageJson::array();
+    for (const Section& section : contents) {
+      PageJson entry = this->section(section, trust_notes(section) != nullptr);
+      if (!entry["blocks"].empty()) list.push_back(std::move(entry));
+    }
+    return list;
   }
 
   // The trust table of a document's top level, which the page shows as a panel of its own.
@@ -430,6 +483,8 @@ class ViewMaker {
 
 }  // namespace
 
-std::string page_view_json(const Document& document) { return ViewMaker().document(document); }
+PageView page_view(const Document& document, const TakePart& take) {
+  return ViewMaker().document(document, take);
+}
 
 }  // namespace assay

@@ -3,12 +3,24 @@
 // The Document as the page reads it: everything that it may show, as JSON (web/src/view.ts has the
 // other side of this contract). All text is cleaned; values stay raw and in base units.
 
+#include <cstddef>
+#include <functional>
 #include <string>
 
 #include "report/document/document.h"
 
 namespace assay {
 
-std::string page_view_json(const Document& document);
+struct PageView {
+  std::string head;  // what stands above the fold: title, inputs, answer, colours
+  std::string rest;  // rooms, trust, definitions; of parts all but their rooms
+};
+
+// What the rooms of a part are, as JSON; whether the page has room for them. After the first no,
+// nobody is asked any more.
+using TakePart = std::function<bool(size_t place, const std::string& rooms)>;
+
+// Parts are offered in the order of Document::parts_order.
+PageView page_view(const Document& document, const TakePart& take);
 
 }  // namespace assay

@@ -43,12 +43,80 @@ std::string embedded(const std::string& html, const std::string& id) {
   return text ? *text : std::string();
 }
 
+// The view of a document whose page has room for all.
+PageView whole_view(const Document& document) {
+  return page_view(document, [](size_t, const std::string&) { return true; });
+}
+std::string rest_of(const Document& document) { return whole_view(document).rest; }
+
 TEST(ReportHtml, EmbedsTheJsonDocumentAndTheView) {
   const Document document = sample_document();
   const std::string html = write_html(document);
   EXPECT_EQ(html.find("@@assay"), std::string::npos) << "a marker was not filled";
   EXPECT_EQ(embedded(html, "assay-json"), write_json(document));
-  EXPECT_EQ(embedded(html, "assay-view"), page_view_json(document));
+  EXPECT_EQ(embedded(html, "assay-head"), whole_view(document).head);
+  EXPECT_EQ(embedded(html, "assay-view"), whole_view(document).rest);
+}
+
+// Text that gzip cannot make much smaller.
+std::string noise(size_t bytes, uint32_t seed) {
+  std::string text;
+  for (; text.size() < bytes; seed = seed * 1664525U + 1013904223U) {
+    text += static_cast<char>('a' + (seed >> 24) % 26);
+  }
+  return text;
+}
+
+// Parts with rooms of half a million bytes each.
+Document document_of_parts(size_t count) {
+  Document document;
+  document.title = "Report";
+  document.parts_key = "ranks";
+  for (uint32_t rank = 0; rank < count; ++rank) {
+    Part part{.name = "rank" + std::to_string(rank) + ".json",
+              .items = {{"rank", "rank", int64_t{rank}}}};
+    Prose prose{.paragraphs = {noise(500'000, rank + 1)}};
+    prose.show = Show::kPageOnly;
+    part.sections = {{"s", "S", {prose}}};
+    part.lanes = "lanes of " + std::to_string(rank);
+    document.parts.push_back(std::move(part));
+  }
+  return document;
+}
+
+TEST(ReportHtml, OfManyPartsKeepsTheRoomsOfThoseThatTellMost) {
+  Document document = document_of_parts(12);
+  document.parts_order = {7, 3, 11, 0, 1, 2, 4, 5, 6, 8, 9, 10};
+  const std::string html = write_html(document);
+  EXPECT_LT(html.size(), 3'000'000U);
+  const Json rest = Json::parse(embedded(html, "assay-view"));
+  const Json head = Json::parse(embedded(html, "assay-head"));
+  EXPECT_EQ(head["parts_count"], 12);
+  EXPECT_EQ(head["part_word"], "rank");
+  ASSERT_EQ(rest["parts"].size(), 12U);
+  size_t held = 0;
+  for (size_t place = 0; place < 12; ++place) {
+    const bool is_held = rest["parts"][place]["held"];
+    held += is_held;
+    const std::string id = "id=\"assay-part-" + std::to_string(place) + "\"";
+    EXPECT_EQ(html.find(id) != std::string::npos, is_held) << place;
+  }
+  EXPECT_GE(held, 4U);
+  EXPECT_LT(held, 12U);
+  for (size_t i = 0; i < held; ++i) {
+    EXPECT_TRUE(rest["parts"][document.parts_order[i]]["held"]) << i;
+  }
+  EXPECT_EQ(embedded(html, "assay-lanes-7"), "lanes of 7");
+}
+
+TEST(ReportHtml, FourPartsHaveTheirRoomsHoweverLargeTheyAre) {
+  Document document = document_of_parts(5);
+  for (Part& part : document.parts) {
+    part.sections.front().blocks = {Prose{.paragraphs = {noise(2'000'000, 3)}}};
+  }
+  const Json rest = Json::parse(embedded(write_html(document), "assay-view"));
+  EXPECT_TRUE(rest["parts"][3]["held"]);
+  EXPECT_FALSE(rest["parts"][4]["held"]);
 }
 
 TEST(ReportHtml, AllowsItsOwnScriptOnly) {
@@ -72,8 +140,8 @@ TEST(ReportHtml, TellsTheVerdictWithoutItsScript) {
 }
 
 TEST(PageView, HoldsWhatReadersSeeAndTheTrustNotesAsATable) {
-  const Json view = Json::parse(page_view_json(sample_document()));
-  EXPECT_EQ(view["title"], "Launch report");
+  const Json view = Json::parse(rest_of(sample_document()));
+  EXPECT_EQ(Json::parse(whole_view(sample_document()).head)["title"], "Launch report");
   EXPECT_EQ(view["verdict"].size(), 2U);
   EXPECT_EQ(view["trust"]["rows"], 1);
   EXPECT_EQ(view["trust"]["columns"][0]["cells"][0], "unlinked_kernels");
@@ -96,7 +164,7 @@ TEST(PageView, KeepsLongIntegersExactAndLeavesOutWhatIsNoNumber) {
                         {"c", "c", int64_t{9007199254740992}}}};
   Chart chart{.key = "c", .series = {{.y = {1, INFINITY, 2}}}};
   document.sections = {{"s", "S", {facts, chart}}};
-  const Json view = Json::parse(page_view_json(document));
+  const Json view = Json::parse(rest_of(document));
   const Json& items = view["sections"][0]["blocks"][0]["items"];
   EXPECT_EQ(items[0]["value"], "9007199254740993");
   EXPECT_TRUE(items[1]["value"].is_null());
@@ -105,7 +173,7 @@ TEST(PageView, KeepsLongIntegersExactAndLeavesOutWhatIsNoNumber) {
 }
 
 TEST(PageView, DefinesTheKeysThatItShows) {
-  const Json view = Json::parse(page_view_json(sample_document()));
+  const Json view = Json::parse(rest_of(sample_document()));
   std::string all;
   for (const Json& definition : view["definitions"]) {
     for (const Json& key : definition["keys"]) all += key.get<std::string>() + " ";
@@ -122,7 +190,7 @@ TEST(PageView, LeavesOutBlocksThatAreDataOnlyAndKeepsThoseForThePage) {
        {Prose{.paragraphs = {"data"}, .show = Show::kDataOnly},
         Prose{.paragraphs = {"page"}, .show = Show::kPageOnly}, Chart{.key = "c"}}},
       {"t", "T", {Prose{.paragraphs = {"x"}, .show = Show::kDataOnly}}}};
-  const Json view = Json::parse(page_view_json(document));
+  const Json view = Json::parse(rest_of(document));
   ASSERT_EQ(view["sections"].size(), 1U);
   ASSERT_EQ(view["sections"][0]["blocks"].size(), 2U);
   EXPECT_EQ(view["sections"][0]["blocks"][0]["paragraphs"][0], "page");

@@ -1,0 +1,29 @@
+// Apache ECharts, as a script of its own: the page unpacks it when the first chart comes into sight (library.ts).
+
+import { BarChart, CustomChart, LineChart, ScatterChart } from "echarts/charts";
+import {
+  AriaComponent,
+  DataZoomInsideComponent,
+  GridComponent,
+  LegendScrollComponent,
+  MarkLineComponent,
+  TooltipComponent,
+} from "echarts/components";
+import * as echarts from "echarts/core";
+import { CanvasRenderer } from "echarts/renderers";
+
+echarts.use([
+  AriaComponent,
+  BarChart,
+  CanvasRenderer,
+  CustomChart,
+  DataZoomInsideComponent,
+  GridComponent,
+  LegendScrollComponent,
+  LineChart,
+  MarkLineComponent,
+  ScatterChart,
+  TooltipComponent,
+]);
+
+(globalThis as Record<string, unknown>).assayCharts = { init: echarts.init };

@@ -1,0 +1,161 @@
+// What would change it: a card for each lever, with a switch where some set of levers was replayed, and a slider where
+// its edit takes a factor. Every number is one that was replayed: sliders stop at those points only.
+
+import { share } from "./answer.ts";
+import { button, copyText, h } from "./dom.ts";
+import { sentence } from "./text.ts";
+import { formatValue } from "./units.ts";
+import type { Answer, Lever } from "./view.ts";
+
+const time = (ns: number) => formatValue(ns, "ns", true);
+
+// What of a lever is counted in.
+interface Setting {
+  on: boolean;
+  place: number; // in the lever's points, from 1; 0: as recorded
+}
+
+const ownPlace = (lever: Lever) => lever.points.findIndex((point) => point.edit === lever.edit) + 1;
+
+// Which levers are counted in, and how far; the timeline's brackets show it.
+export class LeversOn {
+  private readonly settings: Setting[];
+  private readonly listeners: (() => void)[] = [];
+  constructor(private readonly levers: Lever[]) {
+    this.settings = levers.map((lever) => ({ on: true, place: ownPlace(lever) }));
+  }
+
+  has(lever: number): boolean {
+    const { on, place } = this.settings[lever]!;
+    return on && (place > 0 || this.levers[lever]!.points.length === 0);
+  }
+  place(lever: number): number {
+    return this.settings[lever]!.place;
+  }
+  // As the lever says, and not at another point of its slider.
+  isOwn(lever: number): boolean {
+    return this.place(lever) === ownPlace(this.levers[lever]!);
+  }
+  // What it says where it stands: gain, grade, edit.
+  at(lever: number): { gain_ns: number; grade: string; edit: string; words: string } {
+    const own = this.levers[lever]!;
+    const place = this.place(lever);
+    if (own.points.length === 0) return { ...own, words: "" };
+    return place === 0 ? { gain_ns: 0, grade: "", edit: "", words: "as recorded" } : own.points[place - 1]!;
+  }
+  set(lever: number, setting: Partial<Setting>): void {
+    Object.assign(this.settings[lever]!, setting);
+    for (const listener of this.listeners) listener();
+  }
+  onChange(listener: () => void): void {
+    this.listeners.push(listener);
+  }
+}
+
+export function codeBox(lines: string[]): HTMLElement {
+  const text = lines.join("\n");
+  const copy = button("Copy", async () => {
+    copy.textContent = (await copyText(text)) ? "Copied" : "Copy failed";
+    setTimeout(() => (copy.textContent = "Copy"), 1500);
+  }, { class: "tool code-copy" });
+  return h("div", { class: "code" }, h("pre", {}, text), copy);
+}
+
+// What looks like something to type, not like words: no three of these in a row.
+const isCode = (text: string) => /[=(]|^(unset|nsys|rocprofv3|numactl|assay) /.test(text) && !/[a-z]+,? [a-z]+,? [a-z]+\b(?![.(=])/.test(text);
+
+// What the chosen levers give together: each by itself as it says, sets as they were replayed.
+function togetherWords(answer: Answer, on: LeversOn, chosen: number[]): string {
+  if (chosen.length === 0) return `None chosen: ${time(answer.window_ns)}, as recorded.`;
+  const which = chosen.length === 1 ? "This alone" : chosen.length === 2 ? "Both together" : `All ${chosen.length} together`;
+  const set = answer.together.find((one) => one.levers.join() === chosen.join());
+  const isOwn = chosen.every((i) => on.isOwn(i));
+  const gain = chosen.length === 1 ? on.at(chosen[0]!).gain_ns : isOwn ? set?.gain_ns : undefined;
+  if (gain === undefined) {
+    return `${which}: not replayed in this page. To replay it: assay whatif FILE ${chosen.map((i) => `--edit '${on.at(i).edit}'`).join(" ")}`;
+  }
+  const sum = chosen.reduce((ns, i) => ns + on.at(i).gain_ns, 0);
+  const least = answer.window_ns / 1000;
+  const apart = sum - gain > least ? ` One by one they would sum to ${time(sum)}.`
+    : gain - sum > least ? ` More than the ${time(sum)} one by one: each hides behind the other.` : "";
+  const grade = chosen.every((i) => on.at(i).grade === "predicted") ? "predicted" : "at most";
+  return `${which}: ${time(answer.window_ns)} becomes ${time(answer.window_ns - gain)} (\u2212${share(gain, answer.window_ns)}, ${grade}).${apart}`;
+}
+
+function leverSwitch(lever: Lever, place: number, on: LeversOn): HTMLElement {
+  const box = h("input", { class: "lever-switch", attributes: { type: "checkbox", "aria-label": `Count in: ${lever.title}` } });
+  box.checked = true;
+  box.addEventListener("change", () => on.set(place, { on: box.checked }));
+  return box;
+}
+
+// Stops at what was replayed; none where the lever's edit takes no factor.
+function leverSlider(lever: Lever, place: number, on: LeversOn): HTMLElement | null {
+  if (lever.points.length === 0) return null;
+  const slider = h("input", {
+    class: "lever-slider",
+    attributes: { type: "range", min: "0", max: String(lever.points.length), step: "1", "aria-label": `How far: ${lever.title}` },
+  });
+  slider.value = String(on.place(place));
+  const words = h("span", { class: "lever-words" });
+  const paint = () => {
+    words.textContent = on.at(place).words;
+    slider.setAttribute("aria-valuetext", `${on.at(place).words}, \u2212${time(on.at(place).gain_ns)}`);
+  };
+  slider.addEventListener("input", () => on.set(place, { place: Number(slider.value) }));
+  on.onChange(paint);
+  paint();
+  return h("div", { class: "lever-factor" }, slider, words);
+}
+
+function leverGain(answer: Answer, place: number, on: LeversOn): HTMLElement {
+  const gain = h("span", { class: "lever-gain" });
+  const paint = () => {
+    const { gain_ns, grade } = on.at(place);
+    const whole = on.isOwn(place) ? answer.levers[place]!.share : gain_ns / answer.window_ns;
+    gain.replaceChildren(gain_ns > 0 ? `\u2212${time(gain_ns)}` : time(gain_ns), h("small", {}, `${share(whole, 1)} ${grade}`));
+  };
+  on.onChange(paint);
+  paint();
+  return gain;
+}
+
+// counted: the levers that the line speaks of.
+function togetherLine(answer: Answer, on: LeversOn, counted: number[]): HTMLElement {
+  const words = h("span");
+  const paint = () => words.replaceChildren(h("span", {}, ...sentence(togetherWords(answer, on, counted.filter((i) => on.has(i))))));
+  on.onChange(paint);
+  paint();
+  return h("p", { class: "together", attributes: { "aria-live": "polite" } }, words);
+}
+
+function leverCard(answer: Answer, place: number, on: LeversOn, hasSwitch: boolean): HTMLElement {
+  const lever = answer.levers[place]!;
+  return h("div", { class: "lever" },
+    h("div", { class: "lever-head" },
+      hasSwitch ? leverSwitch(lever, place, on) : null,
+      h("span", { class: "lever-number" }, String(place + 1)),
+      h("span", { class: "lever-title" }, ...sentence(lever.title)),
+      leverGain(answer, place, on)),
+    leverSlider(lever, place, on),
+    lever.code ? (isCode(lever.code) ? codeBox([lever.code]) : h("p", {}, ...sentence(lever.code))) : null);
+}
+
+function noteCards(answer: Answer): HTMLElement[] {
+  if (answer.notes.length === 0) return [h("p", {}, "Nothing found here saves 1 % of the time or more.")];
+  return answer.notes.map((note) =>
+    h("div", { class: "lever" },
+      h("div", { class: "lever-head" }, h("span", { class: "lever-title" }, note.head.charAt(0).toUpperCase() + note.head.slice(1))),
+      note.code ? codeBox(note.lines) : h("div", {}, ...note.lines.map((line) => h("p", {}, ...sentence(line))))));
+}
+
+export function leverCards(answer: Answer, on: LeversOn): HTMLElement {
+  const replayed = new Set(answer.together.flatMap((set) => set.levers));
+  const alone = answer.levers.length === 1 && answer.levers[0]!.points.length > 0 ? [0] : [];
+  const counted = replayed.size > 0 ? [...replayed].sort((a, b) => a - b) : alone;
+  return h("section", { class: "levers", attributes: { "aria-label": "What would change it" } },
+    h("h2", {}, answer.levers.length > 0 ? "What would change it" : "What to do"),
+    ...answer.levers.map((_, i) => leverCard(answer, i, on, replayed.has(i))),
+    counted.length > 0 ? togetherLine(answer, on, counted) : null,
+    ...(answer.levers.length === 0 ? noteCards(answer) : []));
+}

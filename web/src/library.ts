@@ -1,0 +1,22 @@
+// The library of charts, once a chart needs it. The page's policy allows this one script by its hash.
+
+import type { EChartsCoreOption, ECharts, init } from "echarts/core";
+import { unpackText, wholeFile } from "./packed.ts";
+
+export type { EChartsCoreOption, ECharts };
+interface Library {
+  init: typeof init;
+}
+
+let asked: Promise<Library> | null = null;
+
+async function load(): Promise<Library> {
+  await wholeFile;
+  const script = document.createElement("script");
+  script.textContent = await unpackText("assay-charts");
+  document.head.append(script); // runs at once
+  script.remove();
+  return (globalThis as unknown as { assayCharts: Library }).assayCharts;
+}
+
+export const chartLibrary = (): Promise<Library> => (asked ??= load());

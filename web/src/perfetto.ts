@@ -1,0 +1,47 @@
+// A stretch of the timeline as a file that ui.perfetto.dev opens: what this page holds of it, with the times of its
+// ruler. The whole trace, with arguments, arrows and Assay's tracks, is `assay FILE --perfetto` (docs/page.md).
+
+import type { CauseRow, EventRow, Lanes } from "./lanes.ts";
+import { causeWord } from "./palette.ts";
+
+interface Span {
+  start: number;
+  end: number;
+  name: string;
+  kind: string;
+}
+
+const PROCESSES = ["why the GPU was busy or idle", "GPU streams", "host threads"];
+
+function within(row: { start: Float64Array; end: Float64Array }, from: number, to: number): number[] {
+  const found: number[] = [];
+  for (let i = 0; i < row.start.length && row.start[i]! < to; i++) if (row.end[i]! > from) found.push(i);
+  return found;
+}
+
+function causeSpans(lanes: Lanes, row: CauseRow, from: number, to: number): Span[] {
+  if (!row.exact) return []; // shares of bins are no stretches
+  return within(row, from, to).map((i) => ({ start: row.start[i]!, end: row.end[i]!, name: causeWord(lanes.states[row.state[i]!]!), kind: "cause" }));
+}
+
+function eventSpans(lanes: Lanes, row: EventRow, kinds: readonly string[], from: number, to: number): Span[] {
+  return within(row, from, to).map((i) => ({ start: row.start[i]!, end: row.end[i]!, name: lanes.names[row.label[i]!] ?? "", kind: kinds[row.type[i]!] ?? "" }));
+}
+
+// Microseconds with all digits of the nanoseconds.
+const micro = (ns: number) => Number((ns / 1000).toFixed(3));
+
+// kinds: of events, by their type. count: of events, without the stretches of causes.
+export function perfettoFile(lanes: Lanes, kinds: readonly string[], from: number, to: number): { json: string; count: number } {
+  const rows = [
+    ...lanes.causes.map((row) => ({ process: 0, name: row.name, spans: causeSpans(lanes, row, from, to) })),
+    ...lanes.events.map((row) => ({ process: row.kind === "stream" ? 1 : 2, name: row.name, spans: eventSpans(lanes, row, kinds, from, to) })),
+  ].filter((row) => row.spans.length > 0);
+  const named = PROCESSES.map((name, pid) => ({ ph: "M", name: "process_name", pid: pid + 1, tid: 0, args: { name } }));
+  const events = rows.flatMap((row, tid) => [
+    { ph: "M", name: "thread_name", pid: row.process + 1, tid: tid + 1, args: { name: row.name } },
+    ...row.spans.map((span) => ({ ph: "X", cat: span.kind, name: span.name, pid: row.process + 1, tid: tid + 1, ts: micro(span.start), dur: micro(span.end - span.start) })),
+  ]);
+  const count = rows.reduce((sum, row) => sum + (row.process > 0 ? row.spans.length : 0), 0);
+  return { json: JSON.stringify({ displayTimeUnit: "ns", traceEvents: [...named, ...events] }), count };
+}
