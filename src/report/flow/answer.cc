@@ -1000,7 +1000,7 @@ ShortAnswer short_answer(const FlowAnswer& answer, const std::vector<Lever>& lev
   return card;
 }
 
-RankOfAnswer rank_of_answer(const FlowAnswer& answer) {
+RankOfAnswer rank_of_answer(const FlowAnswer& answer, const std::vector<Lever>& levers) {
   constexpr size_t kBins = 512;
   const FlowReport& report = answer.report;
   RankOfAnswer rank;
@@ -1008,6 +1008,7 @@ RankOfAnswer rank_of_answer(const FlowAnswer& answer) {
   rank.total = report.total;
   rank.bound = answer.verdict.bound;
   rank.window = report.window;
+  for (const Lever& lever : levers) rank.levers.push_back(recipe_card(answer, lever));
   for (const Contributor& contributor : report.contributors) {
     rank.idle.push_back(
         {contributor.cause, contributor_name(answer.trace, contributor), contributor.ns});
