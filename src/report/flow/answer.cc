@@ -11,7 +11,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/numbers.h"
+#include "flow/slow_runs.h"
 #include "flow/uneven.h"
 #include "kernels/name.h"
 #include "report/document/text.h"
@@ -156,6 +158,19 @@ bool unseen_to_the_end(const FlowReport& report) {
   return late >= kMany && late_ns * 4 > sum_ns;
 }
 
+// Stretches of some length in which work that was handed over did not begin.
+uint64_t late_gaps(const FlowReport& report) {
+  constexpr int64_t kLeastNs = 50'000;
+  uint64_t gaps = 0;
+  for (const DeviceFlow& device : report.devices) {
+    for (const FlowSlice& slice : device.idle) {
+      gaps +=
+          slice.cause == FlowCause::kUnseen && slice.span.end_ns - slice.span.start_ns >= kLeastNs;
+    }
+  }
+  return gaps;
+}
+
 // What another thread does while the host waits for it; empty where nothing tells.
 std::string holder_of_wait(const FlowAnswer& answer) {
   const auto& leading = answer.verdict.leading;
@@ -196,7 +211,8 @@ class Verdict {
         return sentence_of(
             "Sync-bound: " + for_share(group_ns(BoundBy::kSync)) +
                 " the GPU runs empty, because the host waits for it before it goes on",
-            {waiting_call()});
+            {waits_for_pageable(answer_) ? ", first in copies to pageable memory"
+                                         : waiting_call()});
       case BoundBy::kAlloc:
         return alloc();
       case BoundBy::kColdStart:
@@ -414,6 +430,7 @@ class Verdict {
       case FlowCause::kPython:
         return "Python";
       case FlowCause::kCall:
+        if (calls_copy_pageable()) return "calls that copy from pageable memory";
         return verdict_.program.hip    ? "HIP calls"
                : verdict_.program.cuda ? "CUDA calls"
                                        : "runtime calls";
@@ -422,6 +439,11 @@ class Verdict {
       default:
         return "launches on their way to it";
     }
+  }
+
+  // Most of the time in calls goes to such copies.
+  bool calls_copy_pageable() const {
+    return report_.evidence.pageable_to_device_ns * 2 > total_[FlowCause::kCall];
   }
 
   // "Python prepares the next kernel", of one or two of the host's parts.
@@ -453,7 +475,8 @@ class Verdict {
     if (second && parts[1] == FlowCause::kLatency) {
       return sentence_of(base + " while " + preparing({parts[0]}), {" and" + arriving});
     }
-    return sentence_of(base + " while " + preparing(parts), {});
+    return sentence_of(base + " while " + preparing(parts),
+                       {behind(", most in ", fitted(label_of_host(answer_)))});
   }
 
   // One thing holds the host up, or pauses in many.
@@ -726,6 +749,16 @@ class Notes {
       notes.push_back({"record", {"again: the profiler sets the clocks when it starts"}});
       return notes;
     }
+    if (unseen_to_the_end(report) && report.evidence.host_functions * 2 >= late_gaps(report)) {
+      notes.push_back({"likely",
+                       {"Functions of the host on a stream (" +
+                        format_counted(report.evidence.host_functions, "call", "calls") +
+                        "): the GPU waits for each, and none of them is recorded."}});
+      notes.push_back({"record",
+                       {"what these functions do; an event and a thread of the host in "
+                        "their place"}});
+      return notes;
+    }
     if (unseen_to_the_end(report)) {
       notes.push_back({"likely", {"Another process on this GPU, or rows left out; not the host."}});
       notes.push_back({"record", {"all rows, and all processes that use this GPU"}});
@@ -752,12 +785,24 @@ class Notes {
                            (name.empty() ? "host time that is not recorded" : name));
     }
     if (!seen.lines.empty()) notes.push_back(std::move(seen));
-    notes.push_back(cold_in_the_middle(answer_)
+    const bool groups =
+        !answer_.verdict.leading.empty() && makes_communicator(answer_.verdict.leading.front());
+    notes.push_back(groups
+                        ? AnswerNote{"do",
+                                     {"Make process groups and communicators, and use each once, "
+                                      "before the loop."}}
+                    : cold_in_the_middle(answer_)
                         ? AnswerNote{"do",
                                      {"Compile and tune before the loop, or fix the shapes: each "
                                       "new one costs this again."}}
                         : record_steady(answer_));
     return notes;
+  }
+
+  bool makes_communicator(const Contributor& contributor) const {
+    const std::string name = lower(contributor_name(answer_.trace, contributor));
+    return name.find("comminit") != std::string::npos ||
+           name.find("init_process_group") != std::string::npos;
   }
 
   AnswerNote record_device() const {
@@ -889,6 +934,10 @@ std::string unrecorded_text(const FlowReport& report) {
          std::to_string(report.unrecorded.size() + 1) + " windows are left out";
 }
 
+std::string times_text(double times) {
+  return times < 10 ? fmt::format("{:.2g}", times) : fmt::format("{:.0f}", times);
+}
+
 std::string uneven_text(const FlowAnswer& answer) {
   if (answer.tried == nullptr) return "";
   const std::optional<UnevenSteps> uneven = uneven_steps(answer.tried->step_ns);
@@ -898,12 +947,34 @@ std::string uneven_text(const FlowAnswer& answer) {
     return fmt::format("; from iteration {} on each takes {:.2f} times as long", number,
                        uneven->times);
   }
-  if (uneven->count == 1) {
-    return fmt::format("; iteration {} takes {:.2g} times as long as the others", number,
-                       uneven->times);
+  if (uneven->stretch) {
+    return fmt::format("; iterations {} to {} take {:.2f} times as long", number,
+                       uneven->first + 1 + uneven->count, uneven->times);
   }
-  return fmt::format("; {} of {} iterations take up to {:.2g} times as long", uneven->count,
-                     answer.tried->step_ns.size() + 1, uneven->times);
+  if (uneven->count == 1) {
+    return fmt::format("; iteration {} takes {} times as long as the others", number,
+                       times_text(uneven->times));
+  }
+  return fmt::format("; {} of {} iterations take up to {} times as long", uneven->count,
+                     answer.tried->step_ns.size() + 1, times_text(uneven->times));
+}
+
+// Runs of one kernel that take far longer than its others, now and then.
+std::string slow_runs_text(const FlowAnswer& answer) {
+  const std::optional<SlowRuns> slow = slow_runs(answer.trace, answer.report.window);
+  if (!slow) return "";
+  return fmt::format("; {} of {} runs of {} take up to {} times as long",
+                     format_count(static_cast<int64_t>(slow->slow)),
+                     format_count(static_cast<int64_t>(slow->runs)),
+                     fitted(describe_kernel(answer.trace.text(slow->name)), 36),
+                     times_text(slow->times));
+}
+
+// Launches that arrive late hide behind each other, and show after a wait.
+std::string way_text(const FlowReport& report) {
+  if (report.floors.way_ns == 0) return "";
+  return "; each launch takes " +
+         format_ns(report.floors.way_ns + report.floors.launch.typical_ns) + " to arrive";
 }
 
 std::vector<Interval> spans_of(const FlowAnswer& answer) {
@@ -992,7 +1063,9 @@ ShortAnswer short_answer(const FlowAnswer& answer, const std::vector<Lever>& lev
   card.trust = trust.grade;
   card.reason = trust.reason;
   card.reason += unrecorded_text(answer.report);
-  if (trust.grade != TrustGrade::kLow) card.reason += uneven_text(answer);
+  if (trust.grade != TrustGrade::kLow) {
+    card.reason += uneven_text(answer) + slow_runs_text(answer) + way_text(answer.report);
+  }
   if (!little) card.next.push_back("assay FILE -o report.html");
   card.next.push_back("assay explain " + explain_word(verdict));
   card.next.push_back("assay FILE --full");

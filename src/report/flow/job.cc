@@ -259,7 +259,9 @@ class JobText {
     for (const Reason& reason : found) {
       const bool many = reason.ranks.size() > 1;
       const bool host = reason.of.on_host();
-      const std::string side = !host ? "kernels take longer" : many ? "hosts are behind" : "host is behind";
+      const std::string side = !host  ? "kernels take longer"
+                               : many ? "hosts are behind"
+                                      : "host is behind";
       text += (text.empty() ? "R" : "; r") + labels_.subject(reason.ranks).substr(1) +
               (many ? ": " : "'s ") + side +
               (reason.of.in_one() ? ", most in " + fitted(shown_name(reason.of.what), 36) : "");

@@ -18,14 +18,13 @@
 namespace assay {
 namespace {
 
-constexpr int64_t kLeastPart = 100;   // a lever gives one in so many of the run
-constexpr int64_t kCommonPart = 10;   // and what none is to blame for one in so many
+constexpr int64_t kLeastPart = 100;  // a lever gives one in so many of the run
+constexpr int64_t kCommonPart = 10;  // and what none is to blame for one in so many
 constexpr size_t kNameRoom = 36;
 
 class BlameLevers {
  public:
-  explicit BlameLevers(const JobFlow& flow)
-      : flow_(flow), blame_(flow.blame), labels_(flow.job) {}
+  explicit BlameLevers(const JobFlow& flow) : flow_(flow), blame_(flow.blame), labels_(flow.job) {}
 
   std::vector<AnswerLever> find() {
     if (!flow_.job.aligned()) return {};
@@ -60,8 +59,8 @@ class BlameLevers {
   std::string late_code() const {
     if (blame_.parts.empty() || blame_.reasons.empty()) return "";
     const BlameReason& reason = blame_.reasons.front();
-    const bool alike = std::all_of(
-        blame_.reasons.begin(), blame_.reasons.end(), [&](const BlameReason& other) {
+    const bool alike =
+        std::all_of(blame_.reasons.begin(), blame_.reasons.end(), [&](const BlameReason& other) {
           return other.on_host() == reason.on_host() && other.in_one() == reason.in_one() &&
                  (!reason.in_one() || other.what == reason.what);
         });
@@ -98,7 +97,7 @@ class BlameLevers {
     if (blame_.late || blame_.network) return;
     if (blame_.common_gain_ns * kCommonPart < blame_.makespan_ns) return;
     const bool host = blame_.uneven ? blame_.uneven->what.host : blame_.other_pauses.count > 0;
-    add("common_pace", blame_.common_gain_ns, "All ranks at the middle one's pace, each time",
+    add("common_pace", blame_.common_gain_ns, "All ranks at the median pace, each time",
         !host ? "equal work for each, each time"
               : "other processes on its cores, locks, page faults, garbage collection");
   }

@@ -91,7 +91,9 @@ std::string system_calls_in(const Trace& trace, const std::vector<Interval>& pau
 std::string label_around(const Trace& trace, const Contributor& contributor,
                          const FlowReport& report) {
   constexpr double kNearlyAll = 0.9;
-  int64_t least_ns = (report.window_ns()) / 2;
+  // One that is hardly longer than the slice says what the slice is, however long that is.
+  const int64_t pause_ns = contributor.longest.end_ns - contributor.longest.start_ns;
+  int64_t least_ns = std::max(report.window_ns() / 2, pause_ns + pause_ns / 8);
   const auto& labels = trace.annotations;
   const StringId name = shortest_around(
       labels, contributor.longest, kNearlyAll, least_ns,

@@ -147,12 +147,13 @@ class JobAnswer {
     answer.window_ns = mean_window_ns(ranks_);
     answer.total_ns = total_.window_ns;
     answer.causes = answer_causes(total_, flow_.totals.comm);
-    answer.levers = job_levers(flow_, ranks_);
-    add_ranks(answer);
-    add_trust(answer);
     if (stages_ && flow_.bound == BoundBy::kCollectiveWait && !flow_.blame.late) {
       answer.notes = {{"likely", {who_hands_on()}}};
+    } else {
+      answer.levers = job_levers(flow_, ranks_);
     }
+    add_ranks(answer);
+    add_trust(answer);
     answer.next = {"assay DIR -o report.html", "assay explain late", "assay DIR --full"};
     return answer;
   }
@@ -343,15 +344,18 @@ class JobAnswer {
     std::vector<std::pair<int64_t, size_t>> order = in_order();
     if (order.size() <= most) return order;
     const auto lateness = [this](size_t place) -> int64_t {
-      return is_late(place) ? std::max<int64_t>(flow_.blame.excess_ns[place], 1) : 0;
+      if (is_late(place)) return std::max<int64_t>(flow_.blame.excess_ns[place], 1);
+      const auto& last = flow_.last.ranks;
+      return std::find(last.begin(), last.end(), place) != last.end() ? 1 : 0;
     };
     std::stable_sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
       return lateness(a.second) > lateness(b.second);
     });
-    std::stable_sort(
-        order.begin() + static_cast<std::ptrdiff_t>(most / 2), order.end(), [&](const auto& a, const auto& b) {
-          return ranks_[a.second].total.collective_ns > ranks_[b.second].total.collective_ns;
-        });
+    std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(most / 2), order.end(),
+                     [&](const auto& a, const auto& b) {
+                       return ranks_[a.second].total.collective_ns >
+                              ranks_[b.second].total.collective_ns;
+                     });
     order.resize(most);
     std::sort(order.begin(), order.end());
     return order;

@@ -36,7 +36,9 @@ bool leads(std::string_view key, BoundBy bound) {
 
 // Of one rank alone these say nothing of the job: its communication is waiting, too; and a faster
 // core of one rank changes nothing.
-bool of_one_rank_only(std::string_view key) { return key == "communication" || key == "faster_cpu"; }
+bool of_one_rank_only(std::string_view key) {
+  return key == "communication" || key == "faster_cpu";
+}
 
 // Ranks that hardly wait for each other do as each does by itself.
 bool go_alone(const JobFlow& flow) {
