@@ -40,7 +40,9 @@ struct BlameReason {
 
   bool on_host() const { return host_ns >= device_ns; }
   // Whether `what` is most of that side: of a rank that is slower in all it does nothing is.
-  bool in_one() const { return excess_ns * 2 >= (on_host() ? host_ns : device_ns); }
+  bool in_one() const { return excess_ns * 5 >= 3 * (on_host() ? host_ns : device_ns); }
+  // Whether it is so much that naming it tells something.
+  bool much_in_one() const { return excess_ns * 3 >= (on_host() ? host_ns : device_ns); }
 };
 
 // Pieces of host work that took at least kPauseNs longer than their peers' median.

@@ -60,14 +60,17 @@ std::optional<SlowRuns> slow_of(StringId name, const std::vector<int64_t>& runs_
   std::vector<bool> slow(runs_ns.size(), false);
   std::vector<size_t> places;
   int64_t longest_ns = 0;
+  size_t usual = 0;
   for (size_t i = 0; i < runs_ns.size(); ++i) {
     slow[i] = middle > 0 && runs_ns[i] >= kTimes * middle;
+    usual += runs_ns[i] * 2 < middle * 3;
     if (!slow[i]) continue;
     places.push_back(i);
     longest_ns = std::max(longest_ns, runs_ns[i]);
     found.excess_ns += runs_ns[i] - middle;
   }
   if (places.size() < kLeastSlow || places.size() * kFewOf > runs_ns.size()) return std::nullopt;
+  if (usual * 10 < (runs_ns.size() - places.size()) * 9) return std::nullopt;
   const size_t half = runs_ns.size() / 2;
   if (places.front() >= half || places.back() < half) return std::nullopt;
   if (at_fixed_distance(slow, places)) return std::nullopt;

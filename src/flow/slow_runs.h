@@ -20,8 +20,9 @@ struct SlowRuns {
 
 // The kernel with most such time in the window: a fifth of its runs at most, each three times the
 // median or more, from the first half of the runs to the second, and a twentieth of the window's
-// time together. None where nothing is so, or where the slow ones come at a fixed distance: that is
-// other work under one name.
+// time together. None where nothing is so, where the slow ones come at a fixed distance (that is
+// other work under one name), or where the others vary, too (nine in ten of them take less than one
+// and a half medians, or the kernel's time follows its data).
 std::optional<SlowRuns> slow_runs(const Trace& trace, Interval window);
 
 }  // namespace assay

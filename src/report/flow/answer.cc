@@ -189,8 +189,8 @@ class Verdict {
   std::vector<std::string> sentences() const {
     std::vector<std::string> said = {first()};
     const size_t used = display_width(said.front());
-    for (std::string more :
-         {after_start(), blocking_sentence(answer_), little_gain(), outside(), mixed()}) {
+    for (std::string more : {after_start(), blocking_sentence(answer_), little_gain(),
+                             outside(true), outside(false), mixed()}) {
       if (!more.empty() && used + 1 + display_width(more) <= kLongestVerdict) {
         said.push_back(std::move(more));
         break;
@@ -640,9 +640,23 @@ class Verdict {
     return "Beside them collectives take " + format_ns(beside_ns) + ": both must shrink.";
   }
 
+  // Kernels that lead, and beside which others take as long.
+  std::string kernels_beside() const {
+    const TriedLever* tried = find_tried(answer_, {EditKind::kFamily, EditKind::kKernels});
+    if (tried == nullptr || verdict_.kinds.size() < 2 || in_few_iterations(*tried)) return "";
+    const KindShare& other = verdict_.kinds[1];
+    const int64_t gain_ns = std::max<int64_t>(tried->alone.run_ns, 0);
+    if (gain_ns * 4 > verdict_.kinds.front().ns || other.ns * 2 < total_.window_ns) return "";
+    return "Beside them " + std::string(kernel_kind_name(other.kind)) + " kernels take " +
+           format_ns(other.ns) + ".";
+  }
+
   // Time in communication that hides the host or other work behind it.
   std::string little_gain() const {
-    if (verdict_.bound == BoundBy::kGpu) return collectives_beside();
+    if (verdict_.bound == BoundBy::kGpu) {
+      const std::string beside = collectives_beside();
+      return beside.empty() ? kernels_beside() : beside;
+    }
     if (verdict_.bound != BoundBy::kCollectiveWait) return "";
     const TriedLever* tried = find_tried(answer_, {EditKind::kComm});
     if (tried == nullptr) return "";
@@ -652,14 +666,15 @@ class Verdict {
            (host_binds() ? ": the host takes as long." : ".");
   }
 
-  std::string outside() const {
+  std::string outside(bool with_name) const {
     if (report_.told_window || report_.evidence.works == 0) return "";
-    const auto said = [this](Interval outside, std::string_view where) {
+    const auto said = [this, with_name](Interval outside, std::string_view where) {
       const HostAlone alone = host_alone(trace_, outside, report_.window);
-      return alone.ns == 0 ? std::string()
-                           : sentence_of(std::string(where) + " the host alone works for " +
-                                             format_ns(alone.ns),
-                                         {behind(", most of it in ", fitted(alone.name, 30))});
+      return alone.ns == 0
+                 ? std::string()
+                 : sentence_of(
+                       std::string(where) + " the host alone works for " + format_ns(alone.ns),
+                       {behind(", most of it in ", with_name ? fitted(alone.name, 30) : "")});
     };
     std::string text = said({INT64_MIN, report_.window.start_ns}, "Before it");
     return text.empty() ? said({report_.window.end_ns, INT64_MAX}, "Behind it") : text;
@@ -749,11 +764,12 @@ class Notes {
       notes.push_back({"record", {"again: the profiler sets the clocks when it starts"}});
       return notes;
     }
-    if (unseen_to_the_end(report) && report.evidence.host_functions * 2 >= late_gaps(report)) {
-      notes.push_back({"likely",
-                       {"Functions of the host on a stream (" +
-                        format_counted(report.evidence.host_functions, "call", "calls") +
-                        "): the GPU waits for each, and none of them is recorded."}});
+    const uint64_t functions = report.evidence.host_functions;
+    if (unseen_to_the_end(report) && functions > 0 && functions * 2 >= late_gaps(report)) {
+      notes.push_back(
+          {"likely",
+           {"Functions of the host on a stream (" + format_counted(functions, "call", "calls") +
+            "): the GPU waits for each, and none of them is recorded."}});
       notes.push_back({"record",
                        {"what these functions do; an event and a thread of the host in "
                         "their place"}});
@@ -1083,8 +1099,12 @@ RankOfAnswer rank_of_answer(const FlowAnswer& answer, const std::vector<Lever>& 
   rank.window = report.window;
   for (const Lever& lever : levers) rank.levers.push_back(recipe_card(answer, lever));
   for (const Contributor& contributor : report.contributors) {
-    rank.idle.push_back(
-        {contributor.cause, contributor_name(answer.trace, contributor), contributor.ns});
+    const auto& pauses_in = answer.verdict.pauses.who;
+    const bool paused =
+        pauses_in && !contributor.name && !pauses_in->name && contributor.cause == pauses_in->cause;
+    rank.idle.push_back({contributor.cause,
+                         paused ? pause_name(answer) : contributor_name(answer.trace, contributor),
+                         contributor.ns});
   }
   const Interval window = report.window;
   const double bin_ns = static_cast<double>(window.end_ns - window.start_ns) / kBins;

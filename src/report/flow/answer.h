@@ -44,7 +44,7 @@ struct RankOfAnswer {
   Interval window;  // of its devices
   std::vector<NamedIdle> idle;
   std::vector<AnswerLever> levers;  // all of the rank's own, best first
-  std::vector<RankBin> bins;  // of the window, in equal parts
+  std::vector<RankBin> bins;        // of the window, in equal parts
 };
 RankOfAnswer rank_of_answer(const FlowAnswer& answer, const std::vector<Lever>& levers);
 

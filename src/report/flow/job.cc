@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/numbers.h"
-#include "kernels/name.h"
 #include "report/document/text.h"
 #include "report/document/units.h"
 #include "report/flow/rank_labels.h"
@@ -262,9 +261,10 @@ class JobText {
       const std::string side = !host  ? "kernels take longer"
                                : many ? "hosts are behind"
                                       : "host is behind";
-      text += (text.empty() ? "R" : "; r") + labels_.subject(reason.ranks).substr(1) +
-              (many ? ": " : "'s ") + side +
-              (reason.of.in_one() ? ", most in " + fitted(shown_name(reason.of.what), 36) : "");
+      text +=
+          (text.empty() ? "R" : "; r") + labels_.subject(reason.ranks).substr(1) +
+          (many ? ": " : "'s ") + side +
+          (reason.of.much_in_one() ? ", most in " + fitted(shown_name(reason.of.what), 36) : "");
     }
     return text + ".";
   }

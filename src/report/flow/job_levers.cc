@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <optional>
 #include <utility>
 
 #include "base/numbers.h"
-#include "flow/names.h"
 #include "report/document/text.h"
 #include "report/document/units.h"
 #include "report/flow/job.h"
@@ -21,6 +21,7 @@ namespace {
 constexpr int64_t kLeastPart = 100;  // a lever gives one in so many of the run
 constexpr int64_t kCommonPart = 10;  // and what none is to blame for one in so many
 constexpr size_t kNameRoom = 36;
+constexpr size_t kWhoRoom = 24;
 
 class BlameLevers {
  public:
@@ -50,8 +51,11 @@ class BlameLevers {
     if (!blame_.late) return;
     const BlameSet& late = *blame_.late;
     const bool many = late.ranks.size() > 1;
+    std::string who = late.name.empty() ? labels_.subject(late.ranks) : late.name;
+    who.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(who.front())));
+    if (who.size() > kWhoRoom) who = std::to_string(late.ranks.size()) + " ranks";
     add("late_ranks", late.gain_ns,
-        labels_.subject(late.ranks) + (many ? " at their peers' pace" : " at its peers' pace"),
+        who + (many && late.name.empty() ? " at their peers' pace" : " at its peers' pace"),
         late_code());
   }
 

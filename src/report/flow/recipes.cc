@@ -266,6 +266,9 @@ class Recipes {
 
   // How the next recording tells what the host does, by the tool that made this one.
   std::string record_host() const {
+    if (const std::string beside = fitted(beside_silence(answer_), 30); !beside.empty()) {
+      return "another thread is in " + beside + ": the interpreter's lock?";
+    }
     if (pytorch()) return "profile(..., with_stack=True) names it; " + longest_pause();
     if (answer_.trace.tracer == Tracer::kNsightSystems) {
       return "nsys profile --sample=cpu -t cuda,nvtx,osrt names it";

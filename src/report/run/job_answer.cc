@@ -124,6 +124,7 @@ std::string_view host_activity(FlowCause cause) {
     case FlowCause::kCall:
     case FlowCause::kDispatch:
     case FlowCause::kPython:
+    case FlowCause::kHostGap:
       return "are in ";
     default:
       return "";

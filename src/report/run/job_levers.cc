@@ -40,9 +40,14 @@ bool of_one_rank_only(std::string_view key) {
   return key == "communication" || key == "faster_cpu";
 }
 
-// Ranks that hardly wait for each other do as each does by itself.
-bool go_alone(const JobFlow& flow) {
-  return flow.totals.comm.wait_ns * 10 < flow.totals.sum.window_ns;
+// Ranks that hardly wait for others set the job's pace, each as by itself.
+std::vector<const RankOfAnswer*> that_set_the_pace(const JobFlow& flow,
+                                                   const std::vector<RankOfAnswer>& ranks) {
+  std::vector<const RankOfAnswer*> found;
+  for (size_t r = 0; r < ranks.size() && r < flow.rank_comm.size(); ++r) {
+    if (flow.rank_comm[r].wait_ns * 10 < flow.rank_totals[r].window_ns) found.push_back(&ranks[r]);
+  }
+  return found;
 }
 
 // What several ranks can do: the same edit.
@@ -52,10 +57,10 @@ struct Shared {
   size_t ranks = 0;
 };
 
-std::vector<AnswerLever> own_levers(const std::vector<RankOfAnswer>& ranks) {
+std::vector<AnswerLever> own_levers(const std::vector<const RankOfAnswer*>& ranks) {
   std::map<std::pair<std::string, std::string>, Shared> shared;
-  for (const RankOfAnswer& rank : ranks) {
-    for (const AnswerLever& lever : rank.levers) {
+  for (const RankOfAnswer* rank : ranks) {
+    for (const AnswerLever& lever : rank->levers) {
       if (of_one_rank_only(lever.key)) continue;
       Shared& of = shared[{lever.key, lever.edit}];
       if (of.best == nullptr || lever.gain_ns > of.best->gain_ns) of.best = &lever;
@@ -81,8 +86,8 @@ std::vector<AnswerLever> own_levers(const std::vector<RankOfAnswer>& ranks) {
 std::vector<AnswerLever> job_levers(const JobFlow& flow, const std::vector<RankOfAnswer>& ranks) {
   constexpr size_t kShown = 3;
   std::vector<AnswerLever> levers = blame_levers(flow);
-  if (go_alone(flow)) {
-    for (AnswerLever& lever : own_levers(ranks)) levers.push_back(std::move(lever));
+  for (AnswerLever& lever : own_levers(that_set_the_pace(flow, ranks))) {
+    levers.push_back(std::move(lever));
   }
   int64_t most_ns = 0;
   for (const AnswerLever& lever : levers) most_ns = std::max(most_ns, lever.gain_ns);

@@ -11,8 +11,9 @@
 namespace assay {
 
 // At most three, the one on what bounds the job first, else by gain. Those of blame_levers(), and
-// what half of the ranks or more can do each by itself, where none of them waits much for another:
-// such a gain is the largest of a rank's own, as `assay whatif` tells it of that rank's trace.
+// what the ranks that hardly wait for others, since the others wait for them, can do each by
+// itself, half of them or more: such a gain is the largest of a rank's own, as `assay whatif` tells
+// it of that rank's trace.
 std::vector<AnswerLever> job_levers(const JobFlow& flow, const std::vector<RankOfAnswer>& ranks);
 
 }  // namespace assay
