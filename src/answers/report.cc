@@ -186,7 +186,7 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
   const std::vector<Lever> levers = flow_levers(answer);
   TraceContent content;
   content.answer = short_answer(answer, levers, evidence_of(loaded));
-  content.rank = rank_of_answer(answer);
+  content.rank = rank_of_answer(answer, levers);
   if (request.timelines) {
     content.lanes = lane_bytes(loaded.trace, loaded.windows, found.analyses.flow,
                                {.events = request.lane_events, .runs = request.lane_events / 2});

@@ -406,8 +406,9 @@ class Finder {
     if (found_.late) {
       explain(*found_.late);
     } else {
-      note_common_pauses();
+      explain_nobody();
     }
+    find_transfer_gain();
     LinkComparison links =
         compare_links(job_, found_.makespan_ns, {.slow_link = options_.slow_link});
     found_.links = std::move(links.classes);
@@ -463,10 +464,36 @@ class Finder {
     found_.common_gain_ns = found_.makespan_ns - job_.makespan_ns(edit);
   }
 
-  void note_common_pauses() {
+  // Transfers that other ranks than those here may hold up stay.
+  void find_transfer_gain() {
+    JobEdit edit;
+    for (const JobMeeting& meeting : job_.meetings()) {
+      edit.transfer_ns.push_back(meeting.complete ? 0 : -1);
+    }
+    found_.transfer_gain_ns = found_.makespan_ns - job_.makespan_ns(edit);
+  }
+
+  // Delays that strike now this rank, now that one: the hosts' pauses, and what most of all that
+  // goes beyond the medians is.
+  void explain_nobody() {
+    constexpr int64_t kLeastPart = 3;  // one in so many of all
+    std::map<WorkName, BlamePart> parts;
+    int64_t all_ns = 0;
     peers_.for_each_median([&](size_t w, int64_t median) {
+      const int64_t excess_ns = job_.work(w).ns - median;
       if (name_of(w).host) note_pause(job_.work(w).ns, median, found_.other_pauses);
+      if (excess_ns <= 0) return;
+      BlamePart& part = parts[name_of(w)];
+      part.excess_ns += excess_ns;
+      ++part.works;
+      all_ns += excess_ns;
     });
+    for (auto& [what, part] : parts) {
+      if (part.excess_ns * kLeastPart < all_ns) continue;
+      if (found_.uneven && part.excess_ns <= found_.uneven->excess_ns) continue;
+      part.what = what;
+      found_.uneven = part;
+    }
   }
 
   // Of delays that strike at random some ranks have more than others: a set is late where it costs
@@ -608,9 +635,8 @@ class Finder {
     BlameReason reason;
     reason.rank = rank;
     for (const auto& [what, ns] : excess) (what.host ? reason.host_ns : reason.device_ns) += ns;
-    const bool host = reason.host_ns >= reason.device_ns;
     for (const auto& [what, ns] : excess) {
-      if (what.host != host || ns <= reason.excess_ns) continue;
+      if (what.host != reason.on_host() || ns <= reason.excess_ns) continue;
       reason.what = what;
       reason.excess_ns = ns;
     }

@@ -37,6 +37,12 @@ struct BlameReason {
   int64_t device_ns = 0;
   WorkName what;  // the longest on the larger side
   int64_t excess_ns = 0;
+
+  bool on_host() const { return host_ns >= device_ns; }
+  // Whether `what` is most of that side: of a rank that is slower in all it does nothing is.
+  bool in_one() const { return excess_ns * 5 >= 3 * (on_host() ? host_ns : device_ns); }
+  // Whether it is so much that naming it tells something.
+  bool much_in_one() const { return excess_ns * 3 >= (on_host() ? host_ns : device_ns); }
 };
 
 // Pieces of host work that took at least kPauseNs longer than their peers' median.
@@ -63,6 +69,8 @@ struct JobBlame {
   HostPauses pauses;                 // of the verdict
   HostPauses other_pauses;           // of all other ranks; of all, where none is late
   int64_t common_gain_ns = 0;        // with all own work at the median of all that do the same
+  std::optional<BlamePart> uneven;   // where none is late: what is longest beyond these medians
+  int64_t transfer_gain_ns = 0;      // with transfers that take no time, once all have come
   std::vector<LinkClass> links;
   bool network = false;  // transfers of suspects give more than any set
 };

@@ -183,16 +183,20 @@ class CallKinds {
     return first;
   }
 
-  // A copy that ended before its call returned: the call waited for it.
+  // A copy that ended before its call returned: the call waited for it. A short call may return
+  // behind it by chance, save where the bytes go to pageable memory: then no call returns before.
   void find_blocking(FlowCall& call, ApiRole role) const {
     call.blocks = is_blocking(role);
     int64_t last_ns = INT64_MIN;
+    bool must_wait = false;
     for (uint32_t k = 0; k < call.work_count; ++k) {
       const FlowWork& work = run_.works[run_.works_of_calls[call.first_work + k]];
-      if (work.kind == WorkKind::kCopy) last_ns = std::max(last_ns, work.end_ns);
+      if (work.kind != WorkKind::kCopy) continue;
+      last_ns = std::max(last_ns, work.end_ns);
+      must_wait |= work.pageable && !work.host_stages;
     }
-    call.blocks |=
-        last_ns != INT64_MIN && last_ns <= call.end_ns && call.end_ns - call.start_ns > kBlockingNs;
+    must_wait |= call.end_ns - call.start_ns > kBlockingNs;
+    call.blocks |= must_wait && last_ns != INT64_MIN && last_ns <= call.end_ns;
   }
 
   // Whether most of the call is its own copy, of megabytes in memory that is not pinned: bytes

@@ -81,9 +81,10 @@ class IdleSweep {
     const FlowWork& work = run_.works[w];
     if (work.submit_ns == kUnknownNs) return;
     first_linked_ns_ = std::min(first_linked_ns_, work.start_ns);
-    submits_.push_back({work.submit_ns, w});
-    if (work.ready_by != ReadyBy::kLaunch && work.submit_ns < work.ready_ns) {
-      held_.add(work.submit_ns, w);
+    const int64_t arrived_ns = arrival_ns(run_, work);
+    submits_.push_back({arrived_ns, w});
+    if (work.ready_by != ReadyBy::kLaunch && arrived_ns < work.ready_ns) {
+      held_.add(arrived_ns, w);
     }
     if (work.ready_ns >= work.start_ns) return;
     ready_.add(work.ready_ns, w);
@@ -210,7 +211,7 @@ class IdleSweep {
 
   // ---- what is not ------------------------------------------------------------------------------
 
-  // The first work to be handed over after time_ns.
+  // The first work to arrive after time_ns.
   uint32_t next_submitted(int64_t time_ns) {
     while (next_submit_ < submits_.size() && submits_[next_submit_].time_ns <= time_ns) {
       ++next_submit_;
@@ -230,10 +231,13 @@ class IdleSweep {
       add(span, FlowCause::kNothingAsked, CauseEvidence::kRecorded);
       return span.end_ns;
     }
-    span.end_ns = std::min(span.end_ns, run_.works[next].submit_ns);
+    span.end_ns = std::min(span.end_ns, arrival_ns(run_, run_.works[next]));
     const HostThread& thread = thread_of(next);
-    for_each_piece(run_, thread, span, cursor_,
+    // What is missing now the host should have handed over that long ago.
+    later_ns_ = run_.floors.way_ns;
+    for_each_piece(run_, thread, {span.start_ns - later_ns_, span.end_ns - later_ns_}, cursor_,
                    [&](const PieceSpan& piece) { host_slice(thread, piece); });
+    later_ns_ = 0;
     return span.end_ns;
   }
 
@@ -334,6 +338,7 @@ class IdleSweep {
     const uint32_t next = next_submitted(now_ns);
     if (next == kNoFlowRow) return;
     const HostThread& thread = thread_of(next);
+    now_ns -= run_.floors.way_ns;
     const auto waits = [now_ns](const HostThread& of) {
       const size_t at = piece_at(of, now_ns);
       return at < of.pieces.size() && of.pieces[at].cause == FlowCause::kSync;
@@ -351,7 +356,7 @@ class IdleSweep {
 
   void add(Interval span, FlowCause cause, CauseEvidence evidence, FlowSlice slice = {}) {
     if (span.end_ns <= span.start_ns) return;
-    slice.span = span;
+    slice.span = {span.start_ns + later_ns_, span.end_ns + later_ns_};
     slice.cause = cause;
     slice.evidence = evidence;
     slice.opened_by = opened_by_;
@@ -386,7 +391,8 @@ class IdleSweep {
   bool begun_ = false;  // some work has begun before the gap
   OpenedBy opened_by_ = OpenedBy::kFirst;
   uint32_t gap_ = 0;
-  size_t sorted_ = 0;  // slices before those that explain the silence at hand
+  int64_t later_ns_ = 0;  // what slices stand later than what the host did
+  size_t sorted_ = 0;     // slices before those that explain the silence at hand
   std::vector<FlowSlice> slices_;
 };
 

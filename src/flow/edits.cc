@@ -471,9 +471,17 @@ std::vector<std::vector<uint32_t>> calls_of_iterations(const FlowRun& run,
   return calls;
 }
 
-bool breaks_graph(const FlowCall& call) {
+bool copies_pageable(const FlowRun& run, const FlowCall& call) {
+  for (uint32_t k = 0; k < call.work_count; ++k) {
+    if (run.works[run.works_of_calls[call.first_work + k]].pageable) return true;
+  }
+  return false;
+}
+
+bool breaks_graph(const FlowRun& run, const FlowCall& call) {
   return call.kind == FlowCause::kSync || call.kind == FlowCause::kAlloc ||
-         call.kind == FlowCause::kCold || call.target_count > 0 || call.graph;
+         call.kind == FlowCause::kCold || call.target_count > 0 || call.graph ||
+         copies_pageable(run, call);
 }
 
 bool launches_kernel(const FlowRun& run, const FlowCall& call) {
@@ -495,7 +503,7 @@ std::vector<uint32_t> longest_stretch(const FlowRun& run, const std::vector<uint
   size_t launches = 0;
   for (size_t i = 0; i < calls.size(); ++i) {
     const FlowCall& call = run.calls[calls[i]];
-    if (breaks_graph(call)) {
+    if (breaks_graph(run, call)) {
       begin = end = i + 1;
       launches = 0;
     } else if (launches_kernel(run, call)) {

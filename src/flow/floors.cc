@@ -29,6 +29,34 @@ int64_t waits_end(const FlowRun& run, const FlowWork& work) {
   return end_ns;
 }
 
+// What launches are on their way for, of work that nothing else held back: a stream that had been
+// empty for longer than one kernel takes to follow another.
+int64_t find_way(const FlowRun& run) {
+  constexpr int64_t kFarNs = 50'000;
+  constexpr int64_t kUsualWayNs = 3'000;
+  const bool clocks_differ = run.early_returns >= 2 && run.early_returns * 2 >= run.sure_returns;
+  if (clocks_differ) return 0;
+  std::vector<int64_t> ways;
+  uint64_t on_the_way = 0;  // behind another one that had not begun
+  uint64_t launched = 0;
+  for (const FlowWork& work : run.works) {
+    if (work.call == kNoFlowRow || work.in_graph || work.kind == WorkKind::kCopy) continue;
+    ++launched;
+    const FlowWork* prev = work.stream_prev == kNoFlowRow ? nullptr : &run.works[work.stream_prev];
+    const bool alone = prev == nullptr || work.start_ns - prev->end_ns > kLongestGapNs;
+    if (!alone || work.wait_count > 0 || work.start_ns < work.submit_ns) continue;
+    ways.push_back(work.start_ns - work.submit_ns);
+    on_the_way += prev != nullptr && prev->start_ns > work.submit_ns;
+  }
+  if (ways.size() < kFloorSamples || ways.size() * 4 < launched || on_the_way * 2 < ways.size()) {
+    return 0;
+  }
+  const int64_t least_ns = quantile_ns(ways, 0.1, 0);
+  const int64_t most_ns = quantile_ns(ways, 0.9, 0);
+  const bool same = most_ns - least_ns <= std::max(kFlowMarginNs, least_ns / 10);
+  return least_ns >= kFarNs && same ? least_ns - kUsualWayNs : 0;
+}
+
 struct Samples {
   std::vector<int64_t> launch;
   std::vector<int64_t> stream;
@@ -42,12 +70,15 @@ Samples sample(const FlowRun& run) {
     const int64_t prev_ns = end_of(run, work.stream_prev);
     const int64_t event_ns = waits_end(run, work);
     const bool free = prev_ns < run.calls[work.call].start_ns;
-    if (free && work.wait_count == 0 && !work.in_graph && work.start_ns >= work.submit_ns) {
-      samples.launch.push_back(work.start_ns - work.submit_ns);
+    const int64_t arrived_ns = arrival_ns(run, work);
+    const bool near = run.floors.way_ns == 0;
+    if ((free || !near) && work.wait_count == 0 && !work.in_graph && prev_ns < arrived_ns &&
+        work.start_ns >= arrived_ns) {
+      samples.launch.push_back(work.start_ns - arrived_ns);
     }
-    if (event_ns >= work.submit_ns && event_ns >= prev_ns && event_ns != kUnknownNs) {
+    if (event_ns >= arrived_ns && event_ns >= prev_ns && event_ns != kUnknownNs) {
       samples.event.push_back(work.start_ns - event_ns);
-    } else if (prev_ns >= work.submit_ns && prev_ns != kUnknownNs &&
+    } else if (prev_ns >= arrived_ns && prev_ns != kUnknownNs &&
                work.start_ns - prev_ns < kLongestGapNs) {
       samples.stream.push_back(work.start_ns - prev_ns);
     }
@@ -103,8 +134,9 @@ void refine_launch(FlowRun& run) {
   for (const FlowWork& work : run.works) {
     if (work.call == kNoFlowRow || work.in_graph) continue;
     if (work.start_ns < run.calls[work.call].end_ns) continue;
-    const bool free = end_of(run, work.stream_prev) <= work.submit_ns && work.wait_count == 0;
-    (free ? alone : all).push_back(work.start_ns - work.submit_ns);
+    const int64_t arrived_ns = arrival_ns(run, work);
+    const bool free = end_of(run, work.stream_prev) <= arrived_ns && work.wait_count == 0;
+    (free ? alone : all).push_back(work.start_ns - arrived_ns);
   }
   refine(std::move(alone), all, floor);
 }
@@ -121,9 +153,10 @@ void refine_typical(FlowRun& run) {
     if (work.call == kNoFlowRow || work.in_graph || work.start_ns < work.submit_ns) continue;
     const int64_t prev_ns = end_of(run, work.stream_prev);
     const int64_t event_ns = waits_end(run, work);
-    const int64_t launched_ns = work.submit_ns + floors.launch.typical_ns;
+    const int64_t arrived_ns = arrival_ns(run, work);
+    const int64_t launched_ns = arrived_ns + floors.launch.typical_ns;
     const int64_t last_ns = std::max(event_ns, prev_ns);
-    if (last_ns == kUnknownNs || last_ns < work.submit_ns) continue;
+    if (last_ns == kUnknownNs || last_ns < arrived_ns) continue;
     const bool by_event = event_ns >= prev_ns;
     const int64_t lag_ns = work.start_ns - last_ns;
     if (last_ns >= launched_ns) {
@@ -144,7 +177,7 @@ void set_ready(const FlowRun& run, FlowWork& work) {
     work.ready_by = by;
   };
   work.ready_ns = kUnknownNs;
-  consider(work.submit_ns, ReadyBy::kLaunch);
+  consider(arrival_ns(run, work), ReadyBy::kLaunch);
   consider(end_of(run, work.stream_prev), work.in_graph ? ReadyBy::kGraph : ReadyBy::kStream);
   consider(end_of(run, work.graph_prev), ReadyBy::kGraph);
   consider(waits_end(run, work), ReadyBy::kEvent);
@@ -162,6 +195,7 @@ int64_t quantile_ns(std::vector<int64_t>& values, double share, int64_t otherwis
 }
 
 void find_ready_times(FlowRun& run) {
+  run.floors.way_ns = find_way(run);
   Samples samples = sample(run);
   drop_far(samples.launch);
   run.floors.launch = floor_of(samples.launch, INT64_MAX - kFlowMarginNs, kAssumedLaunch);

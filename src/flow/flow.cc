@@ -123,6 +123,54 @@ FlowEvidence gather_evidence(const FlowRun& run, Interval window) {
   return evidence;
 }
 
+// The copy from or to pageable memory that a call makes, or that the call before it made where this
+// one only waits for it; null = none.
+const FlowWork* pageable_copy_of(const FlowRun& run, uint32_t c) {
+  constexpr int64_t kBehindNs = 20'000;
+  const auto own = [&run](const FlowCall& call) -> const FlowWork* {
+    for (uint32_t k = 0; k < call.work_count; ++k) {
+      const FlowWork& work = run.works[run.works_of_calls[call.first_work + k]];
+      if (work.pageable) return &work;
+    }
+    return nullptr;
+  };
+  const FlowCall& call = run.calls[c];
+  const FlowWork* copy = own(call);
+  if (copy != nullptr || c == 0 || call.work_count > 0 || call.kind != FlowCause::kSync)
+    return copy;
+  const FlowCall& before = run.calls[c - 1];
+  const bool behind = before.thread == call.thread && call.start_ns - before.end_ns <= kBehindNs;
+  return behind ? own(before) : nullptr;
+}
+
+void add_pageable(const FlowRun& run, const std::vector<FlowSlice>& idle, Interval window,
+                  FlowEvidence& evidence) {
+  for (const FlowSlice& slice : idle) {
+    const bool call = slice.source == RowSource::kCall &&
+                      (slice.cause == FlowCause::kSync || slice.cause == FlowCause::kCall);
+    const int64_t ns =
+        std::min(slice.span.end_ns, window.end_ns) - std::max(slice.span.start_ns, window.start_ns);
+    if (!call || ns <= 0) continue;
+    const FlowWork* copy = pageable_copy_of(run, run.outer_call[slice.row]);
+    if (copy == nullptr) continue;
+    (copy->host_stages ? evidence.pageable_to_device_ns : evidence.pageable_to_host_ns) += ns;
+  }
+}
+
+bool is_host_function(std::string_view name) {
+  return name.find("LaunchHostFunc") != std::string_view::npos ||
+         name.find("StreamAddCallback") != std::string_view::npos;
+}
+
+uint64_t count_host_functions(const FlowRun& run, Interval window) {
+  uint64_t count = 0;
+  for (const FlowCall& call : run.calls) {
+    if (call.start_ns < window.start_ns || call.start_ns >= window.end_ns) continue;
+    count += is_host_function(run.trace->text(run.trace->api_calls.name[call.row.index()]));
+  }
+  return count;
+}
+
 FlowFit fit_of(const FlowRun& run, const FlowGraph& graph, const CriticalPath& path) {
   FlowFit fit;
   fit.points = graph.points();
@@ -196,6 +244,10 @@ FlowReport make_flow_report(const FlowModel& model, const FlowOptions& options) 
   report.contributors = sums.top(options.contributors);
   report.floors = run.floors;
   report.evidence = gather_evidence(run, report.window);
+  for (size_t d = 0; d < report.devices.size(); ++d) {
+    add_pageable(run, report.devices[d].idle, report.device_windows[d], report.evidence);
+  }
+  report.evidence.host_functions = count_host_functions(run, report.window);
   report.path = critical_path(run, graph);
   report.fit = fit_of(run, graph, report.path);
   leave_out(length_ns(report.unrecorded), report.path);

@@ -76,6 +76,13 @@ struct FlowEvidence {
   bool frames = false;
   uint64_t recorded_waits = 0;
   uint64_t inferred_waits = 0;
+  // Idle time of `sync` and `call` in calls that copy from pageable memory or to it, or that wait
+  // for such a copy right behind it.
+  int64_t pageable_to_host_ns = 0;
+  int64_t pageable_to_device_ns = 0;
+  int64_t pageable_ns() const { return pageable_to_host_ns + pageable_to_device_ns; }
+  // Calls that put a host function on a stream: the device waits for the host there.
+  uint64_t host_functions = 0;
 };
 
 // What the run would lose if no call waited for the device: the makespan as recorded less that of a

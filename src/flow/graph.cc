@@ -301,7 +301,8 @@ class GraphMaker {
       const FlowCall& call = run_.calls[work.call];
       if (call.end_ns <= work.start_ns) {
         edges_.push_back({2 * work.call + 1,
-                          std::min(run_.floors.launch.typical_ns, work.start_ns - call.end_ns),
+                          std::min(run_.floors.way_ns + run_.floors.launch.typical_ns,
+                                   work.start_ns - call.end_ns),
                           EdgeKind::kLaunch});
       } else {
         edges_.push_back({2 * work.call, std::min(work.submit_ns, work.start_ns) - call.start_ns,

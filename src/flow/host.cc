@@ -564,8 +564,8 @@ FlowRun make_flow_run(const Trace& trace, const Links& links,
   classify_calls(run);
   const std::vector<Timed> ends = ends_of_works(run);
   find_waits(run, ends);
-  find_ready_times(run);
   find_targets(run, ends);
+  find_ready_times(run);
   run.unrecorded = trace.unrecorded;
   find_host_pieces(run);
   find_host_waits(run, ends);

@@ -89,14 +89,19 @@ JobTotals job_totals(const std::vector<FlowTotals>& ranks, const std::vector<Com
   return job;
 }
 
-BoundBy bound_of_job(const JobTotals& job, const FlowVerdictOptions& options) {
+BoundBy bound_of_job(const JobTotals& job, const std::vector<BoundBy>& ranks,
+                     const FlowVerdictOptions& options) {
   const FlowTotals& sum = job.sum;
   if (sum.window_ns <= 0) return BoundBy::kNoGpu;
   const int64_t waits_ns = job.comm.wait_ns + job.comm.unsplit_ns;
   if (share(sum.idle_ns + sum.copy_ns + waits_ns, sum.window_ns) <= options.device_bound) {
     return sum.compute_ns >= job.comm.transfer_ns ? BoundBy::kGpu : BoundBy::kCommunication;
   }
-  return leading_group(sum, waits_ns);
+  const BoundBy leading = leading_group(sum, waits_ns);
+  const bool all_wait = !ranks.empty() && std::all_of(ranks.begin(), ranks.end(), [](BoundBy own) {
+    return own == BoundBy::kSync;
+  });
+  return leading == BoundBy::kHost && all_wait ? BoundBy::kSync : leading;
 }
 
 }  // namespace assay

@@ -30,7 +30,9 @@ struct JobTotals {
 JobTotals job_totals(const std::vector<FlowTotals>& ranks, const std::vector<CommSplit>& comm);
 
 // As of one rank, but transfer is work of the devices. Time in communication that is not split
-// counts as kCollectiveWait, as of one rank.
-BoundBy bound_of_job(const JobTotals& job, const FlowVerdictOptions& options = {});
+// counts as kCollectiveWait, as of one rank. ranks: what bounds each by itself, where that is
+// known: host time that on every rank only follows waiting for its device is lost by waiting.
+BoundBy bound_of_job(const JobTotals& job, const std::vector<BoundBy>& ranks = {},
+                     const FlowVerdictOptions& options = {});
 
 }  // namespace assay

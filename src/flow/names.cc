@@ -25,7 +25,8 @@ constexpr std::array<std::string_view, 19> kInput = {
 constexpr std::array<std::string_view, 4> kNoInput = {"get_dataloader", "build_dataloader",
                                                       "create_dataloader", "schedule"};
 
-constexpr std::array<std::string_view, 22> kCompilers = {"triton/compiler",
+// Communicators are made once, too.
+constexpr std::array<std::string_view, 25> kCompilers = {"triton/compiler",
                                                          "triton/backends",
                                                          "triton/runtime/autotuner",
                                                          "triton/runtime/build",
@@ -46,7 +47,10 @@ constexpr std::array<std::string_view, 22> kCompilers = {"triton/compiler",
                                                          "xlacompile",
                                                          "backend_compile",
                                                          "lazy function loading",
-                                                         "cudnn_find"};
+                                                         "cudnn_find",
+                                                         "ncclcomminit",
+                                                         "rcclcomminit",
+                                                         "init_process_group"};
 
 // Begins of what CPython's built-in functions and methods are called in frames, behind "<built-in
 // function ", "<built-in method " or "<method '": the host waits for the device;

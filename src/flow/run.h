@@ -4,6 +4,7 @@
 // of work waited for, and what every host thread did when. Built once per trace; everything else in
 // flow/ reads it. Definitions: docs/metrics.md, Flow.
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -84,6 +85,7 @@ struct FlowWork {
   bool helper = false;
   bool wait_inferred = false;  // no event is recorded for it: it follows other work each time
   bool host_stages = false;    // a copy from pageable host memory: the host moves the bytes
+  bool pageable = false;       // a copy from or to host memory that is told to be pageable
 };
 
 // Usual times between things that follow each other, estimated from this run.
@@ -101,6 +103,10 @@ struct FlowFloors {
   // Per StringId of a call's name: what it costs when it need not wait; 0 = not seen.
   std::vector<int64_t> own_call_ns;
   uint64_t queue_depth = 0;  // unstarted work at which launch calls block; 0 = not seen
+  // What every launch is on its way for before it can begin, where that is far longer than usual
+  // and the same each time, while others follow on the same way: a device far from its host. Part
+  // of no limit and no typical time.
+  int64_t way_ns = 0;
 
   const FlowFloor& of(ReadyBy by) const {
     if (by == ReadyBy::kLaunch) return launch;
@@ -169,6 +175,13 @@ struct FlowRun {
   uint64_t early_returns = 0;
   int64_t early_return_ns = 0;
 };
+
+// When work could begin for all that its launch is on its way (FlowFloors::way_ns): never after it
+// began, and kUnknownNs where it is not known when it was handed over.
+inline int64_t arrival_ns(const FlowRun& run, const FlowWork& work) {
+  if (work.submit_ns == kUnknownNs) return kUnknownNs;
+  return std::max(work.submit_ns, std::min(work.submit_ns + run.floors.way_ns, work.start_ns));
+}
 
 // trace and links must outlive the run.
 // kernels: what the kernels are; absent: by the built-in table.

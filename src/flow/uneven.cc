@@ -71,7 +71,50 @@ std::optional<UnevenSteps> change_in(const Durations& steps, int64_t sum_ns) {
   if (static_cast<double>(std::abs(excess_ns)) < kLeastOfAll * static_cast<double>(sum_ns)) {
     return std::nullopt;
   }
-  return UnevenSteps{true, split, count, times, excess_ns};
+  return UnevenSteps{
+      .from_one_on = true, .first = split, .count = count, .times = times, .excess_ns = excess_ns};
+}
+
+// One stretch of three or more that all take longer (or less long) than all others, as from a clock
+// that was lowered for a while.
+std::optional<UnevenSteps> stretch_in(const Durations& steps, int64_t sum_ns) {
+  constexpr size_t kLeastSteps = 10;
+  constexpr size_t kLeastStretch = 3;
+  constexpr double kLeastTimes = 1.1;
+  if (steps.size() < kLeastSteps) return std::nullopt;
+  const int64_t middle = median_ns(steps);
+  const auto apart = [&](size_t i) {
+    const double times =
+        static_cast<double>(steps[i]) / static_cast<double>(std::max<int64_t>(middle, 1));
+    return times >= kLeastTimes ? 1 : times * kLeastTimes <= 1 ? -1 : 0;
+  };
+  size_t first = 0;
+  size_t count = 0;
+  for (size_t i = 0; i < steps.size();) {
+    size_t end = i + 1;
+    while (end < steps.size() && apart(end) == apart(i)) ++end;
+    if (apart(i) != 0 && end - i > count) {
+      first = i;
+      count = end - i;
+    }
+    i = end;
+  }
+  if (count < kLeastStretch || count * 2 > steps.size()) return std::nullopt;
+  Durations others(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(first));
+  others.insert(others.end(), steps.begin() + static_cast<std::ptrdiff_t>(first + count),
+                steps.end());
+  const int64_t usual = median_ns(others);
+  const int64_t own = median_of(steps, first, first + count);
+  if (usual <= 0 || !on_their_side(others, 0, others.size(), usual, own)) return std::nullopt;
+  const int64_t excess_ns = (own - usual) * static_cast<int64_t>(count);
+  if (static_cast<double>(std::abs(excess_ns)) < kLeastOfAll * static_cast<double>(sum_ns)) {
+    return std::nullopt;
+  }
+  return UnevenSteps{.stretch = true,
+                     .first = first,
+                     .count = count,
+                     .times = static_cast<double>(own) / static_cast<double>(usual),
+                     .excess_ns = excess_ns};
 }
 
 std::optional<UnevenSteps> few_in(const Durations& steps, int64_t sum_ns) {
@@ -102,8 +145,9 @@ std::optional<UnevenSteps> few_in(const Durations& steps, int64_t sum_ns) {
 std::optional<UnevenSteps> uneven_steps(const std::vector<int64_t>& step_ns) {
   const int64_t sum_ns = std::accumulate(step_ns.begin(), step_ns.end(), int64_t{0});
   if (sum_ns <= 0) return std::nullopt;
-  const auto change = change_in(step_ns, sum_ns);
-  return change ? change : few_in(step_ns, sum_ns);
+  if (const auto change = change_in(step_ns, sum_ns)) return change;
+  const auto few = few_in(step_ns, sum_ns);
+  return few ? few : stretch_in(step_ns, sum_ns);
 }
 
 }  // namespace assay

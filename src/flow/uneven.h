@@ -1,6 +1,7 @@
 #pragma once
 
-// Iterations that are not like the others: a few that take far longer, or all from one on.
+// Iterations that are not like the others: a few that take far longer, all from one on, or all of
+// a stretch.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,10 +11,11 @@
 namespace assay {
 
 struct UnevenSteps {
-  bool from_one_on = false;  // else a few
+  bool from_one_on = false;  // else a few, or
+  bool stretch = false;      // all of a stretch, and no others
   size_t first = 0;          // place of the first of them
   size_t count = 0;
-  double times = 1;  // the longest of a few, or the median from one on, in medians of the others
+  double times = 1;  // the longest of a few, or the median of the rest, in medians of the others
   int64_t excess_ns = 0;  // beyond that median, of all of them; below 0 where they got faster
 };
 

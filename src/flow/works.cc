@@ -71,6 +71,7 @@ void add_works(FlowRun& run) {
       uint8_t& told = staged[rows.name[at.row].index()];
       if (told == 0) told = is_staged_copy(run.trace->text(rows.name[at.row])) ? 2 : 1;
       work.host_stages = told == 2;
+      work.pageable = is_pageable_copy(run.trace->text(rows.name[at.row]));
     }
     const ApiCallId call = run.links->activity_call[at.row];
     if (call) work.call = run.outer_call[call.index()];

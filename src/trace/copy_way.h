@@ -21,5 +21,8 @@ enum class CopyWay : uint8_t {
 CopyWay copy_way(std::string_view name);
 // From page-locked host memory or to it.
 bool is_pinned_copy(std::string_view name);
+// From pageable host memory or to it, as the name itself says: the driver moves such bytes within
+// the call, and no graph can hold the copy.
+bool is_pageable_copy(std::string_view name);
 
 }  // namespace assay

@@ -143,7 +143,9 @@ class Host:
         self.calls = collections.defaultdict(list)
         for begin, end, call in chains:
             copies = [a for a in call.activities if a.kind == "memcpy"]
-            waits = (copies and end - begin > 20_000 and max(c.end for c in copies) <= end
+            # No call returns before its bytes lie in pageable memory, however short it is.
+            must = end - begin > 20_000 or any("Pageable" in c.name and "HtoD" not in c.name for c in copies)
+            waits = (copies and must and max(c.end for c in copies) <= end
                      and not all("HtoD" in c.name and "Pinned ->" not in c.name
                                  for c in call.activities))
             # Megabytes in memory that is not pinned: the call is the copy.

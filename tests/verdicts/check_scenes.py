@@ -1,8 +1,5 @@
 #!/usr/bin/env python3
-"""Made-up runs whose truth is known: what holds the GPU up, and what the answer must and must not say of it.
-
-A program is a clock that moves on: operators launch kernels on streams that work one after the other, waits end behind
-them, and whatever else the host does takes its time. Names are such that no table of the tool has them."""
+"""Made-up runs whose truth is known: what holds the GPU up, and what the answer must and must not say of it."""
 
 import argparse
 import functools
@@ -14,68 +11,8 @@ import subprocess
 import sys
 import tempfile
 
-GEMM, ADD = "ampere_sgemm_128x64_nn", "void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor>"
-
-
-class Program:
-    """Times in microseconds."""
-
-    def __init__(self, ops=True, hip=False):
-        self.now = 1000.0
-        self.rows = []
-        self.free = {}
-        self.calls = 0
-        self.ops = ops
-        self.hip = hip
-
-    def row(self, category, name, begin, duration, process=100, thread=100, **args):
-        self.rows.append({"ph": "X", "cat": category, "name": name, "pid": process, "tid": thread, "ts": round(begin, 3),
-                          "dur": round(duration, 3), "args": args})
-
-    def call(self, name, duration, **args):
-        self.calls += 1
-        self.row("cuda_runtime", name, self.now, duration, correlation=self.calls, **args)
-        self.now += duration
-
-    def launch(self, kernel=GEMM, duration=200, op="aten::mm", prepares=8, blocks=False, device=0, stream=7,
-               category="kernel", call=None):
-        """An operator that prepares for a while, launches, and goes on at once, or when the kernel has ended."""
-        begin = self.now
-        self.now += prepares
-        starts = max(self.now + 7, self.free.get(stream, 0) + 1.5)
-        self.free[stream] = starts + duration
-        name = call or ("hipLaunchKernel" if self.hip else "cudaLaunchKernel")
-        self.call(name, starts + duration + 10 - self.now if blocks else 5)
-        self.row(category, kernel, starts, duration, device, stream, correlation=self.calls, stream=stream, device=device)
-        self.now += 2
-        if self.ops:
-            self.row("cpu_op", op, begin, self.now - begin)
-
-    def layers(self, count=40, **launch):
-        for layer in range(count):
-            self.launch(GEMM if layer % 2 else ADD, op="aten::mm" if layer % 2 else "aten::add", **launch)
-
-    def wait(self, name="cudaStreamSynchronize"):
-        self.call(name, max(3, max(self.free.values(), default=0) + 4 - self.now))
-
-    def does(self, category, name, duration):
-        """The host does one thing; no name: nothing of it is recorded."""
-        if name:
-            self.row(category, name, self.now, duration)
-        self.now += duration
-
-    def steps(self, step, count=8):
-        for number in range(count):
-            begin = self.now
-            step(number)
-            self.row("user_annotation", f"ProfilerStep#{number}", begin, self.now - begin)
-        self.wait("hipDeviceSynchronize" if self.hip else "cudaDeviceSynchronize")
-        return self
-
-    def trace(self):
-        name = "AMD Instinct MI300X" if self.hip else "NVIDIA H100"
-        return {"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": name}], "traceEvents": self.rows}
-
+from frameworks import SCENES as FRAMEWORKS
+from made_up import ADD, GEMM, Program, job, transfer
 
 # ---- scenes ----------------------------------------------------------------------------------------------------------
 
@@ -506,14 +443,6 @@ def stages(shift_us=0):
     return traces
 
 
-def transfer(run, group, begins, ends):
-    run.call("cudaLaunchKernelExC", 6)
-    run.row("kernel", "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", begins, ends - begins, 0, 7,
-            correlation=run.calls, stream=7, device=0,
-            **{"Collective name": "sendrecv", "Process Group Name": group, "In msg nelems": 1000000, "Group size": 2})
-    run.free[7] = ends
-
-
 def saves():
     """A host that is always behind writes twice for 12 ms: half of the time is theirs, the rest is launching."""
     run = Program()
@@ -547,37 +476,6 @@ def other_vendor():
     for row in run.rows:
         row["name"] = row["name"].replace("cuda", "acme")
     return run
-
-
-def job(delays_us, collective="ncclDevKernel_AllReduce_Sum_bf16_RING_LL", ranks=8, count=20, stream=7, slow=None, held=("", ""),
-        transfer_us=lambda step: 500, others=()):
-    """Ranks that meet in an all-reduce at the end of each step; delays_us(rank, step) of a host before it, which is `held`
-    then (kind of row, name). slow: a rank whose kernels take longer; others: ranks that run other, longer kernels."""
-    programs = [Program() for _ in range(ranks)]
-    for step in range(count):
-        begins = []
-        for rank, run in enumerate(programs):
-            begins.append(run.now)
-            if rank in others:
-                for number in range(20):
-                    run.launch(f"acme_rollout_{number}", 250)
-            else:
-                run.layers(20, duration=150 if rank == slow else 100)
-            run.does(*held, delays_us(rank, step))
-        ends = max(max(run.now + 12, run.free[7] + 1.5) for run in programs) + transfer_us(step)
-        for rank, run in enumerate(programs):
-            starts = max(run.now + 12, run.free[7] + 1.5)
-            run.call("cudaLaunchKernelExC", 6)
-            run.row("kernel", collective, starts, ends - starts, 0, stream, correlation=run.calls, stream=stream, device=0,
-                    **{"Collective name": "allreduce", "Process Group Name": "0", "In msg nelems": 1000000, "dtype": "BFloat16",
-                       "Group size": ranks})
-            run.free[7] = ends
-            run.wait("cudaDeviceSynchronize")
-            run.row("user_annotation", f"ProfilerStep#{step}", begins[rank], run.now - begins[rank])
-    traces = [run.trace() for run in programs]
-    for rank, trace in enumerate(traces):
-        trace["distributedInfo"] = {"backend": "nccl", "rank": rank, "world_size": ranks}
-    return traces
 
 
 def struck_at_random():
@@ -702,6 +600,8 @@ SCENES = {
     "clocks that differ": (early, None, r"trust low: the clocks of host and GPU are off by [23]\.", "trust high"),
 }
 
+
+SCENES |= FRAMEWORKS
 
 # Two jobs or runs compared: (A, B, what the screen says, what it must not say).
 def kernels(factor):

@@ -1,7 +1,10 @@
 #include "report/flow/advice.h"
 
 #include <algorithm>
+#include <map>
 
+#include "base/intervals.h"
+#include "flow/names.h"
 #include "report/document/text.h"
 #include "report/document/units.h"
 #include "report/flow/pauses.h"
@@ -16,6 +19,17 @@ bool graph_gives_little(const FlowAnswer& answer) {
   const TriedLever* graph = find_tried(answer, {EditKind::kGraph});
   const TriedLever* host = find_tried(answer, {EditKind::kHost});
   return graph != nullptr && host != nullptr && graph->alone.run_ns * 4 < host->alone.run_ns;
+}
+
+// When a device waits for the host's work, over all devices.
+std::vector<Interval> host_idle(const FlowReport& report) {
+  std::vector<Interval> idle;
+  for (const DeviceFlow& device : report.devices) {
+    for (const FlowSlice& slice : device.idle) {
+      if (is_host_work(slice.cause)) idle.push_back(slice.span);
+    }
+  }
+  return clip(merge_intervals(std::move(idle)), report.window);
 }
 
 }  // namespace
@@ -63,6 +77,38 @@ std::string most_of_host(const FlowAnswer& answer) {
     return contributor_name(answer.trace, contributor);
   }
   return "";
+}
+
+std::string label_of_host(const FlowAnswer& answer) {
+  constexpr size_t kMostLabels = 100'000;
+  const auto& labels = answer.trace.annotations;
+  if (labels.size() > kMostLabels || answer.verdict.pauses.ns > 0) return "";
+  const std::vector<Interval> idle = host_idle(answer.report);
+  const int64_t idle_ns = length_ns(idle);
+  if (idle_ns == 0) return "";
+  std::map<StringId, std::vector<Interval>> spans;
+  for (size_t i = 0; i < labels.size(); ++i) {
+    spans[labels.name[i]].push_back({labels.start_ns[i], labels.start_ns[i] + labels.dur_ns[i]});
+  }
+  StringId name;
+  int64_t least_ns = answer.report.window_ns() * 6 / 10;
+  for (auto& [label, of] : spans) {
+    const std::vector<Interval> around = clip(merge_intervals(std::move(of)), answer.report.window);
+    const int64_t ns = length_ns(around);
+    // Few labels are as long as that: only these are compared piece by piece.
+    if (ns >= least_ns || ns * 10 < idle_ns * 8) continue;
+    const bool most = length_ns(intersect(around, idle)) * 10 >= idle_ns * 8;
+    if (!most || classify_host_name(answer.trace.text(label)).step) continue;
+    least_ns = ns;
+    name = label;
+  }
+  return name ? std::string(answer.trace.text(name)) : "";
+}
+
+bool waits_for_pageable(const FlowAnswer& answer) {
+  const FlowEvidence& evidence = answer.report.evidence;
+  return !evidence.blocking_launches &&
+         evidence.pageable_to_host_ns * 2 > answer.report.total[FlowCause::kSync];
 }
 
 HostAdvice host_advice(const FlowAnswer& answer) {

@@ -29,6 +29,11 @@ const TriedLever* find_tried(const FlowAnswer& answer, std::initializer_list<Edi
 bool in_few_iterations(const TriedLever& tried);
 // The row in which most of the host's own part lies, where Python leads it; empty where none does.
 std::string most_of_host(const FlowAnswer& answer);
+// The shortest label around most of the host's idle time, where it is around far less of the run
+// and no row is most of it; empty where there is none.
+std::string label_of_host(const FlowAnswer& answer);
+// Most of the time that the host waits goes to copies to pageable memory.
+bool waits_for_pageable(const FlowAnswer& answer);
 
 // ", first NAME TIME" of the longest one-off cost, `room` columns at most for the name; empty where
 // nothing names it.

@@ -11,7 +11,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/numbers.h"
+#include "flow/slow_runs.h"
 #include "flow/uneven.h"
 #include "kernels/name.h"
 #include "report/document/text.h"
@@ -156,6 +158,19 @@ bool unseen_to_the_end(const FlowReport& report) {
   return late >= kMany && late_ns * 4 > sum_ns;
 }
 
+// Stretches of some length in which work that was handed over did not begin.
+uint64_t late_gaps(const FlowReport& report) {
+  constexpr int64_t kLeastNs = 50'000;
+  uint64_t gaps = 0;
+  for (const DeviceFlow& device : report.devices) {
+    for (const FlowSlice& slice : device.idle) {
+      gaps +=
+          slice.cause == FlowCause::kUnseen && slice.span.end_ns - slice.span.start_ns >= kLeastNs;
+    }
+  }
+  return gaps;
+}
+
 // What another thread does while the host waits for it; empty where nothing tells.
 std::string holder_of_wait(const FlowAnswer& answer) {
   const auto& leading = answer.verdict.leading;
@@ -174,8 +189,8 @@ class Verdict {
   std::vector<std::string> sentences() const {
     std::vector<std::string> said = {first()};
     const size_t used = display_width(said.front());
-    for (std::string more :
-         {after_start(), blocking_sentence(answer_), little_gain(), outside(), mixed()}) {
+    for (std::string more : {after_start(), blocking_sentence(answer_), little_gain(),
+                             outside(true), outside(false), mixed()}) {
       if (!more.empty() && used + 1 + display_width(more) <= kLongestVerdict) {
         said.push_back(std::move(more));
         break;
@@ -196,7 +211,8 @@ class Verdict {
         return sentence_of(
             "Sync-bound: " + for_share(group_ns(BoundBy::kSync)) +
                 " the GPU runs empty, because the host waits for it before it goes on",
-            {waiting_call()});
+            {waits_for_pageable(answer_) ? ", first in copies to pageable memory"
+                                         : waiting_call()});
       case BoundBy::kAlloc:
         return alloc();
       case BoundBy::kColdStart:
@@ -414,6 +430,7 @@ class Verdict {
       case FlowCause::kPython:
         return "Python";
       case FlowCause::kCall:
+        if (calls_copy_pageable()) return "calls that copy from pageable memory";
         return verdict_.program.hip    ? "HIP calls"
                : verdict_.program.cuda ? "CUDA calls"
                                        : "runtime calls";
@@ -422,6 +439,11 @@ class Verdict {
       default:
         return "launches on their way to it";
     }
+  }
+
+  // Most of the time in calls goes to such copies.
+  bool calls_copy_pageable() const {
+    return report_.evidence.pageable_to_device_ns * 2 > total_[FlowCause::kCall];
   }
 
   // "Python prepares the next kernel", of one or two of the host's parts.
@@ -453,7 +475,8 @@ class Verdict {
     if (second && parts[1] == FlowCause::kLatency) {
       return sentence_of(base + " while " + preparing({parts[0]}), {" and" + arriving});
     }
-    return sentence_of(base + " while " + preparing(parts), {});
+    return sentence_of(base + " while " + preparing(parts),
+                       {behind(", most in ", fitted(label_of_host(answer_)))});
   }
 
   // One thing holds the host up, or pauses in many.
@@ -617,9 +640,23 @@ class Verdict {
     return "Beside them collectives take " + format_ns(beside_ns) + ": both must shrink.";
   }
 
+  // Kernels that lead, and beside which others take as long.
+  std::string kernels_beside() const {
+    const TriedLever* tried = find_tried(answer_, {EditKind::kFamily, EditKind::kKernels});
+    if (tried == nullptr || verdict_.kinds.size() < 2 || in_few_iterations(*tried)) return "";
+    const KindShare& other = verdict_.kinds[1];
+    const int64_t gain_ns = std::max<int64_t>(tried->alone.run_ns, 0);
+    if (gain_ns * 4 > verdict_.kinds.front().ns || other.ns * 2 < total_.window_ns) return "";
+    return "Beside them " + std::string(kernel_kind_name(other.kind)) + " kernels take " +
+           format_ns(other.ns) + ".";
+  }
+
   // Time in communication that hides the host or other work behind it.
   std::string little_gain() const {
-    if (verdict_.bound == BoundBy::kGpu) return collectives_beside();
+    if (verdict_.bound == BoundBy::kGpu) {
+      const std::string beside = collectives_beside();
+      return beside.empty() ? kernels_beside() : beside;
+    }
     if (verdict_.bound != BoundBy::kCollectiveWait) return "";
     const TriedLever* tried = find_tried(answer_, {EditKind::kComm});
     if (tried == nullptr) return "";
@@ -629,14 +666,15 @@ class Verdict {
            (host_binds() ? ": the host takes as long." : ".");
   }
 
-  std::string outside() const {
+  std::string outside(bool with_name) const {
     if (report_.told_window || report_.evidence.works == 0) return "";
-    const auto said = [this](Interval outside, std::string_view where) {
+    const auto said = [this, with_name](Interval outside, std::string_view where) {
       const HostAlone alone = host_alone(trace_, outside, report_.window);
-      return alone.ns == 0 ? std::string()
-                           : sentence_of(std::string(where) + " the host alone works for " +
-                                             format_ns(alone.ns),
-                                         {behind(", most of it in ", fitted(alone.name, 30))});
+      return alone.ns == 0
+                 ? std::string()
+                 : sentence_of(
+                       std::string(where) + " the host alone works for " + format_ns(alone.ns),
+                       {behind(", most of it in ", with_name ? fitted(alone.name, 30) : "")});
     };
     std::string text = said({INT64_MIN, report_.window.start_ns}, "Before it");
     return text.empty() ? said({report_.window.end_ns, INT64_MAX}, "Behind it") : text;
@@ -726,6 +764,17 @@ class Notes {
       notes.push_back({"record", {"again: the profiler sets the clocks when it starts"}});
       return notes;
     }
+    const uint64_t functions = report.evidence.host_functions;
+    if (unseen_to_the_end(report) && functions > 0 && functions * 2 >= late_gaps(report)) {
+      notes.push_back(
+          {"likely",
+           {"Functions of the host on a stream (" + format_counted(functions, "call", "calls") +
+            "): the GPU waits for each, and none of them is recorded."}});
+      notes.push_back({"record",
+                       {"what these functions do; an event and a thread of the host in "
+                        "their place"}});
+      return notes;
+    }
     if (unseen_to_the_end(report)) {
       notes.push_back({"likely", {"Another process on this GPU, or rows left out; not the host."}});
       notes.push_back({"record", {"all rows, and all processes that use this GPU"}});
@@ -752,12 +801,24 @@ class Notes {
                            (name.empty() ? "host time that is not recorded" : name));
     }
     if (!seen.lines.empty()) notes.push_back(std::move(seen));
-    notes.push_back(cold_in_the_middle(answer_)
+    const bool groups =
+        !answer_.verdict.leading.empty() && makes_communicator(answer_.verdict.leading.front());
+    notes.push_back(groups
+                        ? AnswerNote{"do",
+                                     {"Make process groups and communicators, and use each once, "
+                                      "before the loop."}}
+                    : cold_in_the_middle(answer_)
                         ? AnswerNote{"do",
                                      {"Compile and tune before the loop, or fix the shapes: each "
                                       "new one costs this again."}}
                         : record_steady(answer_));
     return notes;
+  }
+
+  bool makes_communicator(const Contributor& contributor) const {
+    const std::string name = lower(contributor_name(answer_.trace, contributor));
+    return name.find("comminit") != std::string::npos ||
+           name.find("init_process_group") != std::string::npos;
   }
 
   AnswerNote record_device() const {
@@ -889,6 +950,10 @@ std::string unrecorded_text(const FlowReport& report) {
          std::to_string(report.unrecorded.size() + 1) + " windows are left out";
 }
 
+std::string times_text(double times) {
+  return times < 10 ? fmt::format("{:.2g}", times) : fmt::format("{:.0f}", times);
+}
+
 std::string uneven_text(const FlowAnswer& answer) {
   if (answer.tried == nullptr) return "";
   const std::optional<UnevenSteps> uneven = uneven_steps(answer.tried->step_ns);
@@ -898,12 +963,34 @@ std::string uneven_text(const FlowAnswer& answer) {
     return fmt::format("; from iteration {} on each takes {:.2f} times as long", number,
                        uneven->times);
   }
-  if (uneven->count == 1) {
-    return fmt::format("; iteration {} takes {:.2g} times as long as the others", number,
-                       uneven->times);
+  if (uneven->stretch) {
+    return fmt::format("; iterations {} to {} take {:.2f} times as long", number,
+                       uneven->first + 1 + uneven->count, uneven->times);
   }
-  return fmt::format("; {} of {} iterations take up to {:.2g} times as long", uneven->count,
-                     answer.tried->step_ns.size() + 1, uneven->times);
+  if (uneven->count == 1) {
+    return fmt::format("; iteration {} takes {} times as long as the others", number,
+                       times_text(uneven->times));
+  }
+  return fmt::format("; {} of {} iterations take up to {} times as long", uneven->count,
+                     answer.tried->step_ns.size() + 1, times_text(uneven->times));
+}
+
+// Runs of one kernel that take far longer than its others, now and then.
+std::string slow_runs_text(const FlowAnswer& answer) {
+  const std::optional<SlowRuns> slow = slow_runs(answer.trace, answer.report.window);
+  if (!slow) return "";
+  return fmt::format("; {} of {} runs of {} take up to {} times as long",
+                     format_count(static_cast<int64_t>(slow->slow)),
+                     format_count(static_cast<int64_t>(slow->runs)),
+                     fitted(describe_kernel(answer.trace.text(slow->name)), 36),
+                     times_text(slow->times));
+}
+
+// Launches that arrive late hide behind each other, and show after a wait.
+std::string way_text(const FlowReport& report) {
+  if (report.floors.way_ns == 0) return "";
+  return "; each launch takes " +
+         format_ns(report.floors.way_ns + report.floors.launch.typical_ns) + " to arrive";
 }
 
 std::vector<Interval> spans_of(const FlowAnswer& answer) {
@@ -1015,7 +1102,9 @@ ShortAnswer short_answer(const FlowAnswer& answer, const std::vector<Lever>& lev
   card.trust = trust.grade;
   card.reason = trust.reason;
   card.reason += unrecorded_text(answer.report);
-  if (trust.grade != TrustGrade::kLow) card.reason += uneven_text(answer);
+  if (trust.grade != TrustGrade::kLow) {
+    card.reason += uneven_text(answer) + slow_runs_text(answer) + way_text(answer.report);
+  }
   if (!little) card.next.push_back("assay FILE -o report.html");
   card.next.push_back("assay explain " + explain_word(verdict));
   card.next.push_back("assay FILE --full");
@@ -1023,7 +1112,7 @@ ShortAnswer short_answer(const FlowAnswer& answer, const std::vector<Lever>& lev
   return card;
 }
 
-RankOfAnswer rank_of_answer(const FlowAnswer& answer) {
+RankOfAnswer rank_of_answer(const FlowAnswer& answer, const std::vector<Lever>& levers) {
   constexpr size_t kBins = 512;
   const FlowReport& report = answer.report;
   RankOfAnswer rank;
@@ -1031,9 +1120,14 @@ RankOfAnswer rank_of_answer(const FlowAnswer& answer) {
   rank.total = report.total;
   rank.bound = answer.verdict.bound;
   rank.window = report.window;
+  for (const Lever& lever : levers) rank.levers.push_back(recipe_card(answer, lever));
   for (const Contributor& contributor : report.contributors) {
-    rank.idle.push_back(
-        {contributor.cause, contributor_name(answer.trace, contributor), contributor.ns});
+    const auto& pauses_in = answer.verdict.pauses.who;
+    const bool paused =
+        pauses_in && !contributor.name && !pauses_in->name && contributor.cause == pauses_in->cause;
+    rank.idle.push_back({contributor.cause,
+                         paused ? pause_name(answer) : contributor_name(answer.trace, contributor),
+                         contributor.ns});
   }
   const Interval window = report.window;
   const double bin_ns = static_cast<double>(window.end_ns - window.start_ns) / kBins;

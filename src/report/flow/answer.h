@@ -43,8 +43,9 @@ struct RankOfAnswer {
   BoundBy bound = BoundBy::kNoGpu;
   Interval window;  // of its devices
   std::vector<NamedIdle> idle;
-  std::vector<RankBin> bins;  // of the window, in equal parts
+  std::vector<AnswerLever> levers;  // all of the rank's own, best first
+  std::vector<RankBin> bins;        // of the window, in equal parts
 };
-RankOfAnswer rank_of_answer(const FlowAnswer& answer);
+RankOfAnswer rank_of_answer(const FlowAnswer& answer, const std::vector<Lever>& levers);
 
 }  // namespace assay

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/numbers.h"
-#include "kernels/name.h"
 #include "report/document/text.h"
 #include "report/document/units.h"
+#include "report/flow/rank_labels.h"
 #include "report/flow/results.h"
 #include "report/flow/section.h"
 #include "report/flow/spoken.h"
@@ -17,8 +17,6 @@
 namespace assay {
 namespace {
 
-constexpr size_t kRanksNamed = 8;
-constexpr size_t kRanksNamedBriefly = 4;  // on the first screen
 constexpr size_t kSetsListed = 16;
 
 std::vector<RankGraph> graphs_of(std::vector<RankFlow>& flows) {
@@ -33,55 +31,10 @@ std::vector<FlowTotals> totals_of(const std::vector<RankFlow>& flows) {
   return totals;
 }
 
-// Ranks by the numbers that their traces tell, where all do and none twice, else by place.
-class RankLabels {
- public:
-  explicit RankLabels(const Job& job) {
-    std::map<int64_t, size_t> seen;
-    for (const RankGraph& rank : job.ranks()) {
-      told_ = told_ && rank.rank && ++seen[rank.rank.value_or(0)] == 1;
-    }
-    for (size_t r = 0; r < job.ranks().size(); ++r) {
-      numbers_.push_back(told_ ? *job.ranks()[r].rank : static_cast<int64_t>(r));
-    }
-  }
-
-  int64_t number(uint32_t rank) const { return numbers_[rank]; }
-  std::vector<int64_t> sorted(const std::vector<uint32_t>& ranks) const {
-    std::vector<int64_t> numbers;
-    for (const uint32_t r : ranks) numbers.push_back(numbers_[r]);
-    std::sort(numbers.begin(), numbers.end());
-    return numbers;
-  }
-  // "0, 2 and 6"; of more than `most` the first, and how many more.
-  std::string list(const std::vector<uint32_t>& ranks, size_t most) const {
-    const std::vector<int64_t> numbers = sorted(ranks);
-    std::string text;
-    const size_t shown = std::min(numbers.size(), most);
-    for (size_t i = 0; i < shown; ++i) {
-      const bool last = i + 1 == numbers.size();
-      text += (i == 0 ? "" : last ? " and " : ", ") + std::to_string(numbers[i]);
-    }
-    if (shown < numbers.size()) {
-      text += " and " + std::to_string(numbers.size() - shown) + " more";
-    }
-    return text;
-  }
-
- private:
-  bool told_ = true;
-  std::vector<int64_t> numbers_;
-};
-
-std::string shown_name(const WorkName& what) {
-  if (!what.host) return describe_kernel(what.name);
-  return what.name.empty() ? "host code not recorded" : what.name;
-}
-
 class JobText {
  public:
   explicit JobText(const JobFlow& flow, size_t named = kRanksNamed)
-      : flow_(flow), blame_(flow.blame), labels_(flow.job), named_(named) {}
+      : flow_(flow), blame_(flow.blame), labels_(flow.job, named) {}
 
   std::vector<std::string> words() const {
     std::vector<std::string> words;
@@ -108,7 +61,7 @@ class JobText {
     }
     if (!blame_.late) return blame_.network ? "" : nobody();
     const BlameSet& late = *blame_.late;
-    const std::string ranks = labels_.list(late.ranks, named_);
+    const std::string ranks = labels_.list(late.ranks);
     std::string text = here();
     text += (text.empty() ? "R" : "r") + std::string(several() ? "anks " : "ank ") + ranks;
     if (!late.name.empty()) text += " (" + late.name + ")";
@@ -158,9 +111,8 @@ class JobText {
       first_ns = std::min(first_ns, spans_ns[r]);
     }
     if (ranks.empty() || ranks.size() * 2 > spans_ns.size()) return "";
-    return std::string(ranks.size() > 1 ? "Ranks " : "Rank ") + labels_.list(ranks, named_) +
-           (ranks.size() > 1 ? " have" : " has") + " rows for " + format_ns(first_ns) + " of " +
-           format_ns(last_ns) + " only: the rest is not recorded.";
+    return labels_.subject(ranks) + (ranks.size() > 1 ? " have" : " has") + " rows for " +
+           format_ns(first_ns) + " of " + format_ns(last_ns) + " only: the rest is not recorded.";
   }
 
  private:
@@ -207,8 +159,7 @@ class JobText {
     const bool many = last.ranks.size() > 1;
     std::string text = here();
     text += (text.empty() ? "R" : "r") + std::string(many ? "anks " : "ank ") +
-            labels_.list(last.ranks, named_) +
-            (work_alone(last.ranks) ? ", which run other work," : "") +
+            labels_.list(last.ranks) + (work_alone(last.ranks) ? ", which run other work," : "") +
             (many ? " make" : " makes") + " the others wait, last in " +
             std::to_string(last.times) + " of " +
             format_counted(flow_.job.meetings().size(), "collective", "collectives") + ", " +
@@ -231,6 +182,7 @@ class JobText {
     if (gain_ns * 10 < blame_.makespan_ns) return text + ".";
     text += pauses_told() ? ", but their hosts pause now and then, and all wait"
                           : ", but delays that strike now this one, now that one make all wait";
+    if (blame_.uneven) text += ", most in " + fitted(shown_name(blame_.uneven->what), 36);
     text += ": with all work at the ranks' median this run takes " +
             format_ns(blame_.makespan_ns - gain_ns) + ", not " + format_ns(blame_.makespan_ns) +
             ".";
@@ -275,23 +227,43 @@ class JobText {
            format_ns(blame_.pauses.sum_ns) + " in all" + most + ".";
   }
 
-  // Of few late ranks, where they are late for different reasons.
+  // Late ranks by what most of their excess is, in their order.
+  struct Reason {
+    std::vector<uint32_t> ranks;
+    BlameReason of;  // the first of them
+  };
+  std::vector<Reason> reasons() const {
+    std::vector<Reason> found;
+    for (const BlameReason& reason : blame_.reasons) {
+      const auto same = std::find_if(found.begin(), found.end(), [&](const Reason& one) {
+        return one.of.on_host() == reason.on_host() && one.of.in_one() == reason.in_one() &&
+               (!reason.in_one() || one.of.what == reason.what);
+      });
+      if (same != found.end()) {
+        same->ranks.push_back(reason.rank);
+      } else {
+        found.push_back({{reason.rank}, reason});
+      }
+    }
+    return found;
+  }
+
+  // Of late ranks that are late for few different reasons.
   std::string each_reason() const {
-    constexpr size_t kMostRanks = 3;
-    const std::vector<BlameReason>& reasons = blame_.reasons;
-    if (reasons.size() < 2 || reasons.size() > kMostRanks) return "";
-    const auto on_host = [](const BlameReason& reason) {
-      return reason.host_ns >= reason.device_ns;
-    };
-    const bool alike = std::all_of(reasons.begin(), reasons.end(), [&](const BlameReason& reason) {
-      return on_host(reason) == on_host(reasons.front());
-    });
-    if (alike) return "";
+    constexpr size_t kMostReasons = 3;
+    const std::vector<Reason> found = reasons();
+    if (found.size() < 2 || found.size() > kMostReasons) return "";
     std::string text;
-    for (const BlameReason& reason : reasons) {
-      text += (text.empty() ? "Rank " : "; rank ") + std::to_string(labels_.number(reason.rank)) +
-              (on_host(reason) ? "'s host is behind" : "'s kernels take longer") + ", most in " +
-              fitted(shown_name(reason.what), 36);
+    for (const Reason& reason : found) {
+      const bool many = reason.ranks.size() > 1;
+      const bool host = reason.of.on_host();
+      const std::string side = !host  ? "kernels take longer"
+                               : many ? "hosts are behind"
+                                      : "host is behind";
+      text +=
+          (text.empty() ? "R" : "; r") + labels_.subject(reason.ranks).substr(1) +
+          (many ? ": " : "'s ") + side +
+          (reason.of.much_in_one() ? ", most in " + fitted(shown_name(reason.of.what), 36) : "");
     }
     return text + ".";
   }
@@ -384,9 +356,9 @@ class JobText {
   }
 
   std::string network_briefly() const {
-    const LinkClass* worst = worst_link();
+    const LinkClass* worst = worst_link(blame_);
     if (worst == nullptr) return slow_now_and_then();
-    return "The network between ranks " + labels_.list(worst->ranks, named_) +
+    return "The network between ranks " + labels_.list(worst->ranks) +
            " is slow, not a rank: " + flow_.job.groups()[worst->group].kind + " takes " +
            format_ns(worst->transfer_ns) + ", others of its size " + format_ns(worst->peers_ns) +
            "; at their pace this run is " + format_ns(worst->gain_ns) + " shorter.";
@@ -394,12 +366,7 @@ class JobText {
 
   // Of collectives of one size a few take many times what the others do.
   std::string slow_now_and_then() const {
-    constexpr int64_t kLeastShare = 20;  // one in so many of the run
-    const LinkClass* worst = nullptr;
-    for (const LinkClass& link : blame_.links) {
-      if (!link.slow || link.slow->gain_ns * kLeastShare < blame_.makespan_ns) continue;
-      if (worst == nullptr || link.slow->gain_ns > worst->slow->gain_ns) worst = &link;
-    }
+    const LinkClass* worst = worst_slow_meetings(blame_);
     if (worst == nullptr) return "";
     const SlowMeetings& slow = *worst->slow;
     return std::to_string(slow.count) + " of " + std::to_string(worst->meetings) + " " +
@@ -410,18 +377,8 @@ class JobText {
            ": with these like the others the run is " + format_ns(slow.gain_ns) + " shorter.";
   }
 
-  const LinkClass* worst_link() const {
-    if (!blame_.network) return nullptr;
-    const LinkClass* worst = nullptr;
-    for (const LinkClass& link : blame_.links) {
-      if (link.suspect && link.gain_ns > 0 && (worst == nullptr || link.gain_ns > worst->gain_ns))
-        worst = &link;
-    }
-    return worst;
-  }
-
   std::string network() const {
-    const LinkClass* worst = worst_link();
+    const LinkClass* worst = worst_link(blame_);
     if (worst == nullptr) return slow_now_and_then();
     const CollectiveGroup& group = flow_.job.groups()[worst->group];
     return "The network is slow, not a rank: " + group.kind + " of process group " + group.name +
@@ -433,7 +390,6 @@ class JobText {
   const JobFlow& flow_;
   const JobBlame& blame_;
   const RankLabels labels_;
-  const size_t named_;  // ranks of a list
 };
 
 std::string cause_of(const WorkName& what) {
@@ -543,6 +499,7 @@ Table links_table(const JobFlow& flow) {
 Facts blame_facts(const JobBlame& blame, const Job& job) {
   return {.items = {fact(keys::makespan_ns, blame.makespan_ns),
                     fact(keys::common_gain_ns, blame.common_gain_ns),
+                    data_fact(keys::transfer_gain_ns, blame.transfer_gain_ns),
                     data_fact(keys::host_gain_ns, blame.host_gain_ns),
                     data_fact(keys::device_gain_ns, blame.device_gain_ns),
                     data_fact(keys::pauses, blame.pauses.count),
@@ -559,7 +516,9 @@ JobFlow::JobFlow(std::vector<RankFlow> flows)
     : job(graphs_of(flows)), rank_totals(totals_of(flows)) {
   rank_comm = split_communication(job);
   totals = job_totals(rank_totals, rank_comm);
-  bound = bound_of_job(totals);
+  std::vector<BoundBy> own;
+  for (const RankFlow& flow : flows) own.push_back(flow.bound);
+  bound = bound_of_job(totals, own);
   if (!job.aligned()) return;
   blame = find_blame(job);
   if (!blame.late) last = usually_last(job);

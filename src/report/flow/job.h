@@ -11,6 +11,7 @@
 #include "flow/job_verdict.h"
 #include "flow/last_ranks.h"
 #include "report/document/document.h"
+#include "report/document/short_answer.h"
 
 namespace assay {
 
@@ -39,6 +40,12 @@ std::vector<std::string> job_flow_words(const JobFlow& flow);
 // Of them: which ranks are recorded in part only, then which are late and what that costs, or that
 // none is; nothing of that where it cannot be told.
 std::vector<std::string> late_rank_words(const JobFlow& flow);
+// What blame knows that would change it: late ranks at their peers' pace, all at the middle one's,
+// links as fast as others, transfers that take no time; only what gives 1 % of the run or more.
+std::vector<AnswerLever> blame_levers(const JobFlow& flow);
+// The slow link that the answer names, and the transfers that stall now and then; null = none.
+const LinkClass* worst_link(const JobBlame& blame);
+const LinkClass* worst_slow_meetings(const JobBlame& blame);
 // Top level "cause", "device_idle_share", "causes" and "blame".
 std::vector<Section> job_flow_sections(const JobFlow& flow);
 

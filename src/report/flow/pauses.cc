@@ -91,7 +91,9 @@ std::string system_calls_in(const Trace& trace, const std::vector<Interval>& pau
 std::string label_around(const Trace& trace, const Contributor& contributor,
                          const FlowReport& report) {
   constexpr double kNearlyAll = 0.9;
-  int64_t least_ns = (report.window_ns()) / 2;
+  // One that is hardly longer than the slice says what the slice is, however long that is.
+  const int64_t pause_ns = contributor.longest.end_ns - contributor.longest.start_ns;
+  int64_t least_ns = std::max(report.window_ns() / 2, pause_ns + pause_ns / 8);
   const auto& labels = trace.annotations;
   const StringId name = shortest_around(
       labels, contributor.longest, kNearlyAll, least_ns,
@@ -127,6 +129,19 @@ bool is_waiting_label(std::string_view name) {
   return std::find(kCalls.begin(), kCalls.end(), name) != kCalls.end() ||
          std::any_of(kBegins.begin(), kBegins.end(),
                      [name](std::string_view begin) { return name.starts_with(begin); });
+}
+
+// The thread that makes the first call from time_ns on.
+ThreadId next_to_call(const Trace& trace, int64_t time_ns) {
+  ThreadId thread;
+  int64_t first_ns = INT64_MAX;
+  for (size_t c = 0; c < trace.api_calls.size(); ++c) {
+    const int64_t start_ns = trace.api_calls.start_ns[c];
+    if (start_ns < time_ns || start_ns >= first_ns) continue;
+    first_ns = start_ns;
+    thread = trace.api_calls.thread[c];
+  }
+  return thread;
 }
 
 // Threads that wait themselves for a good part of a slice: the functions around that hold nobody
@@ -189,6 +204,44 @@ std::string held_by_thread(const Trace& trace, const Contributor& who) {
   if (who.source == RowSource::kFrame) {
     if (const StringId op = find(trace.ops)) name = op;
     if (const StringId frame = find(trace.frames)) name = frame;
+  }
+  return name ? std::string(trace.text(name)) : "";
+}
+
+std::string beside_silence(const FlowAnswer& answer) {
+  const std::optional<Contributor>& who = answer.verdict.pauses.who;
+  if (!who || who->name || !pause_name(answer).empty()) return "";
+  const Trace& trace = answer.trace;
+  const ThreadId own = next_to_call(trace, who->longest.end_ns);
+  if (!own) return "";
+  const std::vector<Interval> pauses = unnamed_pauses(answer.report, *who);
+  const std::vector<bool> waiting = waiting_threads(trace, who->longest);
+  struct Beside {
+    int64_t inside_ns = 0;
+    int64_t all_ns = 0;
+  };
+  std::map<StringId, Beside> by_name;
+  const auto& frames = trace.frames;
+  for (size_t i = 0; i < frames.size(); ++i) {
+    const ThreadId thread = frames.thread[i];
+    if (!thread || thread == own || waiting[thread.index()] ||
+        trace.threads[thread.index()].pid != trace.threads[own.index()].pid) {
+      continue;
+    }
+    Beside& beside = by_name[frames.name[i]];
+    beside.inside_ns +=
+        length_in(pauses, {frames.start_ns[i], frames.start_ns[i] + frames.dur_ns[i]});
+    beside.all_ns += frames.dur_ns[i];
+  }
+  // Functions around it are beside the pauses, too: of all that are, the shortest.
+  StringId name;
+  int64_t least_ns = INT64_MAX;
+  for (const auto& [frame, beside] : by_name) {
+    const HostName kind = classify_host_name(trace.text(frame));
+    if (kind.lock || kind.outside || kind.queue || beside.all_ns >= least_ns) continue;
+    if (beside.inside_ns * 10 < length_ns(pauses) * 6) continue;
+    least_ns = beside.all_ns;
+    name = frame;
   }
   return name ? std::string(trace.text(name)) : "";
 }

@@ -77,7 +77,10 @@ class Recipes {
     }
     if (lever.key == "faster_cpu") return "A CPU core 1.3 times as fast";
     if (lever.key == "input") return "Load data beside the GPU's work";
-    if (lever.key == "remove_syncs") return "Do not wait for the GPU in the loop";
+    if (lever.key == "remove_syncs") {
+      return waits_for_pageable(answer_) ? "Do not wait for copies to pageable memory"
+                                         : "Do not wait for the GPU in the loop";
+    }
     if (lever.key == "allocation") {
       return allocates_host() ? "Keep pinned memory instead of freeing it"
                               : "Keep GPU memory instead of freeing it";
@@ -189,11 +192,34 @@ class Recipes {
     if (pytorch() && !hip() && !answer_.verdict.program.cuda) {
       return "model = torch.compile(model)";
     }
+    if (pytorch() && label_of_host(answer_).starts_with("Optimizer.step")) {
+      return "torch.optim...(..., fused=True), or foreach=True: far fewer launches";
+    }
     if (pytorch()) return "model = torch.compile(model, mode=\"reduce-overhead\")";
-    if (program() == ProgramKind::kJax) return "one jax.jit around the whole step";
+    if (program() == ProgramKind::kJax) {
+      return one_executable_a_step() ? "XLA_FLAGS=--xla_gpu_enable_command_buffer=FUSION,CUBLAS,..."
+                                     : "one jax.jit around the whole step";
+    }
     if (hip()) return "hipStreamBeginCapture once, then hipGraphLaunch; or larger kernels";
     if (cuda()) return "cudaStreamBeginCapture once, then cudaGraphLaunch; or larger kernels";
     return "larger pieces of work, or a faster CPU core";
+  }
+
+  // The program is compiled as a whole already: it hands over one executable in each iteration.
+  bool one_executable_a_step() const {
+    const Trace& trace = answer_.trace;
+    const size_t iterations = answer_.tried == nullptr ? 0 : answer_.tried->iterations;
+    size_t runs = 0;
+    const auto count = [&](const auto& table) {
+      for (const StringId name : table.name) {
+        const std::string_view text = trace.text(name);
+        runs += text.find("PjRt") != std::string_view::npos &&
+                text.find("Execute") != std::string_view::npos;
+      }
+    };
+    count(trace.ops);
+    count(trace.annotations);
+    return runs > 0 && runs * 4 <= iterations * 5;
   }
 
   FlowCause largest_host_cause() const {
@@ -212,7 +238,8 @@ class Recipes {
   bool on_cpu() const {
     const LeadingPauses& pauses = answer_.verdict.pauses;
     const std::string name = pause_name(answer_);
-    for (const std::string_view moves : {"pin_memory", "copy", "::to", "item", "tensor"}) {
+    for (const std::string_view moves :
+         {"pin_memory", "copy", "::to", "item", "tensor", "cudnn", "miopen", "cublas", "cuda"}) {
       if (name.find(moves) != std::string::npos) return false;
     }
     return pytorch() && !pauses.rare && pauses.who->source == RowSource::kOp &&
@@ -239,6 +266,9 @@ class Recipes {
 
   // How the next recording tells what the host does, by the tool that made this one.
   std::string record_host() const {
+    if (const std::string beside = fitted(beside_silence(answer_), 30); !beside.empty()) {
+      return "another thread is in " + beside + ": the interpreter's lock?";
+    }
     if (pytorch()) return "profile(..., with_stack=True) names it; " + longest_pause();
     if (answer_.trace.tracer == Tracer::kNsightSystems) {
       return "nsys profile --sample=cpu -t cuda,nvtx,osrt names it";
@@ -246,8 +276,22 @@ class Recipes {
     return longest_pause();
   }
 
+  // Without the wait the host has no value: whether it needs one, only its author knows.
+  std::string waits_code() const {
+    const std::string first = first_of(FlowCause::kSync);
+    const TriedLever* tried = find_tried(answer_, {EditKind::kSync});
+    if (waits_for_pageable(answer_)) {
+      const std::string who = first_within(FlowCause::kSync);
+      return (who.empty() ? first : "first in " + who) +
+             (pytorch() ? "; pinned, non_blocking=True, if the value can wait"
+                        : "; pinned memory, if the host does not need it now");
+    }
+    const bool reads = tried != nullptr && tried->edit.value_is_read && !first.empty();
+    return first + (reads ? "; unless the value is needed now" : "");
+  }
+
   std::string sync_code() const {
-    if (!answer_.report.evidence.blocking_launches) return first_of(FlowCause::kSync);
+    if (!answer_.report.evidence.blocking_launches) return waits_code();
     if (hip()) return "unset HIP_LAUNCH_BLOCKING and AMD_SERIALIZE_KERNEL";
     return program() == ProgramKind::kPyTorch || cuda() ? "unset CUDA_LAUNCH_BLOCKING"
                                                         : "launches that return at once";
@@ -272,6 +316,13 @@ class Recipes {
       const std::string once = "one wait of " + format_ns(input->longest_ns) + ": ";
       return pytorch() ? once + "start the workers once, persistent_workers=True"
                        : once + "begin to load earlier";
+    }
+    const TriedLever* tried = find_tried(answer_, {EditKind::kInput});
+    if (input != nullptr && input->pauses > 1 && tried != nullptr && in_few_iterations(*tried)) {
+      const std::string each = format_count(static_cast<int64_t>(input->pauses)) + " waits of " +
+                               format_ns(input->pause_ns / static_cast<int64_t>(input->pauses)) +
+                               " in few iterations: ";
+      return each + (pytorch() ? "persistent_workers=True" : "load further ahead");
     }
     const bool workers = loader.find("dataloader.py") != std::string::npos;
     const bool fetches = loader.find("_utils/fetch.py") != std::string::npos;
@@ -318,9 +369,13 @@ class Recipes {
     if (pytorch() && releases() == Releases::kNone) {
       return "first allocations of a size: warm up before it is recorded";
     }
+    const std::string settings = hip() ? "PYTORCH_HIP_ALLOC_CONF" : "PYTORCH_CUDA_ALLOC_CONF";
     if (pytorch() && releases() == Releases::kOnce) {
-      return std::string(hip() ? "PYTORCH_HIP_ALLOC_CONF" : "PYTORCH_CUDA_ALLOC_CONF") +
-             "=expandable_segments:True; all was released at once";
+      return settings + "=expandable_segments:True; all was released at once";
+    }
+    const TriedLever* tried = find_tried(answer_, {EditKind::kAlloc});
+    if (pytorch() && tried != nullptr && in_few_iterations(*tried)) {
+      return settings + "=expandable_segments:True; the cache ran full";
     }
     if (pytorch()) {
       return hip() ? "unset PYTORCH_NO_HIP_MEMORY_CACHING; no empty_cache() in the loop"
@@ -402,6 +457,17 @@ class Recipes {
     if (pytorch()) return "x.pin_memory() once, then x.to(device, non_blocking=True), one ahead";
     if (hip()) return "hipHostMalloc and hipMemcpyAsync on a stream of its own";
     if (cuda()) return "cudaMallocHost and cudaMemcpyAsync on a stream of its own";
+    return "";
+  }
+
+  // What the largest contributor of the cause that has a name is within.
+  std::string first_within(FlowCause cause) const {
+    for (const Contributor& contributor : answer_.report.contributors) {
+      if (contributor.cause != cause || !contributor.name) continue;
+      const StringId within =
+          contributor.within_op ? contributor.within_op : contributor.within_frame;
+      return within ? fitted(answer_.trace.text(within), 24) : "";
+    }
     return "";
   }
 

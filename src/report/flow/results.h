@@ -193,6 +193,8 @@
   R(common_gain_ns, "saved at the medians", kNanoseconds, \
     "with all own work at the median of all ranks that do the same: what delays cost that strike " \
     "now this rank, now that one") \
+  R(transfer_gain_ns, "saved without transfers", kNanoseconds, \
+    "with transfers that take no time, once all ranks have come; those stay that other ranks than these may hold up") \
   R(host_gain_ns, "of it hosts", kNanoseconds, "of the late set: with host work alone at the peers' median") \
   R(device_gain_ns, "of it devices", kNanoseconds, "the same with device work alone") \
   R(pauses, "pauses of hosts", kCount, \

@@ -15,11 +15,13 @@
 #include "report/document/text.h"
 #include "report/document/units.h"
 #include "report/flow/spoken.h"
+#include "report/run/job_levers.h"
 
 namespace assay {
 namespace {
 
 constexpr size_t kShownRanks = 8;
+constexpr size_t kShownBesideLevers = 4;
 constexpr size_t kMostRanks = 64;
 constexpr size_t kStripBins = 512;
 
@@ -123,6 +125,7 @@ std::string_view host_activity(FlowCause cause) {
     case FlowCause::kCall:
     case FlowCause::kDispatch:
     case FlowCause::kPython:
+    case FlowCause::kHostGap:
       return "are in ";
     default:
       return "";
@@ -163,11 +166,13 @@ class JobAnswer {
     answer.window_ns = mean_window_ns(ranks_);
     answer.total_ns = total_.window_ns;
     answer.causes = answer_causes(total_, flow_.totals.comm);
-    add_ranks(answer);
-    add_trust(answer);
     if (stages_ && flow_.bound == BoundBy::kCollectiveWait && !flow_.blame.late) {
       answer.notes = {{"likely", {who_hands_on()}}};
+    } else {
+      answer.levers = job_levers(flow_, ranks_);
     }
+    add_ranks(answer);
+    add_trust(answer);
     answer.next = {"assay DIR -o report.html", "assay explain late", "assay DIR --full"};
     return answer;
   }
@@ -216,7 +221,7 @@ class JobAnswer {
   // blamed: ranks that the others wait for are named before.
   std::string where_it_went(bool blamed) const {
     const CommSplit& comm = flow_.totals.comm;
-    const auto part = [this](int64_t ns) { return format_share(share(ns, total_.window_ns)); };
+    const auto part = [this](int64_t ns) { return part_text(ns); };
     const bool told = blamed && flow_.bound == BoundBy::kCollectiveWait;
     const std::string lead = told || flow_.blame.late ? "The " : fmt::format("{}: ", bound_words());
     const std::string communication =
@@ -229,8 +234,11 @@ class JobAnswer {
         comm.wait_ns + comm.transfer_ns > 0 && comm.unsplit_ns * 100 >= total_.window_ns;
     const std::string rest =
         unsplit ? fmt::format("stand in other collectives {}, ", part(comm.unsplit_ns)) : "";
-    return fmt::format("{}{} ranks compute {}, {}, {}idle {} of {} each{}.", lead, ranks_.size(),
-                       part(total_.compute_ns), communication, rest, part(total_.idle_ns),
+    const std::string copies = total_.copy_ns * 100 >= total_.window_ns
+                                   ? fmt::format("only copy {}, ", part(total_.copy_ns))
+                                   : "";
+    return fmt::format("{}{} ranks compute {}, {}{}, {}idle {} of {} each{}.", lead, ranks_.size(),
+                       part(total_.compute_ns), copies, communication, rest, part(total_.idle_ns),
                        format_ns(mean_window_ns(ranks_)), most_of_idle());
   }
 
@@ -256,24 +264,73 @@ class JobAnswer {
            "stages.";
   }
 
-  // What most of the ranks' idle time is, by name: the end of a sentence.
-  std::string most_of_idle() const {
-    constexpr int64_t kLeastPart = 10;  // one in so many of the time
-    if (total_.idle_ns * kLeastPart < total_.window_ns) return "";
+  // Idle time with one cause and one name, over all ranks; largest first.
+  std::vector<NamedIdle> idle_by_name() const {
     std::map<std::pair<FlowCause, std::string>, int64_t> sums;
     for (const RankOfAnswer& rank : ranks_) {
       for (const NamedIdle& idle : rank.idle) sums[{idle.cause, idle.name}] += idle.ns;
     }
-    const auto most = std::max_element(
-        sums.begin(), sums.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-    if (most == sums.end() || most->second * 2 < total_.idle_ns) return "";
-    const auto& [cause, name] = most->first;
-    if (cause == FlowCause::kHostGap && name.empty()) {
-      return ", most while nothing tells what the hosts do (Python stacks or CPU samples do)";
+    std::vector<NamedIdle> parts;
+    for (const auto& [what, ns] : sums) parts.push_back({what.first, what.second, ns});
+    std::stable_sort(parts.begin(), parts.end(),
+                     [](const NamedIdle& a, const NamedIdle& b) { return a.ns > b.ns; });
+    return parts;
+  }
+
+  std::string part_text(int64_t ns) const { return format_share(share(ns, total_.window_ns)); }
+
+  // What the ranks' idle time is: the end of a sentence.
+  std::string most_of_idle() const {
+    constexpr int64_t kLeastPart = 10;  // one in so many of the time
+    if (total_.idle_ns * kLeastPart < total_.window_ns) return "";
+    const std::vector<NamedIdle> parts = idle_by_name();
+    if (parts.empty() || parts.front().ns * 2 < total_.idle_ns) return idle_by_cause();
+    const NamedIdle& most = parts.front();
+    const std::string share_of = " (" + part_text(most.ns) + ")";
+    if (most.cause == FlowCause::kHostGap && most.name.empty()) {
+      return ", most" + share_of +
+             " while nothing tells what the hosts do (Python stacks or CPU samples do)";
     }
-    const std::string_view activity = host_activity(cause);
-    if (activity.empty() || name.empty()) return "";
-    return fmt::format(", most while the hosts {}{}", activity, fitted(name, 48));
+    const std::string_view activity = host_activity(most.cause);
+    if (activity.empty() || most.name.empty()) return idle_by_cause();
+    return fmt::format(", most while the hosts {}{}{}{}", activity, fitted(most.name, 48), share_of,
+                       next_of_idle(parts));
+  }
+
+  // What comes behind the largest part, where it is much of the rest.
+  std::string next_of_idle(const std::vector<NamedIdle>& parts) const {
+    constexpr size_t kMostNext = 2;
+    constexpr int64_t kLeastPart = 10;  // one in so many of the idle time
+    std::vector<std::string> next;
+    for (size_t i = 1; i < parts.size() && next.size() < kMostNext; ++i) {
+      if (parts[i].ns * kLeastPart < total_.idle_ns) break;
+      const std::string name =
+          parts[i].name.empty()
+              ? std::string(answer_word(std::string(flow_cause_name(parts[i].cause))))
+              : fitted(parts[i].name, 30);
+      next.push_back(name + " (" + part_text(parts[i].ns) + ")");
+    }
+    if (next.empty()) return "";
+    return ", then " + next.front() + (next.size() > 1 ? " and " + next.back() : "");
+  }
+
+  // Where no one name has half of it.
+  std::string idle_by_cause() const {
+    constexpr size_t kMostCauses = 3;
+    constexpr int64_t kLeastPart = 10;  // one in so many of the idle time
+    std::vector<AnswerCause> causes;
+    for (size_t c = 0; c < kFlowCauses; ++c) {
+      causes.push_back(
+          {std::string(flow_cause_name(static_cast<FlowCause>(c))), total_.cause_ns[c]});
+    }
+    std::stable_sort(causes.begin(), causes.end(),
+                     [](const AnswerCause& a, const AnswerCause& b) { return a.ns > b.ns; });
+    std::string text;
+    for (size_t i = 0; i < kMostCauses && causes[i].ns * kLeastPart >= total_.idle_ns; ++i) {
+      text += fmt::format("{}{} {}", text.empty() ? ": " : ", ", answer_word(causes[i].key),
+                          part_text(causes[i].ns));
+    }
+    return text;
   }
 
   // The remark of a rank: how late it is, or how long it waits in collectives.
@@ -303,27 +360,30 @@ class JobAnswer {
   }
 
   // Of many ranks the four latest, then those that stand in collectives longest.
-  std::vector<std::pair<int64_t, size_t>> shown() const {
+  std::vector<std::pair<int64_t, size_t>> shown(size_t most) const {
     std::vector<std::pair<int64_t, size_t>> order = in_order();
-    if (order.size() <= kShownRanks) return order;
+    if (order.size() <= most) return order;
     const auto lateness = [this](size_t place) -> int64_t {
-      return is_late(place) ? std::max<int64_t>(flow_.blame.excess_ns[place], 1) : 0;
+      if (is_late(place)) return std::max<int64_t>(flow_.blame.excess_ns[place], 1);
+      const auto& last = flow_.last.ranks;
+      return std::find(last.begin(), last.end(), place) != last.end() ? 1 : 0;
     };
     std::stable_sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
       return lateness(a.second) > lateness(b.second);
     });
-    std::stable_sort(
-        order.begin() + kShownRanks / 2, order.end(), [&](const auto& a, const auto& b) {
-          return ranks_[a.second].total.collective_ns > ranks_[b.second].total.collective_ns;
-        });
-    order.resize(kShownRanks);
+    std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(most / 2), order.end(),
+                     [&](const auto& a, const auto& b) {
+                       return ranks_[a.second].total.collective_ns >
+                              ranks_[b.second].total.collective_ns;
+                     });
+    order.resize(most);
     std::sort(order.begin(), order.end());
     return order;
   }
 
   void add_ranks(ShortAnswer& answer) const {
     const Interval all = common_window(ranks_);
-    const auto on_screen = shown();
+    const auto on_screen = shown(answer.levers.empty() ? kShownRanks : kShownBesideLevers);
     answer.strip_ns = all.end_ns - all.start_ns;
     for (const auto& [number, place] : in_order()) {
       const bool is_shown = std::find(on_screen.begin(), on_screen.end(),

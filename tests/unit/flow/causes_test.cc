@@ -52,6 +52,51 @@ TraceMaker& launch(TraceMaker& maker, int64_t at_ns, uint32_t correlation, int64
       .kernel(0, 7, "k" + std::to_string(correlation), at_ns + 6000, kernel_ns, correlation);
 }
 
+// Sixty launches, one every 60 us, of kernels of 20 us that begin 400 us later, each behind others
+// on their way.
+Trace far_away(int64_t way_us, bool every_second_late = false) {
+  TraceMaker maker;
+  for (uint32_t i = 0; i < 60; ++i) {
+    const int64_t at_ns = i * 60'000;
+    const int64_t late_us = every_second_late && i % 2 == 1 ? 18 : 0;
+    maker.op(1, "aten::mm", at_ns, 60'000)
+        .call(1, "cudaLaunchKernel", at_ns + 50'000, 5'000, i + 1)
+        .kernel(0, 7, "k", at_ns + 55'000 + (way_us + late_us) * 1000, 20'000, i + 1);
+  }
+  return maker.build();
+}
+
+TEST(FlowCauses, LaunchesThatAreAllOnTheirWayForLongAreTheHosts) {
+  Causes causes = idle_of(far_away(400)).causes;
+  EXPECT_EQ(causes.count("unseen"), 0u);
+  // 59 gaps of 40 us and the time until the first kernel: each has a call of 5 us, and 3 us that
+  // launches take at any rate.
+  EXPECT_EQ(causes["call"], 60 * 5'000);
+  EXPECT_EQ(causes["latency"], 60 * 3'000);
+  EXPECT_EQ(causes["dispatch"], 59 * 32'000 + 50'000);
+}
+
+TEST(FlowCauses, WhatIsLateNowAndThenIsNoLongWay) {
+  const Causes causes = idle_of(far_away(100, true)).causes;
+  ASSERT_EQ(causes.count("unseen"), 1u);
+  EXPECT_GT(causes.at("unseen"), 1'000'000);
+}
+
+TEST(FlowCauses, ShortCopiesToPageableMemoryWaitAndOthersDoNot) {
+  const auto causes_with = [](const char* name) {
+    TraceMaker maker;
+    for (uint32_t i = 0; i < 10; ++i) {
+      const int64_t at_ns = i * 30'000;
+      maker.call(1, "cudaMemcpyAsync", at_ns, 15'000, i + 1)
+          .copy(0, 7, name, at_ns + 10'000, 2'000, i + 1);
+    }
+    return idle_of(maker.build()).causes;
+  };
+  EXPECT_EQ(causes_with("Memcpy DtoH (Device -> Pageable)").count("sync"), 1u);
+  EXPECT_EQ(causes_with("Memcpy DtoH (Device -> Pinned)").count("sync"), 0u);
+  EXPECT_EQ(causes_with("Memcpy HtoD (Pageable -> Device)").count("sync"), 0u);
+}
+
 TEST(FlowCauses, KernelsWithoutCallsTellNothing) {
   const Idle idle =
       idle_of(TraceMaker().kernel(0, 7, "a", 1000, 500, 0).kernel(0, 7, "b", 9000, 500, 0).build());

@@ -33,6 +33,23 @@ TEST(UnevenSteps, AllFromOneOn) {
   EXPECT_EQ(found->excess_ns, 240);
 }
 
+TEST(UnevenSteps, AllOfAStretch) {
+  Durations steps(20, 100);
+  for (size_t i = 6; i < 12; ++i) steps[i] = i % 2 == 0 ? 160 : 170;
+  steps[2] = 103;
+  const auto found = uneven_steps(steps);
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found->stretch);
+  EXPECT_FALSE(found->from_one_on);
+  EXPECT_EQ(found->first, 6u);
+  EXPECT_EQ(found->count, 6u);
+  EXPECT_DOUBLE_EQ(found->times, 1.65);
+  EXPECT_EQ(found->excess_ns, 65 * 6);
+  // Two stretches are how the program goes.
+  for (size_t i = 14; i < 18; ++i) steps[i] = 165;
+  EXPECT_FALSE(uneven_steps(steps));
+}
+
 TEST(UnevenSteps, NeitherNoiseNorAPatternNorTooFew) {
   Durations noise;
   for (int64_t i = 0; i < 40; ++i) noise.push_back(100 + (i * 37) % 19);

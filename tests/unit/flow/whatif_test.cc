@@ -313,6 +313,24 @@ TEST(WhatIf, GraphIsRefused) {
   EXPECT_EQ(sync_run().edit("cuda_graph").refusal, EditRefusal::kFewIterations);
 }
 
+TEST(WhatIf, NoGraphHoldsACopyOfPageableMemory) {
+  const auto refusal_with = [](const char* copy) {
+    TraceMaker maker;
+    Windows windows{WindowSource::kProfilerStep, {}, 0};
+    for (uint32_t i = 0; i < 24; ++i) {
+      const int64_t at_ns = i * 20'000;
+      if (i % 4 == 0) windows.windows.push_back({"step", at_ns, at_ns + 80'000});
+      maker.call(1, "cudaMemcpyAsync", at_ns, 4'000, 2 * i + 1)
+          .copy(0, 7, copy, at_ns + 5'000, 1'000, 2 * i + 1)
+          .call(1, "cudaLaunchKernel", at_ns + 8'000, 4'000, 2 * i + 2)
+          .kernel(0, 7, "k", at_ns + 14'000, 3'000, 2 * i + 2);
+    }
+    return Traced(maker.build(), windows).edit("cuda_graph").refusal;
+  };
+  EXPECT_EQ(refusal_with("Memcpy HtoD (Pageable -> Device)"), EditRefusal::kNotCapturable);
+  EXPECT_EQ(refusal_with("Memcpy HtoD (Pinned -> Device)"), EditRefusal::kNone);
+}
+
 TEST(WhatIf, ChainBecomesOneKernel) {
   const Traced run = step_run(2);
   // The first step ends 8000 earlier for 12000 less host time: kernels a, b and c back to back,

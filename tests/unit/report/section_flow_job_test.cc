@@ -61,6 +61,30 @@ TEST(JobFlowWords, NobodyIsLateAmongEquals) {
             "No rank is later than the others.");
 }
 
+TEST(BlameLevers, AreTheReplaysOfBlame) {
+  const JobFlow flow(flows({100, 100, 160, 170}));
+  const std::vector<AnswerLever> levers = blame_levers(flow);
+  ASSERT_EQ(levers.size(), 2u);
+  EXPECT_EQ(levers[0].title, "Ranks 2 and 3 at their peers' pace");
+  EXPECT_EQ(levers[0].gain_ns, flow.blame.late->gain_ns);
+  EXPECT_EQ(levers[0].gain_ns, 70 * kMilli);
+  EXPECT_DOUBLE_EQ(levers[0].share, 70.0 / 240);
+  EXPECT_EQ(levers[0].grade, "at most");
+  // One transfer of 20 ms, for which nobody waits any more.
+  EXPECT_EQ(levers[1].key, "transfers");
+  EXPECT_EQ(levers[1].gain_ns, 20 * kMilli);
+  EXPECT_EQ(levers[1].code,
+            "first all_reduce, 1 \u00D7 20.0 ms: beside kernels, begun earlier, or fewer bytes");
+}
+
+TEST(BlameLevers, TransfersThatOthersMayHoldUpStay) {
+  std::vector<RankFlow> two = flows({100, 100});
+  for (RankFlow& one : two) one.graph.world_size = 4;
+  const JobFlow flow(std::move(two));
+  EXPECT_EQ(flow.blame.transfer_gain_ns, 0);
+  EXPECT_TRUE(blame_levers(flow).empty());
+}
+
 TEST(JobFlowWords, SayThatRanksAreMissing) {
   std::vector<RankFlow> two = flows({100, 160});
   for (RankFlow& one : two) one.graph.world_size = 4;

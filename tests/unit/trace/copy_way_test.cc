@@ -33,5 +33,12 @@ TEST(CopyWay, PinnedOnEitherSide) {
   EXPECT_FALSE(is_pinned_copy("CopyHostToDevice"));
 }
 
+TEST(CopyWay, PageableOnlyWhereTheNameSaysSo) {
+  EXPECT_TRUE(is_pageable_copy("Memcpy HtoD (Pageable -> Device)"));
+  EXPECT_TRUE(is_pageable_copy("Memcpy DtoH (Device -> Pageable)"));
+  EXPECT_FALSE(is_pageable_copy("Memcpy DtoH (Device -> Pinned)"));
+  EXPECT_FALSE(is_pageable_copy("CopyDeviceToHost"));
+}
+
 }  // namespace
 }  // namespace assay

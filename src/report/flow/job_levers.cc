@@ -1,0 +1,169 @@
+// The levers of a job that blame knows: ranks at the pace of others, links, transfers. Each number
+// is that of a replay of all ranks.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <utility>
+
+#include "base/numbers.h"
+#include "report/document/text.h"
+#include "report/document/units.h"
+#include "report/flow/job.h"
+#include "report/flow/rank_labels.h"
+#include "report/flow/spoken.h"
+
+namespace assay {
+namespace {
+
+constexpr int64_t kLeastPart = 100;  // a lever gives one in so many of the run
+constexpr int64_t kCommonPart = 10;  // and what none is to blame for one in so many
+constexpr size_t kNameRoom = 36;
+constexpr size_t kWhoRoom = 24;
+
+class BlameLevers {
+ public:
+  explicit BlameLevers(const JobFlow& flow) : flow_(flow), blame_(flow.blame), labels_(flow.job) {}
+
+  std::vector<AnswerLever> find() {
+    if (!flow_.job.aligned()) return {};
+    add_late();
+    add_common();
+    add_link();
+    add_transfers();
+    return std::move(levers_);
+  }
+
+ private:
+  void add(std::string key, int64_t gain_ns, std::string title, std::string code) {
+    if (gain_ns <= 0 || gain_ns * kLeastPart < blame_.makespan_ns) return;
+    levers_.push_back({.key = std::move(key),
+                       .title = std::move(title),
+                       .code = std::move(code),
+                       .gain_ns = gain_ns,
+                       .share = share(gain_ns, blame_.makespan_ns),
+                       .grade = "at most"});
+  }
+
+  void add_late() {
+    if (!blame_.late) return;
+    const BlameSet& late = *blame_.late;
+    const bool many = late.ranks.size() > 1;
+    std::string who = late.name.empty() ? labels_.subject(late.ranks) : late.name;
+    who.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(who.front())));
+    if (who.size() > kWhoRoom) who = std::to_string(late.ranks.size()) + " ranks";
+    add("late_ranks", late.gain_ns,
+        who + (many && late.name.empty() ? " at their peers' pace" : " at its peers' pace"),
+        late_code());
+  }
+
+  // One part that all of the late ranks' excess has in common, else nothing is named.
+  std::string late_code() const {
+    if (blame_.parts.empty() || blame_.reasons.empty()) return "";
+    const BlameReason& reason = blame_.reasons.front();
+    const bool alike =
+        std::all_of(blame_.reasons.begin(), blame_.reasons.end(), [&](const BlameReason& other) {
+          return other.on_host() == reason.on_host() && other.in_one() == reason.in_one() &&
+                 (!reason.in_one() || other.what == reason.what);
+        });
+    if (!alike) return "each has a reason of its own";
+    return reason.on_host() ? host_code(reason) : device_code(reason);
+  }
+
+  std::string host_code(const BlameReason& reason) const {
+    const std::string& name = reason.what.name;
+    if (reason.in_one() && reason.what.cause == FlowCause::kInput) {
+      return "its loader: more workers, smaller or equal batches, a faster disk";
+    }
+    if (reason.in_one() && !name.empty()) {
+      return "shorten " + fitted(name, kNameRoom) + ", or let the GPU run beside it";
+    }
+    if (reason.in_one()) return "profile(..., with_stack=True) there names what the host does";
+    return "a slower host: its cores, clocks, and what else runs there";
+  }
+
+  std::string device_code(const BlameReason& reason) const {
+    const auto part = std::find_if(blame_.parts.begin(), blame_.parts.end(),
+                                   [&](const BlamePart& one) { return one.what == reason.what; });
+    if (part != blame_.parts.end() && part->more) {
+      return "more work than its peers have: equal parts to all";
+    }
+    if (reason.in_one()) {
+      return fitted(shown_name(reason.what), kNameRoom) + ": its shapes, how it was built, clocks";
+    }
+    return "a slower GPU: its clocks, power and temperature";
+  }
+
+  // Delays that strike every rank now and then.
+  void add_common() {
+    if (blame_.late || blame_.network) return;
+    if (blame_.common_gain_ns * kCommonPart < blame_.makespan_ns) return;
+    const bool host = blame_.uneven ? blame_.uneven->what.host : blame_.other_pauses.count > 0;
+    add("common_pace", blame_.common_gain_ns, "All ranks at the median pace, each time",
+        !host ? "equal work for each, each time"
+              : "other processes on its cores, locks, page faults, garbage collection");
+  }
+
+  void add_link() {
+    const LinkClass* worst = worst_link(blame_);
+    if (worst != nullptr) {
+      add("link", worst->gain_ns, "A link as fast as the others'",
+          "of ranks " + labels_.list(worst->ranks) + ": its cable, card and route");
+      return;
+    }
+    const LinkClass* slow = worst_slow_meetings(blame_);
+    if (slow == nullptr) return;
+    add("link", slow->slow->gain_ns, "No transfers that stall",
+        "what else used the network then; links that fail over or lose packets");
+  }
+
+  // What is left of communication once all have come.
+  void add_transfers() {
+    const LinkClass* most = nullptr;
+    const auto all_ns = [](const LinkClass& link) {
+      return link.transfer_ns * static_cast<int64_t>(link.meetings);
+    };
+    for (const LinkClass& link : blame_.links) {
+      if (most == nullptr || all_ns(link) > all_ns(*most)) most = &link;
+    }
+    if (most == nullptr) return;
+    add("transfers", blame_.transfer_gain_ns, "Hide or shrink transfers",
+        fmt::format("first {}, {} \u00D7 {}: beside kernels, begun earlier, or fewer bytes",
+                    flow_.job.groups()[most->group].kind,
+                    format_count(static_cast<int64_t>(most->meetings)),
+                    format_ns(most->transfer_ns)));
+  }
+
+  const JobFlow& flow_;
+  const JobBlame& blame_;
+  const RankLabels labels_;
+  std::vector<AnswerLever> levers_;
+};
+
+}  // namespace
+
+const LinkClass* worst_link(const JobBlame& blame) {
+  if (!blame.network) return nullptr;
+  const LinkClass* worst = nullptr;
+  for (const LinkClass& link : blame.links) {
+    if (!link.suspect || link.gain_ns <= 0) continue;
+    if (worst == nullptr || link.gain_ns > worst->gain_ns) worst = &link;
+  }
+  return worst;
+}
+
+const LinkClass* worst_slow_meetings(const JobBlame& blame) {
+  constexpr int64_t kLeastShare = 20;  // one in so many of the run
+  const LinkClass* worst = nullptr;
+  for (const LinkClass& link : blame.links) {
+    if (!link.slow || link.slow->gain_ns * kLeastShare < blame.makespan_ns) continue;
+    if (worst == nullptr || link.slow->gain_ns > worst->slow->gain_ns) worst = &link;
+  }
+  return worst;
+}
+
+std::vector<AnswerLever> blame_levers(const JobFlow& flow) { return BlameLevers(flow).find(); }
+
+}  // namespace assay
