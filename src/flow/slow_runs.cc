@@ -10,11 +10,11 @@
 namespace assay {
 namespace {
 
-constexpr int64_t kTimes = 3;       // medians that a slow run takes
-constexpr size_t kLeastRuns = 20;   // of a kernel
-constexpr size_t kLeastSlow = 4;    // fewer tell nothing of how they come
-constexpr size_t kFewOf = 5;        // one in so many at most
-constexpr int64_t kLeastPart = 20;  // one in so many of the window
+constexpr int64_t kSlowMedians = 3;     // medians that a slow run takes
+constexpr size_t kLeastRuns = 20;       // of a kernel
+constexpr size_t kLeastSlow = 4;        // fewer tell nothing of how they come
+constexpr size_t kSlowAtMostOneOf = 5;  // one in so many at most
+constexpr int64_t kLeastPart = 20;      // one in so many of the window
 
 // Name, grid and block; shapes are 0 where they are not recorded.
 using Shape = std::tuple<uint32_t, uint64_t, uint64_t>;
@@ -62,14 +62,15 @@ std::optional<SlowRuns> slow_of(StringId name, const std::vector<int64_t>& runs_
   int64_t longest_ns = 0;
   size_t usual = 0;
   for (size_t i = 0; i < runs_ns.size(); ++i) {
-    slow[i] = middle > 0 && runs_ns[i] >= kTimes * middle;
+    slow[i] = middle > 0 && runs_ns[i] >= kSlowMedians * middle;
     usual += runs_ns[i] * 2 < middle * 3;
     if (!slow[i]) continue;
     places.push_back(i);
     longest_ns = std::max(longest_ns, runs_ns[i]);
     found.excess_ns += runs_ns[i] - middle;
   }
-  if (places.size() < kLeastSlow || places.size() * kFewOf > runs_ns.size()) return std::nullopt;
+  if (places.size() < kLeastSlow || places.size() * kSlowAtMostOneOf > runs_ns.size())
+    return std::nullopt;
   if (usual * 10 < (runs_ns.size() - places.size()) * 9) return std::nullopt;
   const size_t half = runs_ns.size() / 2;
   if (places.front() >= half || places.back() < half) return std::nullopt;
