@@ -555,7 +555,7 @@
   R(lag_high_ns, "to", kNanoseconds, "") \
   R(averaged_ns, "averaged", kNanoseconds, "that a reading is the mean of; time constant of sensor and device") \
   R(ramp_ns, "ramp", kNanoseconds, "") \
-  R(explained, "explained", kShare, "share of the variance of the power readings")
+  R(explained, "variance explained", kShare, "share of the variance of the power readings")
 
 // How far from the roof
 #define ASSAY_ROOF_RESULTS(R, U, O) \
