@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -41,25 +43,29 @@ bool told(const DiffReport& report) {
   return report.time.noise == DiffNoise::kReal || report.hidden_by_few;
 }
 
-constexpr int kSeeds = 1000;
+// ASSAY_NOISE_SEEDS=1000 makes the tables of docs/measured/diff.md.
+int seeds() {
+  const char* asked = std::getenv("ASSAY_NOISE_SEEDS");
+  return asked == nullptr ? 250 : std::max(1, std::atoi(asked));
+}
 constexpr double kMiddleNs = 1e8;
 
 double rate_of_iterations(size_t iterations, Noise noise, double factor) {
   int count = 0;
-  for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
-    SplitMix64 random(mix_seeds(seed, iterations));
+  for (int seed = 1; seed <= seeds(); ++seed) {
+    SplitMix64 random(mix_seeds(static_cast<uint64_t>(seed), iterations));
     const DiffSide a = make_side({run_of(random, iterations, noise, kMiddleNs)});
     const DiffSide b = make_side({run_of(random, iterations, noise, kMiddleNs * factor)});
     count += told(compare_sides(a, b, {.resamples = 400}));
   }
-  return static_cast<double>(count) / kSeeds;
+  return static_cast<double>(count) / seeds();
 }
 
 // Pairs whose machine differs by 3 % from pair to pair, runs by 0.3 % within.
 double rate_of_runs(size_t pairs, bool paired, double factor) {
   int count = 0;
-  for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
-    SplitMix64 random(mix_seeds(seed, pairs));
+  for (int seed = 1; seed <= seeds(); ++seed) {
+    SplitMix64 random(mix_seeds(static_cast<uint64_t>(seed), pairs));
     std::vector<DiffRun> a;
     std::vector<DiffRun> b;
     for (size_t i = 0; i < pairs; ++i) {
@@ -71,12 +77,12 @@ double rate_of_runs(size_t pairs, bool paired, double factor) {
     }
     count += told(compare_sides(make_side(a), make_side(b), {.resamples = 400, .paired = paired}));
   }
-  return static_cast<double>(count) / kSeeds;
+  return static_cast<double>(count) / seeds();
 }
 
 TEST(NoiseProperty, TheSameProgramIsRarelyToldToHaveChanged) {
   const std::pair<Noise, double> most[] = {
-      {Noise::kNormal, 0.075}, {Noise::kNeighbours, 0.2}, {Noise::kFarOnes, 0.11}};
+      {Noise::kNormal, 0.1}, {Noise::kNeighbours, 0.22}, {Noise::kFarOnes, 0.13}};
   for (const size_t iterations : {4, 8, 16, 30, 100}) {
     for (const auto& [noise, rate] : most) {
       const double told = rate_of_iterations(iterations, noise, 1);
@@ -92,9 +98,9 @@ TEST(NoiseProperty, PairsTellWhatTheirMachinesHide) {
     const double paired = rate_of_runs(pairs, true, 0.98);
     const double alone = rate_of_runs(pairs, false, 0.98);
     std::printf("pairs: %zu same %.3f, -2 %%: %.3f paired, %.3f not\n", pairs, same, paired, alone);
-    EXPECT_LE(same, 0.09) << pairs;
-    EXPECT_GE(paired, pairs < 5 ? 0.2 : 0.95) << pairs;
-    EXPECT_LE(alone, 0.25) << pairs;
+    EXPECT_LE(same, 0.12) << pairs;
+    EXPECT_GE(paired, pairs < 5 ? 0.2 : 0.93) << pairs;
+    EXPECT_LE(alone, 0.27) << pairs;
   }
 }
 

@@ -111,7 +111,7 @@ TEST(LevelFiguresSection, SaysOfEveryFigureWhatAConfigurationLacks) {
   EXPECT_EQ(missing_of["4, top"].substr(0, 6), "bare: ");
   // Readers get the same in words.
   const auto prose = blocks<Prose>(section);
-  ASSERT_EQ(prose.size(), 1u);  // and no insight
+  ASSERT_EQ(prose.size(), 1u);                 // and no insight
   EXPECT_EQ(prose[0]->paragraphs.size(), 8u);  // 4 top, 6, 7, 8, 9 of one; 13, 14, 15 of both
 }
 
