@@ -256,7 +256,7 @@ class JobAnswer {
            "stages.";
   }
 
-  // What most of the ranks' idle time is, by name: the end of a sentence.
+  // What most of the ranks' idle time is, by name: behind a sentence.
   std::string most_of_idle() const {
     constexpr int64_t kLeastPart = 10;  // one in so many of the time
     if (total_.idle_ns * kLeastPart < total_.window_ns) return "";
@@ -269,11 +269,12 @@ class JobAnswer {
     if (most == sums.end() || most->second * 2 < total_.idle_ns) return "";
     const auto& [cause, name] = most->first;
     if (cause == FlowCause::kHostGap && name.empty()) {
-      return ", most while nothing tells what the hosts do (Python stacks or CPU samples do)";
+      return ". Most of the idle time nothing tells what the hosts do (Python stacks or CPU "
+             "samples do)";
     }
     const std::string_view activity = host_activity(cause);
     if (activity.empty() || name.empty()) return "";
-    return fmt::format(", most while the hosts {}{}", activity, fitted(name, 48));
+    return fmt::format(". Most of the idle time the hosts {}{}", activity, fitted(name, 48));
   }
 
   // The remark of a rank: how late it is, or how long it waits in collectives.
