@@ -198,7 +198,7 @@ async function attempt(test) {
 export async function main(tests) {
   await openBrowser();
   for (const [name, test] of Object.entries(tests)) {
-    if (!name.includes(process.argv[3] ?? "")) continue;
+    if (!name.includes(process.argv.slice(3).find((word) => !word.startsWith("--")) ?? "")) continue;
     const before = failures.length;
     try {
       await attempt(test);

@@ -587,7 +587,7 @@ SCENES = {
     "two late ranks, two reasons": (lambda: job(lambda rank, _: 3000 * (rank == 5), slow=2), None,
                                     "Rank 2's kernels take longer, most in .*; rank 5's host is behind", "Their hosts"),
     "all ranks save": (lambda: job(lambda _, step: 30000 * (step % 8 == 3), held=("python_function", "acme/save.py(1): save_state")),
-                       "host", r"most while the hosts are in acme/save.py\(1\): save_state", "is late:"),
+                       "host", r"Most of the idle time the hosts are in acme/save.py\(1\): save_state", "is late:"),
     "two ranks with other work": (lambda: job(lambda *_: 0, others=(6, 7)), None,
                                   "^Ranks 6 and 7, which run other work, make the others wait, last in 20 of 20", "No rank"),
     "a network that is slow for a while": (lambda: job(lambda *_: 0, transfer_us=lambda step: 500 if step < 17 else 8000), None,

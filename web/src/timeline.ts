@@ -52,8 +52,10 @@ function above(values: Float64Array | Uint32Array, limit: number): number {
   return low;
 }
 
-// A lane's name as its column holds it. That it is a thread stands below; numbers of threads differ at their ends.
+// A lane's name as its column holds it. Numbers of GPUs differ at their ends. That it is a thread stands below; numbers of threads differ at their ends.
 function laneWords(name: string): string {
+  const stream = /^GPU (\d+) (stream .*)$/.exec(name);
+  if (stream && name.length > LONGEST_NAME) return shortenMiddle(`\u2026${stream[1]!.slice(-3)}, ${stream[2]!}`, LONGEST_NAME + 4);
   const thread = /^thread (-?\d+)(.*)$/.exec(name);
   if (!thread) return shortenMiddle(name, LONGEST_NAME);
   const [, number, process] = thread as unknown as [string, string, string];

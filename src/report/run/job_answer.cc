@@ -279,7 +279,7 @@ class JobAnswer {
 
   std::string part_text(int64_t ns) const { return format_share(share(ns, total_.window_ns)); }
 
-  // What the ranks' idle time is: the end of a sentence.
+  // What the ranks' idle time is: the end of a sentence, or one of its own behind it.
   std::string most_of_idle() const {
     constexpr int64_t kLeastPart = 10;  // one in so many of the time
     if (total_.idle_ns * kLeastPart < total_.window_ns) return "";
@@ -288,13 +288,13 @@ class JobAnswer {
     const NamedIdle& most = parts.front();
     const std::string share_of = " (" + part_text(most.ns) + ")";
     if (most.cause == FlowCause::kHostGap && most.name.empty()) {
-      return ", most" + share_of +
-             " while nothing tells what the hosts do (Python stacks or CPU samples do)";
+      return ". Most of the idle time" + share_of +
+             " nothing tells what the hosts do (Python stacks or CPU samples do)";
     }
     const std::string_view activity = host_activity(most.cause);
     if (activity.empty() || most.name.empty()) return idle_by_cause();
-    return fmt::format(", most while the hosts {}{}{}{}", activity, fitted(most.name, 48), share_of,
-                       next_of_idle(parts));
+    return fmt::format(". Most of the idle time the hosts {}{}{}{}", activity,
+                       fitted(most.name, 48), share_of, next_of_idle(parts));
   }
 
   // What comes behind the largest part, where it is much of the rest.
