@@ -21,15 +21,15 @@ import check_flag
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 REPORT = ROOT / "examples/report.html"
 TRACE = "examples/h100_vit_inference.json.gz"
-DATA = re.compile(r'(id="assay-(?:view|json)">)([A-Za-z0-9+/=]*)')
+DATA = re.compile(r'(id="assay-(?:head|view|json)">)([A-Za-z0-9+/=]*)')
 
 
 def parts(path):
-    """The page around the data, and the two documents in it."""
+    """The page around the data, and the documents in it."""
     html = path.read_text(encoding="utf-8")
     documents = [json.loads(gzip.decompress(base64.b64decode(data))) for _, data in DATA.findall(html)]
     for document in documents:
-        document["tool"]["version"] = ""
+        document.get("tool", {}).pop("version", None)
         document.pop("definitions", None)
     return [DATA.sub(r"\1", html), *documents]
 
