@@ -91,11 +91,14 @@ std::vector<AnswerLever> job_levers(const JobFlow& flow, const std::vector<RankO
   }
   int64_t most_ns = 0;
   for (const AnswerLever& lever : levers) most_ns = std::max(most_ns, lever.gain_ns);
-  const auto first = [&](const AnswerLever& lever) {
-    return leads(lever.key, flow.bound) && lever.gain_ns * 2 >= most_ns;
+  // The screen begins with late ranks where there are some, else with what bounds the job.
+  const auto place = [&](const AnswerLever& lever) {
+    if (lever.gain_ns * 2 < most_ns) return 2;
+    if (lever.key == "late_ranks") return 0;
+    return leads(lever.key, flow.bound) ? 1 : 2;
   };
   std::stable_sort(levers.begin(), levers.end(), [&](const AnswerLever& a, const AnswerLever& b) {
-    if (first(a) != first(b)) return first(a);
+    if (place(a) != place(b)) return place(a) < place(b);
     return a.gain_ns > b.gain_ns;
   });
   // Cheaper kernels help where the GPUs lead; else they come behind what does.

@@ -40,10 +40,10 @@ TEST(PowerLogReader, NvidiaSmiWithUnits) {
 
 // A sampler of ten rows a second that stamps whole seconds: tegrastats, dmon -o T.
 TEST(PowerLogReader, RowsOfOneSecondAreSpreadOverIt) {
-  std::string text = "timestamp, power.draw [W]\n";
+  std::string text = "timestamp, index, power.draw [W]\n";
   for (int i = 3; i < 42; ++i) {  // the log begins in the middle of its first second
-    text +=
-        "2024/04/03 11:08:" + std::to_string(14 + i / 10) + ", " + std::to_string(100 + i) + " W\n";
+    text += "2024/04/03 11:08:" + std::to_string(14 + i / 10) + ", 0, " + std::to_string(100 + i) +
+            " W\n";
   }
   const auto log = read(text);
   ASSERT_TRUE(log) << log.error().describe();
@@ -59,8 +59,9 @@ TEST(PowerLogReader, RowsOfOneSecondAreSpreadOverIt) {
 
 TEST(PowerLogReader, StampsAreLeftAsTheyAreWhereASecondHasOne) {
   const auto log = read(
-      "timestamp, power.draw [W]\n2024/04/03 11:08:14, 1 W\n2024/04/03 11:08:15, 2 W\n"
-      "2024/04/03 11:08:15, 3 W\n2024/04/03 11:08:16, 4 W\n2024/04/03 11:08:17, 5 W\n");
+      "timestamp, index, power.draw [W]\n2024/04/03 11:08:14, 0, 1 W\n"
+      "2024/04/03 11:08:15, 0, 2 W\n2024/04/03 11:08:15, 0, 3 W\n"
+      "2024/04/03 11:08:16, 0, 4 W\n2024/04/03 11:08:17, 0, 5 W\n");
   ASSERT_TRUE(log) << log.error().describe();
   EXPECT_EQ(log->stamps_shared, 0u);
   EXPECT_EQ(log->series[0].readings[2].t_ns, kApril + kSecond);
