@@ -66,8 +66,9 @@ TEST_F(Amd, AmdSmiGoesBeforeRocmSmi) {
   EXPECT_DOUBLE_EQ(facts.power_limit_w, 1000);
   EXPECT_THAT(facts.documented.source, HasSubstr("(AMD SMI)"));
   logged(**device, {}, 0, 0, [](const std::vector<PowerSample>& found) {
-    // A unit of 15.259 uJ more or less over a quarter of a millisecond.
-    for (const PowerSample& sample : found) EXPECT_NEAR(sample.power_w, 300, 62);
+    // A unit of 15.259 uJ more or less over a quarter of a millisecond, which a busy machine makes
+    // shorter now and then: a poll that came late is followed by one in time.
+    for (const PowerSample& sample : found) EXPECT_NEAR(sample.power_w, 300, 150);
     double sum = 0;
     for (const PowerSample& sample : found) sum += sample.power_w;
     return found.size() >= 10 && std::abs(sum / static_cast<double>(found.size()) - 300) < 10;
