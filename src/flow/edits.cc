@@ -471,17 +471,10 @@ std::vector<std::vector<uint32_t>> calls_of_iterations(const FlowRun& run,
   return calls;
 }
 
-bool copies_pageable(const FlowRun& run, const FlowCall& call) {
-  for (uint32_t k = 0; k < call.work_count; ++k) {
-    if (run.works[run.works_of_calls[call.first_work + k]].pageable) return true;
-  }
-  return false;
-}
-
 bool breaks_graph(const FlowRun& run, const FlowCall& call) {
   return call.kind == FlowCause::kSync || call.kind == FlowCause::kAlloc ||
          call.kind == FlowCause::kCold || call.target_count > 0 || call.graph ||
-         copies_pageable(run, call);
+         pageable_copy(run, call) != nullptr;
 }
 
 bool launches_kernel(const FlowRun& run, const FlowCall& call) {

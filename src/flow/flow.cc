@@ -127,20 +127,13 @@ FlowEvidence gather_evidence(const FlowRun& run, Interval window) {
 // one only waits for it; null = none.
 const FlowWork* pageable_copy_of(const FlowRun& run, uint32_t c) {
   constexpr int64_t kBehindNs = 20'000;
-  const auto own = [&run](const FlowCall& call) -> const FlowWork* {
-    for (uint32_t k = 0; k < call.work_count; ++k) {
-      const FlowWork& work = run.works[run.works_of_calls[call.first_work + k]];
-      if (work.pageable) return &work;
-    }
-    return nullptr;
-  };
   const FlowCall& call = run.calls[c];
-  const FlowWork* copy = own(call);
+  const FlowWork* copy = pageable_copy(run, call);
   if (copy != nullptr || c == 0 || call.work_count > 0 || call.kind != FlowCause::kSync)
     return copy;
   const FlowCall& before = run.calls[c - 1];
   const bool behind = before.thread == call.thread && call.start_ns - before.end_ns <= kBehindNs;
-  return behind ? own(before) : nullptr;
+  return behind ? pageable_copy(run, before) : nullptr;
 }
 
 void add_pageable(const FlowRun& run, const std::vector<FlowSlice>& idle, Interval window,

@@ -183,6 +183,15 @@ inline int64_t arrival_ns(const FlowRun& run, const FlowWork& work) {
   return std::max(work.submit_ns, std::min(work.submit_ns + run.floors.way_ns, work.start_ns));
 }
 
+// The first copy of a call's from or to pageable memory; nullptr = none.
+inline const FlowWork* pageable_copy(const FlowRun& run, const FlowCall& call) {
+  for (uint32_t k = 0; k < call.work_count; ++k) {
+    const FlowWork& work = run.works[run.works_of_calls[call.first_work + k]];
+    if (work.pageable) return &work;
+  }
+  return nullptr;
+}
+
 // trace and links must outlive the run.
 // kernels: what the kernels are; absent: by the built-in table.
 FlowRun make_flow_run(const Trace& trace, const Links& links,

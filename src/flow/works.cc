@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <queue>
 #include <set>
 #include <string_view>
@@ -31,9 +32,13 @@ WorkKind work_kind(ActivityKind kind, std::string_view name, bool collective) {
   return collective ? WorkKind::kCollective : WorkKind::kCompute;
 }
 
-// From pageable host memory, or from host memory of no known kind.
-bool is_staged_copy(std::string_view name) {
-  return copy_way(name) == CopyWay::kToDevice && !is_pinned_copy(name);
+struct CopyMemory {
+  bool staged = false;  // from pageable host memory, or from host memory of no known kind
+  bool pageable = false;
+};
+CopyMemory copy_memory(std::string_view name) {
+  return {.staged = copy_way(name) == CopyWay::kToDevice && !is_pinned_copy(name),
+          .pageable = is_pageable_copy(name)};
 }
 
 int64_t submit_time(const FlowRun& run, const FlowWork& work) {
@@ -57,7 +62,7 @@ void add_works(FlowRun& run) {
     if (rows.kind[a] != ActivityKind::kSync) order.push_back({rows.start_ns[a], a});
   }
   sort_runs(order);
-  std::vector<uint8_t> staged(run.trace->strings.size(), 0);  // 1: no, 2: yes
+  std::vector<std::optional<CopyMemory>> memory(run.trace->strings.size());  // by name of a copy
   run.works.reserve(order.size());
   for (const Timed& at : order) {
     FlowWork work;
@@ -68,10 +73,10 @@ void add_works(FlowRun& run) {
     work.kind =
         work_kind(rows.kind[at.row], run.trace->text(rows.name[at.row]), collective[at.row]);
     if (work.kind == WorkKind::kCopy) {
-      uint8_t& told = staged[rows.name[at.row].index()];
-      if (told == 0) told = is_staged_copy(run.trace->text(rows.name[at.row])) ? 2 : 1;
-      work.host_stages = told == 2;
-      work.pageable = is_pageable_copy(run.trace->text(rows.name[at.row]));
+      std::optional<CopyMemory>& of = memory[rows.name[at.row].index()];
+      if (!of) of = copy_memory(run.trace->text(rows.name[at.row]));
+      work.host_stages = of->staged;
+      work.pageable = of->pageable;
     }
     const ApiCallId call = run.links->activity_call[at.row];
     if (call) work.call = run.outer_call[call.index()];

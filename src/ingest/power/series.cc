@@ -153,8 +153,6 @@ Status SeriesBuilder::finish(const std::string& path) {
   for (PowerSeries& series : log_.series) {
     std::stable_sort(series.readings.begin(), series.readings.end(),
                      [](const PowerReading& a, const PowerReading& b) { return a.t_ns < b.t_ns; });
-  }
-  for (PowerSeries& series : log_.series) {
     log_.stamps_shared += spread_stamps(series.readings);
     spread_stamps(series.counter);
   }
