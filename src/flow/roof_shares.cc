@@ -54,11 +54,9 @@ class Calls {
     const auto [place, is_new] =
         again_.try_emplace({one->launch, replays_->nodes[one->node].call}, next);
     if (is_new) recorded_.push_back(*call);
-    // What only a kernel's name tells.
-    OpWork& work = recorded_[place->second - found_.calls.size()].work;
     const KernelFacts facts = run_.kernels->of(run_.trace->activities.name[activity.index()]);
-    const bool tf32 = element_type_named(facts.data_type) == ElementType::kTf32;
-    if (tf32 && work.matrix && work.math == ElementType::kFloat32) work.math = ElementType::kTf32;
+    recorded_[place->second - found_.calls.size()].work.multiply_as(
+        element_type_named(facts.data_type));
   }
 
   const FlowRun& run_;

@@ -199,9 +199,7 @@ struct RoofReader::Rank {
     }
     for (const auto& [key, one] : spent_again) {
       CapturedCall call = replays->calls[key.second];
-      if (one.tf32 && call.work.matrix && call.work.math == ElementType::kFloat32) {
-        call.work.math = ElementType::kTf32;
-      }
+      if (one.tf32) call.work.multiply_as(ElementType::kTf32);
       add_call(call, one);
       reader.job_.replayed_ns += one.dur_ns;
     }

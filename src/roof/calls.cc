@@ -75,10 +75,7 @@ class Finder {
     WorkAnswer& answer = place->second;
     answer = operator_work(trace_.text(trace_.ops.name[op.index()]), inputs_.of(op, kernel_type),
                            enclosing);
-    // In memory FP32, multiplied as what the kernel says.
-    const bool reduced = kernel_type == ElementType::kTf32;
-    if (answer.work.matrix && answer.work.math == ElementType::kFloat32 && reduced)
-      answer.work.math = kernel_type;
+    answer.work.multiply_as(kernel_type);
     return answer;
   }
 

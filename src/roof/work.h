@@ -47,6 +47,11 @@ struct OpWork {
   bool by_values = false;
 
   double bytes() const { return read_bytes + write_bytes; }
+  // What a kernel's name tells of it: in memory FP32, multiplied as TF32.
+  void multiply_as(ElementType kernel_type) {
+    const bool reduced = kernel_type == ElementType::kTf32;
+    if (matrix && math == ElementType::kFloat32 && reduced) math = kernel_type;
+  }
 };
 
 enum class WorkKnown : uint8_t {
