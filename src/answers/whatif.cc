@@ -70,22 +70,13 @@ struct RoofOfRequest {
   FactBook facts;
   std::shared_ptr<const std::vector<CapturedGraph>> captured;
 };
-Result<RoofOfRequest> roof_of_request(const WhatIfRequest& request,
-                                      const std::vector<EditRequest>& edits) {
+// traces: those of the request, with inputs of operators where an edit takes them.
+Result<RoofOfRequest> roof_of_request(const WhatIfRequest& request, TraceRequest traces) {
   RoofOfRequest roof;
   ASSAY_TRY_ASSIGN(roof.facts, load_facts(request.facts));
-  if (!request.device.empty() && roof.facts.values("hardware", request.device).empty()) {
-    return Error{
-        ErrorCode::kInvalidArgument,
-        "--peaks " + request.device + ": no such device in the facts (docs/formats/facts.md)", "",
-        -1};
-  }
-  const bool asked = std::any_of(edits.begin(), edits.end(), [](const EditRequest& edit) {
-    return edit.kind == EditKind::kRoof;
-  });
-  if (!asked) return roof;
-  TraceRequest traces = request.traces;
-  traces.keep_op_inputs = true;
+  if (!request.device.empty()) ASSAY_TRY(check_peaks_device(roof.facts, request.device));
+  // They are kept where the roof is asked for, and only it takes recordings.
+  if (!traces.keep_op_inputs) return roof;
   ASSAY_TRY_ASSIGN(traces.files, input_files(traces.inputs, traces.listener));
   ASSAY_TRY_ASSIGN(roof.captured, recorded_graphs(traces, request.captures));
   return roof;
@@ -196,7 +187,7 @@ Result<Answer> answer_whatif(const WhatIfRequest& request) {
     traces.keep_op_inputs = std::any_of(edits.begin(), edits.end(), [](const EditRequest& edit) {
       return edit.kind == EditKind::kRoof;
     });
-    ASSAY_TRY_ASSIGN(const RoofOfRequest roof, roof_of_request(request, edits));
+    ASSAY_TRY_ASSIGN(const RoofOfRequest roof, roof_of_request(request, traces));
     return answer_traces(traces, "What if", [&](const LoadedTrace& loaded) {
       return whatif_content(request, edits, roof, loaded);
     });

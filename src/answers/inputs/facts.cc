@@ -12,4 +12,10 @@ Result<FactBook> load_facts(const std::string& path) {
   return facts;
 }
 
+Status check_peaks_device(const FactBook& facts, const std::string& name) {
+  if (!facts.values("hardware", name).empty()) return Ok{};
+  return Error{ErrorCode::kInvalidArgument,
+               "--peaks " + name + ": no such device in the facts (docs/formats/facts.md)", "", -1};
+}
+
 }  // namespace assay

@@ -11,4 +11,7 @@ namespace assay {
 // (docs/formats/facts.md).
 Result<FactBook> load_facts(const std::string& path);
 
+// Error (invalid argument) where --peaks names a device that the facts do not know.
+Status check_peaks_device(const FactBook& facts, const std::string& name);
+
 }  // namespace assay

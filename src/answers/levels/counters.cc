@@ -82,8 +82,8 @@ Result<WaterfallDevice> find_device(const CounterRequest& request, const Counter
   CounterDevice counted;
   if (asked.name.empty()) {
     ASSAY_TRY_ASSIGN(counted, counted_device(counters));
-  } else if (facts.values("hardware", asked.name).empty()) {
-    return bad("--peaks " + asked.name + ": no such device in the facts (docs/formats/facts.md)");
+  } else {
+    ASSAY_TRY(check_peaks_device(facts, asked.name));
   }
   WaterfallDevice device;
   device.peaks.device = asked.name.empty() ? counted.name : asked.name;
