@@ -8,16 +8,11 @@
 // browser contexts. Pans: 120 key presses at three zooms; the time that the page takes to draw, and the frames.
 
 import { execFileSync } from "node:child_process";
-import { createRequire } from "node:module";
-import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { join } from "node:path";
+import { launch, open } from "./open.mjs";
 
-const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
-const { chromium } = createRequire(join(ROOT, "web/package.json"))("playwright-core");
-const executablePath = process.env.ASSAY_CHROMIUM ??
-  ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((place) => existsSync(place));
 const [assay, ...inputs] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), "assay-bench-page-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
@@ -32,23 +27,6 @@ function took(...args) {
   const begun = performance.now();
   execFileSync(assay, args, { stdio: "ignore" });
   return performance.now() - begun;
-}
-
-// Milliseconds from the begin of navigation until the page is built.
-async function load(browser, file) {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
-  const page = await context.newPage();
-  await page.addInitScript(() => {
-    new MutationObserver((_, watcher) => {
-      if (!document.documentElement?.dataset.ready) return;
-      window.readyAt = performance.now();
-      watcher.disconnect();
-    }).observe(document, { attributes: true, childList: true, subtree: true });
-  });
-  await page.goto(pathToFileURL(file).href);
-  await page.waitForFunction(() => window.readyAt);
-  const at = await page.evaluate(() => window.readyAt);
-  return { at, page, close: () => context.close() };
 }
 
 // Presses a key once a frame: what drawing took, and what lay between frames.
@@ -68,7 +46,7 @@ const pan = (page, presses, key) => page.evaluate(async ([presses, key]) => {
   return { drawn, apart };
 }, [presses, key]);
 
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+const browser = await launch();
 for (const [i, input] of inputs.entries()) {
   const html = join(folder, `page${i}.html`);
   const reading = statSync(input).isDirectory() ? null : await times(5, () => took("info", input));
@@ -77,8 +55,8 @@ for (const [i, input] of inputs.entries()) {
   const told = [`${input.split("/").pop()}: ${(statSync(html).size / 1e6).toFixed(2)} MB`];
   told.push(`page ${(whole - answer).toFixed(0)} ms beside the answer`);
   if (reading !== null) told.push(`${(whole - reading).toFixed(0)} ms after reading`);
-  told.push(`loads in ${(await times(5, async () => { const { at, close } = await load(browser, html); await close(); return at; })).toFixed(0)} ms`);
-  const { page, close } = await load(browser, html);
+  told.push(`loads in ${(await times(5, async () => { const { at, close } = await open(browser, html); await close(); return at; })).toFixed(0)} ms`);
+  const { page, close } = await open(browser, html);
   if (await page.locator(".lane-canvas").count() > 0) {
     for (const zooms of [0, 3, 9]) {
       await page.evaluate((n) => { for (let k = 0; k < n; ++k) document.querySelector(".lane-canvas").dispatchEvent(new KeyboardEvent("keydown", { key: "+" })); }, zooms === 0 ? 1 : zooms);
