@@ -6,10 +6,10 @@
 // or configurations are looked at and the most striking is told, the interval is as much wider.
 
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
+#include "base/numbers.h"
 #include "levels/figures.h"
 
 namespace assay {
@@ -18,7 +18,7 @@ enum class InsightState : uint8_t { kHolds, kNot, kUnknown };
 std::string_view insight_state_name(InsightState state);  // "holds", "not", "unknown"
 
 struct Insight {
-  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  static constexpr double kNone = kNan;
 
   int number = 0;           // of the paper
   std::string figure = {};  // of the paper: "5"

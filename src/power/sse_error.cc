@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <optional>
 
+#include "base/numbers.h"
 #include "base/random.h"
 #include "base/stats.h"
 
@@ -50,7 +50,6 @@ std::optional<double> difference(const std::vector<LoiPoint>& ssp, uint32_t ssp_
 Interval95 sse_error_interval(const std::vector<LoiPoint>& ssp, uint32_t ssp_degree,
                               const std::vector<LoiPoint>& sse, uint32_t sse_degree, double span_ns,
                               uint32_t resamples, uint64_t seed) {
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   const std::vector<RunPoints> runs = by_run(ssp, sse);
   const auto found = difference(ssp, ssp_degree, sse, sse_degree, span_ns);
   if (runs.size() < kFewestRuns || !found) return {kNan, kNan};
