@@ -25,6 +25,13 @@ const coloured = (page, label, colour) => page.evaluate(([label, colour]) => {
   return count;
 }, [label, colour]);
 
+// The report of three traces that are no job; each has kernels of its own name.
+function threeTraces(name) {
+  const steps = (rank) => Array.from({ length: 60 }, (_, i) => launch(1 + i, 10 + i * 60, `kernel_of_rank_${rank}`, { run: 20 })).flat();
+  run("report", ...[0, 1, 2].map((rank) => writeTrace(`${name}${rank}.json`, steps(rank))), "-o", path(`${name}.html`));
+  return path(`${name}.html`);
+}
+
 // A place of the timeline whose tip has such words.
 async function hoverFor(page, words) {
   const box = await canvas(page).boundingBox();
@@ -163,11 +170,26 @@ await main({
     await close();
   },
 
+  async "who is quicker than the page is waited for"() {
+    const slowly = () => {
+      const text = Response.prototype.text;
+      Response.prototype.text = async function () {
+        const all = await text.call(this);
+        if (window.slow) await new Promise((done) => setTimeout(done, 600));
+        return all;
+      };
+    };
+    const { page, close } = await openReport(threeTraces("slow"), { width: 1440, rooms: false, setUp: (opened) => opened.addInitScript(slowly) });
+    await page.evaluate(() => { window.slow = true; });
+    await page.locator(".search-input").fill("kernel_of_rank_1");
+    check(/^Reading/.test(await page.locator(".found").innerText()), "nothing says that the page is read");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => document.querySelector(".part-name")?.textContent.includes("slow1.json"), undefined, { timeout: 60_000 });
+    await close();
+  },
+
   async "a rank is opened from its row, and found by its name"() {
-    const steps = (rank) => Array.from({ length: 60 }, (_, i) => launch(1 + i, 10 + i * 60, `kernel_of_rank_${rank}`, { run: 20 })).flat();
-    const ranks = [0, 1, 2].map((rank) => writeTrace(`one${rank}.json`, steps(rank)));
-    run("report", ...ranks, "-o", path("ranks.html"));
-    const { page, said, close } = await openReport(path("ranks.html"), { width: 1440, rooms: false });
+    const { page, said, close } = await openReport(threeTraces("one"), { width: 1440, rooms: false });
     equal(await page.locator(".rank-name").count(), 3, "rows");
     await page.locator(".rank-name").nth(2).click();
     check((await page.locator(".part-name").innerText()).includes("one2.json"), "the third is not shown");

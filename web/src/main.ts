@@ -519,12 +519,14 @@ function trustPanelOf(part: Part): HTMLElement | null {
 
 // ---- the page ----
 
-let searched: () => Promise<Found[]> = async () => [];
+// The view, once all of it stands: a search waits for that.
+let standing: (view: View) => void = () => {};
+const wholeView = new Promise<View>((done) => (standing = done));
 
 // The answer and its timeline, before all else; the element that takes the rest.
 function buildHead(head: Head, lanes: Lanes | null): HTMLElement {
   const main = h("main", { id: "content" });
-  const search = searchElement(() => searched());
+  const search = searchElement(() => wholeView.then(contents));
   const skip = h("a", { class: "skip", attributes: { href: "#content" } }, "Skip to the verdict");
   const frame = h("div", { class: head.answer ? "frame wide" : "frame" }, main);
   if (head.answer) main.append(answerElement(head.answer, lanes, true, { inputs: head.parts_count, word: head.part_word }));
@@ -576,7 +578,7 @@ function buildRest(view: View, main: HTMLElement): void {
   main.append(...order.filter((e) => e !== null));
   if (!folded) main.before(nav);
   main.parentElement!.after(footerElement(view));
-  searched = () => contents(view);
+  standing(view);
   if (!folded) followScroll(nav);
 }
 

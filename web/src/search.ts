@@ -51,12 +51,14 @@ export function searchElement(entries: () => Promise<Found[]>): HTMLElement {
   list.hidden = true;
   let known: Found[] | null = null;
   let asked = false;
+  let entered = false; // Enter came before it was known what there is: it goes as soon as it is
   const learn = async () => {
     if (asked) return;
     asked = true;
     known = await entries();
-    asked = known.length > 0;
-    if (asked) update();
+    const goes = entered;
+    if (!list.hidden) update();
+    if (goes && !list.hidden) shown[at]?.go();
   };
   let shown: { element: HTMLElement; go: () => void }[] = [];
   let at = -1;
@@ -74,6 +76,13 @@ export function searchElement(entries: () => Promise<Found[]>): HTMLElement {
     input.setAttribute("aria-expanded", "false");
     input.removeAttribute("aria-activedescendant");
   };
+  const open = (...held: HTMLElement[]) => {
+    list.replaceChildren(...held);
+    list.hidden = false;
+    input.setAttribute("aria-expanded", "true");
+  };
+  const remark = (words: string) =>
+    h("div", { class: "found-group", attributes: { role: "option", "aria-selected": "false" } }, words);
   const option = (hit: Hit, query: string) => {
     const element = h("div", { class: "found-one", id: freshId("found"), attributes: { role: "option", "aria-selected": "false" } },
       h("span", {}, shortenMiddle(hit.found.text, LONGEST)), h("small", {}, hit.found.detail));
@@ -89,19 +98,21 @@ export function searchElement(entries: () => Promise<Found[]>): HTMLElement {
   const update = () => {
     const query = input.value.trim().toLowerCase();
     shown = [];
+    entered = false;
     if (query.length < 2) return close();
-    if (!known || known.length === 0) return void learn();
+    if (!known) {
+      open(remark("Reading what there is …"));
+      return void learn();
+    }
     const groups = matching(known, query);
-    list.replaceChildren();
+    open();
     for (const [group, hits] of groups) {
       const rest = hits.length - PER_GROUP;
       list.append(h("div", { attributes: { role: "group", "aria-label": group } },
         h("div", { class: "found-group", attributes: { role: "presentation" } }, group, rest > 0 ? h("small", {}, ` ${hits.length.toLocaleString("en-US")}, the first ${PER_GROUP}`) : null),
         ...hits.slice(0, PER_GROUP).map((hit) => option(hit, query))));
     }
-    if (groups.size === 0) list.append(h("div", { class: "found-group", attributes: { role: "option", "aria-selected": "false" } }, "Nothing here has these words."));
-    list.hidden = false;
-    input.setAttribute("aria-expanded", "true");
+    if (groups.size === 0) list.append(remark("Nothing here has these words."));
     mark(0);
   };
   input.addEventListener("input", update);
@@ -110,7 +121,7 @@ export function searchElement(entries: () => Promise<Found[]>): HTMLElement {
   input.addEventListener("keydown", (event) => {
     if (event.key === "ArrowDown") mark(at + 1);
     else if (event.key === "ArrowUp") mark(at - 1);
-    else if (event.key === "Enter") shown[at]?.go();
+    else if (event.key === "Enter") known ? shown[at]?.go() : (entered = true);
     else if (event.key === "Escape" && !list.hidden) close();
     else return;
     event.preventDefault();
