@@ -66,10 +66,13 @@ enum class Kind : uint16_t {
   kWindow = 18,
   kThread = 19,
   kFooter = 20,
+  kOperator = 21,
 };
 
 // What a program did, as against what the recorder says of itself: only these count as lost.
-constexpr bool is_event(Kind kind) { return kind >= Kind::kApiCall && kind <= Kind::kExternal; }
+constexpr bool is_event(Kind kind) {
+  return (kind >= Kind::kApiCall && kind <= Kind::kExternal) || kind == Kind::kOperator;
+}
 
 struct RecordHeader {
   Kind kind;
@@ -207,6 +210,27 @@ struct Mark {
   uint32_t domain;
 };
 
+enum OperatorFlags : uint32_t {
+  kUserRange = 1,  // a range of record_function, not an operator
+};
+
+// PyTorch's, as an observer inside it saw them. Times are CLOCK_MONOTONIC. Texts of inputs are JSON
+// as PyTorch's profiler writes it (docs/formats/kineto.md); kNoString = not told.
+struct Operator {
+  RecordHeader header;
+  uint32_t thread;
+  uint64_t start;
+  uint64_t end;
+  int64_t sequence;         // autograd's number; -1 = none
+  uint64_t forward_thread;  // RecordFunction's number of the forward operator's thread; 0 = is one
+  uint32_t name;
+  uint32_t dims;
+  uint32_t types;
+  uint32_t strides;
+  uint32_t concrete;
+  uint32_t flags;
+};
+
 // A graph launch that was recorded as a whole.
 struct GraphRun {
   RecordHeader header;
@@ -296,6 +320,8 @@ enum class NoteCode : uint32_t {
   kUnsupportedGpu = 12,  // MIG, vGPU, WSL, confidential computing: value is CUPTI's error
   kTextsForgotten =
       13,  // names of ranges made room for others: value says how many. Nothing is lost
+  kNoOperators =
+      14,  // operators were asked for and cannot be had: value 1 = their observer's fault
 };
 
 struct Note {
@@ -341,6 +367,7 @@ static_assert(sizeof(Wait) == 40 && sizeof(Range) == 40 && sizeof(Mark) == 24);
 static_assert(sizeof(GraphRun) == 40 && sizeof(Overhead) == 32 && sizeof(External) == 24);
 static_assert(sizeof(Device) == 56 && sizeof(Context) == 16 && sizeof(Clock) == 32);
 static_assert(sizeof(Lost) == 24 && sizeof(Note) == 32 && sizeof(Window) == 24);
+static_assert(sizeof(Operator) == 64);
 static_assert(sizeof(ThreadName) == 16 && sizeof(Footer) == 32);
 
 // Not in a file: shared by `assay record` with the recorders it started, through a mapped file. The

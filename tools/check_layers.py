@@ -70,7 +70,7 @@ THIRD_PARTY = [
     ("libxlsxwriter", r"xlsxwriter(\.h|/)", "query", 1),
     ("XGBoost", r"xgboost/", "throughput", 1),
     ("MPI", r"mpi\.h", "cli", 1),
-    ("libtorch", r"(ATen|c10|torch)/", "collect", 2),
+    ("libtorch", r"(ATen|c10|torch)/", "collect", 3),
 ]
 
 # What an empty launch costs is decided in floor/ alone: elsewhere no type for it, no function that finds

@@ -155,6 +155,13 @@ bool kineto_is_loaded() {
   return false;
 }
 
+bool torch_is_loaded() {
+  const std::vector<std::string> libraries = loaded_libraries();
+  return std::any_of(libraries.begin(), libraries.end(), [](const std::string& path) {
+    return starts_with(base_name(path), "libtorch_cpu");
+  });
+}
+
 void* driver_function(const char* name) {
   void* driver = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
   return ::dlsym(driver != nullptr ? driver : RTLD_DEFAULT, name);

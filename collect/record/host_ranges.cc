@@ -3,6 +3,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "collect/record/clocks.h"
 
 namespace assay::record {
@@ -37,22 +39,21 @@ void HostRanges::forget(const Open& open) {
   texts_.release(open.name);
 }
 
-// For one record with these two texts, which the file then needs.
-bool HostRanges::room_for(uint32_t text, uint32_t other) {
+// For one record with these texts, which the file then needs.
+bool HostRanges::room_for(std::initializer_list<uint32_t> texts) {
   const bool fits = waiting() < most_waiting_ && texts_.waiting_bytes() < most_text_bytes_ &&
-                    text != kLostText && other != kLostText;
+                    std::find(texts.begin(), texts.end(), kLostText) == texts.end();
   if (!fits) {
     ++lost_;
     return false;
   }
-  texts_.write(text);
-  texts_.write(other);
+  for (const uint32_t text : texts) texts_.write(text);
   waiting_.fetch_add(1, std::memory_order_relaxed);
   return true;
 }
 
 void HostRanges::keep_range(const Open& open, uint32_t flags) {
-  if (!room_for(open.name, open.domain)) return;
+  if (!room_for({open.name, open.domain})) return;
   wire::Range range = {};
   range.thread = open.thread;
   range.start = open.start;
@@ -119,7 +120,7 @@ void HostRanges::mark(std::string_view domain, std::string_view name) {
   const std::lock_guard lock(mutex_);
   mark.name = texts_.hold(name);
   mark.domain = texts_.hold(domain);
-  if (room_for(mark.name, mark.domain)) marks_.push_back(mark);
+  if (room_for({mark.name, mark.domain})) marks_.push_back(mark);
   texts_.release(mark.name);
   texts_.release(mark.domain);
 }
@@ -129,8 +130,30 @@ void HostRanges::name_thread(uint32_t thread, std::string_view name) {
   named.thread = thread;
   const std::lock_guard lock(mutex_);
   named.name = texts_.hold(name);
-  if (room_for(named.name, wire::kNoString)) threads_.push_back(named);
+  if (room_for({named.name})) threads_.push_back(named);
   texts_.release(named.name);
+}
+
+void HostRanges::add(const OperatorSeen& seen) {
+  wire::Operator op = {};
+  op.thread = seen.thread;
+  op.start = seen.start;
+  op.end = seen.end;
+  op.sequence = seen.sequence;
+  op.forward_thread = seen.forward_thread;
+  op.flags = seen.is_range != 0 ? uint32_t{wire::kUserRange} : 0;
+  const auto hold = [this](const char* text) {
+    return texts_.hold(text != nullptr ? std::string_view(text) : std::string_view());
+  };
+  const std::lock_guard lock(mutex_);
+  op.name = hold(seen.name);
+  op.dims = hold(seen.dims);
+  op.types = hold(seen.types);
+  op.strides = hold(seen.strides);
+  op.concrete = hold(seen.concrete);
+  const auto texts = {op.name, op.dims, op.types, op.strides, op.concrete};
+  if (room_for(texts)) operators_.push_back(op);
+  for (const uint32_t text : texts) texts_.release(text);
 }
 
 uint64_t HostRanges::texts_forgotten() {
@@ -143,6 +166,7 @@ bool HostRanges::fetch(TraceFile& file) {
   std::vector<wire::Range> ranges;
   std::vector<wire::Mark> marks;
   std::vector<wire::ThreadName> threads;
+  std::vector<wire::Operator> operators;
   uint64_t lost = 0;
   {
     const std::lock_guard lock(mutex_);
@@ -150,6 +174,7 @@ bool HostRanges::fetch(TraceFile& file) {
     ranges.swap(ranges_);
     marks.swap(marks_);
     threads.swap(threads_);
+    operators.swap(operators_);
     std::swap(lost, lost_);
     waiting_.store(0, std::memory_order_relaxed);
   }
@@ -157,8 +182,9 @@ bool HostRanges::fetch(TraceFile& file) {
   for (const wire::Range& range : ranges) file.add(wire::Kind::kRange, range);
   for (const wire::Mark& mark : marks) file.add(wire::Kind::kMark, mark);
   for (const wire::ThreadName& thread : threads) file.add(wire::Kind::kThread, thread);
+  for (const wire::Operator& op : operators) file.add(wire::Kind::kOperator, op);
   file.count_lost(wire::LostReason::kMemory, lost);
-  return !ranges.empty() || !marks.empty() || !threads.empty() || lost > 0;
+  return !ranges.empty() || !marks.empty() || !threads.empty() || !operators.empty() || lost > 0;
 }
 
 void HostRanges::end_all(TraceFile& file) {

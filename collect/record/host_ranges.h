@@ -1,10 +1,11 @@
 #pragma once
 
-// What the program says of itself through NVTX: ranges, marks and thread names, gathered by any
-// thread until the recorder's own thread fetches them.
+// What the program says of itself: ranges, marks and thread names through NVTX, operators through
+// an observer in PyTorch, gathered by any thread until the recorder's own thread fetches them.
 
 #include <atomic>
 #include <cstdint>
+#include <initializer_list>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "collect/operators/sink.h"
 #include "collect/record/texts.h"
 #include "collect/record/trace_file.h"
 #include "collect/wire.h"
@@ -38,6 +40,7 @@ class HostRanges {
   bool end(uint64_t id, bool keep, bool& captures);
   void mark(std::string_view domain, std::string_view name);
   void name_thread(uint32_t thread, std::string_view name);
+  void add(const OperatorSeen& seen);
   bool is_capture(std::string_view name) const { return !capture_.empty() && name == capture_; }
 
   // Moves everything gathered to the file. True: something was there.
@@ -63,7 +66,7 @@ class HostRanges {
   Open opened(std::string_view domain, std::string_view name, uint32_t category);
   void keep_range(const Open& open, uint32_t flags);
   void forget(const Open& open);
-  bool room_for(uint32_t text, uint32_t other);
+  bool room_for(std::initializer_list<uint32_t> texts);
 
   const size_t most_waiting_;
   const size_t most_text_bytes_;
@@ -76,6 +79,7 @@ class HostRanges {
   std::vector<wire::Range> ranges_;
   std::vector<wire::Mark> marks_;
   std::vector<wire::ThreadName> threads_;
+  std::vector<wire::Operator> operators_;
   std::atomic<size_t> waiting_ = 0;
   uint64_t lost_ = 0;
 };

@@ -1,5 +1,6 @@
 #include "collect/record/recorder.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -86,6 +87,9 @@ std::vector<uint32_t> numbers_of(const cupti::Functions& functions, int domain,
 }
 
 void on_callback(void*, int, uint32_t, const void*) {}
+
+int operators_wanted() { return Recorder::get().wants_operators() ? 1 : 0; }
+void operator_seen(const OperatorSeen* seen) { Recorder::get().add(*seen); }
 
 void finish_at_exit() { Recorder::get().finish(); }
 
@@ -177,6 +181,7 @@ void Recorder::attach_cuda() noexcept {
       // goes backwards, and the recording is to be over before the driver and CUPTI are.
       std::atexit(finish_at_exit);
     }
+    observe_operators();
     attached_.fetch_add(1, std::memory_order_release);
     work_.notify_one();
   } catch (...) {
@@ -256,6 +261,24 @@ void Recorder::start_tracing() {
   if (!recording_) return;
   enable_device_kinds();
   enable_host_kinds();
+}
+
+// Once PyTorch is there, which may be after the recorder has begun.
+void Recorder::observe_operators() {
+  if (settings_.torch.empty() || forked_ || state_ != State::kRunning || !torch_is_loaded()) return;
+  if (observing_.exchange(true)) return;
+  static OperatorSink sink = {kOperatorSinkVersion, 0, operators_wanted, operator_seen};
+  sink.modules = settings_.torch_modules ? 1 : 0;
+  // Never closed: PyTorch calls it until the process is gone.
+  void* library = ::dlopen(settings_.torch.c_str(), RTLD_NOW | RTLD_LOCAL);
+  const auto observe =
+      library == nullptr ? nullptr
+                         : reinterpret_cast<ObserveOperators>(::dlsym(library, kObserveOperators));
+  if (observe != nullptr && observe(&sink) == 0) return;
+  const char* problem = library == nullptr ? ::dlerror() : nullptr;
+  note(wire::NoteCode::kNoOperators, 1,
+       std::string("PyTorch's operators are not recorded: ") +
+           (problem != nullptr ? problem : settings_.torch + " is of another version of assay"));
 }
 
 void Recorder::switch_clock() {
@@ -463,6 +486,24 @@ void Recorder::name_thread(uint32_t thread, std::string_view name) noexcept {
   }
 }
 
+// ---- PyTorch's operators ------------------------------------------------------------------------
+
+// A forked worker's operators are no work of a GPU: they begin no file.
+bool Recorder::wants_operators() const noexcept {
+  return recording_.load(std::memory_order_relaxed) &&
+         state_.load(std::memory_order_acquire) == State::kRunning;
+}
+
+void Recorder::add(const OperatorSeen& seen) noexcept {
+  try {
+    if (!wants_operators()) return;
+    ranges_->add(seen);
+    if (ranges_->waiting() == kRangesWorthWaking) work_.notify_one();
+  } catch (...) {
+    return;
+  }
+}
+
 // ---- buffers ------------------------------------------------------------------------------------
 
 void Recorder::on_buffer_requested(uint8_t** buffer, size_t* size, size_t* most_records) {
@@ -647,6 +688,7 @@ void Recorder::periodic_flush(bool forced) {
   // A harmless call of ours: its record tells later that CUPTI's buffers were ours until here.
   if (tracing_ && recording_ && decoder_->saw_anything()) driver_version();
   if (tracing_) cupti_.functions.flush_all(forced ? cupti::kFlushForced : 0);
+  observe_operators();
   // Of requests that no buffer came back for.
   count_dropped(dropped_by_tracer(nullptr, 0));
   drain();
@@ -789,6 +831,10 @@ void Recorder::write_last() {
     note(wire::NoteCode::kTakenOver, 0,
          with_kineto("another profiler took CUPTI over while recording; what came after is "
                      "missing"));
+  }
+  if (!settings_.torch.empty() && !observing_ && !forked_ && decoder_->saw_device_work()) {
+    note(wire::NoteCode::kNoOperators, 0,
+         "PyTorch's operators are not recorded: PyTorch was not loaded in this process");
   }
   ranges_->end_all(file_);
   if (const uint64_t forgotten = ranges_->texts_forgotten(); forgotten > 0) {

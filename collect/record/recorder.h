@@ -40,6 +40,10 @@ class Recorder {
   void mark(std::string_view domain, std::string_view name) noexcept;
   void name_thread(uint32_t thread, std::string_view name) noexcept;
 
+  // Called from PyTorch's operators, on the program's threads.
+  bool wants_operators() const noexcept;
+  void add(const OperatorSeen& seen) noexcept;
+
  private:
   explicit Recorder(bool forked);
 
@@ -63,6 +67,7 @@ class Recorder {
   void choose_cupti();
   int try_cupti();
   std::string with_kineto(const std::string& text) const;
+  void observe_operators();
   void switch_clock();
   void start_tracing();
   void explain(int result, const char* doing);
@@ -130,7 +135,8 @@ class Recorder {
   uint32_t attached_told_ = 0;
   bool devices_written_ = false;
   bool file_ended_ = false;
-  bool told_trouble_ = false;  // under window_mutex_
+  bool told_trouble_ = false;            // under window_mutex_
+  std::atomic<bool> observing_ = false;  // PyTorch's operators, or found that they cannot be had
 };
 
 }  // namespace assay::record

@@ -36,6 +36,8 @@ Settings settings_from_environment() {
   settings.path = text("ASSAY_RECORD_OUT");
   if (settings.path.empty()) settings.path = "out.assaytrace";
   settings.cupti = text("ASSAY_CUPTI");
+  settings.torch = text("ASSAY_RECORD_TORCH");
+  settings.torch_modules = says("ASSAY_RECORD_TORCH_MODULES", "hooks");
   settings.capture_range = text("ASSAY_RECORD_RANGE");
   settings.control = text("ASSAY_RECORD_CONTROL");
   settings.version = text("ASSAY_RECORD_VERSION");

@@ -11,6 +11,7 @@ namespace assay::record {
 struct Settings {
   std::string path;                    // ASSAY_RECORD_OUT; the process id goes before the extension
   std::string cupti;                   // ASSAY_CUPTI: the libcupti to take; empty = look for it
+  std::string torch;                   // ASSAY_RECORD_TORCH: the observer of PyTorch's operators
   std::string capture_range;           // ASSAY_RECORD_RANGE: record only while it is open
   std::string control;                 // ASSAY_RECORD_CONTROL: a file holding a wire::Control
   std::string version;                 // ASSAY_RECORD_VERSION
@@ -20,6 +21,7 @@ struct Settings {
   uint32_t flush_ms = 1000;            // ASSAY_RECORD_FLUSH_MS
   bool tracer_clock = false;           // ASSAY_RECORD_CLOCK=tracer: leave CUPTI its own clock
   bool all_calls = false;              // ASSAY_RECORD_CALLS=all: also those of quiet_calls.h
+  bool torch_modules = false;          // ASSAY_RECORD_TORCH_MODULES=hooks: calls of modules, too
   bool whole_graphs = false;           // ASSAY_RECORD_GRAPHS=whole: graphs as one record each
 
   // Nothing is recorded until a range or a signal says so.

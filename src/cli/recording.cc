@@ -160,6 +160,8 @@ Environment environment_for(const RecordRequest& request, const std::string& lib
     if (!value.empty()) variables.emplace_back(name, value);
   };
   add("ASSAY_CUPTI", request.cupti.empty() ? "" : absolute_path(request.cupti));
+  add("ASSAY_RECORD_TORCH", request.operators.empty() ? "" : absolute_path(request.operators));
+  if (request.modules) add("ASSAY_RECORD_TORCH_MODULES", "hooks");
   add("ASSAY_RECORD_RANGE", request.capture_range);
   add("ASSAY_RECORD_CONTROL", control_path);
   if (request.max_bytes != 0) add("ASSAY_RECORD_MAX_BYTES", std::to_string(request.max_bytes));

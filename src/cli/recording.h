@@ -15,6 +15,8 @@ struct RecordRequest {
   std::vector<std::string> command;
   std::string output;         // out.assaytrace; each process's id goes before the extension
   std::string library;        // of the recorder; empty = found beside this binary
+  std::string operators;      // libassay_torch.so; empty = PyTorch's operators are not recorded
+  bool modules = false;       // and the calls of its modules
   std::string cupti;          // empty = the recorder looks for it
   std::string capture_range;  // record only inside NVTX ranges of this name
   int start_signal = 0;       // sent to us: recording starts; 0 = it starts with the program

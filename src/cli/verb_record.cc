@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 
 #include "base/export_file.h"
@@ -10,6 +11,7 @@
 #include "cli/common.h"
 #include "cli/options.h"
 #include "cli/recording.h"
+#include "cli/torch_build.h"
 #include "cli/verbs.h"
 #include "ingest/assaytrace/reader.h"
 #include "ingest/load.h"
@@ -26,6 +28,9 @@ struct RecordVerb {
   std::string format = "assaytrace";
   std::string start_signal;
   std::string stop_signal;
+  bool torch = false;
+  bool build_torch = false;
+  std::string python = "python3";
 };
 
 struct RecordedFile {
@@ -60,6 +65,8 @@ std::string remedy(const RecordingFacts::Note& note) {
       return "the program profiles itself (torch.profiler?): record it with that switched off";
     case NoteCode::kUnsupportedGpu:
       return "CUPTI does not trace this kind of device (MIG, vGPU, WSL, confidential computing)";
+    case NoteCode::kNoOperators:
+      return note.value == 0 ? "" : "assay record --build-torch compiles what fits a PyTorch";
     case NoteCode::kByteLimit:
       return "raise it with --max-bytes, or record less with --capture-range";
     default:
@@ -86,6 +93,7 @@ std::string counts_text(const RecordingFacts& facts) {
   add(Kind::kGraphRun, "whole graph", "whole graphs");
   add(Kind::kApiCall, "call", "calls");
   add(Kind::kRange, "range", "ranges");
+  add(Kind::kOperator, "operator", "operators");
   return text;
 }
 
@@ -162,7 +170,7 @@ void name_output(std::vector<RecordedFile>& files, const std::string& output) {
 
 // The Chrome JSON beside the recording, which it replaces.
 Status convert(RecordedFile& file) {
-  ASSAY_TRY_ASSIGN(const Trace trace, load_trace(file.path, {}));
+  ASSAY_TRY_ASSIGN(const Trace trace, load_trace(file.path, {.keep_op_inputs = true}));
   const std::string path = with_extension(file.path, ".json");
   ASSAY_TRY(export_file(path, chrome_json(trace)));
   ASSAY_TRY(remove_file(file.path));
@@ -184,8 +192,32 @@ int exit_code_of(const RecordRun& run, const std::vector<RecordedFile>& files) {
   return std::any_of(files.begin(), files.end(), lacks_its_end) ? kExitDataLost : kExitFine;
 }
 
+// Named by ASSAY_TORCH_OPERATORS, built before, beside this program.
+Result<std::string> find_observer() {
+  constexpr const char* kName = "libassay_torch.so";
+  const char* named = std::getenv("ASSAY_TORCH_OPERATORS");
+  if (named != nullptr && *named != '\0') return std::string(named);
+  for (const std::string& folder :
+       {built_folder(), program_folder(), program_folder() + "/../lib/assay"}) {
+    const std::string path = joined(folder, kName);
+    if (!folder.empty() && file_exists(path) && check_trusted(path)) return path;
+  }
+  return Error{ErrorCode::kInvalidArgument,
+               std::string(kName) +
+                   " is not here: it must be compiled against the PyTorch of the program. 'assay "
+                   "record --build-torch --python PYTHON' does that in about a minute (needs g++)",
+               "", -1};
+}
+
 Result<int> record(RecordVerb& verb) {
   RecordRequest& request = verb.request;
+  if (request.command.empty()) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "command is required: assay record [options] -- COMMAND", "", -1};
+  }
+  if (verb.torch || request.modules) {
+    ASSAY_TRY_ASSIGN(request.operators, find_observer());
+  }
   for (auto [name, number] : {std::pair{&verb.start_signal, &request.start_signal},
                               std::pair{&verb.stop_signal, &request.stop_signal}}) {
     if (name->empty()) continue;
@@ -255,6 +287,17 @@ void add_record_verb(Verb& app, int& exit_code) {
   sub.option("--flush-ms", verb->request.flush_ms,
              "write down what there is this often; default 1000")
       .between(10u, 3'600'000u);
+  sub.flag("--torch", verb->torch,
+           "PyTorch's operators, too, with shapes and sequence numbers, without its profiler");
+  sub.flag(
+      "--torch-modules", verb->request.modules,
+      "--torch and the calls of modules, by hooks on every module: they slow its calls and may "
+      "change what torch.compile makes");
+  sub.flag("--build-torch", verb->build_torch,
+           "compile what --torch needs against the PyTorch of --python, once; runs nothing");
+  sub.option("--python", verb->python, "the Python whose PyTorch it is")
+      .shows_default()
+      .called("PYTHON");
   sub.flag("--whole-graphs", verb->request.whole_graphs,
            "one row per CUDA graph launch instead of its kernels: less overhead");
   sub.flag("--all-calls", verb->request.all_calls,
@@ -267,7 +310,7 @@ void add_record_verb(Verb& app, int& exit_code) {
   sub.option("--recorder", verb->request.library,
              "libassay_record.so, if it is not beside this binary (ASSAY_RECORD_LIBRARY)")
       .called("FILE");
-  sub.input("command", verb->request.command, "what to run, after --").required();
+  sub.input("command", verb->request.command, "what to run, after --");
   sub.footer(
       "The exit code is the command's; 128 + number when a signal ended it, 127 when it was not "
       "found. Where that is 0 and nothing was recorded, it is 2; where a recording could not be "
@@ -277,6 +320,10 @@ void add_record_verb(Verb& app, int& exit_code) {
       "from this recorder, or finds it taken and has no GPU rows; record it with that switched "
       "off. Nothing else of the program is changed.");
   sub.run([verb, &exit_code] {
+    if (verb->build_torch) {
+      exit_code = build_for_torch("operators", verb->python);
+      return;
+    }
     const Result<int> code = record(*verb);
     exit_code = code ? *code : fail(code.error());
   });

@@ -14,6 +14,7 @@
 #include "cli/common.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
+#include "cli/torch_build.h"
 #include "cli/verbs.h"
 #include "ingest/load.h"
 #include "ingest/replay/file.h"
@@ -45,9 +46,6 @@ Error usage(std::string message) {
   return {ErrorCode::kInvalidArgument, std::move(message), "", -1};
 }
 
-// What nobody named is run only where no other user could have put it.
-bool is_own_program(const std::string& path) { return is_program(path) && check_trusted(path); }
-
 // Given, named by ASSAY_REPLAY, built before, beside this program, on PATH.
 Result<std::string> find_program(const ReplayVerb& verb) {
   if (!verb.program.empty()) {
@@ -56,9 +54,8 @@ Result<std::string> find_program(const ReplayVerb& verb) {
   }
   const char* named = std::getenv("ASSAY_REPLAY");
   if (named != nullptr && is_program(named)) return std::string(named);
-  const auto built = user_cache_folder("assay/bin");
   for (const std::string& folder :
-       {built ? *built : "", program_folder(), program_folder() + "/../lib/assay"}) {
+       {built_folder(), program_folder(), program_folder() + "/../lib/assay"}) {
     const std::string path = joined(folder, "assay-replay");
     if (!folder.empty() && is_own_program(path)) return path;
   }
@@ -69,31 +66,6 @@ Result<std::string> find_program(const ReplayVerb& verb) {
       "run. 'assay replay --build --python PYTHON' does that in about a minute (needs g++); or "
       "name "
       "one with --program or ASSAY_REPLAY");
-}
-
-// Beside the program (as a folder that was copied has it), in the source tree that it was built in
-// (build/PRESET/assay), or where it is installed.
-std::string find_build_script() {
-  for (const char* place : {"collect", "../../collect", "../share/assay/collect"}) {
-    const std::string script =
-        normal_path(joined(joined(program_folder(), place), "replay/build.sh"));
-    if (is_own_program(script)) return script;
-  }
-  return "";
-}
-
-int build_program(const ReplayVerb& verb) {
-  const std::string script = find_build_script();
-  if (script.empty()) {
-    return fail(
-        usage("its sources (collect/replay) are not beside this program: run "
-              "collect/replay/build.sh of Assay's source tree"));
-  }
-  const auto folder = user_cache_folder("assay/bin");
-  if (!folder) return fail(folder.error());
-  auto built = run_child({script, "--out", *folder, "--python", verb.python}, false);
-  if (!built) return fail(built.error());
-  return built->exit_code == 0 ? kExitFine : kExitError;
 }
 
 // The program inherits it; no path has a line end in it.
@@ -416,7 +388,7 @@ void add_replay_verb(Verb& app, int& exit_code) {
   sub.option("--python", verb->python, "the Python for --build").shows_default().called("PROGRAM");
   sub.run([verb, &exit_code] {
     if (verb->build) {
-      exit_code = build_program(*verb);
+      exit_code = build_for_torch("replay", verb->python);
       if (exit_code != kExitFine || verb->database.empty()) return;
     }
     const Status status = replay(*verb);

@@ -29,13 +29,13 @@ def run(command, **variables):
 
 def check_files(prefix):
     for name in ("bin/assay", "lib/assay/libassay_record.so", "lib/assay/assay_null_kernel",
-                 "share/assay/collect/replay/build.sh", "share/assay/collect/replay/arguments.cc",
+                 "share/assay/collect/build_for_torch.sh", "share/assay/collect/replay/arguments.cc",
                  "share/assay/collect/pytorch/assay_torch.py", "share/doc/assay/LICENSE", "share/doc/assay/NOTICE",
                  "share/doc/assay/metrics.md", "share/doc/assay/formats/floor.md", "share/man/man1/assay.1",
                  "share/bash-completion/completions/assay", "share/zsh/vendor-completions/_assay",
                  "share/fish/vendor_completions.d/assay.fish"):
         check((prefix / name).is_file(), f"not installed: {name}")
-    for name in ("bin/assay", "lib/assay/assay_null_kernel", "share/assay/collect/replay/build.sh"):
+    for name in ("bin/assay", "lib/assay/assay_null_kernel", "share/assay/collect/build_for_torch.sh"):
         check(os.access(prefix / name, os.X_OK), f"not executable: {name}")
     strangers = [path.name for path in (prefix / "bin").iterdir() if path.name != "assay"]
     check(not strangers, f"in bin: {strangers}")

@@ -250,7 +250,7 @@ def others_code(bench):
     mark = bench.folder / "was_run"
     script = f"#!/bin/sh\ntouch {mark}\n"
     for place in (open_folder, open_folder / "a", open_folder / "a/b", open_folder / "a/b/c/bin"):
-        planted = place / "collect/replay/build.sh"
+        planted = place / "collect/build_for_torch.sh"
         planted.parent.mkdir(parents=True)
         planted.write_text(script)
         planted.chmod(0o777)

@@ -211,7 +211,7 @@ def machine(c):
 
 
 def build_replay(c):
-    c.run([ROOT / "collect/replay/build.sh", "--python", c.python, "--out", c.work / "replay"])
+    c.run([ROOT / "collect/build_for_torch.sh", "--python", c.python, "--out", c.work / "replay"])
     return {"program": str(c.made("replay/assay-replay").name)}
 
 
@@ -723,7 +723,7 @@ def drive(args):
 
 
 # What the steps call, in this tree and beside the binary: nothing can be fetched where they run.
-SOURCES = ("collect/pytorch/assay_torch.py", "collect/replay/build.sh", "collect/replay/main.cc",
+SOURCES = ("collect/pytorch/assay_torch.py", "collect/build_for_torch.sh", "collect/replay/main.cc",
            "collect/replay/arguments.cc", "collect/replay/device.cc", "collect/replay/job.cc",
            "collect/replay/labels.cc")
 COLLECTORS = {"assay_null_kernel": "ASSAY_NULL_KERNEL", "libassay_record.so": "ASSAY_RECORD_LIBRARY"}

@@ -128,7 +128,7 @@ class CampaignTest(unittest.TestCase):
         self.gpu.mkdir(parents=True)
         for name in ("campaign.sh", "campaign.py", "write_measured.py"):
             shutil.copy(HERE / name, self.gpu)
-        executable(self.top / "tree/collect/replay/build.sh", BUILD)
+        executable(self.top / "tree/collect/build_for_torch.sh", BUILD)
         executable(self.top / "bin/assay", ASSAY)
         self.python = executable(self.top / "bin/torch_python", PYTHON)
         self.environment = {**os.environ, "STUB_LOG": str(self.log), "PYTHON": sys.executable,

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "answers/inputs/traces.h"
 #include "base/result.h"
 #include "ingest/load.h"
 #include "levels/telemetry.h"

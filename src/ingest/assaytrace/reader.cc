@@ -119,6 +119,8 @@ class Recording {
   void add_graphs();
   void add_waits();
   void add_ranges();
+  void add_operators();
+  void add_operator(const Span& span, const wire::Operator& op);
   void add_overheads();
   void name_threads();
   void add_activity(const Span& span, StringId name, StreamId lane, uint32_t correlation,
@@ -144,6 +146,7 @@ class Recording {
   std::vector<wire::Wait> waits_;
   std::vector<wire::GraphRun> graphs_;
   std::vector<wire::Range> ranges_;
+  std::vector<wire::Operator> operators_;
   std::vector<wire::Overhead> overheads_;
   std::vector<wire::Device> devices_;
   std::vector<wire::Note> notes_;
@@ -178,6 +181,8 @@ void Recording::add(Kind kind, std::string_view bytes) {
       return fills_.push_back(record_from<wire::Fill>(bytes));
     case Kind::kWait:
       return waits_.push_back(record_from<wire::Wait>(bytes));
+    case Kind::kOperator:
+      return operators_.push_back(record_from<wire::Operator>(bytes));
     case Kind::kRange:
       return ranges_.push_back(record_from<wire::Range>(bytes));
     case Kind::kMark:
@@ -433,6 +438,39 @@ void Recording::add_waits() {
   }
 }
 
+void Recording::add_operator(const Span& span, const wire::Operator& op) {
+  builder_.ops.push_back({span.start_ns, span.dur_ns, text(op.name), thread(op.thread), 0});
+  const OpId row(builder_.ops.size() - 1);
+  if (op.sequence >= 0) {
+    const auto forward = static_cast<int64_t>(op.forward_thread & INT64_MAX);
+    builder_.op_sequences.push_back({row, op.sequence, forward});
+  }
+  if (!keep_op_inputs_ || op.dims == wire::kNoString) return;
+  builder_.op_inputs.push_back(
+      {row, text(op.dims), text(op.types), text(op.strides), text(op.concrete)});
+}
+
+// As PyTorch's profiler files them: modules are frames of Python, ranges of the program
+// annotations.
+void Recording::add_operators() {
+  constexpr std::string_view kModule = "nn.Module: ";
+  for (const wire::Operator& op : operators_) {
+    Span span;
+    const auto start = static_cast<uint64_t>(clock_.tracer_time(op.start));
+    const auto end = static_cast<uint64_t>(clock_.tracer_time(op.end));
+    if (!read_span(start, end, span)) continue;
+    ++builder_.counts.spans;
+    const StringId name = text(op.name);
+    if ((op.flags & wire::kUserRange) == 0) {
+      add_operator(span, op);
+    } else if (builder_.strings.view(name).starts_with(kModule)) {
+      builder_.frames.push_back({span.start_ns, span.dur_ns, name, thread(op.thread)});
+    } else {
+      builder_.annotations.push_back({span.start_ns, span.dur_ns, name, thread(op.thread), 0});
+    }
+  }
+}
+
 void Recording::add_ranges() {
   std::vector<uint32_t> push_pop_rows;
   for (const wire::Range& range : ranges_) {
@@ -528,6 +566,7 @@ void Recording::log_file(const AssayTraceBlocks& blocks) {
   for (const wire::Note& note : notes_) {
     if (note.code == wire::NoteCode::kClockCallback) continue;
     if (note.code == wire::NoteCode::kTextsForgotten) continue;
+    if (note.code == wire::NoteCode::kNoOperators) continue;
     log.add(ends_recording(note.code) ? ImportCode::kCutShort : ImportCode::kProfilerError);
   }
   clock_.report(log);
@@ -543,6 +582,7 @@ Result<Trace> Recording::finish(const AssayTraceBlocks& blocks) {
   add_fills();
   add_graphs();
   add_waits();
+  add_operators();
   add_ranges();
   add_overheads();
   name_threads();

@@ -1,22 +1,26 @@
 #!/usr/bin/env bash
-# Compiles assay-replay against the PyTorch of a Python on this machine (2.x from pip, or 1.13 from
-# Debian), with its own C++ ABI and without CUDA's headers.
+# Compiles what must fit the PyTorch of a Python on this machine (2.x from pip, or 1.13 from Debian),
+# with its own C++ ABI and without CUDA's headers.
 #
-#   build.sh --out FOLDER [--python PYTHON]
+#   build_for_torch.sh --out FOLDER [--python PYTHON] [replay | operators]
 #
-# Makes FOLDER/assay-replay; `assay replay` looks for it there when ASSAY_REPLAY names it.
+# replay: FOLDER/assay-replay, for `assay replay`. operators: FOLDER/libassay_torch.so, which
+# `assay record --torch` loads into programs. Default: replay.
 set -euo pipefail
 
 python=python3
 out=
+what=replay
+usage() { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 while [ $# -gt 0 ]; do
   case $1 in
     --out) out=${2:-}; shift 2 || exit 2 ;;
     --python) python=${2:-}; shift 2 || exit 2 ;;
-    *) sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    replay | operators) what=$1; shift ;;
+    *) usage ;;
   esac
 done
-[ -n "$out" ] || { sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ -n "$out" ] || usage
 here=$(cd "$(dirname "$0")" && pwd)
 compiler=${CXX:-c++}
 command -v "$compiler" >/dev/null || { echo "no C++ compiler: install g++, or set CXX" >&2; exit 1; }
@@ -56,7 +60,8 @@ PY
 { read -r version; read -r abi; read -r include_paths; read -r library_paths; read -r cuda
   read -r nvtx || true; } <<<"$facts"
 
-flags=(-O2 -pthread "-D_GLIBCXX_USE_CXX11_ABI=$abi" -I"$here/../..")
+# NDEBUG as PyTorch itself: classes of its headers (RecordFunction) have other members without it.
+flags=(-O2 -DNDEBUG -pthread "-D_GLIBCXX_USE_CXX11_ABI=$abi" -I"$here/..")
 # Of what PyTorch's own libraries need, their search paths know more than the linker.
 libraries=(-Wl,--no-as-needed -Wl,--allow-shlib-undefined)
 IFS=: read -ra folders <<<"$include_paths"
@@ -73,12 +78,14 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # 1.13 does not compile as C++20, and newer ones than 2.8 may ask for it: the likelier goes first.
 standards=(c++17 c++20)
+name=assay-replay
+[ "$what" = operators ] && name=libassay_torch.so && flags+=(-fPIC -fvisibility=hidden)
 IFS=. read -r major minor _ <<<"$version"
 [ "$major" -gt 2 ] || { [ "$major" = 2 ] && [ "${minor%%[!0-9]*}" -gt 8 ]; } && standards=(c++20 c++17)
 for standard in "${standards[@]}"; do
-  echo "compiling assay-replay against PyTorch $version as $standard (about a minute)"
+  echo "compiling $name against PyTorch $version as $standard (about a minute)"
   jobs=()
-  for source in "$here"/*.cc; do
+  for source in "$here/$what"/*.cc; do
     "$compiler" "-std=$standard" "${flags[@]}" -c "$source" -o "$work/$(basename "$source").o" \
       2>"$work/$(basename "$source").log" &
     jobs+=($!)
@@ -91,7 +98,11 @@ if [ $compiled = 0 ]; then
   head -n 30 "$work"/*.log >&2
   exit 1
 fi
-"$compiler" -pthread "$work"/*.o "${libraries[@]}" -o "$work/assay-replay"
-"$work/assay-replay" --about
-mv "$work/assay-replay" "$out/assay-replay"
-echo "$out/assay-replay"
+if [ "$what" = operators ]; then
+  "$compiler" -shared -pthread "$work"/*.o "${libraries[@]}" -o "$work/$name"
+else
+  "$compiler" -pthread "$work"/*.o "${libraries[@]}" -o "$work/$name"
+  "$work/$name" --about
+fi
+mv "$work/$name" "$out/$name"
+echo "$out/$name"

@@ -1,0 +1,73 @@
+"""A small PyTorch program on the CPU whose one custom operator launches kernels of the GPU that does not exist. With a
+file as argument PyTorch's own profiler looks at the same steps, and nothing is launched."""
+
+import ctypes
+import json
+import sys
+import time
+
+import torch
+from torch import nn
+from torch.autograd.profiler import record_function
+
+PROFILED = sys.argv[1] if len(sys.argv) > 1 else None
+cuda = None if PROFILED else ctypes.CDLL("libcuda.so.1")
+library = torch.library.Library("fake", "DEF")
+library.define("launch(Tensor x, float by, int[] dims) -> Tensor")
+
+
+def launch(x, by, dims):
+    if cuda is not None:
+        cuda.cudaLaunchKernel(None)
+        time.sleep(0.0002)  # the call that the fake records takes 5 us
+    return x + by
+
+
+library.impl("launch", launch, "CPU")
+
+
+class Launch(nn.Module):
+    def forward(self, x):
+        return torch.ops.fake.launch(x, 1.5, [0, 1])
+
+
+class Raises(nn.Module):
+    def forward(self, x):
+        raise RuntimeError("on purpose")
+
+
+torch.manual_seed(0)
+model = nn.Sequential(nn.Conv1d(2, 3, 3, padding=1), nn.ReLU(), nn.Flatten(), nn.Linear(24, 16), nn.LayerNorm(16))
+after = nn.Sequential(Launch(), Launch())
+raises = nn.Sequential(Raises())
+data = torch.ones(4, 2, 8)
+
+
+def step():
+    with record_function("my step"):
+        x = model(data)
+        loss = torch.cat([x, x.half().float()]).sum(dim=[0, 1], keepdim=False) * 2.5
+        loss.backward()
+        with torch.no_grad():
+            after(x)
+            try:
+                raises(x)
+            except RuntimeError:
+                pass
+            after(x)
+
+
+if PROFILED:
+    with torch.autograd.profiler.profile(record_shapes=True) as profile:
+        for _ in range(3):
+            step()
+    seen = [{"name": event.name, "shapes": event.input_shapes, "sequence": event.sequence_nr,
+             "backward": bool(event.fwd_thread) and event.sequence_nr >= 0, "start": event.time_range.start,
+             "thread": event.thread, "end": event.time_range.end} for event in profile.function_events]
+    with open(PROFILED, "w", encoding="utf-8") as file:
+        json.dump(seen, file)
+else:
+    cuda.cuInit(0)
+    for _ in range(3):
+        step()
+    cuda.cuCtxSynchronize()

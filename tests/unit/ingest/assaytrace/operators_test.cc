@@ -1,0 +1,159 @@
+// PyTorch's operators in a recording: rows as its own profiler's file would give them.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "ingest/assaytrace/reader.h"
+
+namespace assay {
+namespace {
+
+using wire::Kind;
+
+class RecordingText {
+ public:
+  RecordingText() {
+    wire::Process process = {};
+    process.pid = 42;
+    process.clock = wire::ClockKind::kMonotonic;
+    add(Kind::kProcess, process);
+  }
+
+  uint32_t text(const std::string& value) {
+    wire::String record = {};
+    record.id = ++texts_;
+    record.length = static_cast<uint32_t>(value.size());
+    const size_t padded = (value.size() + 7) / 8 * 8;
+    record.header = {Kind::kString, static_cast<uint16_t>(sizeof(record) + padded)};
+    payload_.append(reinterpret_cast<const char*>(&record), sizeof(record));
+    payload_ += value + std::string(padded - value.size(), '\0');
+    ++records_;
+    return record.id;
+  }
+
+  template <typename Record>
+  void add(Kind kind, Record record) {
+    record.header = {kind, sizeof(record)};
+    payload_.append(reinterpret_cast<const char*>(&record), sizeof(record));
+    ++records_;
+  }
+
+  wire::Operator op(const std::string& name, uint64_t start, uint64_t end) {
+    wire::Operator record = {};
+    record.thread = 7;
+    record.start = start;
+    record.end = end;
+    record.sequence = -1;
+    record.name = text(name);
+    return record;
+  }
+
+  Result<Trace> read(bool keep_op_inputs) {
+    wire::FileHeader head = {};
+    std::memcpy(head.magic, wire::kMagic, sizeof(head.magic));
+    head.version = wire::kVersion;
+    head.header_bytes = sizeof(head);
+    head.byte_order = wire::kByteOrder;
+    head.checksum = wire::file_checksum(head);
+    wire::BlockHeader block = {};
+    block.magic = wire::kBlockMagic;
+    block.payload_bytes = static_cast<uint32_t>(payload_.size());
+    block.records = records_;
+    block.checksum = wire::block_checksum(block, payload_.data());
+    std::string file(reinterpret_cast<const char*>(&head), sizeof(head));
+    file.append(reinterpret_cast<const char*>(&block), sizeof(block));
+    file += payload_;
+    size_t given = 0;
+    return read_assaytrace(
+        [file, given](char* to, size_t most) mutable -> Result<size_t> {
+          const size_t take = std::min(most, file.size() - given);
+          std::memcpy(to, file.data() + given, take);
+          given += take;
+          return take;
+        },
+        {.keep_op_inputs = keep_op_inputs});
+  }
+
+ private:
+  std::string payload_;
+  uint32_t records_ = 0;
+  uint32_t texts_ = 0;
+};
+
+RecordingText forward_and_backward() {
+  RecordingText file;
+  wire::Operator forward = file.op("aten::addmm", 1000, 9000);
+  forward.sequence = 5;
+  forward.dims = file.text("[[3],[2,4],[4,3],[],[]]");
+  forward.types = file.text("[\"float\",\"float\",\"float\",\"Scalar\",\"Scalar\"]");
+  forward.concrete = file.text("[\"\",\"\",\"\",\"1\",\"1\"]");
+  file.add(Kind::kOperator, forward);
+  wire::Operator backward = file.op("AddmmBackward0", 20'000, 30'000);
+  backward.sequence = 5;
+  backward.forward_thread = 1;
+  file.add(Kind::kOperator, backward);
+  for (const char* name : {"my step", "nn.Module: Linear_0"}) {
+    wire::Operator range = file.op(name, 500, 40'000);
+    range.flags = wire::kUserRange;
+    file.add(Kind::kOperator, range);
+  }
+  return file;
+}
+
+TEST(RecordedOperators, AreOperatorsWithSequenceNumbersAndInputs) {
+  const Result<Trace> trace = forward_and_backward().read(true);
+  ASSERT_TRUE(trace);
+  ASSERT_EQ(trace->ops.size(), 2u);
+  EXPECT_EQ(trace->strings.view(trace->ops.name[0]), "aten::addmm");
+  EXPECT_EQ(trace->ops.dur_ns[0], 8000);
+  ASSERT_EQ(trace->op_sequences.size(), 2u);
+  EXPECT_EQ(trace->op_sequences.sequence[1], 5);
+  EXPECT_EQ(trace->op_sequences.forward_thread[0], 0);
+  EXPECT_EQ(trace->op_sequences.forward_thread[1], 1);
+  ASSERT_EQ(trace->op_inputs.size(), 1u);
+  EXPECT_EQ(trace->strings.view(trace->op_inputs.dims[0]), "[[3],[2,4],[4,3],[],[]]");
+  EXPECT_EQ(trace->strings.view(trace->op_inputs.concrete[0]), "[\"\",\"\",\"\",\"1\",\"1\"]");
+  EXPECT_EQ(trace->strings.view(trace->op_inputs.strides[0]), "");
+  EXPECT_TRUE(forward_and_backward().read(false)->op_inputs.empty());
+}
+
+TEST(RecordedOperators, RangesAreAnnotationsAndModulesAreFrames) {
+  const Result<Trace> trace = forward_and_backward().read(false);
+  ASSERT_TRUE(trace);
+  ASSERT_EQ(trace->annotations.size(), 1u);
+  EXPECT_EQ(trace->strings.view(trace->annotations.name[0]), "my step");
+  ASSERT_EQ(trace->frames.size(), 1u);
+  EXPECT_EQ(trace->strings.view(trace->frames.name[0]), "nn.Module: Linear_0");
+}
+
+// NVTX ranges stand in for operators only where there are none.
+TEST(RecordedOperators, KeepRangesFromStandingInForThem) {
+  RecordingText file = forward_and_backward();
+  wire::Range range = {};
+  range.thread = 7;
+  range.start = 600;
+  range.end = 700;
+  range.flags = wire::kPushPop;
+  range.name = file.text("mine");
+  file.add(Kind::kRange, range);
+  const Result<Trace> trace = file.read(false);
+  ASSERT_TRUE(trace);
+  EXPECT_EQ(trace->ops.size(), 2u);
+  EXPECT_EQ(trace->annotations.size(), 2u);
+}
+
+TEST(RecordedOperators, WithoutATimeAreCountedAndLeftOut) {
+  RecordingText file;
+  file.add(Kind::kOperator, file.op("aten::mm", 0, 10));
+  file.add(Kind::kOperator, file.op("aten::mm", 10, 20));
+  const Result<Trace> trace = file.read(false);
+  ASSERT_TRUE(trace);
+  EXPECT_EQ(trace->ops.size(), 1u);
+  EXPECT_EQ(trace->log.entry(ImportCode::kMissingTimestamp).count, 1u);
+}
+
+}  // namespace
+}  // namespace assay
