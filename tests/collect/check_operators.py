@@ -130,6 +130,16 @@ def check_kernels_of_operators(bench):
     check(of == {("fake::launch", "[[4,16],[],[]]")}, f"kernels are of {of}")
 
 
+def check_captured_graph(bench):
+    """Kernels of a graph belong to the operators that were captured: two of three are of another one."""
+    bench.record("graph.assaytrace", "--torch", command=[bench.python, PROGRAM, "graph"])
+    rows = bench.answer("levels", bench.folder / "graph.assaytrace")["levels"]["rows"]
+    kernels = collections.Counter()
+    for row in rows:
+        kernels[row["op"]] += row["kernels"]
+    check(kernels == {"fake::launch": 4 * STEPS + 5, "fake::other": 2 * 5}, f"kernels by operator: {dict(kernels)}")
+
+
 def check_modules(bench):
     bench.record("plain.assaytrace", "--torch")
     bench.record("modules.assaytrace", "--torch-modules")
@@ -175,7 +185,7 @@ def main():
         built = bench.run(bench.assay, "record", "--build-torch", "--python", python)
         check(built.returncode == 0, f"--build-torch: {built.stdout}{built.stderr}")
         if built.returncode == 0:
-            for part in (check_against_the_profiler, check_kernels_of_operators, check_modules, check_what_is_missing):
+            for part in (check_against_the_profiler, check_kernels_of_operators, check_captured_graph, check_modules, check_what_is_missing):
                 part(bench)
     for problem in problems:
         print(problem)

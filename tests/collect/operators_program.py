@@ -10,7 +10,8 @@ import torch
 from torch import nn
 from torch.autograd.profiler import record_function
 
-PROFILED = sys.argv[1] if len(sys.argv) > 1 else None
+GRAPH = sys.argv[1:] == ["graph"]  # a graph of three launches is captured and replayed five times
+PROFILED = sys.argv[1] if len(sys.argv) > 1 and not GRAPH else None
 cuda = None if PROFILED else ctypes.CDLL("libcuda.so.1")
 library = torch.library.Library("fake", "DEF")
 library.define("launch(Tensor x, float by, int[] dims) -> Tensor")
@@ -24,6 +25,8 @@ def launch(x, by, dims):
 
 
 library.impl("launch", launch, "CPU")
+library.define("other(Tensor x) -> Tensor")
+library.impl("other", lambda x: launch(x, 2.0, []), "CPU")
 
 
 class Launch(nn.Module):
@@ -70,4 +73,15 @@ else:
     cuda.cuInit(0)
     for _ in range(3):
         step()
+    if GRAPH:
+        time.sleep(0.001)
+        cuda.cudaStreamBeginCapture(None, 0)
+        time.sleep(0.0001)
+        torch.ops.fake.other(data)
+        torch.ops.fake.other(data)
+        torch.ops.fake.launch(data, 1.0, [])
+        cuda.cudaStreamEndCapture(None, None)
+        for _ in range(5):
+            time.sleep(0.001)
+            cuda.cuGraphLaunch(None, None)
     cuda.cuCtxSynchronize()

@@ -2,10 +2,11 @@
 // program without a GPU. As the real driver does, cuInit loads the library that
 // CUDA_INJECTION64_PATH names. Launch k (from 0) starts at 20 us * k after cuInit on the tracer's
 // clock, its call takes 5 us, its kernel starts 7 us after the call does and runs 4 us; copies and
-// fills likewise. A graph launch has three kernels of 4 us, 1 us apart. FAKE_TRACING names faults,
-// separated by commas: no_permission, old_driver, subscribed, no_callback, old_cupti, drop,
-// keep_buffers (until they are asked for), and stolen and step, which begin as soon as there is a
-// file of the name in FAKE_TRACING_BEGIN. FAKE_DRIVER_VERSION is what the driver says it is
+// fills likewise. A graph launch has three kernels of 4 us, 1 us apart, or as many as launches were
+// captured between cudaStreamBeginCapture and cudaStreamEndCapture, which run nothing. FAKE_TRACING
+// names faults, separated by commas: no_permission, old_driver, subscribed, no_callback, old_cupti,
+// drop, keep_buffers (until they are asked for), and stolen and step, which begin as soon as there
+// is a file of the name in FAKE_TRACING_BEGIN. FAKE_DRIVER_VERSION is what the driver says it is
 // (13000), FAKE_CUPTI_VERSION what CUPTI says (130001): below 27 it dies of a buffer that is NULL,
 // as CUPTI before 12.9 does. Records are laid out as CUDA 13.0's.
 
@@ -161,6 +162,10 @@ constexpr uint32_t kRuntimeLaunchId = 211;
 constexpr uint32_t kGetDeviceId = 17;
 constexpr uint32_t kGetCurrentId = 304;
 constexpr uint32_t kEventRecordId = 135;
+constexpr uint32_t kBeginCaptureId = 316;
+constexpr uint32_t kEndCaptureId = 317;
+bool capturing = false;
+uint32_t captured = 0;  // launches of the one graph
 struct Named {
   uint32_t function;
   const char* name;
@@ -171,7 +176,10 @@ constexpr Named kRuntimeNames[] = {{kGetDeviceId, "cudaGetDevice_v3020"},
                                    {100, "cudaFree_v3020"},
                                    {kEventRecordId, "cudaEventRecord_v3020"},
                                    {170, "cudaStreamQuery_v3020"},
-                                   {kRuntimeLaunchId, "cudaLaunchKernel_v7000"}};
+                                   {kRuntimeLaunchId, "cudaLaunchKernel_v7000"},
+                                   {260, "cudaGraphCreate_v10000"},
+                                   {kBeginCaptureId, "cudaStreamBeginCapture_v10000"},
+                                   {kEndCaptureId, "cudaStreamEndCapture_v10000"}};
 constexpr Named kDriverNames[] = {{kVersionId, "cuDriverGetVersion"},
                                   {kSyncId, "cuCtxSynchronize"},
                                   {60, "cuMemAlloc"},
@@ -330,6 +338,7 @@ int cudaLaunchKernel(const void* function) {
   const uint64_t start = next_start();
   put(call(cupti::kDriver, kLaunchId, start + 1'000, 3'000));
   put(call(cupti::kRuntime, kRuntimeLaunchId, start, 5'000));
+  if (capturing) return ++captured, 0;
   const uint64_t wait = told != nullptr ? std::strtoull(told, nullptr, 10) : 7'000;
   cupti::Kernel record = kernel(
       start + wait, 4'000, function != nullptr ? static_cast<const char*>(function) : kKernelName);
@@ -364,11 +373,24 @@ int cudaEventRecord(void*, void*) {
   put_call(call(cupti::kRuntime, kEventRecordId, next_start(), 300));
   return 0;
 }
+int cudaStreamBeginCapture(void*, int) {
+  const std::lock_guard lock(mutex);
+  capturing = true;
+  captured = 0;
+  put(call(cupti::kRuntime, kBeginCaptureId, next_start(), 1'000));
+  return 0;
+}
+int cudaStreamEndCapture(void*, void**) {
+  const std::lock_guard lock(mutex);
+  capturing = false;
+  put(call(cupti::kRuntime, kEndCaptureId, next_start(), 1'000));
+  return 0;
+}
 int cuGraphLaunch(void*, void*) {
   const std::lock_guard lock(mutex);
   const uint64_t start = next_start();
   put(call(cupti::kDriver, kGraphId, start, 5'000));
-  for (uint64_t i = 0; i < 3; ++i) {
+  for (uint64_t i = 0; i < (captured > 0 ? captured : 3); ++i) {
     cupti::Kernel record = kernel(start + 7'000 + i * 5'000, 4'000, kKernelName);
     record.graph_id = 11;
     record.graph_node = (uint64_t{11} << 32) + i + 1;
