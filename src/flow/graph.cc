@@ -176,7 +176,7 @@ class GraphMaker {
   static bool may_wait(const PieceSpan& piece) {
     if (piece.end_ns - piece.start_ns <= kSilenceNs) return false;
     if (piece.piece == nullptr || piece.piece->source == RowSource::kNone) return true;
-    return piece.piece->source == RowSource::kFrame && piece.piece->cause != FlowCause::kInput &&
+    return may_stand_still(piece.piece->source) && piece.piece->cause != FlowCause::kInput &&
            piece.piece->cause != FlowCause::kCold;
   }
 

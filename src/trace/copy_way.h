@@ -25,4 +25,8 @@ bool is_pinned_copy(std::string_view name);
 // the call, and no graph can hold the copy.
 bool is_pageable_copy(std::string_view name);
 
+// A migration of pages of managed memory: the driver makes it while a kernel waits for the page, or
+// because the program asked for it ahead; no call launches it.
+bool is_managed_copy(std::string_view name);
+
 }  // namespace assay

@@ -32,6 +32,14 @@ def label(run, name, begin):
     run.row("user_annotation", name, begin, run.now - begin)
 
 
+def within(run, duration, *frames):
+    """Frames within each other, the outermost first."""
+    begin = run.now
+    for depth, name in enumerate(frames):
+        run.row("python_function", name, begin + 3 * depth, duration - 6 * depth)
+    run.now += duration
+
+
 def kernels(run, count, duration, names=("ampere_sgemm_128x64_nn",), **launch):
     for i in range(count):
         run.launch(names[i % len(names)], duration, **launch)
@@ -192,6 +200,7 @@ def sizes(run, _):
         run.wait()
         silent(run, 30)
     label(run, "libcudf:inner_join", begin)
+    silent(run, 20)
 
 
 def idle_server(run, _):
@@ -379,17 +388,13 @@ def environments(run, _):
     """The policy waits 7 ms for processes that step the environments: no server, and more requests are no lever."""
     kernels(run, 20, 50)
     run.wait()
-    begin = run.now
-    run.does("python_function", "<built-in method poll of select.poll object at 0x7f>", 7000)
-    for name in ("multiprocessing/connection.py(246): recv", "stable_baselines3/common/vec_env/subproc_vec_env.py(125): step_wait"):
-        run.row("python_function", name, begin, run.now - begin)
+    within(run, 7000, "stable_baselines3/common/vec_env/subproc_vec_env.py(125): step_wait", "multiprocessing/connection.py(246): recv",
+           "multiprocessing/connection.py(390): _recv", "<built-in function read>")
 
 
 def samples(run, _):
     """The graph sampler runs in the loop, 9 ms."""
-    begin = run.now
-    run.does("python_function", "dgl/sampling/neighbor.py(40): sample_neighbors", 9000)
-    run.row("python_function", "dgl/dataloading/dataloader.py(1020): __next__", begin, run.now - begin)
+    within(run, 9000, "dgl/dataloading/dataloader.py(1020): __next__", "dgl/sampling/neighbor.py(40): sample_neighbors")
     kernels(run, 30, 80)
     run.wait()
 
@@ -426,9 +431,7 @@ def host_nodes(run, _):
 def first_calls(run, number):
     """A function of Numba is compiled in the fourth step, 500 ms."""
     if number == 3:
-        begin = run.now
-        run.does("python_function", "numba/core/compiler.py(480): _compile_core", 500_000)
-        run.row("python_function", "numba/cuda/dispatcher.py(340): compile", begin, run.now - begin)
+        within(run, 500_000, "numba/cuda/dispatcher.py(340): compile", "numba/core/compiler.py(480): _compile_core")
     kernels(run, 30, 100, ("cudapy::__main__::saxpy",), call="cuLaunchKernel")
     run.wait()
 

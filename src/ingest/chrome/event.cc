@@ -162,6 +162,9 @@ Category category_of(std::string_view name) {
   for (const CategoryEntry& entry : kCategories) {
     if (entry.name == lower) return entry.category;
   }
+  // Other vendors' forks of Kineto name their rows as it names CUDA's: "musa_runtime".
+  if (lower.ends_with("_runtime")) return Category::kRuntimeCall;
+  if (lower.ends_with("_driver")) return Category::kDriverCall;
   return Category::kUnknown;
 }
 

@@ -28,6 +28,10 @@ const std::vector<std::string> kCopyKinds = {"UNKNOWN", "_HTOD", "_DTOH", "_HTOA
                                              "_ATOA",   "_ATOD", "_DTOA", "_DTOD", "_HTOH",
                                              "_PTOP",   "_HTOD", "_DTOH", "_DTOD"};
 
+// The kinds of kCopyKinds that move pages of managed memory.
+constexpr int64_t kFirstMigration = 11;
+constexpr int64_t kLastMigration = 13;
+
 // Names of copies and fills, each made once. All kinds lie in 0..15.
 class TransferNames {
  public:
@@ -39,7 +43,11 @@ class TransferNames {
     StringId& name = names_[place(kind) << 8 | place(from) << 4 | place(to)];
     if (!name) {
       std::string text = "Memcpy " + copy_direction(copies_.word(kind)) + " (";
-      text.append(memory_.word(from)).append(" -> ").append(memory_.word(to)).append(")");
+      if (kind >= kFirstMigration && kind <= kLastMigration) {
+        text.append("Managed)");
+      } else {
+        text.append(memory_.word(from)).append(" -> ").append(memory_.word(to)).append(")");
+      }
       name = builder.text(text);
     }
     return name;

@@ -111,7 +111,8 @@ HostAlone host_alone(const Trace& trace, Interval outside, Interval window) {
 bool sleeps(const FlowAnswer& answer) {
   const auto& leading = answer.verdict.leading;
   if (leading.empty() || !leading.front().name) return false;
-  return answer.trace.text(leading.front().name).starts_with("<built-in function sleep");
+  const std::string_view name = answer.trace.text(leading.front().name);
+  return name.starts_with("<built-in function sleep") || name.ends_with("sleep");
 }
 
 // Bytes per second of the copies of one name; 0 where bytes are not told, or where the copies are
@@ -189,7 +190,7 @@ class Verdict {
   std::vector<std::string> sentences() const {
     std::vector<std::string> said = {first()};
     const size_t used = display_width(said.front());
-    for (std::string more : {after_start(), blocking_sentence(answer_), little_gain(),
+    for (std::string more : {after_start(), blocking_sentence(answer_), migrations(), little_gain(),
                              outside(true), outside(false), mixed()}) {
       if (!more.empty() && used + 1 + display_width(more) <= kLongestVerdict) {
         said.push_back(std::move(more));
@@ -334,6 +335,11 @@ class Verdict {
     if (clock_gap(report_.evidence).device_late) {
       return sentence_of(base + " work that was handed over did not begin",
                          {", by clocks of host and GPU that do not agree"});
+    }
+    if (report_.evidence.graph_holes) {
+      return sentence_of(base + " graphs stand still between their kernels, at the same nodes each "
+                                "time",
+                         {"; what these wait for has no row"});
     }
     return sentence_of(base + " work that was handed over did not begin",
                        {unseen_to_the_end(report_)
@@ -516,6 +522,10 @@ class Verdict {
       return holder.empty() ? sentence_of(waits + "in " + fitted(name, 60) + others, {})
                             : sentence_of(waits + "for " + holder, {" in " + fitted(name)});
     }
+    if (pauses.who->source == RowSource::kSystem) {
+      return sentence_of(
+          base + ", " + times + ", while the host is in " + fitted(name, 60) + others, {});
+    }
     if (!one) {
       return sentence_of(
           base + ", " + times + ", while " + fitted(name, 46) + " and others run on the host", {});
@@ -651,6 +661,13 @@ class Verdict {
            format_ns(other.ns) + ".";
   }
 
+  // Kernels that touch managed memory wait for its pages within their own time.
+  std::string migrations() const {
+    const int64_t ns = report_.evidence.migration_ns;
+    if (verdict_.bound != BoundBy::kGpu || ns * 10 < total_.window_ns) return "";
+    return "Pages of managed memory move for " + format_ns(ns) + ", while kernels wait for them.";
+  }
+
   // Time in communication that hides the host or other work behind it.
   std::string little_gain() const {
     if (verdict_.bound == BoundBy::kGpu) {
@@ -773,6 +790,13 @@ class Notes {
       notes.push_back({"record",
                        {"what these functions do; an event and a thread of the host in "
                         "their place"}});
+      return notes;
+    }
+    if (report.evidence.graph_holes) {
+      notes.push_back({"likely",
+                       {"Nodes of the graph without a row: functions of the host, memory, waits for "
+                        "an event. They come at the same places in each replay."}});
+      notes.push_back({"record", {"what the graph holds, as it is captured; leave such nodes out"}});
       return notes;
     }
     if (unseen_to_the_end(report)) {
@@ -959,6 +983,11 @@ std::string uneven_text(const FlowAnswer& answer) {
   const std::optional<UnevenSteps> uneven = uneven_steps(answer.tried->step_ns);
   if (!uneven) return "";
   const std::string number = format_count(static_cast<int64_t>(uneven->first) + 2);
+  if (uneven->drift) {
+    return fmt::format("; from iteration {} on each takes {}, in the end {:.2f} times as long",
+                       number, uneven->times > 1 ? "longer and longer" : "less and less time",
+                       uneven->times);
+  }
   if (uneven->from_one_on) {
     return fmt::format("; from iteration {} on each takes {:.2f} times as long", number,
                        uneven->times);
