@@ -235,9 +235,8 @@ class WaitsByRepetition {
 // ----------------------------------------------------------------------------
 
 // Processes on one device, none of whose work runs beside another's: each waits for its turn.
-FollowedPairs pairs_by_turns(const FlowRun& run, const FollowedPairs& known) {
+FollowedPairs pairs_by_turns(const FlowRun& run) {
   if (run.launching_processes < 2) return {};
-  const std::vector<int64_t> held = held_until(run, known);
   struct OnDevice {
     std::map<uint32_t, uint32_t> last;  // per process: its work that ends last so far
     int64_t busy_ns = 0;
@@ -259,10 +258,11 @@ FollowedPairs pairs_by_turns(const FlowRun& run, const FollowedPairs& known) {
       const bool later = before == kNoFlowRow || end_ns > run.works[before].end_ns;
       if (end_ns <= work.start_ns && later) before = last;
     }
-    if (before != kNoFlowRow && run.works[before].end_ns > held[w]) {
-      device.pairs.push_back({w, before});
-    }
     const auto [own, first] = device.last.try_emplace(process, w);
+    // Also where the host came later: without what held it the turns would stay.
+    const bool turn = before != kNoFlowRow &&
+                      (first || run.works[own->second].end_ns < run.works[before].end_ns);
+    if (turn) device.pairs.push_back({w, before});
     if (!first && run.works[own->second].end_ns < work.end_ns) own->second = w;
   }
   FollowedPairs pairs;
@@ -345,7 +345,7 @@ void find_waits(FlowRun& run, const std::vector<Timed>& ends) {
   if (std::find(kinds.begin(), kinds.end(), WaitKind::kStreamWaitEvent) == kinds.end()) {
     pairs = pairs_by_times(run, launches, ends);
   }
-  const FollowedPairs turns = pairs_by_turns(run, pairs);
+  const FollowedPairs turns = pairs_by_turns(run);
   pairs.insert(pairs.end(), turns.begin(), turns.end());
   const std::vector<uint32_t> late = late_works(run, pairs);
   if (!late.empty()) {

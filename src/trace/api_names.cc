@@ -44,6 +44,9 @@ constexpr std::array<std::string_view, 3> kLaunchNames = {"cudaLaunch", "cuLaunc
                                                           "hipLaunchByPtr"};
 // MTIA names its runtime rows by what they do; this one submits a job to the device.
 constexpr std::string_view kMtiaSubmit = "job_prep_and_submit_for_execution";
+// CANN's launch, and what puts an operator into the queue of the thread that launches.
+constexpr std::string_view kCannLaunch = "Node@launch";
+constexpr std::string_view kCannEnqueue = "Enqueue";
 
 constexpr std::array<std::string_view, 3> kGraphParts = {"GraphLaunch", "urEnqueueCommandBuffer",
                                                          "urCommandBufferEnqueue"};
@@ -133,7 +136,9 @@ ApiRole role_by_part(std::string_view name) {
 }  // namespace
 
 ApiRole classify_api(std::string_view name) {
-  if (name.ends_with(kMtiaSubmit)) return ApiRole::kKernelLaunch;
+  if (name.ends_with(kMtiaSubmit) || name == kCannLaunch || name.starts_with(kCannEnqueue)) {
+    return ApiRole::kKernelLaunch;
+  }
   if (starts_with_any(name, kCompilerPrefixes) || has(name, "RegisterFatBinary")) {
     return ApiRole::kLoad;
   }

@@ -343,6 +343,7 @@ def ascend(run):
             add("enqueue", "Enqueue", begin, 1, python, 100, correlation_id=number)
             add("dequeue", "Dequeue@aclnnMatmul", begin + 1, 4, python, queue, correlation_id=number)
             add(None, "Node@launch", begin + 2, 3, cann, queue, connection_id=number)
+            arrow("async_task_queue", number, (python, 100, begin), (python, queue, begin + 1))
             arrow("HostToDevice", number, (cann, queue, begin + 2), (hardware, 2, task["ts"]))
             arrow("async_npu", 100_000 + number, (python, 100, begin), (hardware, 2, task["ts"]))
         elif row["cat"] == "cuda_runtime":

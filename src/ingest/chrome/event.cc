@@ -112,6 +112,8 @@ constexpr CategoryEntry kCategories[] = {
     {"cpu_instant_event", Category::kInstant},
     {"api_op", Category::kDependencyFlow},
     {"dataflow", Category::kDependencyFlow},
+    {"hosttodevice", Category::kDependencyFlow},
+    {"async_task_queue", Category::kDependencyFlow},
     {"fwdbwd", Category::kForwardBackwardFlow},
     {"forward_backward", Category::kForwardBackwardFlow},
     {"fwd_bwd", Category::kForwardBackwardFlow},

@@ -261,6 +261,7 @@ void note_time_shape(TraceBuilder& builder) {
 Trace finish_document(ChromePiece& document) {
   pair_marks(document.builder);
   file_rocm_lanes(document.builder);
+  file_ascend_lanes(document.builder);
   note_time_shape(document.builder);
   const ChromeHeader& header = document.header;
   if (header.has_distributed && !header.distributed.rank) {

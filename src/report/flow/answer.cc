@@ -172,6 +172,12 @@ uint64_t late_gaps(const FlowReport& report) {
   return gaps;
 }
 
+// Whether there are more rows of no known kind than operators: the device's work may be among them.
+bool rows_unread(const Trace& trace) {
+  const uint64_t others = trace.other_events.size();
+  return others > 0 && others >= trace.ops.size() && trace.api_calls.empty();
+}
+
 // What another thread does while the host waits for it; empty where nothing tells.
 std::string holder_of_wait(const FlowAnswer& answer) {
   const auto& leading = answer.verdict.leading;
@@ -600,7 +606,7 @@ class Verdict {
                          {});
     }
     const uint64_t others = trace_.other_events.size();
-    if (trace_.ops.empty() && others > 0) {
+    if (rows_unread(trace_)) {
       return sentence_of(
           "No GPU work that Assay knows: " + format_counted(others, "event is", "events are") +
               " of categories it has no table for",
@@ -846,7 +852,7 @@ class Notes {
   }
 
   AnswerNote record_device() const {
-    if (answer_.trace.ops.empty() && !answer_.trace.other_events.empty()) {
+    if (rows_unread(answer_.trace)) {
       return {"likely",
               {"A form of trace that Assay does not read. It reads those of PyTorch, nsys and "
                "rocprofv3."}};

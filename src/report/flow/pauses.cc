@@ -186,7 +186,7 @@ std::string held_by_thread(const Trace& trace, const Contributor& who) {
       return false;
     }
     const HostName kind = classify_host_name(trace.text(name));
-    return !kind.lock && !kind.outside && !kind.queue;
+    return !kind.lock && !kind.outside && !kind.queue && !kind.step;
   };
   int64_t least_ns = INT64_MAX;
   const auto find = [&](const auto& table) {

@@ -385,6 +385,9 @@ class Recipes {
     if (pytorch() && releases() == Releases::kNone) {
       return "first allocations of a size: warm up before it is recorded";
     }
+    if (pytorch() && !hip() && !answer_.verdict.program.cuda) {
+      return "the caching allocator on, and no empty_cache() in the loop";
+    }
     const std::string settings = hip() ? "PYTORCH_HIP_ALLOC_CONF" : "PYTORCH_CUDA_ALLOC_CONF";
     if (pytorch() && releases() == Releases::kOnce) {
       return settings + "=expandable_segments:True; all was released at once";
