@@ -511,7 +511,7 @@ Program program_of(const Trace& trace) {
       any_name(trace, trace.frames.name, {"torch/"}) || any_name(trace, works, {"at::native::"})) {
     program.kind = ProgramKind::kPyTorch;
   } else if (any_name(trace, trace.ops.name, {"jit_", "XlaModule", "PjRt", "jax"}) ||
-             any_name(trace, trace.annotations.name, {"XlaModule", "PjRt", "TSL:", "jax"}) ||
+             any_name(trace, trace.annotations.name, {"XlaModule", "PjRt", "Pjit", "TSL:", "jax"}) ||
              any_name(trace, trace.frames.name, {"jax/"})) {
     program.kind = ProgramKind::kJax;
   } else if (any_name(trace, works, {"tensorflow::"})) {

@@ -15,7 +15,10 @@ struct Spelling {
 
 // Kineto's and CUPTI's short forms, HIP's and HSA's words, and the kinds of memory that Kineto
 // names.
-constexpr std::array<Spelling, 20> kSpellings = {{{"htod", CopyWay::kToDevice},
+constexpr std::array<Spelling, 23> kSpellings = {{{"htod", CopyWay::kToDevice},
+                                                  {"memcpyh2d", CopyWay::kToDevice},
+                                                  {"memcpyd2h", CopyWay::kToHost},
+                                                  {"memcpyd2d", CopyWay::kOnDevice},
                                                   {"htoa", CopyWay::kToDevice},
                                                   {"hosttodevice", CopyWay::kToDevice},
                                                   {"host>device", CopyWay::kToDevice},

@@ -62,10 +62,16 @@ class AscendLanes {
  private:
   bool find_lanes() {
     bool found = false;
+    std::vector<bool> known;
     const OtherEventTable& rows = builder_.other_events;
     for (size_t i = 0; i < rows.size(); ++i) {
       const size_t thread = rows.thread[i].index();
-      if (thread >= lanes_.size()) lanes_.resize(thread + 1, AscendLane::kOther);
+      if (thread >= lanes_.size()) {
+        lanes_.resize(thread + 1, AscendLane::kOther);
+        known.resize(thread + 1, false);
+      }
+      if (known[thread]) continue;
+      known[thread] = true;
       const std::string_view process =
           builder_.process_fact(kProcessName, builder_.lane(rows.thread[i]).pid);
       if (process == "Ascend Hardware") lanes_[thread] = AscendLane::kHardware;

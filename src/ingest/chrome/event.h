@@ -30,6 +30,7 @@ namespace assay {
   ARG(kExternalId, "External id")                \
   ARG(kExternalIdOld, "external id")             \
   ARG(kCorrelation, "correlation")               \
+  ARG(kCorrelationOther, "correlation_id")       \
   ARG(kDevice, "device")                         \
   ARG(kStream, "stream")                         \
   ARG(kBytes, "bytes")                           \
