@@ -215,7 +215,7 @@ class ThreadSpans {
   // Short calls of the operating system are part of what makes them; in long ones a thread stands
   // still.
   void skip_short() {
-    while (system_.first < system_.last && (trace_.other_events.dur_ns[system_.first] < kSilenceNs ||
+    while (system_.first < system_.last && (trace_.other_events.dur_ns[system_.first] < kPauseNs ||
                                             !is_system_call(trace_, system_.first))) {
       ++system_.first;
     }

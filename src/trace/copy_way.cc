@@ -60,7 +60,7 @@ CopyWay copy_way(std::string_view name) {
 bool is_pinned_copy(std::string_view name) { return name.find("Pinned") != std::string_view::npos; }
 
 bool is_managed_copy(std::string_view name) {
-  return name.starts_with("Memcpy ") && name.ends_with("(Managed)");
+  return name.starts_with("Memcpy ") && name.find("Managed") != std::string_view::npos;
 }
 
 bool is_pageable_copy(std::string_view name) {

@@ -436,6 +436,106 @@ def first_calls(run, number):
     run.wait()
 
 
+# ---- the same kinds again, made after the rules were ------------------------------------------------------------------
+
+def interpreter(run, _):
+    """The launching thread waits 3 ms for the interpreter's lock, in sem_wait; who holds it is not recorded."""
+    kernels(run, 30, 60)
+    run.wait()
+    osrt(run, "sem_wait", 3000)
+
+
+def silence(run, _):
+    """Nothing tells what the host does for 4 ms but the mark of the step."""
+    kernels(run, 30, 60)
+    run.wait()
+    silent(run, 4000)
+
+
+def marked(form, words):
+    """Steps by other marks."""
+    def make(run):
+        for row in run.rows:
+            row["name"] = row["name"].replace("ProfilerStep#", words)
+        return form(run)
+    return make
+
+
+def shared():
+    """Two processes whose kernels run beside each other: the GPU is busy, and more work than time is no mistake."""
+    runs = [Program(), Program()]
+    for _ in range(12):
+        for run in runs:
+            kernels(run, 20, 150)
+        for run in runs:
+            run.wait()
+    for row in runs[1].rows:
+        row["args"]["process"] = 200
+        if row["cat"] == "cuda_runtime":
+            row["pid"], row["tid"] = 200, 200
+    runs[0].rows += runs[1].rows
+    return nsys(runs[0])
+
+
+def evictions(run, _):
+    """Managed memory larger than the device's: pages leave and come while the kernels run."""
+    for _ in range(6):
+        run.launch("void stencil<double>(int)", 2000)
+        end = run.free[7]
+        for i in range(8):
+            run.row("gpu_memcpy", "Memcpy UVM_DtoH (Device -> Pageable)", end - 1950 + 200 * i, 90, 0, 7, stream=0, device=0)
+            run.row("gpu_memcpy", "Memcpy UVM_HtoD (Pageable -> Device)", end - 1850 + 200 * i, 90, 0, 7, stream=0, device=0)
+    run.wait("cudaDeviceSynchronize")
+
+
+def strangers():
+    """Another process has the GPU for 900 us behind one node of a graph or another, whichever it is."""
+    chance = random.Random(21)
+    run = Program(ops=False)
+
+    def step(_):
+        graph_nodes(run, 40, 40, [i for i in range(40) if chance.random() < 0.2], 900)
+        run.wait()
+    return chrome(run.steps(step, 12).trace())
+
+
+def npu_items(run, _):
+    for _ in range(30):
+        run.launch(duration=60)
+        begin = run.now
+        run.launch("MEMCPY_ASYNC", 3, "aten::_local_scalar_dense", category="gpu_memcpy", call="cudaMemcpyAsync")
+        run.wait()
+        run.row("cpu_op", "aten::item", begin, run.now - begin)
+        silent(run, 60)
+
+
+def prepares(run, _):
+    """Python of the program's own, 6 ms, before each call of a compiled function."""
+    run.does("user_annotation", "$train.py:30 prepare_batch", 6000)
+    begin = run.now
+    kernels(run, 30, 60, ("gemm_fusion_dot_1",), call="cuLaunchKernel")
+    run.row("user_annotation", "PjitFunction(step)", begin, run.now - begin)
+    run.wait("cuStreamSynchronize")
+
+
+def warms(run, number):
+    kernels(run, 30, 400 / (1 + max(0, number - 6) / 8))
+
+
+def naps(run, _):
+    kernels(run, 30, 60)
+    run.wait()
+    osrt(run, "clock_nanosleep", 5000)
+
+
+def whole_graphs(run, _):
+    """Graphs of one row each, one right behind the other."""
+    run.call("cudaGraphLaunch", 15)
+    starts = max(run.now + 8, run.free.get(7, 0) + 2)
+    run.row("graph_trace", "graph", starts, 3000, 0, 7, correlation=run.calls, stream=7, device=0)
+    run.free[7] = starts + 3000
+
+
 # The levers of a host that stands still: no faster core.
 CORE = "CPU core"
 # name: (program, cause, what the answer says, what it does not say)
@@ -506,4 +606,19 @@ SCENES = {
                               "Another process|not the host"),
     "Numba compiles": (steps(first_calls, lambda run: chrome(run.trace()), ops=False), "cold_start",
                        "Held up in the middle.*_compile_core 500 ms", f"warmup=|{CORE}"),
+    "nsys: the interpreter": (steps(interpreter, nsys, ops=False), "host", r"9 × 3\.00 ms, while the host waits in sem_wait", CORE),
+    "nsys: silent steps": (steps(silence, marked(nsys, "Iteration "), ops=False), "host",
+                           r"9 × 4\.01 ms, and what the host did then is not recorded", f"{CORE}|Iteration"),
+    "rocpd: silent steps": (steps(silence, marked(rocpd, "train_step "), ops=False, hip=True), "host",
+                            r"9 × 4\.01 ms, and what the host did then is not recorded", f"{CORE}|train_step|CUDA"),
+    "nsys: shared": (shared, "gpu", r"GPU-bound: the GPU computes for 98\.5 %", "Do not wait|Host-bound|Undecided"),
+    "nsys: evictions": (steps(evictions, nsys, ops=False), "gpu", r"Pages of managed memory move for 86\.4 ms", "Copy-bound|Host-bound"),
+    "strangers within graphs": (strangers, "unseen_device_work", "Another process on this GPU", "at the same nodes"),
+    "npu: items": (steps(npu_items, ascend), "sync", "aclrtSynchronizeStreamWithTimeout in aten::item; unless", "CUDA|Host-bound"),
+    "xprof: prepares": (steps(prepares, xprof, ops=False), "host", r"9 × 6\.00 ms, while \$train.py:30 prepare_batch runs on the host",
+                        "torch|Sync-bound"),
+    "clocks that rise slowly": (steps(warms, lambda run: chrome(run.trace()), count=18), "gpu",
+                                r"from iteration [78] on each takes less and less time, in the end 0\.4\d times", "Host-bound"),
+    "nsys: naps": (steps(naps, nsys, ops=False), "not_loaded", "the program sleeps.*Wait for the event itself", "server|not recorded"),
+    "nsys: whole graphs": (steps(whole_graphs, nsys, ops=False, count=20), "gpu", r"GPU-bound: the GPU computes for 99", "Too little"),
 }

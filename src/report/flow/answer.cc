@@ -854,8 +854,8 @@ class Notes {
   AnswerNote record_device() const {
     if (rows_unread(answer_.trace)) {
       return {"likely",
-              {"A form of trace that Assay does not read. It reads those of PyTorch, nsys and "
-               "rocprofv3."}};
+              {"A form of trace that Assay does not read. It reads those of PyTorch, JAX, nsys "
+               "and rocprofv3."}};
     }
     const bool torch = answer_.verdict.program.kind == ProgramKind::kPyTorch;
     if (answer_.report.evidence.launch_calls > 0) {
