@@ -347,7 +347,8 @@ def ascend(run):
             arrow("HostToDevice", number, (cann, queue, begin + 2), (hardware, 2, task["ts"]))
             arrow("async_npu", 100_000 + number, (python, 100, begin), (hardware, 2, task["ts"]))
         elif row["cat"] == "cuda_runtime":
-            add(None, "AscendCL@aclrtSynchronizeStreamWithTimeout", begin, duration, cann, 100)
+            waits = "Synchronize" in row["name"]
+            add(None, "AscendCL@aclrtSynchronizeStreamWithTimeout" if waits else row["name"], begin, duration, cann, 100)
         else:
             add(None, "aclnnMatmul_MatMulCommon_MatMulV2", begin, duration, hardware, 2, **{
                 "Model Id": 4294967295, "Task Type": "AI_CORE", "Physic Stream Id": 2, "Task Id": args["correlation"] % 65536,

@@ -1,10 +1,11 @@
 """Made-up runs of one device as other recorders and other vendors' stacks keep them. What a person who sees the whole run
 would say of each stands in its text; each entry: (program, cause, what the answer says, what it does not say)."""
 
+import json
 import random
 
 from made_up import Program
-from stacks import ascend, chrome, mlu, musa, nsys, onnx_runtime, rocpd, rocprof_csv, rocprof_json, xprof, xpu
+from stacks import Recorded, ascend, chrome, mlu, musa, nsys, onnx_runtime, rocpd, rocprof_csv, rocprof_json, xprof, xpu
 
 TO_HOST, FROM_HOST = "Memcpy DtoH (Device -> Pageable)", "Memcpy HtoD (Pageable -> Device)"
 
@@ -536,6 +537,100 @@ def whole_graphs(run, _):
     run.free[7] = starts + 3000
 
 
+# ---- a second blind set -----------------------------------------------------------------------------------------------
+
+def exchange(run, _):
+    """A halo exchange: 5 ms in MPI_Waitall, which polls. The neighbour is what the host waits for."""
+    kernels(run, 30, 60, STENCIL)
+    run.wait()
+    begin = run.now
+    osrt(run, "poll", 4900)
+    silent(run, 100)
+    label(run, "MPI_Waitall", begin)
+
+
+def captures_again(run, _):
+    """Each step captures and instantiates its graph anew, 2.5 ms."""
+    run.call("cudaStreamBeginCapture", 5)
+    run.call("cudaStreamEndCapture", 40)
+    run.call("cudaGraphInstantiate", 2500)
+    graph_nodes(run, 60, 15)
+    run.wait()
+
+
+def reloads(run, _):
+    """Each step loads its code anew and releases it: no start, and no recording behind the warm-up is free of it."""
+    run.call("cuModuleLoadData", 6000)
+    kernels(run, 30, 60, ("kernel_gen",), call="cuLaunchKernel")
+    run.wait()
+    run.call("cuModuleUnload", 300)
+
+
+def timed_waits(run, _):
+    """Waits of 1 ms, again and again, for a thread that resizes images."""
+    kernels(run, 30, 60)
+    run.wait()
+    run.row("user_annotation", "resize_images", run.now, 6000, thread=555)
+    for _ in range(6):
+        osrt(run, "pthread_cond_timedwait", 980)
+        silent(run, 20)
+
+
+def behind(run):
+    """The operators are far ahead of the thread that launches, which needs 60 us for each: that thread is what counts."""
+    made = ascend(run)
+
+    def write(folder):
+        made.write(folder)
+        file = folder / "trace.json"
+        rows = json.loads(file.read_text())
+        late, launch, task = 0, {}, {}
+        for row in rows:
+            if row.get("name") == "Node@launch":
+                late = max(late + 60, float(row["ts"]))
+                launch[row["args"]["connection_id"]] = late
+                row |= {"ts": f"{late:.3f}", "dur": 58}
+        end = 0
+        for row in rows:
+            number = row.get("args", {}).get("connection_id")
+            if row.get("ph") == "X" and "Task Type" in row["args"]:
+                task[number] = max(end + 1.5, launch[number] + 62)
+                end = task[number] + row["dur"]
+                row["ts"] = f"{task[number]:.3f}"
+            if row.get("cat") == "dequeue":
+                row |= {"ts": f"{launch[row['args']['correlation_id']] - 1:.3f}", "dur": 60}
+        for row in rows:
+            if row.get("cat") == "HostToDevice":
+                row["ts"] = f"{(launch if row['ph'] == 's' else task)[row['id']]:.3f}"
+            if row.get("cat") == "async_task_queue" and row["ph"] == "f":
+                row["ts"] = f"{launch[row['id']] - 1:.3f}"
+        file.write_text(json.dumps(rows))
+    return Recorded(write)
+
+
+def compiles_op(run, number):
+    if number == 4:
+        run.call("aclopCompileAndExecute", 300_000)
+    kernels(run, 30, 80)
+    run.wait()
+
+
+def sleeping_polls(run, _):
+    """The GPU is busy; the host asks for an event and sleeps for 120 us, again and again."""
+    kernels(run, 40, 250)
+    while run.now < max(run.free.values()) + 3:
+        run.call("cudaEventQuery", 2)
+        osrt(run, "usleep", 120)
+
+
+def trimmed(run, _):
+    """A garbage collector that gives the pool's memory back in each step."""
+    kernels(run, 30, 60, ("gpu_kernel_xx",), call="cuLaunchKernel")
+    run.wait("cuStreamSynchronize")
+    run.call("cuMemFreeAsync", 300)
+    run.call("cuMemPoolTrimTo", 4500)
+
+
 # The levers of a host that stands still: no faster core.
 CORE = "CPU core"
 # name: (program, cause, what the answer says, what it does not say)
@@ -621,4 +716,16 @@ SCENES = {
                                 r"from iteration [78] on each takes less and less time, in the end 0\.4\d times", "Host-bound"),
     "nsys: naps": (steps(naps, nsys, ops=False), "not_loaded", "the program sleeps.*Wait for the event itself", "server|not recorded"),
     "nsys: whole graphs": (steps(whole_graphs, nsys, ops=False, count=20), "gpu", r"GPU-bound: the GPU computes for 99", "Too little"),
+    "nsys: an exchange": (steps(exchange, nsys, ops=False), "not_loaded", "waits for something outside, in poll of MPI_Waitall.*A peer",
+                          "server|not recorded"),
+    "nsys: captured again": (steps(captures_again, nsys, ops=False), "host", r"9 × 2\.50 ms, while cudaGraphInstantiate.*Shorten cudaGraphInst",
+                             "Cold start|one CUDA graph"),
+    "nsys: loaded again": (steps(reloads, nsys, ops=False), "host", r"9 × 6\.00 ms, while cuModuleLoadData", "Cold start|behind the warm-up"),
+    "nsys: timed waits": (steps(timed_waits, nsys, ops=False), "host", "waits for resize_images in pthread_cond_timedwait",
+                          f"not recorded|{CORE}"),
+    "npu: behind": (steps(lambda run, _: kernels(run, 60, 10, prepares=4), behind), "host", r"Host-bound: for 83\.\d % .*runtime calls prepare",
+                    "Undecided|not the host"),
+    "npu: compiles": (steps(compiles_op, ascend), "cold_start", "Held up in the middle.*first aclopCompileAndExecute", "Sync-bound"),
+    "nsys: sleeping polls": (steps(sleeping_polls, nsys, ops=False), "gpu", r"GPU-bound.*9\d\.\d % at most Cheaper gemm", "sleeps|tuning"),
+    "nsys: trimmed": (steps(trimmed, nsys, ops=False), "alloc", "waits for cuMemPoolTrimTo.*no trimming of the pool", "Threshold"),
 }

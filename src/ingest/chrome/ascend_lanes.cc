@@ -139,7 +139,11 @@ class AscendLanes {
                                    0, task_kind_of(builder_.strings.view(row.name))});
   }
 
-  // Work is asked for where its operator is put into the queue, or, without one, by the launch.
+  // How long an operator may lie in the queue while the thread that launches keeps up.
+  static constexpr int64_t kBehindNs = 20'000;
+
+  // Work is asked for where its operator is put into the queue, or, without one, or where the thread
+  // that launches is behind, by the launch.
   void join() {
     std::map<uint64_t, const LanePlace*> launch_of;  // by arrow to the device
     std::map<uint64_t, const LanePlace*> put_of;     // by arrow of the queue
@@ -164,8 +168,11 @@ class AscendLanes {
       const LanePlace* work = place_at(works_, arrow.thread, arrow.time_ns);
       if (arrow.is_end == 0 || launch == launch_of.end() || work == nullptr) continue;
       const ThreadId thread = builder_.api_calls.thread[launch->second->row];
-      const auto put = put_of_take.find(place_at(takes_, thread, launch->second->start_ns));
-      const size_t call = put == put_of_take.end() ? launch->second->row : put->second->row;
+      const LanePlace* take = place_at(takes_, thread, launch->second->start_ns);
+      const auto put = put_of_take.find(take);
+      const bool queued =
+          put != put_of_take.end() && take->start_ns - put->second->end_ns <= kBehindNs;
+      const size_t call = queued ? put->second->row : launch->second->row;
       const auto id = static_cast<uint32_t>(call + 1);
       builder_.api_calls.correlation[call] = id;
       builder_.activities.correlation[work->row] = id;

@@ -368,12 +368,20 @@ class Verdict {
                              " the host waits for another thread, which runs " + fitted(holder, 40),
                          {behind(", in ", name)});
     }
+    const std::string around =
+        verdict_.leading.empty() ? "" : operator_around(verdict_.leading.front());
     if (report_.evidence.loops) {
       return sentence_of("Not loaded: " + times + " the host waits for something outside",
-                         {behind(", in ", name)});
+                         {behind(", in ", name), around});
     }
     return sentence_of("Not loaded: " + times + " nobody asked for work",
-                       {behind("; the host waits in ", name)});
+                       {behind("; the host waits in ", name), around});
+  }
+
+  // " of MPI_Waitall", of a call of the operating system that an operator or range makes.
+  std::string operator_around(const Contributor& who) const {
+    if (who.source != RowSource::kSystem || !who.within_op) return "";
+    return " of " + fitted(trace_.text(who.within_op), 40);
   }
 
   // The device's own way from one piece of work to the next.
@@ -530,7 +538,8 @@ class Verdict {
     }
     if (pauses.who->source == RowSource::kSystem) {
       return sentence_of(
-          base + ", " + times + ", while the host is in " + fitted(name, 60) + others, {});
+          base + ", " + times + ", while the host is in " + fitted(name, 40),
+          {one ? operator_around(*pauses.who) : others});
     }
     if (!one) {
       return sentence_of(

@@ -367,6 +367,14 @@ class Recipes {
     return false;
   }
 
+  bool trims_pool() const {
+    for (const Contributor& contributor : answer_.report.contributors) {
+      if (contributor.cause != FlowCause::kAlloc) continue;
+      return contributor_name(answer_.trace, contributor).find("PoolTrimTo") != std::string::npos;
+    }
+    return false;
+  }
+
   bool allocates_from_pool() const {
     for (const Contributor& contributor : answer_.report.contributors) {
       if (contributor.cause != FlowCause::kAlloc) continue;
@@ -374,8 +382,7 @@ class Recipes {
       return (hip() || answer_.verdict.program.cuda) &&
              (name.find("MallocAsync") != std::string::npos ||
               name.find("MallocFromPool") != std::string::npos ||
-              name.find("MemAllocAsync") != std::string::npos ||
-              name.find("PoolTrimTo") != std::string::npos);
+              name.find("MemAllocAsync") != std::string::npos);
     }
     return false;
   }
@@ -400,6 +407,7 @@ class Recipes {
       return hip() ? "unset PYTORCH_NO_HIP_MEMORY_CACHING; no empty_cache() in the loop"
                    : "unset PYTORCH_NO_CUDA_MEMORY_CACHING; no empty_cache() in the loop";
     }
+    if (trims_pool()) return "no trimming of the pool in the loop: collect garbage less often";
     // A pool that keeps nothing gives its memory back at each wait and takes it anew.
     if (allocates_from_pool()) {
       return std::string("a higher ") + (hip() ? "hip" : "cuda") +
