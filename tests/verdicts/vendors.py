@@ -621,6 +621,7 @@ def sleeping_polls(run, _):
     while run.now < max(run.free.values()) + 3:
         run.call("cudaEventQuery", 2)
         osrt(run, "usleep", 120)
+    run.call("cudaEventQuery", 2)
 
 
 def trimmed(run, _):
