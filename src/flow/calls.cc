@@ -90,8 +90,8 @@ size_t end_of_polls(const FlowRun& run, size_t first) {
   for (; end < run.calls.size(); ++end) {
     const FlowCall& call = run.calls[end];
     const int64_t before_ns = run.calls[end - 1].end_ns;
-    const bool same = call.thread == begin.thread &&
-                      rows.name[call.row.index()] == rows.name[begin.row.index()];
+    const bool same =
+        call.thread == begin.thread && rows.name[call.row.index()] == rows.name[begin.row.index()];
     const bool again = same && (call.start_ns - before_ns <= kPollGapNs ||
                                 sleeps_between(*run.trace, call.thread, before_ns, call.start_ns));
     if (!again) break;
@@ -118,8 +118,8 @@ void join_polls(FlowRun& run) {
     joined.back().end_ns = run.calls[end - 1].end_ns;
     joined.back().polls = end - first > 1;
     for (size_t next = first + 1; next < end; ++next) {
-      joined.back().poll_step_ns = std::max(
-          joined.back().poll_step_ns, run.calls[next].start_ns - run.calls[next - 1].end_ns);
+      joined.back().poll_step_ns = std::max(joined.back().poll_step_ns,
+                                            run.calls[next].start_ns - run.calls[next - 1].end_ns);
     }
     for (; first < end; ++first) place[first] = static_cast<uint32_t>(joined.size() - 1);
   }
@@ -296,8 +296,8 @@ class CallKinds {
     const bool long_first = first && dur_ns >= kColdNs && dur_ns >= kColdFactor * usual_ns;
     const bool before_work = process < first_work_ns_.size() && dur_ns >= kColdNs &&
                              call.end_ns <= first_work_ns_[process];
-    const bool loads = !loads_again(process) &&
-                       (role == ApiRole::kLoad || (loads_[row] && dur_ns >= kColdNs));
+    const bool loads =
+        !loads_again(process) && (role == ApiRole::kLoad || (loads_[row] && dur_ns >= kColdNs));
     if (loads || (role == ApiRole::kCreate && made_once(call))) {
       call.kind = FlowCause::kCold;
     } else if (!call.blocks && (long_first || before_work)) {

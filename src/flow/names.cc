@@ -72,18 +72,26 @@ constexpr std::array<std::string_view, 7> kWaits = {
 // Calls of the operating system's library in which a thread waits for what is outside its process,
 // or lets time pass;
 constexpr std::array<std::string_view, 20> kSystemOutside = {
-    "poll",     "ppoll",   "epoll_wait", "epoll_pwait", "select",    "pselect",
-    "recv",     "recvmsg", "recvmmsg",   "recvfrom",    "accept",    "accept4",
-    "msgrcv",   "sigwait", "mq_receive", "sleep",       "nanosleep", "clock_nanosleep",
-    "usleep",   "pause"};
+    "poll",       "ppoll",    "epoll_wait", "epoll_pwait",     "select",  "pselect", "recv",
+    "recvmsg",    "recvmmsg", "recvfrom",   "accept",          "accept4", "msgrcv",  "sigwait",
+    "mq_receive", "sleep",    "nanosleep",  "clock_nanosleep", "usleep",  "pause"};
 // and for another thread or process.
-constexpr std::array<std::string_view, 16> kSystemLocks = {
-    "pthread_cond_wait",      "pthread_cond_timedwait", "pthread_cond_clockwait",
-    "pthread_join",           "pthread_mutex_lock",     "pthread_mutex_timedlock",
-    "pthread_rwlock_rdlock",  "pthread_rwlock_wrlock",  "pthread_barrier_wait",
-    "futex",                  "sem_wait",               "sem_timedwait",
-    "sem_clockwait",          "waitpid",                "waitid",
-    "wait4"};
+constexpr std::array<std::string_view, 16> kSystemLocks = {"pthread_cond_wait",
+                                                           "pthread_cond_timedwait",
+                                                           "pthread_cond_clockwait",
+                                                           "pthread_join",
+                                                           "pthread_mutex_lock",
+                                                           "pthread_mutex_timedlock",
+                                                           "pthread_rwlock_rdlock",
+                                                           "pthread_rwlock_wrlock",
+                                                           "pthread_barrier_wait",
+                                                           "futex",
+                                                           "sem_wait",
+                                                           "sem_timedwait",
+                                                           "sem_clockwait",
+                                                           "waitpid",
+                                                           "waitid",
+                                                           "wait4"};
 constexpr std::array<std::string_view, 6> kQueues = {
     "queue.py",     "zmq/",
     "selectors.py", "multiprocessing/connection.py",

@@ -151,7 +151,8 @@ class Judge {
     const int64_t busy_ns = total_.window_ns - total_.idle_ns;
     const bool filled = busy_ns >= options_.least_window_ns && busy_ns * 2 >= total_.window_ns;
     const bool graphs = report_.evidence.whole_graphs >= options_.least_graphs;
-    if (works < options_.least_works && !filled && !graphs) verdict_.too_little = TooLittle::kFewWorks;
+    if (works < options_.least_works && !filled && !graphs)
+      verdict_.too_little = TooLittle::kFewWorks;
     return verdict_.too_little != TooLittle::kEnough;
   }
 
@@ -511,7 +512,8 @@ Program program_of(const Trace& trace) {
       any_name(trace, trace.frames.name, {"torch/"}) || any_name(trace, works, {"at::native::"})) {
     program.kind = ProgramKind::kPyTorch;
   } else if (any_name(trace, trace.ops.name, {"jit_", "XlaModule", "PjRt", "jax"}) ||
-             any_name(trace, trace.annotations.name, {"XlaModule", "PjRt", "Pjit", "TSL:", "jax"}) ||
+             any_name(trace, trace.annotations.name,
+                      {"XlaModule", "PjRt", "Pjit", "TSL:", "jax"}) ||
              any_name(trace, trace.frames.name, {"jax/"})) {
     program.kind = ProgramKind::kJax;
   } else if (any_name(trace, works, {"tensorflow::"})) {

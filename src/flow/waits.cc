@@ -212,7 +212,8 @@ class WaitsByRepetition {
       --at;
       if (at->time_ns < work.start_ns - kFollowsFarNs) break;
       const FlowWork& other = run_.works[at->row];
-      if (other.stream == work.stream || process_of(run_, other) != process_of(run_, work)) continue;
+      if (other.stream == work.stream || process_of(run_, other) != process_of(run_, work))
+        continue;
       works.note({other.stream, kAnyName}, w, at->row);
       works.note({other.stream, name_of(at->row)}, w, at->row);
     }
@@ -260,8 +261,8 @@ FollowedPairs pairs_by_turns(const FlowRun& run) {
     }
     const auto [own, first] = device.last.try_emplace(process, w);
     // Also where the host came later: without what held it the turns would stay.
-    const bool turn = before != kNoFlowRow &&
-                      (first || run.works[own->second].end_ns < run.works[before].end_ns);
+    const bool turn =
+        before != kNoFlowRow && (first || run.works[own->second].end_ns < run.works[before].end_ns);
     if (turn) device.pairs.push_back({w, before});
     if (!first && run.works[own->second].end_ns < work.end_ns) own->second = w;
   }

@@ -108,7 +108,8 @@ class AscendLanes {
         return true;
       case AscendLane::kCann:
         add_call(row, thread_of(row.thread),
-                 builder_.text(std::string(cann_call_name(builder_.strings.view(row.name)))), calls_);
+                 builder_.text(std::string(cann_call_name(builder_.strings.view(row.name)))),
+                 calls_);
         return true;
       case AscendLane::kOther:
         break;
@@ -126,8 +127,7 @@ class AscendLanes {
                 std::vector<LanePlace>& places) {
     places.push_back(
         {row.thread, row.start_ns, row.start_ns + row.dur_ns, builder_.api_calls.size()});
-    builder_.api_calls.push_back(
-        {row.start_ns, row.dur_ns, name, thread, 0, 0, ApiKind::kRuntime});
+    builder_.api_calls.push_back({row.start_ns, row.dur_ns, name, thread, 0, 0, ApiKind::kRuntime});
   }
 
   void add_work(const OtherEventRow& row) {
@@ -142,8 +142,8 @@ class AscendLanes {
   // How long an operator may lie in the queue while the thread that launches keeps up.
   static constexpr int64_t kBehindNs = 20'000;
 
-  // Work is asked for where its operator is put into the queue, or, without one, or where the thread
-  // that launches is behind, by the launch.
+  // Work is asked for where its operator is put into the queue, or, without one, or where the
+  // thread that launches is behind, by the launch.
   void join() {
     std::map<uint64_t, const LanePlace*> launch_of;  // by arrow to the device
     std::map<uint64_t, const LanePlace*> put_of;     // by arrow of the queue
@@ -181,7 +181,7 @@ class AscendLanes {
 
   TraceBuilder& builder_;
   std::vector<AscendLane> lanes_;  // by thread
-  std::string program_;          // the process of the operators
+  std::string program_;            // the process of the operators
   std::vector<LanePlace> works_;
   std::vector<LanePlace> calls_;  // of CANN
   std::vector<LanePlace> puts_;   // "Enqueue" rows

@@ -9,10 +9,10 @@
 
 namespace assay {
 
-// Files such rows of other_events under what they are, gives work and the call that asked for it one
-// correlation id, by the arrows "HostToDevice" and "async_task_queue", and takes them out of the
-// count of unknown categories. Leaves every other trace as it is. Call once, after all pieces are
-// merged.
+// Files such rows of other_events under what they are, gives work and the call that asked for it
+// one correlation id, by the arrows "HostToDevice" and "async_task_queue", and takes them out of
+// the count of unknown categories. Leaves every other trace as it is. Call once, after all pieces
+// are merged.
 void file_ascend_lanes(TraceBuilder& builder);
 
 }  // namespace assay

@@ -98,7 +98,7 @@ enum class Category : uint8_t {
   kInstant,
   kLaunchFlow,           // ac2g and its older names
   kForwardBackwardFlow,  // fwdbwd
-  kDependencyFlow,       // from call to device work where rows have no ids: RPD, rocprof 1 and 2, CANN
+  kDependencyFlow,  // from call to device work where rows have no ids: RPD, rocprof 1 and 2, CANN
   kUnknown,
 };
 struct RawEvent {

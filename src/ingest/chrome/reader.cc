@@ -18,9 +18,9 @@
 
 #include "base/latest_time.h"
 #include "base/try_thread.h"
+#include "ingest/chrome/ascend_lanes.h"
 #include "ingest/chrome/kineto_rows.h"
 #include "ingest/chrome/piece.h"
-#include "ingest/chrome/ascend_lanes.h"
 #include "ingest/chrome/rocm_lanes.h"
 #include "ingest/chrome/xprof_lanes.h"
 

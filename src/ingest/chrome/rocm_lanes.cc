@@ -151,7 +151,8 @@ class RocmLanes {
     std::map<uint64_t, size_t> call_of_arrow;
     for (const ForwardBackwardFlowRow& arrow : builder_.dependency_flows) {
       if (arrow.is_end != 0) continue;
-      if (const LanePlace* call = call_around(arrow)) call_of_arrow.emplace(arrow.flow_id, call->row);
+      if (const LanePlace* call = call_around(arrow))
+        call_of_arrow.emplace(arrow.flow_id, call->row);
     }
     for (const ForwardBackwardFlowRow& arrow : builder_.dependency_flows) {
       if (arrow.is_end == 0) continue;
@@ -174,8 +175,8 @@ class RocmLanes {
   }
 
   const LanePlace* work_at(const ForwardBackwardFlowRow& arrow) const {
-    const auto at =
-        std::lower_bound(works_.begin(), works_.end(), LanePlace{arrow.thread, arrow.time_ns, 0, 0});
+    const auto at = std::lower_bound(works_.begin(), works_.end(),
+                                     LanePlace{arrow.thread, arrow.time_ns, 0, 0});
     const bool met =
         at != works_.end() && at->thread == arrow.thread && at->start_ns == arrow.time_ns;
     return met ? &*at : nullptr;

@@ -343,8 +343,9 @@ class Verdict {
                          {", by clocks of host and GPU that do not agree"});
     }
     if (report_.evidence.graph_holes) {
-      return sentence_of(base + " graphs stand still between their kernels, at the same nodes each "
-                                "time",
+      return sentence_of(base +
+                             " graphs stand still between their kernels, at the same nodes each "
+                             "time",
                          {"; what these wait for has no row"});
     }
     return sentence_of(base + " work that was handed over did not begin",
@@ -537,9 +538,8 @@ class Verdict {
                             : sentence_of(waits + "for " + holder, {" in " + fitted(name)});
     }
     if (pauses.who->source == RowSource::kSystem) {
-      return sentence_of(
-          base + ", " + times + ", while the host is in " + fitted(name, 40),
-          {one ? operator_around(*pauses.who) : others});
+      return sentence_of(base + ", " + times + ", while the host is in " + fitted(name, 40),
+                         {one ? operator_around(*pauses.who) : others});
     }
     if (!one) {
       return sentence_of(
@@ -808,10 +808,12 @@ class Notes {
       return notes;
     }
     if (report.evidence.graph_holes) {
-      notes.push_back({"likely",
-                       {"Nodes of the graph without a row: functions of the host, memory, waits for "
-                        "an event. They come at the same places in each replay."}});
-      notes.push_back({"record", {"what the graph holds, as it is captured; leave such nodes out"}});
+      notes.push_back(
+          {"likely",
+           {"Nodes of the graph without a row: functions of the host, memory, waits for "
+            "an event. They come at the same places in each replay."}});
+      notes.push_back(
+          {"record", {"what the graph holds, as it is captured; leave such nodes out"}});
       return notes;
     }
     if (unseen_to_the_end(report)) {

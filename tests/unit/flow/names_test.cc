@@ -27,9 +27,8 @@ TraceMaker launched(const char* kernel) {
 }
 
 TEST(HostNames, MarksOfIterationsTellNothingElse) {
-  for (const char* mark :
-       {"ProfilerStep#3", "step 12", "train_step#3", "Iteration 7", "batch: 4", "[iter 9]",
-        "global step 120", "Epoch[2]"}) {
+  for (const char* mark : {"ProfilerStep#3", "step 12", "train_step#3", "Iteration 7", "batch: 4",
+                           "[iter 9]", "global step 120", "Epoch[2]"}) {
     EXPECT_TRUE(classify_host_name(mark).step) << mark;
   }
   for (const char* name : {"step", "env_step 3", "optimizer.step", "layer 3", "aten::mm", "12", "",
