@@ -7,8 +7,10 @@
 #include <utility>
 
 #include "flow/build.h"
+#include "flow/names.h"
 #include "flow/timed.h"
 #include "trace/copy_way.h"
+#include "trace/system_calls.h"
 
 namespace assay {
 namespace {
@@ -51,6 +53,34 @@ constexpr size_t kLeastPolls = 4;
 constexpr int64_t kLeastPollNs = 100'000;
 constexpr int64_t kLeastPollInOpNs = 1'000'000;
 
+// One that sleeps between two questions waits, too.
+constexpr int64_t kPollSleepNs = 10'000'000;
+
+// Whether a row of the table in which the thread lets time pass fills most of [from_ns, to_ns).
+template <typename Table, typename Sleeps>
+bool sleeps_in(const Table& table, ThreadId thread, int64_t from_ns, int64_t to_ns, Sleeps sleeps) {
+  const auto own = std::equal_range(table.thread.begin(), table.thread.end(), thread);
+  const auto begin = table.start_ns.begin() + (own.first - table.thread.begin());
+  const auto end = table.start_ns.begin() + (own.second - table.thread.begin());
+  for (auto at = std::lower_bound(begin, end, from_ns); at != end && *at < to_ns; ++at) {
+    const auto row = static_cast<size_t>(at - table.start_ns.begin());
+    if (table.dur_ns[row] * 10 >= (to_ns - from_ns) * 8 && sleeps(row)) return true;
+  }
+  return false;
+}
+
+bool sleeps_between(const Trace& trace, ThreadId thread, int64_t from_ns, int64_t to_ns) {
+  if (to_ns - from_ns > kPollSleepNs) return false;
+  return sleeps_in(trace.other_events, thread, from_ns, to_ns,
+                   [&trace](size_t row) {
+                     return is_system_call(trace, row) &&
+                            classify_system_call(trace.text(trace.other_events.name[row])).outside;
+                   }) ||
+         sleeps_in(trace.frames, thread, from_ns, to_ns, [&trace](size_t row) {
+           return classify_host_name(trace.text(trace.frames.name[row])).outside;
+         });
+}
+
 // The end of the stretch of calls from `first` on that poll, or first + 1.
 size_t end_of_polls(const FlowRun& run, size_t first) {
   const ApiCallTable& rows = run.trace->api_calls;
@@ -59,9 +89,11 @@ size_t end_of_polls(const FlowRun& run, size_t first) {
   size_t end = first + 1;
   for (; end < run.calls.size(); ++end) {
     const FlowCall& call = run.calls[end];
-    const bool again = call.thread == begin.thread &&
-                       rows.name[call.row.index()] == rows.name[begin.row.index()] &&
-                       call.start_ns - run.calls[end - 1].end_ns <= kPollGapNs;
+    const int64_t before_ns = run.calls[end - 1].end_ns;
+    const bool same =
+        call.thread == begin.thread && rows.name[call.row.index()] == rows.name[begin.row.index()];
+    const bool again = same && (call.start_ns - before_ns <= kPollGapNs ||
+                                sleeps_between(*run.trace, call.thread, before_ns, call.start_ns));
     if (!again) break;
   }
   const bool in_op = !run.links->call_op.empty() && run.links->call_op[begin.row.index()];
@@ -85,6 +117,10 @@ void join_polls(FlowRun& run) {
     joined.push_back(run.calls[first]);
     joined.back().end_ns = run.calls[end - 1].end_ns;
     joined.back().polls = end - first > 1;
+    for (size_t next = first + 1; next < end; ++next) {
+      joined.back().poll_step_ns = std::max(joined.back().poll_step_ns,
+                                            run.calls[next].start_ns - run.calls[next - 1].end_ns);
+    }
     for (; first < end; ++first) place[first] = static_cast<uint32_t>(joined.size() - 1);
   }
   run.calls = std::move(joined);
@@ -99,6 +135,9 @@ void number_processes(FlowRun& run) {
     run.threads[t].process = numbers.try_emplace(run.trace->threads[t].pid, number).first->second;
   }
 }
+
+// Made, or released, so often, it is no start of a program.
+constexpr uint32_t kMadeOften = 8;
 
 // Durations of the calls of one name in one process, in order of time.
 struct NameTimes {
@@ -125,6 +164,7 @@ class CallKinds {
     sort_runs(order_);
     find_first_work();
     find_nested_roles();
+    count_unloads();
     time_names();
     waits_ = waiting_calls(run_);
     for (const Timed& at : order_) classify(run_.calls[at.row], at.row);
@@ -221,11 +261,28 @@ class CallKinds {
     return call.work_count > 0;
   }
 
+  // A program that releases code as often as it loads it does not load once.
+  void count_unloads() {
+    for (size_t c = 0; c < trace_.api_calls.size(); ++c) {
+      if (run_.links->role_of(trace_, ApiCallId(c)) != ApiRole::kLoad) continue;
+      const uint32_t process = run_.threads[trace_.api_calls.thread[c].index()].process;
+      const bool late = process < first_work_ns_.size() &&
+                        trace_.api_calls.start_ns[c] >= first_work_ns_[process];
+      if (late && trace_.text(trace_.api_calls.name[c]).find("Unload") != std::string_view::npos) {
+        ++unloads_[process];
+      }
+    }
+  }
+  bool loads_again(uint32_t process) const {
+    const auto found = unloads_.find(process);
+    return found != unloads_.end() && found->second >= kMadeOften;
+  }
+
   // Streams and graphs are made at the start of a program; a program that goes on making them pays
   // for it in its steady state.
   bool made_once(const FlowCall& call) const {
     const auto found = made_.find(key(call, name_of(call)));
-    return found == made_.end() || found->second < 8;
+    return found == made_.end() || found->second < kMadeOften;
   }
 
   void classify(FlowCall& call, uint32_t row) {
@@ -239,7 +296,8 @@ class CallKinds {
     const bool long_first = first && dur_ns >= kColdNs && dur_ns >= kColdFactor * usual_ns;
     const bool before_work = process < first_work_ns_.size() && dur_ns >= kColdNs &&
                              call.end_ns <= first_work_ns_[process];
-    const bool loads = role == ApiRole::kLoad || (loads_[row] && dur_ns >= kColdNs);
+    const bool loads =
+        !loads_again(process) && (role == ApiRole::kLoad || (loads_[row] && dur_ns >= kColdNs));
     if (loads || (role == ApiRole::kCreate && made_once(call))) {
       call.kind = FlowCause::kCold;
     } else if (!call.blocks && (long_first || before_work)) {
@@ -260,6 +318,7 @@ class CallKinds {
   std::vector<bool> loads_;             // per call
   std::vector<bool> waits_;             // per call
   std::unordered_map<uint64_t, uint32_t> made_;
+  std::unordered_map<uint32_t, uint32_t> unloads_;  // per process, behind its first work
   std::unordered_map<uint64_t, NameTimes> times_;
   std::unordered_map<uint64_t, int64_t> usual_ns_;
   std::unordered_map<uint64_t, char> seen_;

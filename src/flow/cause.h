@@ -49,7 +49,19 @@ constexpr size_t kOpenings = 5;
 std::string_view opened_by_name(OpenedBy opened_by);
 
 // The table of the row that names a cause.
-enum class RowSource : uint8_t { kNone, kActivity, kCall, kOp, kFrame, kAnnotation };
+enum class RowSource : uint8_t {
+  kNone,
+  kActivity,
+  kCall,
+  kOp,
+  kFrame,
+  kAnnotation,
+  kSystem,  // Trace::other_events: a call of the operating system
+};
+// Rows within which a thread may stand still, waiting for another one.
+inline bool may_stand_still(RowSource source) {
+  return source == RowSource::kFrame || source == RowSource::kSystem;
+}
 
 using CauseTimes = std::array<int64_t, kFlowCauses>;  // ns by FlowCause
 int64_t host_work_ns(const CauseTimes& times);        // of kHostWork together

@@ -246,9 +246,10 @@ class IdleSweep {
   enum class Silence : uint8_t { kNone, kInFrame, kFull };
   static Silence silence_of(const HostThread& thread, const HostPiece* piece) {
     if (piece == nullptr || piece->source == RowSource::kNone) return Silence::kFull;
-    if (piece->source != RowSource::kFrame) return Silence::kNone;
-    const bool waits =
-        piece->cause == FlowCause::kPython || piece->cause == FlowCause::kNothingAsked;
+    if (!may_stand_still(piece->source)) return Silence::kNone;
+    const bool waits = piece->cause == FlowCause::kPython ||
+                       piece->cause == FlowCause::kNothingAsked ||
+                       piece->cause == FlowCause::kHostGap;
     const int64_t end_ns = piece == &thread.pieces.back() ? thread.end_ns : (piece + 1)->start_ns;
     return waits && end_ns - piece->start_ns > kSilenceNs ? Silence::kInFrame : Silence::kNone;
   }
@@ -276,7 +277,7 @@ class IdleSweep {
       for_each_piece(run_, other, span, cursor_, [&](const PieceSpan& piece) {
         const bool works = piece.piece != nullptr && piece.piece->source != RowSource::kNone &&
                            piece.piece->cause != FlowCause::kNothingAsked;
-        const bool sure = works && piece.piece->source != RowSource::kFrame;
+        const bool sure = works && !may_stand_still(piece.piece->source);
         if (silence == Silence::kFull ? works : sure) {
           add_host({piece.start_ns, piece.end_ns}, piece.piece, other, true);
         } else {

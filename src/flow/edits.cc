@@ -779,10 +779,7 @@ class LagEditor {
   double left_of_piece(const HostPiece* piece, FlowCause cause, int64_t ns) {
     if (no_pauses_ && is_host_work(cause) && ns >= kPauseNs) return 0;
     double left = left_of(cause, ns);
-    if (piece != nullptr && ns >= kPauseNs && piece->source == RowSource::kFrame &&
-        waits(piece->row)) {
-      left = std::max(left, silence_);
-    }
+    if (piece != nullptr && stands_still(*piece, ns)) left = std::max(left, silence_);
     if (piece == nullptr || cause == FlowCause::kSync || cause == FlowCause::kNothingAsked)
       return left;
     for (const Edit* edit : edits_) {
@@ -794,9 +791,12 @@ class LagEditor {
     return left;
   }
 
-  // Whether a frame waits for another thread or for the outside, which no faster core shortens.
-  bool waits(uint32_t frame) {
-    const HostName name = names_.of(run_.trace->frames.name[frame]);
+  // Whether a frame waits for another thread or for the outside, or the thread is in a call of the
+  // operating system, which no faster core shortens.
+  bool stands_still(const HostPiece& piece, int64_t ns) {
+    if (piece.source == RowSource::kSystem) return true;
+    if (piece.source != RowSource::kFrame || ns < kPauseNs) return false;
+    const HostName name = names_.of(run_.trace->frames.name[piece.row]);
     return name.lock || name.outside;
   }
 

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <string_view>
 #include <utility>
 
 #include "base/numbers.h"
 #include "flow/graph.h"
+#include "flow/names.h"
 #include "flow/replay.h"
 
 namespace assay {
@@ -71,10 +73,54 @@ bool launches_block(const FlowRun& run) {
 bool goes_through_steps(const Trace& trace) {
   if (!trace.forward_backward_flows.empty()) return true;
   const auto is_step = [&trace](StringId name) {
-    return trace.text(name).starts_with("ProfilerStep");
+    return classify_host_name(trace.text(name)).step;
   };
   return std::any_of(trace.annotations.name.begin(), trace.annotations.name.end(), is_step) ||
          std::any_of(trace.ops.name.begin(), trace.ops.name.end(), is_step);
+}
+
+// A graph that was recorded as one row, without its kernels.
+bool is_whole_graph(const FlowRun& run, const FlowWork& work) {
+  return work.call != kNoFlowRow && run.calls[work.call].graph &&
+         run.trace->activities.kind[work.activity.index()] == ActivityKind::kOther;
+}
+
+// Whether most of the time in which work was late lies within graphs, behind the same of their
+// nodes in nearly each replay: what holds the device is part of the graph and has no row.
+bool holes_in_graphs(const FlowRun& run, const std::vector<DeviceFlow>& devices, Interval window) {
+  constexpr int64_t kLeastNs = 50'000;
+  constexpr uint64_t kLeastReplays = 3;
+  std::vector<std::pair<uint32_t, int64_t>> holes;  // activity at the end, ns
+  int64_t late_ns = 0;
+  for (const DeviceFlow& device : devices) {
+    for (const FlowSlice& slice : device.idle) {
+      const int64_t ns = slice.span.end_ns - slice.span.start_ns;
+      if (slice.cause != FlowCause::kUnseen || slice.span.start_ns < window.start_ns) continue;
+      late_ns += ns;
+      const bool hole = slice.ready_by == ReadyBy::kGraph && slice.source == RowSource::kActivity;
+      if (hole && ns >= kLeastNs) holes.emplace_back(slice.row, ns);
+    }
+  }
+  if (holes.empty()) return false;
+  std::vector<uint32_t> node_of(run.trace->activities.size(), kNoFlowRow);
+  uint64_t replays = 0;
+  for (const FlowCall& call : run.calls) {
+    replays += call.graph && call.work_count > 1;
+    for (uint32_t k = 0; call.graph && k < call.work_count; ++k) {
+      node_of[run.works[run.works_of_calls[call.first_work + k]].activity.index()] = k;
+    }
+  }
+  std::map<uint32_t, std::pair<uint64_t, int64_t>> by_node;
+  for (const auto& [activity, ns] : holes) {
+    auto& [count, sum_ns] = by_node[node_of[activity]];
+    ++count;
+    sum_ns += ns;
+  }
+  int64_t each_time_ns = 0;
+  for (const auto& [node, sum] : by_node) {
+    if (node != kNoFlowRow && sum.first * 10 >= replays * 8) each_time_ns += sum.second;
+  }
+  return replays >= kLeastReplays && each_time_ns * 2 > late_ns;
 }
 
 FlowEvidence gather_evidence(const FlowRun& run, Interval window) {
@@ -91,6 +137,8 @@ FlowEvidence gather_evidence(const FlowRun& run, Interval window) {
       evidence.early_works += early_ns > 0;
       evidence.early_ns = std::max(evidence.early_ns, early_ns);
     }
+    if (is_whole_graph(run, work)) ++evidence.whole_graphs;
+    if (work.kind == WorkKind::kCopy && work.helper) evidence.migration_ns += dur_ns;
     const bool copy = work.kind == WorkKind::kCopy || work.kind == WorkKind::kFill;
     evidence.kernels += !copy;
     if (copy) {
@@ -240,6 +288,7 @@ FlowReport make_flow_report(const FlowModel& model, const FlowOptions& options) 
   for (size_t d = 0; d < report.devices.size(); ++d) {
     add_pageable(run, report.devices[d].idle, report.device_windows[d], report.evidence);
   }
+  report.evidence.graph_holes = holes_in_graphs(run, report.devices, report.window);
   report.evidence.host_functions = count_host_functions(run, report.window);
   report.path = critical_path(run, graph);
   report.fit = fit_of(run, graph, report.path);

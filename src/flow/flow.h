@@ -81,6 +81,10 @@ struct FlowEvidence {
   int64_t pageable_to_host_ns = 0;
   int64_t pageable_to_device_ns = 0;
   int64_t pageable_ns() const { return pageable_to_host_ns + pageable_to_device_ns; }
+  uint64_t whole_graphs = 0;  // graphs that ran as one row, without their kernels
+  int64_t migration_ns = 0;   // of copy_ns, pages of managed memory that no call moved
+  // What work waits for lies within graphs, at the same nodes each time, and has no row.
+  bool graph_holes = false;
   // Calls that put a host function on a stream: the device waits for the host there.
   uint64_t host_functions = 0;
 };

@@ -176,7 +176,7 @@ class GraphMaker {
   static bool may_wait(const PieceSpan& piece) {
     if (piece.end_ns - piece.start_ns <= kSilenceNs) return false;
     if (piece.piece == nullptr || piece.piece->source == RowSource::kNone) return true;
-    return piece.piece->source == RowSource::kFrame && piece.piece->cause != FlowCause::kInput &&
+    return may_stand_still(piece.piece->source) && piece.piece->cause != FlowCause::kInput &&
            piece.piece->cause != FlowCause::kCold;
   }
 
@@ -282,7 +282,7 @@ class GraphMaker {
       const FlowFloor& floor = run_.floors.returns;
       // Only the last to end tells how long the return took.
       const bool last = end_ns == waited_ns && end_ns > call.start_ns;
-      const int64_t usual_ns = last ? floor.limit_ns : floor.typical_ns;
+      const int64_t usual_ns = (last ? floor.limit_ns : floor.typical_ns) + call.poll_step_ns;
       edges_.push_back(
           {end_item(work), std::min(usual_ns, call.end_ns - end_ns), EdgeKind::kReturn});
     }

@@ -8,6 +8,7 @@
 #include "flow/build.h"
 #include "flow/names.h"
 #include "flow/timed.h"
+#include "trace/system_calls.h"
 
 namespace assay {
 namespace {
@@ -29,6 +30,7 @@ struct Span {
   bool input = false;
   bool cold = false;
   bool queue = false;
+  uint32_t queue_frame = kNoFlowRow;  // the outermost frame of a queue around it, or itself
 };
 
 // Rows [first, last) of a table that is sorted by thread.
@@ -72,12 +74,6 @@ class Cutter {
   }
 
  private:
-  StringId name_of(const Span& span) const {
-    if (span.source == RowSource::kOp) return trace_.ops.name[span.row];
-    if (span.source == RowSource::kFrame) return trace_.frames.name[span.row];
-    return trace_.annotations.name[span.row];
-  }
-
   static bool follows(const Span& before, const Span& span) {
     return span.end_ns - before.end_ns > before.end_ns - span.start_ns;
   }
@@ -87,6 +83,7 @@ class Cutter {
     span.input |= around.input;
     span.cold |= around.cold;
     span.queue |= around.queue;
+    if (around.queue_frame != kNoFlowRow) span.queue_frame = around.queue_frame;
     if (span.op == kNoFlowRow) span.op = around.op;
     if (span.frame == kNoFlowRow) span.frame = around.frame;
   }
@@ -118,6 +115,9 @@ class Cutter {
     piece.source = top.source;
     piece.evidence = CauseEvidence::kRecorded;
     piece.cause = cause_of(top);
+    // Who takes from a queue says more than the call by which it does.
+    const bool taken = piece.cause == FlowCause::kNothingAsked && top.source == RowSource::kFrame;
+    if (taken && top.queue_frame != kNoFlowRow) piece.row = top.queue_frame;
     out_.push_back(piece);
     now_ns_ = end_ns;
   }
@@ -126,9 +126,14 @@ class Cutter {
     if (span.cold) return FlowCause::kCold;
     if (span.input) return FlowCause::kInput;
     if (span.source == RowSource::kOp) return FlowCause::kDispatch;
-    const HostName kind = names_.of(name_of(span));
+    const StringId name = row_name(trace_, span.source, span.row);
+    if (span.source == RowSource::kSystem) {
+      const bool outside = classify_system_call(trace_.text(name)).outside;
+      return outside ? FlowCause::kNothingAsked : FlowCause::kHostGap;
+    }
+    const HostName kind = names_.of(name);
     if (kind.sync) return FlowCause::kSync;
-    const bool outside = kind.outside || (kind.lock && span.queue);
+    const bool outside = kind.outside || ((kind.lock || kind.read) && span.queue);
     return outside ? FlowCause::kNothingAsked : FlowCause::kPython;
   }
 
@@ -139,8 +144,9 @@ class Cutter {
   int64_t now_ns_ = INT64_MIN;
 };
 
-// The frames, operators and loader labels of a thread in the order that Cutter wants: by start,
-// longer first; of equal ones the frame is around the label, the label around the operator.
+// The frames, operators, loader labels and calls of the operating system of a thread in the order
+// that Cutter wants: by start, longer first; of equal ones the frame is around the label, the label
+// around the operator, and that around the call.
 class ThreadSpans {
  public:
   ThreadSpans(const Trace& trace, HostNames& names, ThreadId thread)
@@ -148,13 +154,16 @@ class ThreadSpans {
         names_(names),
         frames_(rows_of(trace.frames.thread, thread)),
         labels_(rows_of(trace.annotations.thread, thread)),
-        ops_(rows_of(trace.ops.thread, thread)) {
+        ops_(rows_of(trace.ops.thread, thread)),
+        system_(rows_of(trace.other_events.thread, thread)) {
     skip_labels();
     skip_steps();
+    skip_short();
   }
 
   size_t left() const {
-    return frames_.last - frames_.first + labels_.last - labels_.first + ops_.last - ops_.first;
+    return frames_.last - frames_.first + labels_.last - labels_.first + ops_.last - ops_.first +
+           system_.last - system_.first;
   }
 
   bool next(Span& span) {
@@ -174,6 +183,7 @@ class ThreadSpans {
     offer(RowSource::kFrame, frames_, trace_.frames);
     offer(RowSource::kAnnotation, labels_, trace_.annotations);
     offer(RowSource::kOp, ops_, trace_.ops);
+    offer(RowSource::kSystem, system_, trace_.other_events);
     if (best == RowSource::kNone) return false;
     take(best, start_ns, dur_ns, span);
     return true;
@@ -181,28 +191,37 @@ class ThreadSpans {
 
  private:
   void take(RowSource source, int64_t start_ns, int64_t dur_ns, Span& span) {
-    Rows& rows = source == RowSource::kFrame ? frames_ : source == RowSource::kOp ? ops_ : labels_;
+    Rows& rows = rows_of_source(source);
     span = {start_ns, start_ns + dur_ns, static_cast<uint32_t>(rows.first), source};
-    StringId name;
-    if (source == RowSource::kFrame) {
-      name = trace_.frames.name[rows.first];
-      span.frame = span.row;
-    } else if (source == RowSource::kOp) {
-      name = trace_.ops.name[rows.first];
-      span.op = span.row;
-    } else {
-      name = trace_.annotations.name[rows.first];
-    }
-    const HostName kind = names_.of(name);
+    ++rows.first;
+    if (source == RowSource::kSystem) return skip_short();
+    if (source == RowSource::kFrame) span.frame = span.row;
+    if (source == RowSource::kOp) span.op = span.row;
+    const HostName kind = names_.of(row_name(trace_, source, span.row));
     span.input = kind.input;
     span.cold = kind.cold;
     span.queue = kind.queue;
-    ++rows.first;
+    if (kind.queue && source == RowSource::kFrame) span.queue_frame = span.row;
     if (source == RowSource::kAnnotation) skip_labels();
     if (source == RowSource::kOp) skip_steps();
   }
 
-  // Old profilers filed their marks of iterations as operators.
+  Rows& rows_of_source(RowSource source) {
+    if (source == RowSource::kFrame) return frames_;
+    if (source == RowSource::kOp) return ops_;
+    return source == RowSource::kSystem ? system_ : labels_;
+  }
+
+  // Short calls of the operating system are part of what makes them; in long ones a thread stands
+  // still.
+  void skip_short() {
+    while (system_.first < system_.last && (trace_.other_events.dur_ns[system_.first] < kPauseNs ||
+                                            !is_system_call(trace_, system_.first))) {
+      ++system_.first;
+    }
+  }
+
+  // Marks of iterations, which old profilers and ranges of a program put in place of operators.
   void skip_steps() {
     while (ops_.first < ops_.last && names_.of(trace_.ops.name[ops_.first]).step) ++ops_.first;
   }
@@ -221,6 +240,7 @@ class ThreadSpans {
   Rows frames_;
   Rows labels_;
   Rows ops_;
+  Rows system_;
 };
 
 // The pieces of a thread without its calls, one after the other as they are asked for: they are as

@@ -26,7 +26,9 @@ constexpr std::array<std::string_view, 4> kNoInput = {"get_dataloader", "build_d
                                                       "create_dataloader", "schedule"};
 
 // Communicators are made once, too.
-constexpr std::array<std::string_view, 25> kCompilers = {"triton/compiler",
+constexpr std::array<std::string_view, 27> kCompilers = {"triton/compiler",
+                                                         "/compiler.py(",
+                                                         "gpucompiler",
                                                          "triton/backends",
                                                          "triton/runtime/autotuner",
                                                          "triton/runtime/build",
@@ -61,10 +63,35 @@ constexpr std::array<std::string_view, 8> kOutside = {
 // a thread waits for another one.
 constexpr std::array<std::string_view, 6> kLocks = {"acquire", "wait",   "get of",
                                                     "join",    "result", "sched_yield"};
+// Of files as of queues: a wait where a queue or a socket asks for it.
+constexpr std::array<std::string_view, 2> kReads = {"read", "readinto"};
 // The same of functions that are written in Python, by their own name.
 constexpr std::array<std::string_view, 7> kWaits = {
     ": wait",        ": wait_for",          ": join", ": result", ": barrier",
     ": communicate", ": run_until_complete"};
+// Calls of the operating system's library in which a thread waits for what is outside its process,
+// or lets time pass;
+constexpr std::array<std::string_view, 20> kSystemOutside = {
+    "poll",       "ppoll",    "epoll_wait", "epoll_pwait",     "select",  "pselect", "recv",
+    "recvmsg",    "recvmmsg", "recvfrom",   "accept",          "accept4", "msgrcv",  "sigwait",
+    "mq_receive", "sleep",    "nanosleep",  "clock_nanosleep", "usleep",  "pause"};
+// and for another thread or process.
+constexpr std::array<std::string_view, 16> kSystemLocks = {"pthread_cond_wait",
+                                                           "pthread_cond_timedwait",
+                                                           "pthread_cond_clockwait",
+                                                           "pthread_join",
+                                                           "pthread_mutex_lock",
+                                                           "pthread_mutex_timedlock",
+                                                           "pthread_rwlock_rdlock",
+                                                           "pthread_rwlock_wrlock",
+                                                           "pthread_barrier_wait",
+                                                           "futex",
+                                                           "sem_wait",
+                                                           "sem_timedwait",
+                                                           "sem_clockwait",
+                                                           "waitpid",
+                                                           "waitid",
+                                                           "wait4"};
 constexpr std::array<std::string_view, 6> kQueues = {
     "queue.py",     "zmq/",
     "selectors.py", "multiprocessing/connection.py",
@@ -111,7 +138,40 @@ bool ends_with_any(std::string_view text, const std::array<std::string_view, n>&
                      [text](std::string_view part) { return text.ends_with(part); });
 }
 
+// "step 12", "train_step#3", "Iteration 7": which one it is, and nothing of what is done in it.
+bool is_step_mark(std::string_view text) {
+  if (text.starts_with("profilerstep")) return true;
+  constexpr std::string_view kBehind = " _-#:.=([";
+  std::string_view words = text;
+  const size_t last = words.find_last_not_of("0123456789)]");
+  if (last == std::string_view::npos || last + 1 == words.size()) return false;
+  words = words.substr(0, last + 1);
+  const size_t end = words.find_last_not_of(kBehind);
+  if (end == std::string_view::npos) return false;
+  words = words.substr(0, end + 1);
+  for (const std::string_view mark :
+       {"step", "iteration", "iter", "batch", "epoch", "timestep", "frame"}) {
+    if (!words.ends_with(mark)) continue;
+    words.remove_suffix(mark.size());
+    const size_t before = words.find_last_not_of(kBehind);
+    words = before == std::string_view::npos ? std::string_view() : words.substr(0, before + 1);
+    return words.empty() || words == "train" || words == "training" || words == "global" ||
+           words == "time" || words == "main" || words == "loop";
+  }
+  return false;
+}
+
 }  // namespace
+
+HostName classify_system_call(std::string_view name) {
+  const auto among = [name](const auto& names) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  HostName kind;
+  kind.outside = among(kSystemOutside);
+  kind.lock = among(kSystemLocks);
+  return kind;
+}
 
 HostName classify_host_name(std::string_view name) {
   const std::string text = lower(name);
@@ -123,20 +183,17 @@ HostName classify_host_name(std::string_view name) {
   kind.queue = has_any(text, kQueues);
   kind.outside = begins_with_any(own, kOutside) || waits_outside(python_function(text), kind.queue);
   kind.lock = begins_with_any(own, kLocks) || ends_with_any(text, kWaits);
-  kind.step = text.starts_with("profilerstep");
+  kind.read = begins_with_any(own, kReads);
+  kind.step = is_step_mark(text);
   return kind;
 }
 
-HostName HostNames::of(StringId name) {
-  uint8_t& bits = known_[name.index()];
-  if (bits == 0) {
-    const HostName kind = classify_host_name(trace_.text(name));
-    bits =
-        static_cast<uint8_t>(0x80 | kind.input | kind.cold << 1 | kind.sync << 2 |
-                             kind.outside << 3 | kind.lock << 4 | kind.queue << 5 | kind.step << 6);
+const HostName& HostNames::of(StringId name) {
+  if (!asked_[name.index()]) {
+    asked_[name.index()] = true;
+    known_[name.index()] = classify_host_name(trace_.text(name));
   }
-  return {(bits & 1) != 0,  (bits & 2) != 0,  (bits & 4) != 0, (bits & 8) != 0,
-          (bits & 16) != 0, (bits & 32) != 0, (bits & 64) != 0};
+  return known_[name.index()];
 }
 
 std::vector<bool> collective_activities(const Trace& trace, const KernelNames& kernels) {
@@ -219,6 +276,8 @@ StringId row_name(const Trace& trace, RowSource source, uint32_t row) {
       return trace.frames.name[row];
     case RowSource::kAnnotation:
       return trace.annotations.name[row];
+    case RowSource::kSystem:
+      return trace.other_events.name[row];
     case RowSource::kNone:
       break;
   }

@@ -22,19 +22,24 @@ struct HostName {
   bool outside = false;  // the host waits for the outside: a poll, a receive, a sleep
   bool lock = false;     // the host waits for a lock or condition: for the outside if below a queue
   bool queue = false;    // takes from a queue or a socket: what is below it may wait for it
-  bool step = false;     // the profiler's own mark of an iteration: says nothing of what was done
+  bool read = false;     // reads: for the outside if below a queue
+  bool step = false;     // the mark of an iteration: says nothing of what was done in it
 };
 HostName classify_host_name(std::string_view name);
+// The same of a call of the operating system's library, by its exact name ("epoll_wait").
+HostName classify_system_call(std::string_view name);
 
 // classify_host_name of any text of a trace, each asked for once.
 class HostNames {
  public:
-  explicit HostNames(const Trace& trace) : trace_(trace), known_(trace.strings.size(), 0) {}
-  HostName of(StringId name);
+  explicit HostNames(const Trace& trace)
+      : trace_(trace), known_(trace.strings.size()), asked_(trace.strings.size(), false) {}
+  const HostName& of(StringId name);
 
  private:
   const Trace& trace_;
-  std::vector<uint8_t> known_;  // bit 7: asked for; bits 0 to 6: the fields in their order
+  std::vector<HostName> known_;
+  std::vector<bool> asked_;
 };
 
 // Per activity: whether it is communication between devices.

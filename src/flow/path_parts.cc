@@ -136,10 +136,7 @@ class PathCutter {
     slice.cause = piece.cause;
     slice.source = piece.source;
     if (piece.op != kNoFlowRow) slice.op = OpId(piece.op);
-    if (piece.source == RowSource::kOp) slice.name = trace_.ops.name[piece.row];
-    if (piece.source == RowSource::kFrame) slice.name = trace_.frames.name[piece.row];
-    if (piece.source == RowSource::kCall) slice.name = trace_.api_calls.name[piece.row];
-    if (piece.source == RowSource::kAnnotation) slice.name = trace_.annotations.name[piece.row];
+    slice.name = row_name(trace_, piece.source, piece.row);
     return slice;
   }
 

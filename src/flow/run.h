@@ -41,6 +41,7 @@ struct FlowCall {
   bool graph = false;                 // a graph launch
   bool blocks = false;                // does not return before what it waits for has ended
   bool polls = false;                 // asks again and again whether something has ended
+  int64_t poll_step_ns = 0;           // the longest time between two of its questions
   bool cold_by_first = false;         // kCold only because later ones are far shorter
   uint32_t first_work = 0;            // range in FlowRun::works_of_calls
   uint32_t work_count = 0;

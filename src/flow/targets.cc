@@ -53,7 +53,7 @@ class Targets {
       end_ns = std::max(end_ns, run_.works[run_.targets[call.first_target + k]].end_ns);
     }
     if (end_ns > call.start_ns) {
-      returns_ns_.push_back(call.end_ns - end_ns);
+      returns_ns_.push_back(std::max<int64_t>(call.end_ns - end_ns - call.poll_step_ns, 0));
     } else if (!call.launches || call.end_ns - call.start_ns <= kLongLaunchNs) {
       // A long launch may have waited for room in the queue: it does not tell what one costs.
       const StringId name = run_.trace->api_calls.name[call.row.index()];
@@ -105,7 +105,8 @@ class Targets {
     const Timed last = *(after - 1);
     const uint32_t from = run_.works[last.row].call;
     const bool before = from != kNoFlowRow && run_.calls[from].start_ns < call.start_ns;
-    if (before && last.time_ns > call.start_ns && call.end_ns - last.time_ns <= kUsualReturnLimitNs)
+    const int64_t limit_ns = kUsualReturnLimitNs + call.poll_step_ns;
+    if (before && last.time_ns > call.start_ns && call.end_ns - last.time_ns <= limit_ns)
       run_.targets.push_back(last.row);
   }
 

@@ -53,6 +53,41 @@ bool on_their_side(const Durations& steps, size_t first, size_t last, int64_t ow
   return static_cast<double>(fitting) >= kNearlyAll * static_cast<double>(last - first);
 }
 
+// A change that goes on behind the split: the last third of what follows is farther from what was
+// before than its first third, and nearly each step is farther than those three before it.
+std::optional<UnevenSteps> drift_in(const Durations& steps, size_t split) {
+  constexpr double kGoesOn = 0.4;  // of the change as a whole
+  constexpr double kNearlyAll = 0.8;
+  constexpr double kBegun = 1.05;
+  constexpr size_t kBack = 3;
+  const size_t third = (steps.size() - split) / 3;
+  const auto before = static_cast<double>(median_of(steps, 0, split / 2 + 1));
+  const auto early = static_cast<double>(median_of(steps, split, split + third));
+  const auto late = static_cast<double>(median_of(steps, steps.size() - third, steps.size()));
+  const bool slower = late > before;
+  if ((slower ? late - early : early - late) < kGoesOn * std::abs(late - before)) {
+    return std::nullopt;
+  }
+  const auto farther = [slower](int64_t a, int64_t b) { return slower ? a > b : a < b; };
+  size_t fitting = 0;
+  for (size_t i = split; i < steps.size(); ++i) fitting += farther(steps[i], steps[i - kBack]);
+  if (static_cast<double>(fitting) < kNearlyAll * static_cast<double>(steps.size() - split)) {
+    return std::nullopt;
+  }
+  size_t first = split;
+  const double begun = slower ? before * kBegun : before / kBegun;
+  while (first > 0 && farther(steps[first - 1], static_cast<int64_t>(begun))) --first;
+  UnevenSteps drift{.from_one_on = true,
+                    .drift = true,
+                    .first = first,
+                    .count = steps.size() - first,
+                    .times = late / before};
+  for (size_t i = first; i < steps.size(); ++i) {
+    drift.excess_ns += steps[i] - static_cast<int64_t>(before);
+  }
+  return drift;
+}
+
 std::optional<UnevenSteps> change_in(const Durations& steps, int64_t sum_ns) {
   constexpr size_t kLeastSide = 5;
   constexpr double kLeastTimes = 1.1;
@@ -71,6 +106,7 @@ std::optional<UnevenSteps> change_in(const Durations& steps, int64_t sum_ns) {
   if (static_cast<double>(std::abs(excess_ns)) < kLeastOfAll * static_cast<double>(sum_ns)) {
     return std::nullopt;
   }
+  if (const auto drift = drift_in(steps, split)) return drift;
   return UnevenSteps{
       .from_one_on = true, .first = split, .count = count, .times = times, .excess_ns = excess_ns};
 }

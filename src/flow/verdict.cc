@@ -150,7 +150,9 @@ class Judge {
     if (window_ns < options_.least_window_ns) verdict_.too_little = TooLittle::kShortWindow;
     const int64_t busy_ns = total_.window_ns - total_.idle_ns;
     const bool filled = busy_ns >= options_.least_window_ns && busy_ns * 2 >= total_.window_ns;
-    if (works < options_.least_works && !filled) verdict_.too_little = TooLittle::kFewWorks;
+    const bool graphs = report_.evidence.whole_graphs >= options_.least_graphs;
+    if (works < options_.least_works && !filled && !graphs)
+      verdict_.too_little = TooLittle::kFewWorks;
     return verdict_.too_little != TooLittle::kEnough;
   }
 
@@ -430,6 +432,7 @@ bool usually_short(const Trace& trace, const Contributor& who) {
   if (who.source == RowSource::kOp) take(trace.ops);
   if (who.source == RowSource::kCall) take(trace.api_calls);
   if (who.source == RowSource::kFrame) take(trace.frames);
+  if (who.source == RowSource::kSystem) take(trace.other_events);
   if (durations_ns.empty() || who.pauses == 0) return false;
   const auto middle = durations_ns.begin() + static_cast<std::ptrdiff_t>(durations_ns.size() / 2);
   std::nth_element(durations_ns.begin(), middle, durations_ns.end());
@@ -509,7 +512,8 @@ Program program_of(const Trace& trace) {
       any_name(trace, trace.frames.name, {"torch/"}) || any_name(trace, works, {"at::native::"})) {
     program.kind = ProgramKind::kPyTorch;
   } else if (any_name(trace, trace.ops.name, {"jit_", "XlaModule", "PjRt", "jax"}) ||
-             any_name(trace, trace.annotations.name, {"XlaModule", "PjRt", "TSL:", "jax"}) ||
+             any_name(trace, trace.annotations.name,
+                      {"XlaModule", "PjRt", "Pjit", "TSL:", "jax"}) ||
              any_name(trace, trace.frames.name, {"jax/"})) {
     program.kind = ProgramKind::kJax;
   } else if (any_name(trace, works, {"tensorflow::"})) {

@@ -142,6 +142,7 @@ struct FlowVerdict {
 
 struct FlowVerdictOptions {
   uint64_t least_works = 50;
+  uint64_t least_graphs = 5;  // or as many replays of graphs that were recorded as one row each
   int64_t least_window_ns = 1'000'000;
   double least_linked = 0.9;
   double device_bound = 0.3;  // idle, exposed copies and waits up to this share of the window

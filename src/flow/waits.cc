@@ -172,6 +172,11 @@ std::vector<uint32_t> late_works(const FlowRun& run, const FollowedPairs& known)
   return late;
 }
 
+uint32_t process_of(const FlowRun& run, const FlowWork& work) {
+  return work.call == kNoFlowRow ? kNoFlowRow
+                                 : run.threads[run.calls[work.call].thread.index()].process;
+}
+
 class WaitsByRepetition {
  public:
   WaitsByRepetition(const FlowRun& run, const std::vector<Timed>& ends) : run_(run), ends_(ends) {}
@@ -194,11 +199,6 @@ class WaitsByRepetition {
   uint32_t name_of(uint32_t w) const {
     return run_.trace->activities.name[run_.works[w].activity.index()].value;
   }
-  uint32_t process_of(const FlowWork& work) const {
-    return work.call == kNoFlowRow ? kNoFlowRow
-                                   : run_.threads[run_.calls[work.call].thread.index()].process;
-  }
-
   // The works of other streams that ended just before it began, the last of each stream and name.
   void add_late(uint32_t w) {
     const FlowWork& work = run_.works[w];
@@ -212,7 +212,8 @@ class WaitsByRepetition {
       --at;
       if (at->time_ns < work.start_ns - kFollowsFarNs) break;
       const FlowWork& other = run_.works[at->row];
-      if (other.stream == work.stream || process_of(other) != process_of(work)) continue;
+      if (other.stream == work.stream || process_of(run_, other) != process_of(run_, work))
+        continue;
       works.note({other.stream, kAnyName}, w, at->row);
       works.note({other.stream, name_of(at->row)}, w, at->row);
     }
@@ -230,6 +231,48 @@ class WaitsByRepetition {
   std::map<LateKind, Repetition<Followed>> late_;
   std::map<Followed, uint64_t> ends_count_;
 };
+
+// ---- processes that take turns
+// ----------------------------------------------------------------------------
+
+// Processes on one device, none of whose work runs beside another's: each waits for its turn.
+FollowedPairs pairs_by_turns(const FlowRun& run) {
+  if (run.launching_processes < 2) return {};
+  struct OnDevice {
+    std::map<uint32_t, uint32_t> last;  // per process: its work that ends last so far
+    int64_t busy_ns = 0;
+    int64_t beside_ns = 0;
+    FollowedPairs pairs;
+  };
+  std::map<uint32_t, OnDevice> devices;
+  for (uint32_t w = 0; w < run.works.size(); ++w) {
+    const FlowWork& work = run.works[w];
+    const uint32_t process = process_of(run, work);
+    if (process == kNoFlowRow) continue;
+    OnDevice& device = devices[work.device];
+    device.busy_ns += work.end_ns - work.start_ns;
+    uint32_t before = kNoFlowRow;
+    for (const auto& [other, last] : device.last) {
+      const int64_t end_ns = run.works[last].end_ns;
+      if (other == process) continue;
+      device.beside_ns += std::max<int64_t>(std::min(end_ns, work.end_ns) - work.start_ns, 0);
+      const bool later = before == kNoFlowRow || end_ns > run.works[before].end_ns;
+      if (end_ns <= work.start_ns && later) before = last;
+    }
+    const auto [own, first] = device.last.try_emplace(process, w);
+    // Also where the host came later: without what held it the turns would stay.
+    const bool turn =
+        before != kNoFlowRow && (first || run.works[own->second].end_ns < run.works[before].end_ns);
+    if (turn) device.pairs.push_back({w, before});
+    if (!first && run.works[own->second].end_ns < work.end_ns) own->second = w;
+  }
+  FollowedPairs pairs;
+  for (const auto& [id, device] : devices) {
+    if (device.beside_ns * 50 > device.busy_ns) continue;  // they share it
+    pairs.insert(pairs.end(), device.pairs.begin(), device.pairs.end());
+  }
+  return pairs;
+}
 
 }  // namespace
 
@@ -303,6 +346,8 @@ void find_waits(FlowRun& run, const std::vector<Timed>& ends) {
   if (std::find(kinds.begin(), kinds.end(), WaitKind::kStreamWaitEvent) == kinds.end()) {
     pairs = pairs_by_times(run, launches, ends);
   }
+  const FollowedPairs turns = pairs_by_turns(run);
+  pairs.insert(pairs.end(), turns.begin(), turns.end());
   const std::vector<uint32_t> late = late_works(run, pairs);
   if (!late.empty()) {
     const FollowedPairs repeated = WaitsByRepetition(run, ends).find(late);

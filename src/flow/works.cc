@@ -35,10 +35,12 @@ WorkKind work_kind(ActivityKind kind, std::string_view name, bool collective) {
 struct CopyMemory {
   bool staged = false;  // from pageable host memory, or from host memory of no known kind
   bool pageable = false;
+  bool managed = false;
 };
 CopyMemory copy_memory(std::string_view name) {
   return {.staged = copy_way(name) == CopyWay::kToDevice && !is_pinned_copy(name),
-          .pageable = is_pageable_copy(name)};
+          .pageable = is_pageable_copy(name),
+          .managed = is_managed_copy(name)};
 }
 
 int64_t submit_time(const FlowRun& run, const FlowWork& work) {
@@ -80,7 +82,9 @@ void add_works(FlowRun& run) {
     }
     const ApiCallId call = run.links->activity_call[at.row];
     if (call) work.call = run.outer_call[call.index()];
-    work.helper = !call && rows.kind[at.row] == ActivityKind::kOther;
+    const bool migration =
+        work.kind == WorkKind::kCopy && memory[rows.name[at.row].index()]->managed;
+    work.helper = !call && (migration || rows.kind[at.row] == ActivityKind::kOther);
     run.works.push_back(work);
   }
   // Equal starts: the one that ends first, then the earlier row.

@@ -601,8 +601,9 @@ constexpr FileFormat kFormats[] = {
         .name = "an XSpace profile of JAX or TensorFlow",
         .endings = ".xplane.pb",
         .match = match_xspace,
-        .give = "record the program with nsys profile --trace=cuda,nvtx and export it (nsys export "
-                "--type sqlite), or with rocprofv3",
+        .give =
+            "give the trace.json.gz that lies beside it, or record the program with nsys profile "
+            "--trace=cuda,nvtx and export it (nsys export --type sqlite)",
     },
     {
         .key = "perfetto_protobuf",

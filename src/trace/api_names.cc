@@ -19,25 +19,34 @@ bool starts_with_any(std::string_view name, const std::array<std::string_view, N
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-// CUDA runtime and driver, HIP, and the three layers below SYCL (unified runtime, its predecessor
-// plugin interface, Level Zero).
-constexpr std::array<std::string_view, 5> kPrefixes = {"cu", "hip", "ur", "pi", "ze"};
+// Vendors name their calls alike: a short prefix in small letters (cuda, cu, hip, ur, pi, ze, musa,
+// mu, cnrt, cn, aclrt) and then, in capitalised words, what the call does. Empty for other names.
+std::string_view behind_vendor(std::string_view name) {
+  constexpr size_t kShortest = 2;
+  constexpr size_t kLongest = 6;
+  size_t end = 0;
+  while (end < name.size() && name[end] >= 'a' && name[end] <= 'z') ++end;
+  const bool word = end < name.size() && name[end] >= 'A' && name[end] <= 'Z';
+  return word && end >= kShortest && end <= kLongest ? name.substr(end) : std::string_view();
+}
 
-constexpr std::array<std::string_view, 4> kCopyPrefixes = {"cudaMemcpy", "cuMemcpy", "hipMemcpy",
-                                                           "hipDrvMemcpy"};
-constexpr std::array<std::string_view, 4> kFillPrefixes = {"cudaMemset", "cuMemset", "hipMemset",
-                                                           "hipDrvMemset"};
+constexpr std::array<std::string_view, 2> kCopyVerbs = {"Memcpy", "DrvMemcpy"};
+constexpr std::array<std::string_view, 2> kFillVerbs = {"Memset", "DrvMemset"};
 
 // "LaunchKernel" also finds ...LaunchKernelExC, hipModuleLaunchKernel, zeCommandListAppendLaunch
 // Kernel; cudaLaunchHostFunc runs on the host and cudaGraphAddKernelNode launches nothing.
-constexpr std::array<std::string_view, 6> kLaunchParts = {
+constexpr std::array<std::string_view, 7> kLaunchParts = {
     "LaunchKernel",         "KernelLaunch",      "LaunchCooperativeKernel",
-    "LaunchMultipleKernel", "LaunchMultiKernel", "LaunchGrid"};
+    "LaunchMultipleKernel", "LaunchMultiKernel", "LaunchGrid",
+    "InvokeKernel"};
 // The oldest CUDA and HIP entry points, too short to be told by a part.
 constexpr std::array<std::string_view, 3> kLaunchNames = {"cudaLaunch", "cuLaunch",
                                                           "hipLaunchByPtr"};
 // MTIA names its runtime rows by what they do; this one submits a job to the device.
 constexpr std::string_view kMtiaSubmit = "job_prep_and_submit_for_execution";
+// CANN's launch, and what puts an operator into the queue of the thread that launches.
+constexpr std::string_view kCannLaunch = "Node@launch";
+constexpr std::string_view kCannEnqueue = "Enqueue";
 
 constexpr std::array<std::string_view, 3> kGraphParts = {"GraphLaunch", "urEnqueueCommandBuffer",
                                                          "urCommandBufferEnqueue"};
@@ -127,11 +136,14 @@ ApiRole role_by_part(std::string_view name) {
 }  // namespace
 
 ApiRole classify_api(std::string_view name) {
-  if (name.ends_with(kMtiaSubmit)) return ApiRole::kKernelLaunch;
+  if (name.ends_with(kMtiaSubmit) || name == kCannLaunch || name.starts_with(kCannEnqueue)) {
+    return ApiRole::kKernelLaunch;
+  }
   if (starts_with_any(name, kCompilerPrefixes) || has(name, "RegisterFatBinary")) {
     return ApiRole::kLoad;
   }
-  if (!starts_with_any(name, kPrefixes)) return ApiRole::kOther;
+  const std::string_view verb = behind_vendor(name);
+  if (verb.empty() && !starts_with_any(name, kLaunchNames)) return ApiRole::kOther;
   const auto contained = [&](std::string_view part) { return has(name, part); };
 
   if (std::any_of(kGraphParts.begin(), kGraphParts.end(), contained)) return ApiRole::kGraphLaunch;
@@ -139,14 +151,15 @@ ApiRole classify_api(std::string_view name) {
       std::find(kLaunchNames.begin(), kLaunchNames.end(), name) != kLaunchNames.end()) {
     return ApiRole::kKernelLaunch;
   }
-  if (starts_with_any(name, kCopyPrefixes)) {
+  if (starts_with_any(verb, kCopyVerbs)) {
     return has(name, "Async") ? ApiRole::kMemcpyAsync : ApiRole::kMemcpySync;
   }
-  if (starts_with_any(name, kFillPrefixes) || starts_with_any(name, kSyclFillPrefixes)) {
+  if (starts_with_any(verb, kFillVerbs) || starts_with_any(name, kSyclFillPrefixes)) {
     return ApiRole::kMemset;
   }
   if (starts_with_any(name, kSyclCopyPrefixes)) return ApiRole::kMemcpyAsync;
-  if (has(name, "Synchronize") || starts_with_any(name, kSyclWaits)) return ApiRole::kSynchronize;
+  // cnrtQueueSync, cnrtSyncDevice; "Async" has no capital.
+  if (has(verb, "Sync") || starts_with_any(name, kSyclWaits)) return ApiRole::kSynchronize;
   return role_by_part(name);
 }
 

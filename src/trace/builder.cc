@@ -368,6 +368,9 @@ void TraceBuilder::merge(TraceBuilder&& other) {
   for (const Stream& s : other.streams_) maps.streams.push_back(stream(s.device, s.stream));
   maps.ops = ops.size();
   maps.activities = activities.size();
+  for (const auto& [row, id] : other.other_correlations) {
+    other_correlations.emplace_back(row + static_cast<uint32_t>(other_events.size()), id);
+  }
 #define ASSAY_COLUMN(type, name, unit, doc) maps.append(to.name, from.name);
 #define ASSAY_MEMBER(member, Row, COLUMNS, doc) \
   {                                             \

@@ -62,6 +62,8 @@ class TraceBuilder {
   std::vector<SpanMark> marks;
   // Ends of arrows from calls to device work in files whose rows have no correlation ids.
   std::vector<ForwardBackwardFlowRow> dependency_flows;
+  // Of rows of other_events, by their place there: the ids that join them to others, where told.
+  std::vector<std::pair<uint32_t, uint32_t>> other_correlations;
 
   StringId text(std::string_view value) { return strings.intern(value); }
   // pid and tid as written in the input, numbers or not.

@@ -15,7 +15,10 @@ struct Spelling {
 
 // Kineto's and CUPTI's short forms, HIP's and HSA's words, and the kinds of memory that Kineto
 // names.
-constexpr std::array<Spelling, 20> kSpellings = {{{"htod", CopyWay::kToDevice},
+constexpr std::array<Spelling, 23> kSpellings = {{{"htod", CopyWay::kToDevice},
+                                                  {"memcpyh2d", CopyWay::kToDevice},
+                                                  {"memcpyd2h", CopyWay::kToHost},
+                                                  {"memcpyd2d", CopyWay::kOnDevice},
                                                   {"htoa", CopyWay::kToDevice},
                                                   {"hosttodevice", CopyWay::kToDevice},
                                                   {"host>device", CopyWay::kToDevice},
@@ -55,6 +58,10 @@ CopyWay copy_way(std::string_view name) {
 }
 
 bool is_pinned_copy(std::string_view name) { return name.find("Pinned") != std::string_view::npos; }
+
+bool is_managed_copy(std::string_view name) {
+  return name.starts_with("Memcpy ") && name.find("Managed") != std::string_view::npos;
+}
 
 bool is_pageable_copy(std::string_view name) {
   return name.find("Pageable") != std::string_view::npos;

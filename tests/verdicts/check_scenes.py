@@ -13,6 +13,7 @@ import tempfile
 
 from frameworks import SCENES as FRAMEWORKS
 from made_up import ADD, GEMM, Program, job, transfer
+from vendors import SCENES as VENDORS
 
 # ---- scenes ----------------------------------------------------------------------------------------------------------
 
@@ -601,7 +602,7 @@ SCENES = {
 }
 
 
-SCENES |= FRAMEWORKS
+SCENES |= FRAMEWORKS | VENDORS
 
 # Two jobs or runs compared: (A, B, what the screen says, what it must not say).
 def kernels(factor):
@@ -694,10 +695,18 @@ MOST_LINES = 15  # of the answer on a screen of 80 columns
 
 
 @functools.cache
-def traces_of(name):
-    """The texts of a scene's traces. Made once: those who make them go on where they were."""
-    made = SCENES[name][0]()
-    return [json.dumps(trace) for trace in (made if isinstance(made, list) else [made.trace()])]
+def made_of(name):
+    """What a scene makes. Made once: those who make it go on where they were."""
+    return SCENES[name][0]()
+
+
+def write_scene(name, folder):
+    """The files of a scene: what its recorder writes, or a Chrome trace per rank."""
+    made = made_of(name)
+    if hasattr(made, "write"):
+        return made.write(folder)
+    for rank, trace in enumerate(made if isinstance(made, list) else [made.trace()]):
+        (folder / f"rank{rank}.json").write_text(json.dumps(trace))
 
 
 def check(assay, name, folder):
@@ -705,8 +714,7 @@ def check(assay, name, folder):
     _, cause, says, says_not = SCENES[name]
     file = folder / name.replace(" ", "_")
     file.mkdir()
-    for rank, trace in enumerate(traces_of(name)):
-        (file / f"rank{rank}.json").write_text(trace)
+    write_scene(name, file)
     screen = subprocess.run([assay, file, "--width", "200"], capture_output=True, text=True, check=True, timeout=60).stdout
     report = json.loads(subprocess.run([assay, file, "--format", "json"], capture_output=True, text=True, check=True,
                                        timeout=60).stdout)

@@ -112,6 +112,8 @@ constexpr CategoryEntry kCategories[] = {
     {"cpu_instant_event", Category::kInstant},
     {"api_op", Category::kDependencyFlow},
     {"dataflow", Category::kDependencyFlow},
+    {"hosttodevice", Category::kDependencyFlow},
+    {"async_task_queue", Category::kDependencyFlow},
     {"fwdbwd", Category::kForwardBackwardFlow},
     {"forward_backward", Category::kForwardBackwardFlow},
     {"fwd_bwd", Category::kForwardBackwardFlow},
@@ -162,6 +164,9 @@ Category category_of(std::string_view name) {
   for (const CategoryEntry& entry : kCategories) {
     if (entry.name == lower) return entry.category;
   }
+  // Other vendors' forks of Kineto name their rows as it names CUDA's: "musa_runtime".
+  if (lower.ends_with("_runtime")) return Category::kRuntimeCall;
+  if (lower.ends_with("_driver")) return Category::kDriverCall;
   return Category::kUnknown;
 }
 

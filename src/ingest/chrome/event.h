@@ -30,6 +30,7 @@ namespace assay {
   ARG(kExternalId, "External id")                \
   ARG(kExternalIdOld, "external id")             \
   ARG(kCorrelation, "correlation")               \
+  ARG(kCorrelationOther, "correlation_id")       \
   ARG(kDevice, "device")                         \
   ARG(kStream, "stream")                         \
   ARG(kBytes, "bytes")                           \
@@ -97,7 +98,7 @@ enum class Category : uint8_t {
   kInstant,
   kLaunchFlow,           // ac2g and its older names
   kForwardBackwardFlow,  // fwdbwd
-  kDependencyFlow,       // from call to device work where rows have no ids: RPD, rocprof 1 and 2
+  kDependencyFlow,  // from call to device work where rows have no ids: RPD, rocprof 1 and 2, CANN
   kUnknown,
 };
 struct RawEvent {

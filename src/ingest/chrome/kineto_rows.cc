@@ -207,6 +207,7 @@ void KinetoRows::add_complete(const RawEvent& event, JsonCursor cursor) {
     StringId category_text() { return rows.category_text(event); }
   };
   const size_t activities = builder_.activities.size();
+  const size_t others = builder_.other_events.size();
   file_row(builder_, category, start_ns, dur_ns, offset_, EventColumns{*this, event});
   if (category == Category::kOp) {
     add_sequence(event);
@@ -214,6 +215,10 @@ void KinetoRows::add_complete(const RawEvent& event, JsonCursor cursor) {
     return;
   }
   if (builder_.activities.size() > activities) add_activity_details(event, cursor);
+  if (builder_.other_events.size() > others && event.has(Arg::kCorrelationOther)) {
+    builder_.other_correlations.emplace_back(static_cast<uint32_t>(others),
+                                             read_id(event, Arg::kCorrelationOther));
+  }
 }
 
 // What the arguments tell about the operator just filed.

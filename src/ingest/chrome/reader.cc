@@ -18,9 +18,11 @@
 
 #include "base/latest_time.h"
 #include "base/try_thread.h"
+#include "ingest/chrome/ascend_lanes.h"
 #include "ingest/chrome/kineto_rows.h"
 #include "ingest/chrome/piece.h"
 #include "ingest/chrome/rocm_lanes.h"
+#include "ingest/chrome/xprof_lanes.h"
 
 namespace assay {
 namespace {
@@ -261,6 +263,8 @@ void note_time_shape(TraceBuilder& builder) {
 Trace finish_document(ChromePiece& document) {
   pair_marks(document.builder);
   file_rocm_lanes(document.builder);
+  file_ascend_lanes(document.builder);
+  file_xprof_lanes(document.builder);
   note_time_shape(document.builder);
   const ChromeHeader& header = document.header;
   if (header.has_distributed && !header.distributed.rank) {

@@ -6,13 +6,11 @@
 #include <tuple>
 
 #include "base/decimal.h"
+#include "ingest/chrome/lane_places.h"
 #include "trace/process_facts.h"
 
 namespace assay {
 namespace {
-
-// How many calls before an arrow are looked at: those inside a call that ends with it come first.
-constexpr int kMostCallsBack = 256;
 
 enum class LaneKind : uint8_t { kOther, kDevice, kCopies, kHip, kHsa, kMarkers };
 
@@ -65,17 +63,6 @@ int64_t device_of_copies(const std::vector<RocmLane>& lanes) {
     device = lane.device;
   }
   return device;
-}
-
-// A row by where it stood in the file: arrows lead to the time it begins at, or one within it.
-struct Place {
-  ThreadId thread;
-  int64_t start_ns = 0;
-  int64_t end_ns = 0;
-  size_t row = 0;
-};
-bool operator<(const Place& a, const Place& b) {
-  return std::tuple(a.thread, a.start_ns, a.row) < std::tuple(b.thread, b.start_ns, b.row);
 }
 
 class RocmLanes {
@@ -164,12 +151,13 @@ class RocmLanes {
     std::map<uint64_t, size_t> call_of_arrow;
     for (const ForwardBackwardFlowRow& arrow : builder_.dependency_flows) {
       if (arrow.is_end != 0) continue;
-      if (const Place* call = call_around(arrow)) call_of_arrow.emplace(arrow.flow_id, call->row);
+      if (const LanePlace* call = call_around(arrow))
+        call_of_arrow.emplace(arrow.flow_id, call->row);
     }
     for (const ForwardBackwardFlowRow& arrow : builder_.dependency_flows) {
       if (arrow.is_end == 0) continue;
       const auto call = call_of_arrow.find(arrow.flow_id);
-      const Place* work = work_at(arrow);
+      const LanePlace* work = work_at(arrow);
       if (call == call_of_arrow.end() || work == nullptr) continue;
       const uint32_t id = first_id + static_cast<uint32_t>(call->second);
       builder_.api_calls.correlation[call->second] = id;
@@ -186,20 +174,20 @@ class RocmLanes {
     return largest + 1;
   }
 
-  const Place* work_at(const ForwardBackwardFlowRow& arrow) const {
-    const auto at =
-        std::lower_bound(works_.begin(), works_.end(), Place{arrow.thread, arrow.time_ns, 0, 0});
+  const LanePlace* work_at(const ForwardBackwardFlowRow& arrow) const {
+    const auto at = std::lower_bound(works_.begin(), works_.end(),
+                                     LanePlace{arrow.thread, arrow.time_ns, 0, 0});
     const bool met =
         at != works_.end() && at->thread == arrow.thread && at->start_ns == arrow.time_ns;
     return met ? &*at : nullptr;
   }
 
   // The call that ends at that time, else the innermost one around it.
-  const Place* call_around(const ForwardBackwardFlowRow& arrow) const {
+  const LanePlace* call_around(const ForwardBackwardFlowRow& arrow) const {
     auto at = std::upper_bound(calls_.begin(), calls_.end(),
-                               Place{arrow.thread, arrow.time_ns, 0, SIZE_MAX});
-    const Place* around = nullptr;
-    for (int tries = 0; tries < kMostCallsBack && at != calls_.begin(); ++tries) {
+                               LanePlace{arrow.thread, arrow.time_ns, 0, SIZE_MAX});
+    const LanePlace* around = nullptr;
+    for (int tries = 0; tries < kMostRowsBack && at != calls_.begin(); ++tries) {
       --at;
       if (at->thread != arrow.thread) break;
       if (at->end_ns == arrow.time_ns) return &*at;
@@ -211,8 +199,8 @@ class RocmLanes {
   TraceBuilder& builder_;
   std::vector<RocmLane> lanes_;  // by thread
   std::vector<bool> known_;
-  std::vector<Place> calls_;
-  std::vector<Place> works_;
+  std::vector<LanePlace> calls_;
+  std::vector<LanePlace> works_;
 };
 
 }  // namespace

@@ -28,6 +28,10 @@ const std::vector<std::string> kCopyKinds = {"UNKNOWN", "_HTOD", "_DTOH", "_HTOA
                                              "_ATOA",   "_ATOD", "_DTOA", "_DTOD", "_HTOH",
                                              "_PTOP",   "_HTOD", "_DTOH", "_DTOD"};
 
+// The kinds of kCopyKinds that move pages of managed memory.
+constexpr int64_t kFirstMigration = 11;
+constexpr int64_t kLastMigration = 13;
+
 // Names of copies and fills, each made once. All kinds lie in 0..15.
 class TransferNames {
  public:
@@ -39,7 +43,8 @@ class TransferNames {
     StringId& name = names_[place(kind) << 8 | place(from) << 4 | place(to)];
     if (!name) {
       std::string text = "Memcpy " + copy_direction(copies_.word(kind)) + " (";
-      text.append(memory_.word(from)).append(" -> ").append(memory_.word(to)).append(")");
+      const bool moves_pages = kind >= kFirstMigration && kind <= kLastMigration;
+      text.append(side(from, moves_pages)).append(" -> ").append(side(to, moves_pages)).append(")");
       name = builder.text(text);
     }
     return name;
@@ -51,6 +56,13 @@ class TransferNames {
  private:
   static size_t place(int64_t kind) {
     return kind >= 0 && kind < 15 ? static_cast<size_t>(kind) : 15;
+  }
+
+  // Managed memory that moves is told by the side that it is on, too: what is not the device's is
+  // managed.
+  std::string_view side(int64_t memory, bool moves_pages) const {
+    const std::string_view word = memory_.word(memory);
+    return moves_pages && word.find("Device") == std::string_view::npos ? "Managed" : word;
   }
 
   NsysWords copies_{kCopyKinds};

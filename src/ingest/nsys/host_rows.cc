@@ -4,6 +4,7 @@
 
 #include "ingest/nsys/rows.h"
 #include "ingest/nvtx_ranges.h"
+#include "trace/system_calls.h"
 
 namespace assay {
 namespace {
@@ -18,7 +19,7 @@ struct OtherTable {
   std::string_view category;
 };
 constexpr OtherTable kOtherTables[] = {
-    {"OSRT_API", "osrt"}, {"CUBLAS_EVENTS", "cublas"}, {"CUDNN_EVENTS", "cudnn"}};
+    {"OSRT_API", kSystemCallCategory}, {"CUBLAS_EVENTS", "cublas"}, {"CUDNN_EVENTS", "cudnn"}};
 
 // ENUM_NSYS_EVENT_TYPE. The nvtxt ones come from text files that were merged into the report.
 enum NvtxType : int64_t {

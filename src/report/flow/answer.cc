@@ -111,7 +111,8 @@ HostAlone host_alone(const Trace& trace, Interval outside, Interval window) {
 bool sleeps(const FlowAnswer& answer) {
   const auto& leading = answer.verdict.leading;
   if (leading.empty() || !leading.front().name) return false;
-  return answer.trace.text(leading.front().name).starts_with("<built-in function sleep");
+  const std::string_view name = answer.trace.text(leading.front().name);
+  return name.starts_with("<built-in function sleep") || name.ends_with("sleep");
 }
 
 // Bytes per second of the copies of one name; 0 where bytes are not told, or where the copies are
@@ -171,6 +172,12 @@ uint64_t late_gaps(const FlowReport& report) {
   return gaps;
 }
 
+// Whether there are more rows of no known kind than operators: the device's work may be among them.
+bool rows_unread(const Trace& trace) {
+  const uint64_t others = trace.other_events.size();
+  return others > 0 && others >= trace.ops.size() && trace.api_calls.empty();
+}
+
 // What another thread does while the host waits for it; empty where nothing tells.
 std::string holder_of_wait(const FlowAnswer& answer) {
   const auto& leading = answer.verdict.leading;
@@ -189,7 +196,7 @@ class Verdict {
   std::vector<std::string> sentences() const {
     std::vector<std::string> said = {first()};
     const size_t used = display_width(said.front());
-    for (std::string more : {after_start(), blocking_sentence(answer_), little_gain(),
+    for (std::string more : {after_start(), blocking_sentence(answer_), migrations(), little_gain(),
                              outside(true), outside(false), mixed()}) {
       if (!more.empty() && used + 1 + display_width(more) <= kLongestVerdict) {
         said.push_back(std::move(more));
@@ -335,6 +342,12 @@ class Verdict {
       return sentence_of(base + " work that was handed over did not begin",
                          {", by clocks of host and GPU that do not agree"});
     }
+    if (report_.evidence.graph_holes) {
+      return sentence_of(base +
+                             " graphs stand still between their kernels, at the same nodes each "
+                             "time",
+                         {"; what these wait for has no row"});
+    }
     return sentence_of(base + " work that was handed over did not begin",
                        {unseen_to_the_end(report_)
                             ? ": work that is not recorded kept the GPU"
@@ -356,12 +369,20 @@ class Verdict {
                              " the host waits for another thread, which runs " + fitted(holder, 40),
                          {behind(", in ", name)});
     }
+    const std::string around =
+        verdict_.leading.empty() ? "" : operator_around(verdict_.leading.front());
     if (report_.evidence.loops) {
       return sentence_of("Not loaded: " + times + " the host waits for something outside",
-                         {behind(", in ", name)});
+                         {behind(", in ", name), around});
     }
     return sentence_of("Not loaded: " + times + " nobody asked for work",
-                       {behind("; the host waits in ", name)});
+                       {behind("; the host waits in ", name), around});
+  }
+
+  // " of MPI_Waitall", of a call of the operating system that an operator or range makes.
+  std::string operator_around(const Contributor& who) const {
+    if (who.source != RowSource::kSystem || !who.within_op) return "";
+    return " of " + fitted(trace_.text(who.within_op), 40);
   }
 
   // The device's own way from one piece of work to the next.
@@ -516,6 +537,10 @@ class Verdict {
       return holder.empty() ? sentence_of(waits + "in " + fitted(name, 60) + others, {})
                             : sentence_of(waits + "for " + holder, {" in " + fitted(name)});
     }
+    if (pauses.who->source == RowSource::kSystem) {
+      return sentence_of(base + ", " + times + ", while the host is in " + fitted(name, 40),
+                         {one ? operator_around(*pauses.who) : others});
+    }
     if (!one) {
       return sentence_of(
           base + ", " + times + ", while " + fitted(name, 46) + " and others run on the host", {});
@@ -590,7 +615,7 @@ class Verdict {
                          {});
     }
     const uint64_t others = trace_.other_events.size();
-    if (trace_.ops.empty() && others > 0) {
+    if (rows_unread(trace_)) {
       return sentence_of(
           "No GPU work that Assay knows: " + format_counted(others, "event is", "events are") +
               " of categories it has no table for",
@@ -649,6 +674,13 @@ class Verdict {
     if (gain_ns * 4 > verdict_.kinds.front().ns || other.ns * 2 < total_.window_ns) return "";
     return "Beside them " + std::string(kernel_kind_name(other.kind)) + " kernels take " +
            format_ns(other.ns) + ".";
+  }
+
+  // Kernels that touch managed memory wait for its pages within their own time.
+  std::string migrations() const {
+    const int64_t ns = report_.evidence.migration_ns;
+    if (verdict_.bound != BoundBy::kGpu || ns * 10 < total_.window_ns) return "";
+    return "Pages of managed memory move for " + format_ns(ns) + ", while kernels wait for them.";
   }
 
   // Time in communication that hides the host or other work behind it.
@@ -775,6 +807,15 @@ class Notes {
                         "their place"}});
       return notes;
     }
+    if (report.evidence.graph_holes) {
+      notes.push_back(
+          {"likely",
+           {"Nodes of the graph without a row: functions of the host, memory, waits for "
+            "an event. They come at the same places in each replay."}});
+      notes.push_back(
+          {"record", {"what the graph holds, as it is captured; leave such nodes out"}});
+      return notes;
+    }
     if (unseen_to_the_end(report)) {
       notes.push_back({"likely", {"Another process on this GPU, or rows left out; not the host."}});
       notes.push_back({"record", {"all rows, and all processes that use this GPU"}});
@@ -822,10 +863,10 @@ class Notes {
   }
 
   AnswerNote record_device() const {
-    if (answer_.trace.ops.empty() && !answer_.trace.other_events.empty()) {
+    if (rows_unread(answer_.trace)) {
       return {"likely",
-              {"A form of trace that Assay does not read. It reads those of PyTorch, nsys and "
-               "rocprofv3."}};
+              {"A form of trace that Assay does not read. It reads those of PyTorch, JAX, nsys "
+               "and rocprofv3."}};
     }
     const bool torch = answer_.verdict.program.kind == ProgramKind::kPyTorch;
     if (answer_.report.evidence.launch_calls > 0) {
@@ -959,6 +1000,11 @@ std::string uneven_text(const FlowAnswer& answer) {
   const std::optional<UnevenSteps> uneven = uneven_steps(answer.tried->step_ns);
   if (!uneven) return "";
   const std::string number = format_count(static_cast<int64_t>(uneven->first) + 2);
+  if (uneven->drift) {
+    return fmt::format("; from iteration {} on each takes {}, in the end {:.2f} times as long",
+                       number, uneven->times > 1 ? "longer and longer" : "less and less time",
+                       uneven->times);
+  }
   if (uneven->from_one_on) {
     return fmt::format("; from iteration {} on each takes {:.2f} times as long", number,
                        uneven->times);

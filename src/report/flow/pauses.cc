@@ -8,6 +8,7 @@
 #include "base/intervals.h"
 #include "flow/names.h"
 #include "report/flow/spoken.h"
+#include "trace/system_calls.h"
 
 namespace assay {
 namespace {
@@ -49,6 +50,7 @@ ThreadId thread_of_longest(const Trace& trace, const Contributor& who) {
     return ThreadId();
   };
   if (who.source == RowSource::kCall) return in(trace.api_calls);
+  if (who.source == RowSource::kSystem) return in(trace.other_events);
   return who.source == RowSource::kFrame ? in(trace.frames) : ThreadId();
 }
 
@@ -97,7 +99,7 @@ std::string label_around(const Trace& trace, const Contributor& contributor,
   const auto& labels = trace.annotations;
   const StringId name = shortest_around(
       labels, contributor.longest, kNearlyAll, least_ns,
-      [&](size_t i) { return !trace.text(labels.name[i]).starts_with("ProfilerStep"); });
+      [&](size_t i) { return !classify_host_name(trace.text(labels.name[i])).step; });
   return name ? std::string(trace.text(name))
               : system_calls_in(trace, unnamed_pauses(report, contributor));
 }
@@ -105,28 +107,11 @@ std::string label_around(const Trace& trace, const Contributor& contributor,
 // Calls of the operating system, of MPI, and labels of communication on the host, in which a thread
 // waits for others or for the outside.
 bool is_waiting_label(std::string_view name) {
-  constexpr std::array<std::string_view, 18> kCalls = {"poll",
-                                                       "ppoll",
-                                                       "epoll_wait",
-                                                       "epoll_pwait",
-                                                       "select",
-                                                       "pselect",
-                                                       "pthread_cond_wait",
-                                                       "pthread_cond_timedwait",
-                                                       "pthread_join",
-                                                       "futex",
-                                                       "pthread_mutex_lock",
-                                                       "sem_wait",
-                                                       "sem_timedwait",
-                                                       "recv",
-                                                       "recvmsg",
-                                                       "recvfrom",
-                                                       "accept",
-                                                       "waitpid"};
   constexpr std::array<std::string_view, 10> kBegins = {
       "MPI_Wait",   "MPI_Barrier", "MPI_Recv", "MPI_All", "MPI_Bcast",
       "MPI_Reduce", "MPI_Gather",  "gloo:",    "nccl:",   "c10d::"};
-  return std::find(kCalls.begin(), kCalls.end(), name) != kCalls.end() ||
+  const HostName system = classify_system_call(name);
+  return system.lock || system.outside ||
          std::any_of(kBegins.begin(), kBegins.end(),
                      [name](std::string_view begin) { return name.starts_with(begin); });
 }
@@ -155,6 +140,14 @@ std::vector<bool> waiting_threads(const Trace& trace, Interval span) {
     if (!thread || end_ns <= start_ns) continue;
     const HostName kind = classify_host_name(trace.text(trace.frames.name[i]));
     if (kind.lock || kind.outside) waits_ns[thread.index()] += end_ns - start_ns;
+  }
+  const auto& system = trace.other_events;
+  for (size_t i = 0; i < system.size(); ++i) {
+    const int64_t start_ns = std::max(span.start_ns, system.start_ns[i]);
+    const int64_t end_ns = std::min(span.end_ns, system.start_ns[i] + system.dur_ns[i]);
+    if (!system.thread[i] || end_ns <= start_ns || !is_system_call(trace, i)) continue;
+    const HostName kind = classify_system_call(trace.text(system.name[i]));
+    if (kind.lock || kind.outside) waits_ns[system.thread[i].index()] += end_ns - start_ns;
   }
   std::vector<bool> waiting;
   for (const int64_t ns : waits_ns) waiting.push_back(ns * 4 > span.end_ns - span.start_ns);
@@ -193,7 +186,7 @@ std::string held_by_thread(const Trace& trace, const Contributor& who) {
       return false;
     }
     const HostName kind = classify_host_name(trace.text(name));
-    return !kind.lock && !kind.outside && !kind.queue;
+    return !kind.lock && !kind.outside && !kind.queue && !kind.step;
   };
   int64_t least_ns = INT64_MAX;
   const auto find = [&](const auto& table) {
@@ -201,7 +194,7 @@ std::string held_by_thread(const Trace& trace, const Contributor& who) {
                            [&](size_t i) { return elsewhere(table.thread[i], table.name[i]); });
   };
   StringId name = find(trace.api_calls);
-  if (who.source == RowSource::kFrame) {
+  if (may_stand_still(who.source)) {
     if (const StringId op = find(trace.ops)) name = op;
     if (const StringId frame = find(trace.frames)) name = frame;
   }

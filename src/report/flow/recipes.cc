@@ -114,6 +114,9 @@ class Recipes {
     }
     if (lever.key == "device_work" && !answer_.verdict.kinds.empty()) {
       const KindShare& kind_share = answer_.verdict.kinds.front();
+      if (answer_.report.evidence.migration_ns * 10 >= answer_.report.window_ns()) {
+        return "move managed memory ahead of them: cudaMemPrefetchAsync, or cudaMemAdvise";
+      }
       if (kind().empty()) return runs_of_longest();
       return "first " + fitted(describe_kernel(answer_.trace.text(kind_share.longest))) + "; " +
              format_counted(kind_share.count, "run", "runs") + " in all";
@@ -364,10 +367,33 @@ class Recipes {
     return false;
   }
 
+  bool trims_pool() const {
+    for (const Contributor& contributor : answer_.report.contributors) {
+      if (contributor.cause != FlowCause::kAlloc) continue;
+      return contributor_name(answer_.trace, contributor).find("PoolTrimTo") != std::string::npos;
+    }
+    return false;
+  }
+
+  bool allocates_from_pool() const {
+    for (const Contributor& contributor : answer_.report.contributors) {
+      if (contributor.cause != FlowCause::kAlloc) continue;
+      const std::string name = contributor_name(answer_.trace, contributor);
+      return (hip() || answer_.verdict.program.cuda) &&
+             (name.find("MallocAsync") != std::string::npos ||
+              name.find("MallocFromPool") != std::string::npos ||
+              name.find("MemAllocAsync") != std::string::npos);
+    }
+    return false;
+  }
+
   std::string alloc_code() const {
     if (allocates_host()) return "one pinned buffer, allocated before the loop and used again";
     if (pytorch() && releases() == Releases::kNone) {
       return "first allocations of a size: warm up before it is recorded";
+    }
+    if (pytorch() && !hip() && !answer_.verdict.program.cuda) {
+      return "the caching allocator on, and no empty_cache() in the loop";
     }
     const std::string settings = hip() ? "PYTORCH_HIP_ALLOC_CONF" : "PYTORCH_CUDA_ALLOC_CONF";
     if (pytorch() && releases() == Releases::kOnce) {
@@ -380,6 +406,12 @@ class Recipes {
     if (pytorch()) {
       return hip() ? "unset PYTORCH_NO_HIP_MEMORY_CACHING; no empty_cache() in the loop"
                    : "unset PYTORCH_NO_CUDA_MEMORY_CACHING; no empty_cache() in the loop";
+    }
+    if (trims_pool()) return "no trimming of the pool in the loop: collect garbage less often";
+    // A pool that keeps nothing gives its memory back at each wait and takes it anew.
+    if (allocates_from_pool()) {
+      return std::string("a higher ") + (hip() ? "hip" : "cuda") +
+             "MemPoolAttrReleaseThreshold: the pool keeps its memory";
     }
     if (hip()) return "hipMallocAsync from a pool, or allocate once before the loop";
     if (cuda()) return "cudaMallocAsync from a pool, or allocate once before the loop";

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "flow/names.h"
 #include "kernels/name.h"
 #include "launch/idle.h"
 #include "launch/tree.h"
@@ -101,21 +102,10 @@ void TimelineMaker::add_iterations() {
 
 // The row that stands behind a cause; empty where none does.
 std::string_view name_behind(const Trace& trace, const FlowSlice& slice) {
-  switch (slice.source) {
-    case RowSource::kActivity:
-      return short_kernel_name(trace.text(trace.activities.name[slice.row]));
-    case RowSource::kCall:
-      return trace.text(trace.api_calls.name[slice.row]);
-    case RowSource::kOp:
-      return trace.text(trace.ops.name[slice.row]);
-    case RowSource::kFrame:
-      return trace.text(trace.frames.name[slice.row]);
-    case RowSource::kAnnotation:
-      return trace.text(trace.annotations.name[slice.row]);
-    case RowSource::kNone:
-      break;
-  }
-  return "";
+  const StringId name = row_name(trace, slice.source, slice.row);
+  if (!name) return "";
+  return slice.source == RowSource::kActivity ? short_kernel_name(trace.text(name))
+                                              : trace.text(name);
 }
 
 void TimelineMaker::add_idle() {

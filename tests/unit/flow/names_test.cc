@@ -26,6 +26,33 @@ TraceMaker launched(const char* kernel) {
   return maker;
 }
 
+TEST(HostNames, MarksOfIterationsTellNothingElse) {
+  for (const char* mark : {"ProfilerStep#3", "step 12", "train_step#3", "Iteration 7", "batch: 4",
+                           "[iter 9]", "global step 120", "Epoch[2]"}) {
+    EXPECT_TRUE(classify_host_name(mark).step) << mark;
+  }
+  for (const char* name : {"step", "env_step 3", "optimizer.step", "layer 3", "aten::mm", "12", "",
+                           "prepare step inputs 3"}) {
+    EXPECT_FALSE(classify_host_name(name).step) << name;
+  }
+}
+
+TEST(HostNames, CallsOfTheSystemThatWait) {
+  EXPECT_TRUE(classify_system_call("epoll_wait").outside);
+  EXPECT_TRUE(classify_system_call("clock_nanosleep").outside);
+  EXPECT_TRUE(classify_system_call("pthread_cond_wait").lock);
+  EXPECT_FALSE(classify_system_call("pthread_cond_wait").outside);
+  const HostName writes = classify_system_call("fsync");
+  EXPECT_FALSE(writes.outside || writes.lock);
+}
+
+TEST(HostNames, CompilersAndReadsOfQueues) {
+  EXPECT_TRUE(classify_host_name("numba/core/compiler.py(480): _compile_core").cold);
+  EXPECT_FALSE(classify_host_name("re.py(251): compile").cold);
+  EXPECT_TRUE(classify_host_name("<built-in function read>").read);
+  EXPECT_FALSE(classify_host_name("<built-in function ready>").outside);
+}
+
 TEST(CollectiveKind, WhatWasAskedForIsInTheOperatorAroundASendReceiveKernel) {
   EXPECT_EQ(kind_in(launched(kSendRecvKernel)
                         .op(1, "c10d::alltoall_base_", 400, 200)

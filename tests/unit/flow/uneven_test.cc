@@ -50,6 +50,23 @@ TEST(UnevenSteps, AllOfAStretch) {
   EXPECT_FALSE(uneven_steps(steps));
 }
 
+TEST(UnevenSteps, MoreAndMoreFromOneOn) {
+  Durations steps(8, 100);
+  for (int64_t i = 1; i <= 9; ++i) steps.push_back(100 + 10 * i);
+  const auto found = uneven_steps(steps);
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found->from_one_on);
+  EXPECT_TRUE(found->drift);
+  EXPECT_EQ(found->first, 8u);
+  EXPECT_EQ(found->count, 9u);
+  // The last third of what lies behind the split: 180, 190.
+  EXPECT_NEAR(found->times, 1.85, 0.051);
+  EXPECT_EQ(found->excess_ns, 10 * 45);
+  std::fill(steps.begin() + 8, steps.end(), 150);  // one jump is none
+  ASSERT_TRUE(uneven_steps(steps));
+  EXPECT_FALSE(uneven_steps(steps)->drift);
+}
+
 TEST(UnevenSteps, NeitherNoiseNorAPatternNorTooFew) {
   Durations noise;
   for (int64_t i = 0; i < 40; ++i) noise.push_back(100 + (i * 37) % 19);

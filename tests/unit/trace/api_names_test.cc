@@ -216,6 +216,22 @@ TEST(ApiNames, WhatBlocksTheHost) {
   }
 }
 
+TEST(ApiNames, VendorsThatNoTableKnowsNameTheirCallsAlike) {
+  EXPECT_EQ(classify_api("musaLaunchKernel"), kKernelLaunch);
+  EXPECT_EQ(classify_api("musaMemcpy"), kMemcpySync);
+  EXPECT_EQ(classify_api("musaMemcpyAsync"), kMemcpyAsync);
+  EXPECT_EQ(classify_api("musaMemsetAsync"), kMemset);
+  EXPECT_EQ(classify_api("cnInvokeKernel"), kKernelLaunch);
+  EXPECT_EQ(classify_api("cnrtQueueSync"), kSynchronize);
+  EXPECT_EQ(classify_api("cnrtMemcpyAsync_V2"), kMemcpyAsync);
+  EXPECT_EQ(classify_api("aclrtSynchronizeStreamWithTimeout"), kSynchronize);
+  EXPECT_EQ(classify_api("musaFree"), ApiRole::kFree);
+  EXPECT_EQ(classify_api("Node@launch"), kKernelLaunch);
+  // No prefix of small letters, or a word that is none.
+  EXPECT_EQ(classify_api("LaunchKernel"), kOther);
+  EXPECT_EQ(classify_api("synchronizeEverythingSync"), kOther);
+}
+
 TEST(ApiNames, RolesByStringId) {
   StringPool strings;
   strings.intern("aten::mm");

@@ -151,6 +151,77 @@ TEST(ChromeReader, KernelsCallsAndCopiesWithTheirArguments) {
   EXPECT_EQ(trace.transfers.activity[0].index(), 1 - kernel);
 }
 
+// torch_npu: operators have a category, the queue its own, CANN and the hardware none.
+constexpr const char* kNpuNames =
+    R"({"name":"process_name","ph":"M","pid":9,"args":{"name":"CANN"}},)"
+    R"({"name":"process_name","ph":"M","pid":8,"args":{"name":"Ascend Hardware"}},)"
+    R"({"ph":"X","cat":"cpu_op","name":"aten::mm","pid":70,"tid":71,"ts":"10.000","dur":9},)"
+    R"({"ph":"X","name":"AscendCL@aclrtSynchronizeStream","pid":9,"tid":71,"ts":"30.000","dur":40},)"
+    R"({"ph":"X","name":"Node@launch","pid":9,"tid":72,"ts":"15.000","dur":2},)"
+    R"({"ph":"X","name":"MatMul","pid":8,"tid":5,"ts":"20.000","dur":30,"args":{"Task Type":"AI_CORE"}},)"
+    R"({"ph":"X","name":"EVENT_WAIT","pid":8,"tid":5,"ts":"51.000","dur":5},)"
+    R"({"ph":"X","name":"MEMCPY_ASYNC","pid":8,"tid":5,"ts":"57.000","dur":5},)"
+    R"({"ph":"s","cat":"HostToDevice","name":"x","id":"7","pid":9,"tid":72,"ts":"15.000"},)"
+    R"({"ph":"f","cat":"HostToDevice","name":"x","id":"7","pid":8,"tid":5,"ts":"20.000"})";
+
+TEST(ChromeReader, LanesOfAnNpuAreCallsAndDeviceWork) {
+  const Trace trace = must_read("[" + std::string(kNpuNames) + "]");
+  ASSERT_EQ(trace.activities.size(), 3u);
+  EXPECT_EQ(trace.activities.kind[0], ActivityKind::kKernel);
+  EXPECT_EQ(trace.activities.kind[1], ActivityKind::kSync);
+  EXPECT_EQ(trace.activities.kind[2], ActivityKind::kMemcpy);
+  EXPECT_EQ(trace.streams[trace.activities.stream[0].index()].stream, 5);
+  ASSERT_EQ(trace.api_calls.size(), 2u);
+  const size_t wait = trace.text(trace.api_calls.name[0]) == "Node@launch" ? 1 : 0;
+  EXPECT_EQ(trace.text(trace.api_calls.name[wait]), "aclrtSynchronizeStream");
+  // The thread of the operators makes the call that CANN's lane of its number shows.
+  EXPECT_EQ(trace.api_calls.thread[wait], trace.ops.thread[0]);
+  EXPECT_EQ(trace.api_calls.correlation[1 - wait], trace.activities.correlation[0]);
+  EXPECT_NE(trace.activities.correlation[0], 0u);
+  EXPECT_EQ(logged(trace, ImportCode::kUnknownCategory), 0u);
+}
+
+TEST(ChromeReader, WorkOfAnNpuIsAskedForWhereItsOperatorIsQueued) {
+  const Trace trace = must_read(
+      "[" + std::string(kNpuNames) +
+      R"(,{"ph":"X","cat":"enqueue","name":"Enqueue","pid":70,"tid":71,"ts":"12.000","dur":1},)"
+      R"({"ph":"X","cat":"dequeue","name":"Dequeue@MatMul","pid":70,"tid":72,"ts":"14.000","dur":4},)"
+      R"({"ph":"s","cat":"async_task_queue","name":"q","id":7,"pid":70,"tid":71,"ts":"12.000"},)"
+      R"({"ph":"f","cat":"async_task_queue","name":"q","id":7,"pid":70,"tid":72,"ts":"14.000"}])");
+  ASSERT_EQ(trace.api_calls.size(), 3u);
+  for (size_t c = 0; c < 3; ++c) {
+    const bool queued = trace.text(trace.api_calls.name[c]) == "Enqueue";
+    EXPECT_EQ(trace.api_calls.correlation[c] == trace.activities.correlation[0], queued) << c;
+  }
+  ASSERT_EQ(trace.other_events.size(), 1u);  // the other end of the queue
+}
+
+TEST(ChromeReader, LanesOfXprofAreJoinedByAnArgument) {
+  const Trace trace = must_read(
+      R"x({"displayTimeUnit":"ns","traceEvents":[)x"
+      R"x({"name":"process_name","ph":"M","pid":1,"args":{"name":"/device:GPU:3 (NVIDIA H100)"}},)x"
+      R"x({"name":"thread_name","ph":"M","pid":1,"tid":13,"args":{"name":"Stream #13(Compute)"}},)x"
+      R"x({"name":"thread_name","ph":"M","pid":1,"tid":99,"args":{"name":"XLA Ops"}},)x"
+      R"x({"name":"process_name","ph":"M","pid":701,"args":{"name":"/host:CPU"}},)x"
+      R"x({"ph":"X","pid":701,"tid":5,"ts":10,"dur":2,"name":"cuLaunchKernel","args":{"correlation_id":"42"}},)x"
+      R"x({"ph":"X","pid":701,"tid":5,"ts":9,"dur":6,"name":"PjitFunction(f)"},)x"
+      R"x({"ph":"X","pid":701,"tid":5,"ts":1,"dur":6,"name":"$a.py:3 f"},)x"
+      R"x({"ph":"X","pid":1,"tid":13,"ts":15,"dur":9,"name":"fusion_1","args":{"correlation_id":"42"}},)x"
+      R"x({"ph":"X","pid":1,"tid":13,"ts":25,"dur":9,"name":"MemcpyD2H","args":{"correlation_id":43}},)x"
+      R"x({"ph":"X","pid":1,"tid":99,"ts":15,"dur":9,"name":"fusion.1"}]})x");
+  ASSERT_EQ(trace.activities.size(), 2u);
+  EXPECT_EQ(trace.activities.kind[1], ActivityKind::kMemcpy);
+  EXPECT_EQ(trace.activities.correlation[0], 42u);
+  const Stream& stream = trace.streams[trace.activities.stream[0].index()];
+  EXPECT_EQ(stream.device, 3);
+  EXPECT_EQ(stream.stream, 13);
+  ASSERT_EQ(trace.api_calls.size(), 1u);
+  EXPECT_EQ(trace.api_calls.correlation[0], 42u);
+  EXPECT_EQ(trace.frames.size(), 1u);
+  EXPECT_EQ(trace.annotations.size(), 1u);
+  EXPECT_EQ(trace.other_events.size(), 1u);
+}
+
 TEST(ChromeReader, OldCategoriesAndStringLanes) {
   const Trace trace = must_read(events(
       R"({"ph":"X","cat":"Operator","name":"aten::empty","pid":1,"tid":"1890023232","ts":1,"dur":4},)"
