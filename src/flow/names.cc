@@ -127,6 +127,38 @@ HostName classify_host_name(std::string_view name) {
   return kind;
 }
 
+bool is_waiting_label(std::string_view name) {
+  constexpr std::array<std::string_view, 18> kCalls = {"poll",
+                                                       "ppoll",
+                                                       "epoll_wait",
+                                                       "epoll_pwait",
+                                                       "select",
+                                                       "pselect",
+                                                       "pthread_cond_wait",
+                                                       "pthread_cond_timedwait",
+                                                       "pthread_join",
+                                                       "futex",
+                                                       "pthread_mutex_lock",
+                                                       "sem_wait",
+                                                       "sem_timedwait",
+                                                       "recv",
+                                                       "recvmsg",
+                                                       "recvfrom",
+                                                       "accept",
+                                                       "waitpid"};
+  constexpr std::array<std::string_view, 10> kBegins = {
+      "MPI_Wait",   "MPI_Barrier", "MPI_Recv", "MPI_All", "MPI_Bcast",
+      "MPI_Reduce", "MPI_Gather",  "gloo:",    "nccl:",   "c10d::"};
+  return std::find(kCalls.begin(), kCalls.end(), name) != kCalls.end() ||
+         std::any_of(kBegins.begin(), kBegins.end(),
+                     [name](std::string_view begin) { return name.starts_with(begin); });
+}
+
+bool waits_for_others(std::string_view name) {
+  const HostName kind = classify_host_name(name);
+  return kind.lock || kind.outside || is_waiting_label(name);
+}
+
 HostName HostNames::of(StringId name) {
   uint8_t& bits = known_[name.index()];
   if (bits == 0) {

@@ -1,7 +1,6 @@
 #include "report/flow/pauses.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <vector>
 
@@ -100,35 +99,6 @@ std::string label_around(const Trace& trace, const Contributor& contributor,
       [&](size_t i) { return !trace.text(labels.name[i]).starts_with("ProfilerStep"); });
   return name ? std::string(trace.text(name))
               : system_calls_in(trace, unnamed_pauses(report, contributor));
-}
-
-// Calls of the operating system, of MPI, and labels of communication on the host, in which a thread
-// waits for others or for the outside.
-bool is_waiting_label(std::string_view name) {
-  constexpr std::array<std::string_view, 18> kCalls = {"poll",
-                                                       "ppoll",
-                                                       "epoll_wait",
-                                                       "epoll_pwait",
-                                                       "select",
-                                                       "pselect",
-                                                       "pthread_cond_wait",
-                                                       "pthread_cond_timedwait",
-                                                       "pthread_join",
-                                                       "futex",
-                                                       "pthread_mutex_lock",
-                                                       "sem_wait",
-                                                       "sem_timedwait",
-                                                       "recv",
-                                                       "recvmsg",
-                                                       "recvfrom",
-                                                       "accept",
-                                                       "waitpid"};
-  constexpr std::array<std::string_view, 10> kBegins = {
-      "MPI_Wait",   "MPI_Barrier", "MPI_Recv", "MPI_All", "MPI_Bcast",
-      "MPI_Reduce", "MPI_Gather",  "gloo:",    "nccl:",   "c10d::"};
-  return std::find(kCalls.begin(), kCalls.end(), name) != kCalls.end() ||
-         std::any_of(kBegins.begin(), kBegins.end(),
-                     [name](std::string_view begin) { return name.starts_with(begin); });
 }
 
 // The thread that makes the first call from time_ns on.

@@ -92,7 +92,10 @@ std::vector<AnswerLever> job_levers(const JobFlow& flow, const std::vector<RankO
   int64_t most_ns = 0;
   for (const AnswerLever& lever : levers) most_ns = std::max(most_ns, lever.gain_ns);
   // The screen begins with late ranks where there are some, else with what bounds the job.
+  // What ranks are late costs all GPUs; that a kernel could be cheaper is only its time.
+  constexpr double kLeastLate = 0.05;
   const auto place = [&](const AnswerLever& lever) {
+    if (lever.key == "late_ranks" && lever.share >= kLeastLate) return 0;
     if (lever.gain_ns * 2 < most_ns) return 2;
     if (lever.key == "late_ranks") return 0;
     return leads(lever.key, flow.bound) ? 1 : 2;
