@@ -691,10 +691,12 @@ class Finder {
     for (size_t k = 0; k < n; ++k) {
       const bool sides = k * 4 >= n && (n - k) * 4 >= n;
       if (sides && before_ns * 50 <= all_ns) {
-        from = {.kind = BlameSpan::Kind::kFrom, .iteration = steps[k].first, .count = n - k, .of = n};
+        from = {
+            .kind = BlameSpan::Kind::kFrom, .iteration = steps[k].first, .count = n - k, .of = n};
       }
       if (sides && !until && before_ns * 50 >= all_ns * 49) {
-        until = {.kind = BlameSpan::Kind::kUntil, .iteration = steps[k - 1].first, .count = k, .of = n};
+        until = {
+            .kind = BlameSpan::Kind::kUntil, .iteration = steps[k - 1].first, .count = k, .of = n};
       }
       before_ns += steps[k].second;
     }

@@ -32,8 +32,8 @@ std::vector<HostSpell> merged_slices(const Trace& trace, const std::vector<FlowS
     const StringId id = named ? row_name(trace, slice.source, slice.row) : StringId();
     std::string name = id ? std::string(trace.text(id)) : std::string();
     const bool waits = slice.cause != FlowCause::kInput && waits_for_others(name);
-    const bool goes_on = !spells.empty() && spells.back().span.end_ns == span.start_ns &&
-                         spells.back().name == name;
+    const bool goes_on =
+        !spells.empty() && spells.back().span.end_ns == span.start_ns && spells.back().name == name;
     if (goes_on) {
       spells.back().span.end_ns = span.end_ns;
     } else {
@@ -147,15 +147,15 @@ class Finder {
     std::vector<int64_t> held;
     for (uint32_t r = 0; r < waits_.size(); ++r) held.push_back(held_ns(r));
     if (held.size() < 2) return std::nullopt;
-    const auto rank = static_cast<uint32_t>(std::max_element(held.begin(), held.end()) - held.begin());
+    const auto rank =
+        static_cast<uint32_t>(std::max_element(held.begin(), held.end()) - held.begin());
     int64_t others_ns = 0;  // what the others wait in all
     for (uint32_t r = 0; r < waits_.size(); ++r) {
       if (r != rank) others_ns += length_ns(waits_[r]);
     }
     const bool one = static_cast<double>(held[rank]) >= kMost * static_cast<double>(others_ns);
-    const bool no_other = std::count_if(held.begin(), held.end(), [&](int64_t ns) {
-                            return 2 * ns >= held[rank];
-                          }) == 1;
+    const bool no_other = std::count_if(held.begin(), held.end(),
+                                        [&](int64_t ns) { return 2 * ns >= held[rank]; }) == 1;
     if (others_ns <= 0 || !one || !no_other) return std::nullopt;
     HostsWait found = describe(rank);
     if (found.wait_ns * kLeastPart < job_.makespan_ns({})) return std::nullopt;
@@ -198,9 +198,9 @@ class Finder {
 
   using Names = std::map<std::string, int64_t>;
   static Names::value_type longest(const Names& names) {
-    const auto most = std::max_element(names.begin(), names.end(), [](const auto& a, const auto& b) {
-      return a.second < b.second;
-    });
+    const auto most =
+        std::max_element(names.begin(), names.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
     return most == names.end() ? Names::value_type() : *most;
   }
 
@@ -231,7 +231,9 @@ std::vector<HostSpell> host_spells(const Trace& trace, const FlowReport& report)
     return spell.span.end_ns - spell.span.start_ns < kLeastSpellNs;
   });
   if (spells.size() <= kMostSpells) return spells;
-  const auto length = [](const HostSpell& spell) { return spell.span.end_ns - spell.span.start_ns; };
+  const auto length = [](const HostSpell& spell) {
+    return spell.span.end_ns - spell.span.start_ns;
+  };
   std::vector<int64_t> lengths;
   for (const HostSpell& spell : spells) lengths.push_back(length(spell));
   std::nth_element(lengths.begin(), lengths.begin() + kMostSpells, lengths.end(), std::greater<>());

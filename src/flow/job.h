@@ -41,8 +41,8 @@ struct WorkName {
 // A piece of a rank's own work: device work that is no communication, or what the host did between
 // two launches.
 struct OwnWork {
-  uint64_t match = 0;  // equal on ranks for what is the same piece of work of the same program
-  uint32_t name = 0;   // into RankGraph::names
+  uint64_t match = 0;      // equal on ranks for what is the same piece of work of the same program
+  uint32_t name = 0;       // into RankGraph::names
   int32_t iteration = -1;  // as a label numbers it; -1 = not told
   int64_t ns = 0;
 };
@@ -51,10 +51,10 @@ struct OwnWork {
 struct RankPart {
   uint32_t begin = kNoPoint;
   uint32_t end = kNoPoint;
-  uint32_t device = 0;  // into RankGraph::exposed
-  int64_t bytes = -1;   // of the larger side; -1 = not told
+  uint32_t device = 0;    // into RankGraph::exposed
+  int64_t bytes = -1;     // of the larger side; -1 = not told
   int64_t elements = -1;  // the same, of which the size need not be told
-  int64_t members = 0;  // ranks of the process group; 0 = not told
+  int64_t members = 0;    // ranks of the process group; 0 = not told
 };
 
 // What stays of a rank once its trace is gone. Points are in an order in which edges lead forward.
@@ -62,7 +62,7 @@ struct RankGraph {
   std::string file = {};
   std::optional<int64_t> rank = {};
   std::optional<int64_t> world_size = {};
-  int64_t device = 0;  // of its first work, as recorded
+  int64_t device = 0;            // of its first work, as recorded
   std::string device_name = {};  // of that; may be empty
   int64_t start_ns = 0;
   std::vector<int64_t> time_ns = {};      // per point, as recorded
@@ -82,8 +82,8 @@ struct RankGraph {
 // report's windows: what is judged, per device of the run. steps: iterations, of which only numbers
 // that labels gave are the same on all ranks; may be none.
 RankGraph make_rank_graph(const FlowRun& run, const FlowGraph& graph,
-                          const std::vector<DeviceFlow>& devices,
-                          std::span<const Interval> windows, const Windows* steps = nullptr);
+                          const std::vector<DeviceFlow>& devices, std::span<const Interval> windows,
+                          const Windows* steps = nullptr);
 
 // Leaves out points whose time follows from one other point alone: every replay gives the same
 // ends of runs and times of parts. make_rank_graph did so already.

@@ -63,9 +63,9 @@ std::map<Role, ByGroup> transfers_by_role(const Job& job) {
     const int64_t bytes = largest(job, meeting, &RankPart::bytes);
     const int64_t elements = largest(job, meeting, &RankPart::elements);
     const int size_class =
-        elements <= 0 ? -1
-                      : static_cast<int>(std::bit_width(
-                            static_cast<uint64_t>(bytes > 0 ? bytes : elements)));
+        elements <= 0
+            ? -1
+            : static_cast<int>(std::bit_width(static_cast<uint64_t>(bytes > 0 ? bytes : elements)));
     const Role role{job.groups()[meeting.group].kind, static_cast<int64_t>(meeting.visits.size()),
                     size_class, meetings_of[meeting.group]};
     Transfers& transfers = roles[role][meeting.group];

@@ -61,8 +61,8 @@ Together leave_together(const std::vector<std::vector<double>>& starts,
 // Parts are matched by process group and kind, by the group's own sequence number where all have
 // one of their own, else in order, or in order within numbered iterations where the ranks have
 // different numbers of parts; of kinds in which all wait without a process group only where the
-// ranks do not leave apart. In kinds that may be left early all wait where the ranks leave together,
-// far closer than they came; sends and receives never.
+// ranks do not leave apart. In kinds that may be left early all wait where the ranks leave
+// together, far closer than they came; sends and receives never.
 Meetings match_meetings(const std::vector<const RankParts*>& ranks);
 
 // Those that clocks are aligned on: of kinds in which all wait; where there are none, those that

@@ -195,8 +195,7 @@ class RankGraphMaker {
         work_of_call_[work.call] = add_work(matches.next(true, name), 0, work);
       }
       if (part_of_[w] == kNoFlowRow) {
-        work_of_work_[w] =
-            add_work(matches.next(false, name), work.end_ns - work.start_ns, work);
+        work_of_work_[w] = add_work(matches.next(false, name), work.end_ns - work.start_ns, work);
         made_.works[work_of_work_[w]].name =
             name_id({.host = false, .kind = work.kind, .name = std::string(name)});
         continue;
@@ -346,8 +345,8 @@ class RankGraphMaker {
 }  // namespace
 
 RankGraph make_rank_graph(const FlowRun& run, const FlowGraph& graph,
-                          const std::vector<DeviceFlow>& devices,
-                          std::span<const Interval> windows, const Windows* steps) {
+                          const std::vector<DeviceFlow>& devices, std::span<const Interval> windows,
+                          const Windows* steps) {
   RankGraph made = RankGraphMaker(run, graph, steps).make();
   slim_rank_graph(made);
   for (size_t d = 0; d < devices.size(); ++d) {

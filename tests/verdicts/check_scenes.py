@@ -12,6 +12,7 @@ import sys
 import tempfile
 
 from frameworks import SCENES as FRAMEWORKS
+from jobs import SCENES as JOBS
 from made_up import ADD, GEMM, Program, job, transfer
 
 # ---- scenes ----------------------------------------------------------------------------------------------------------
@@ -601,7 +602,7 @@ SCENES = {
 }
 
 
-SCENES |= FRAMEWORKS
+SCENES |= FRAMEWORKS | JOBS
 
 # Two jobs or runs compared: (A, B, what the screen says, what it must not say).
 def kernels(factor):

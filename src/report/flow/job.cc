@@ -40,8 +40,8 @@ class JobText {
 
   std::vector<std::string> words() const {
     std::vector<std::string> words;
-    for (std::string text :
-         {hosts(), who(), missing(), why(), alone(), where(), network(), cut_short()}) {
+    for (std::string text : {hosts(), who(), missing(), why(), alone(), where(), network(),
+                             cut_short(), no_device_work()}) {
       if (!text.empty()) words.push_back(std::move(text));
     }
     return words;
@@ -50,8 +50,8 @@ class JobText {
   // The same for the first screen.
   std::vector<std::string> briefly() const {
     std::vector<std::string> words;
-    for (std::string text :
-         {cut_short(), hosts(), who(), missing(), why_briefly(), network_briefly()}) {
+    for (std::string text : {no_device_work(), cut_short(), hosts(), who(), missing(),
+                             why_briefly(), network_briefly()}) {
       if (!text.empty()) words.push_back(std::move(text));
     }
     return words;
@@ -61,7 +61,8 @@ class JobText {
   std::string hosts() const {
     if (!flow_.hosts) return "";
     const HostsWait& hosts = *flow_.hosts;
-    std::string text = "Rank " + std::to_string(labels_.number(hosts.rank)) + " holds up the hosts of ";
+    std::string text =
+        "Rank " + std::to_string(labels_.number(hosts.rank)) + " holds up the hosts of ";
     text += hosts.waiting.size() + 1 == flow_.job.ranks().size()
                 ? std::string(two() ? "the other rank" : "the others")
                 : (hosts.waiting.size() > 1 ? "ranks " : "rank ") + labels_.list(hosts.waiting);
@@ -115,6 +116,18 @@ class JobText {
     return shared;
   }
 
+  // Ranks of which the others' collectives tell that they work, and their rows do not.
+  std::string no_device_work() const {
+    std::vector<uint32_t> ranks;
+    for (uint32_t r = 0; r < flow_.rank_totals.size(); ++r) {
+      if (flow_.rank_totals[r].window_ns == 0) ranks.push_back(r);
+    }
+    if (ranks.empty() || ranks.size() * 2 > flow_.rank_totals.size()) return "";
+    return labels_.subject(ranks) + (ranks.size() > 1 ? " have" : " has") +
+           " no rows of a GPU: how late " + (ranks.size() > 1 ? "they are" : "it is") +
+           " is not known.";
+  }
+
   // Ranks whose rows cover far less time than the others'.
   std::string cut_short() const {
     constexpr double kShort = 0.9;
@@ -128,6 +141,7 @@ class JobText {
     int64_t first_ns = last_ns;
     for (uint32_t r = 0; r < spans_ns.size(); ++r) {
       if (static_cast<double>(spans_ns[r]) >= kShort * static_cast<double>(last_ns)) continue;
+      if (flow_.rank_totals[r].window_ns == 0) continue;
       if (took_all_parts(r)) continue;
       ranks.push_back(r);
       first_ns = std::min(first_ns, spans_ns[r]);
@@ -324,10 +338,11 @@ class JobText {
       const std::string side = !host  ? "kernels take longer"
                                : many ? "hosts are behind"
                                       : "host is behind";
-      text +=
-          (text.empty() ? "R" : "; r") + labels_.subject(reason.ranks).substr(1) +
-          (many ? ": " : "'s ") + side +
-          (reason.of.much_in_one() ? ", most in " + fitted(shown_name(reason.of.what), 36) : "");
+      text += (text.empty() ? "R" : "; r") + labels_.subject(reason.ranks).substr(1) +
+              (many ? ": " : "'s ") + side +
+              (reason.of.much_in_one()      ? ", most in " + fitted(shown_name(reason.of.what), 36)
+               : !host && reason.of.alike() ? ", all of them alike"
+                                            : "");
     }
     return text + ".";
   }
@@ -447,7 +462,8 @@ class JobText {
     const VaryingTransfers& varying = *worst->varying;
     return std::to_string(worst->meetings) + " " + flow_.job.groups()[worst->group].kind +
            " of one size take now " + format_ns(varying.fast_ns) + ", now " +
-           format_ns(varying.slow_ns) + " once all have come: like the faster quarter of them this run is " +
+           format_ns(varying.slow_ns) +
+           " once all have come: like the faster quarter of them this run is " +
            format_ns(varying.gain_ns) + " shorter.";
   }
 

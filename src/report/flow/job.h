@@ -33,7 +33,7 @@ struct JobFlow {
   JobTotals totals;
   BoundBy bound = BoundBy::kNoGpu;
   JobBlame blame;
-  LastRanks last;  // where nobody is late
+  LastRanks last;                  // where nobody is late
   std::optional<HostsWait> hosts;  // where that costs more than late ranks do
 };
 
@@ -51,7 +51,8 @@ const LinkClass* worst_link(const JobBlame& blame);
 const LinkClass* worst_slow_meetings(const JobBlame& blame);
 // The transfers that vary most; null = none.
 const LinkClass* worst_varying(const JobBlame& blame);
-// The device of these ranks among the others', as "A100 among H100"; empty where it is none of its own.
+// The device of these ranks among the others', as "A100 among H100"; empty where it is none of its
+// own.
 std::string device_apart(const Job& job, const std::vector<uint32_t>& ranks);
 // Top level "cause", "device_idle_share", "causes" and "blame".
 std::vector<Section> job_flow_sections(const JobFlow& flow);

@@ -52,15 +52,16 @@ class BlameLevers {
   void add_hosts() {
     if (!flow_.hosts) return;
     const HostsWait& hosts = *flow_.hosts;
-    const std::string what = hosts.held.empty() ? "what its host does then"
-                                                : fitted(hosts.held, kNameRoom);
+    const std::string what =
+        hosts.held.empty() ? "what its host does then" : fitted(hosts.held, kNameRoom);
     const int64_t run_ns = flow_.job.makespan_ns({});
-    levers_.push_back({.key = "late_ranks",
-                       .title = labels_.subject({hosts.rank}) + "'s host no longer than the others'",
-                       .code = "shorten " + what + ", share it, or do it while the GPUs work",
-                       .gain_ns = hosts.wait_ns,
-                       .share = share(hosts.wait_ns, run_ns),
-                       .grade = "at most"});
+    levers_.push_back(
+        {.key = "late_ranks",
+         .title = labels_.subject({hosts.rank}) + "'s host no longer than the others'",
+         .code = "shorten " + what + ", share it, or do it while the GPUs work",
+         .gain_ns = hosts.wait_ns,
+         .share = share(hosts.wait_ns, run_ns),
+         .grade = "at most"});
   }
 
   // Ranks on another device than all others.

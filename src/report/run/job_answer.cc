@@ -171,6 +171,10 @@ class JobAnswer {
     } else {
       answer.levers = job_levers(flow_, ranks_);
     }
+    if (flow_.bound == BoundBy::kColdStart && answer.levers.empty()) {
+      answer.notes = {
+          {"record", {"Later: what is done once is over then, and the rest can be judged."}}};
+    }
     add_ranks(answer);
     add_trust(answer);
     answer.next = {"assay DIR -o report.html", "assay explain late", "assay DIR --full"};
