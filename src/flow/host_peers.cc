@@ -32,6 +32,7 @@ std::vector<HostSpell> merged_slices(const Trace& trace, const std::vector<FlowS
     const StringId id = named ? row_name(trace, slice.source, slice.row) : StringId();
     std::string name = id ? std::string(trace.text(id)) : std::string();
     const bool waits = slice.cause != FlowCause::kInput && waits_for_others(name);
+    if (slice.cause == FlowCause::kNothingAsked && !waits) continue;  // a host that is done
     const bool goes_on =
         !spells.empty() && spells.back().span.end_ns == span.start_ns && spells.back().name == name;
     if (goes_on) {
