@@ -62,16 +62,15 @@ std::map<Role, ByGroup> transfers_by_role(const Job& job) {
     if (meeting.visits.size() < 2 || !meeting.joined || !meeting.complete) continue;
     const int64_t bytes = largest(job, meeting, &RankPart::bytes);
     const int64_t elements = largest(job, meeting, &RankPart::elements);
+    const int64_t size = bytes > 0 ? bytes : elements;
     const int size_class =
-        elements <= 0
-            ? -1
-            : static_cast<int>(std::bit_width(static_cast<uint64_t>(bytes > 0 ? bytes : elements)));
+        size <= 0 ? -1 : static_cast<int>(std::bit_width(static_cast<uint64_t>(size)));
     const Role role{job.groups()[meeting.group].kind, static_cast<int64_t>(meeting.visits.size()),
                     size_class, meetings_of[meeting.group]};
     Transfers& transfers = roles[role][meeting.group];
     transfers.ns.push_back(transfer_of(meeting));
     transfers.bytes.push_back(bytes);
-    transfers.sized = transfers.sized && elements > 0;
+    transfers.sized = transfers.sized && size > 0;
     transfers.meetings.push_back(m);
   }
   return roles;
