@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "flow/meetings.h"
@@ -17,6 +18,9 @@ namespace {
 
 constexpr int64_t kLeastSpellNs = 10'000;
 constexpr size_t kMostSpells = 4096;
+constexpr size_t kLeastOfDevices = 3;  // ranks
+
+using Names = std::map<std::string, int64_t>;
 
 std::vector<HostSpell> merged_slices(const Trace& trace, const std::vector<FlowSlice>& slices,
                                      Interval window) {
@@ -42,6 +46,19 @@ std::vector<HostSpell> merged_slices(const Trace& trace, const std::vector<FlowS
     }
   }
   return spells;
+}
+
+// Stretches in which the device computes with hardly a gap.
+void add_compute(const std::vector<Interval>& compute, std::vector<HostSpell>& spells) {
+  constexpr int64_t kHardlyNs = 20'000;
+  const size_t first = spells.size();
+  for (const Interval& span : compute) {
+    if (spells.size() > first && span.start_ns - spells.back().span.end_ns <= kHardlyNs) {
+      spells.back().span.end_ns = span.end_ns;
+    } else {
+      spells.push_back({.span = span, .name = "", .device = true});
+    }
+  }
 }
 
 // Waits of one name on every rank that has it.
@@ -81,11 +98,15 @@ class Finder {
     for (const std::vector<HostSpell>& own : spells_) {
       std::vector<Interval> waits;
       std::vector<Interval> works;
-      for (const HostSpell& spell : own) (spell.waits ? waits : works).push_back(spell.span);
+      for (const HostSpell& spell : own) {
+        if (spell.device && spells_.size() < kLeastOfDevices) continue;
+        (spell.waits ? waits : works).push_back(spell.span);
+      }
       waits_.push_back(merge_intervals(std::move(waits)));
       works_.push_back(merge_intervals(std::move(works)));
     }
-    return held_by_one();
+    std::optional<HostsWait> found = held_by_one();
+    return found ? found : held_in_turn();
   }
 
  private:
@@ -97,11 +118,10 @@ class Finder {
         if (!spell.name.empty()) names[spell.name].by_rank[r].push_back(spell.span);
       }
     }
-    std::map<std::string, bool> leaves;
     for (const auto& [name, of] : names) {
       if (of.by_rank.size() < job_.ranks().size() || !of.alike()) continue;
       if (together(of) != Together::kYes) continue;
-      leaves[name] = true;
+      together_.insert(name);
       for (size_t k = 0; k < of.by_rank.begin()->second.size(); ++k) {
         Meeting meeting;
         for (const auto& [rank, spans] : of.by_rank) {
@@ -111,7 +131,7 @@ class Finder {
       }
     }
     for (std::vector<HostSpell>& own : spells_) {
-      for (HostSpell& spell : own) spell.waits = spell.waits || leaves.count(spell.name) > 0;
+      for (HostSpell& spell : own) spell.waits = spell.waits || together_.contains(spell.name);
     }
   }
 
@@ -144,7 +164,6 @@ class Finder {
 
   std::optional<HostsWait> held_by_one() const {
     constexpr double kMost = 0.8;
-    constexpr int64_t kLeastPart = 20;  // one in so many of the run
     std::vector<int64_t> held;
     for (uint32_t r = 0; r < waits_.size(); ++r) held.push_back(held_ns(r));
     if (held.size() < 2) return std::nullopt;
@@ -159,8 +178,63 @@ class Finder {
                                         [&](int64_t ns) { return 2 * ns >= held[rank]; }) == 1;
     if (others_ns <= 0 || !one || !no_other) return std::nullopt;
     HostsWait found = describe(rank);
-    if (found.wait_ns * kLeastPart < job_.makespan_ns({})) return std::nullopt;
-    return found;
+    return matters(found) ? std::optional(found) : std::nullopt;
+  }
+
+  // Waits that all ranks leave together, while some of them works: none of them alone.
+  std::optional<HostsWait> held_in_turn() const {
+    constexpr double kMost = 0.8;
+    if (together_.empty()) return std::nullopt;
+    HostsWait found;
+    found.in_turn = true;
+    std::vector<int64_t> times;
+    std::vector<int64_t> waited;
+    Names in;
+    Names held;
+    int64_t all_ns = 0;
+    int64_t held_ns = 0;
+    for (uint32_t r = 0; r < spells_.size(); ++r) {
+      std::vector<Interval> others;
+      for (uint32_t q = 0; q < works_.size(); ++q) {
+        if (q != r) others.insert(others.end(), works_[q].begin(), works_[q].end());
+      }
+      others = merge_intervals(std::move(others));
+      std::vector<Interval> own;
+      for (const HostSpell& spell : spells_[r]) {
+        if (!together_.contains(spell.name)) continue;
+        own.push_back(spell.span);
+        in[spell.name] += length_in(others, spell.span);
+      }
+      if (own.empty()) continue;
+      times.push_back(static_cast<int64_t>(own.size()));
+      own = merge_intervals(std::move(own));
+      waited.push_back(length_ns(intersect(own, others)));
+      found.waiting.push_back(r);
+      all_ns += length_ns(own);
+      held_ns += waited.back();
+      add_work_of_others(r, own, held);
+    }
+    if (static_cast<double>(held_ns) < kMost * static_cast<double>(all_ns)) return std::nullopt;
+    found.wait_ns = middle_of(std::move(waited));
+    found.times = static_cast<uint64_t>(middle_of(std::move(times)));
+    found.in = longest(in).first;
+    const auto [name, ns] = longest(held);
+    if (2 * ns >= held_ns) found.held = name;
+    return matters(found) ? std::optional(found) : std::nullopt;
+  }
+
+  void add_work_of_others(uint32_t rank, const std::vector<Interval>& waited, Names& held) const {
+    for (uint32_t q = 0; q < spells_.size(); ++q) {
+      if (q == rank) continue;
+      for (const HostSpell& spell : spells_[q]) {
+        if (!spell.waits && !spell.device) held[spell.name] += length_in(waited, spell.span);
+      }
+    }
+  }
+
+  bool matters(const HostsWait& found) const {
+    constexpr int64_t kLeastPart = 20;  // one in so many of the run
+    return found.wait_ns > 0 && found.wait_ns * kLeastPart >= job_.makespan_ns({});
   }
 
   HostsWait describe(uint32_t rank) const {
@@ -193,11 +267,10 @@ class Finder {
     found.wait_ns = middle_of(std::move(waited));
     found.times = static_cast<uint64_t>(middle_of(std::move(times)));
     found.in = longest(names).first;
-    found.held = held_in(rank, merge_intervals(std::move(all)));
+    tell_held(rank, merge_intervals(std::move(all)), found);
     return found;
   }
 
-  using Names = std::map<std::string, int64_t>;
   static Names::value_type longest(const Names& names) {
     const auto most =
         std::max_element(names.begin(), names.end(),
@@ -205,19 +278,23 @@ class Finder {
     return most == names.end() ? Names::value_type() : *most;
   }
 
-  // What the rank's host does for at least half of the time that the others wait.
-  std::string held_in(uint32_t rank, const std::vector<Interval>& waited) const {
+  // What the rank does for at least half of the time that the others wait.
+  void tell_held(uint32_t rank, const std::vector<Interval>& waited, HostsWait& found) const {
     Names names;
+    int64_t device_ns = 0;
     for (const HostSpell& spell : spells_[rank]) {
-      if (!spell.waits) names[spell.name] += length_in(waited, spell.span);
+      if (spell.waits) continue;
+      (spell.device ? device_ns : names[spell.name]) += length_in(waited, spell.span);
     }
     const auto [name, ns] = longest(names);
-    return 2 * ns >= length_ns(waited) ? name : "";
+    found.on_device = 2 * device_ns >= length_ns(waited);
+    if (!found.on_device && 2 * ns >= length_ns(waited)) found.held = name;
   }
 
   const Job& job_;
   std::vector<std::vector<HostSpell>> spells_;
   std::vector<Meeting> meetings_;
+  std::set<std::string> together_;  // names of waits that all ranks leave together
   // Per rank, by the common clock: when its host waits, and when it works beside an idle device.
   std::vector<std::vector<Interval>> waits_;
   std::vector<std::vector<Interval>> works_;
@@ -228,6 +305,7 @@ class Finder {
 std::vector<HostSpell> host_spells(const Trace& trace, const FlowReport& report) {
   const DeviceFlow& devices = report.all_devices();
   std::vector<HostSpell> spells = merged_slices(trace, devices.idle, report.window);
+  add_compute(clip(devices.compute, report.window), spells);
   std::erase_if(spells, [](const HostSpell& spell) {
     return spell.span.end_ns - spell.span.start_ns < kLeastSpellNs;
   });

@@ -598,6 +598,38 @@ def of_no_kind():
     return steps(4, 12, step, [Program(ops=False, hip=True) for _ in range(4)], labels=False)
 
 
+def in_turn():
+    """Each step another rank gathers for the others over gloo."""
+    def step(runs, number):
+        for rank, run in enumerate(runs):
+            run.layers(10, duration=100)
+            run.wait()
+            if rank == number % 4:
+                run.does("python_function", "acme/gather.py(3): merge", 4000)
+        end = max(run.now for run in runs) + 100
+        for run in runs:
+            run.row("cpu_op", "gloo:gather", run.now, end - run.now)
+            run.now = end
+    return steps(4, 16, step)
+
+
+def validates():
+    """Rank 0 validates on its GPU, once; the others stand in a barrier."""
+    def step(runs, number):
+        for run in runs:
+            run.layers(30, duration=100)
+        collective(runs, REDUCE, "allreduce", 300, host_waits=True)
+        if number == 6:
+            for _ in range(400):
+                runs[0].launch("acme_eval_kernel", 300)
+            runs[0].wait()
+            end = max(run.now for run in runs) + 100
+            for run in runs:
+                run.row("python_function", "torch/distributed/distributed_c10d.py(4000): barrier", run.now, end - run.now)
+                run.now = end
+    return steps(4, 14, step)
+
+
 SCENES = {
     "job: a larger stage": (one_f_one_b, None, "^Rank 2 is late.*runs more on the GPU.*equal parts to all", "network|No rank"),
     "job: interleaved, a slow GPU": (interleaved, None, "^Rank 1 is late.*all of them 1.30 times as long.*a slower GPU: its clocks",
@@ -624,6 +656,10 @@ SCENES = {
                                        "is late:|network"),
     "job: gloo": (gloo, None, r"^Rank 1 holds up the hosts of the others: each waits 75.0 ms .*confusion.*1 −75.0 ms",
                   "Do not wait for it"),
+    "job: hosts in turn": (in_turn, None, "^The hosts wait for each other, now for this rank, now for that one: each 44.0 ms .*: merge"
+                           ".*1 −44.0 ms", "Do not wait for it|holds up"),
+    "job: a rank that validates": (validates, None, "^Rank 0 holds up the hosts of the others: each waits 121 ms .* its GPU computes",
+                                   "Do not wait for it|No rank"),
     "job: a barrier by the store": (store_barrier, None, "^Rank 0 holds up the hosts of the others: each waits 200 ms .*write_shards",
                                     "Do not wait for it|No rank"),
     "job: transfers that vary": (proxy, "communication", "No rank is later.*take now 500 µs, now 4.00 ms.*All transfers like",
@@ -640,7 +676,7 @@ SCENES = {
                          "Nobody|No rank"),
     "job: a slow hop": (slow_hop, None, "^The network between ranks 3 and 4 is slow.*1 −19.2 ms .*A link as fast", "is late:"),
     "job: embedding tables": (tables, None, "^Rank 0 is late.*most in fbgemm_gpu", "network|host"),
-    "job: a server that plans": (tp_server, "host", "^Rank 0 holds up the hosts of the others.*plan_batch.*1 −60.0 ms",
+    "job: a server that plans": (tp_server, "host", "^Rank 0 holds up the hosts of the others.*plan_batch.*1 −60.. ms",
                                  "Not loaded|No rank"),
     "job: prefill and decode": (disaggregated, None, "^Ranks 0 and 1, which run other work, make the others wait", "not recorded"),
     "four processes in one file": (one_file, None, "record each process as a file", "give the folder of all ranks"),

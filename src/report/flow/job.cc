@@ -61,16 +61,23 @@ class JobText {
   std::string hosts() const {
     if (!flow_.hosts) return "";
     const HostsWait& hosts = *flow_.hosts;
-    std::string text =
-        "Rank " + std::to_string(labels_.number(hosts.rank)) + " holds up the hosts of ";
-    text += hosts.waiting.size() + 1 == flow_.job.ranks().size()
-                ? std::string(two() ? "the other rank" : "the others")
-                : (hosts.waiting.size() > 1 ? "ranks " : "rank ") + labels_.list(hosts.waiting);
-    text += ": " + std::string(hosts.waiting.size() > 1 ? "each waits " : "it waits ") +
-            format_ns(hosts.wait_ns) + (hosts.times > 1 ? " in all" : "") + " in " +
-            fitted(hosts.in, 36);
-    if (hosts.held.empty()) return text + ".";
-    return text + ", while its host is in " + fitted(hosts.held, 40) + ".";
+    const std::string waits = format_ns(hosts.wait_ns) + (hosts.times > 1 ? " in all" : "") +
+                              " in " + fitted(hosts.in, 36);
+    const std::string held = fitted(hosts.held, 40);
+    if (hosts.in_turn) {
+      return "The hosts wait for each other, now for this rank, now for that one: each " + waits +
+             (held.empty() ? "" : ", while that one's host is in " + held) + ".";
+    }
+    const bool all = hosts.waiting.size() + 1 == flow_.job.ranks().size();
+    const bool many = hosts.waiting.size() > 1;
+    std::string ranks = (many ? "ranks " : "rank ") + labels_.list(hosts.waiting);
+    if (all) ranks = two() ? "the other rank" : "the others";
+    return "Rank " + std::to_string(labels_.number(hosts.rank)) + " holds up the hosts of " +
+           ranks + ": " + (many ? "each waits " : "it waits ") + waits +
+           (hosts.on_device ? ", while its GPU computes"
+            : held.empty()  ? ""
+                            : ", while its host is in " + held) +
+           ".";
   }
 
   std::string who() const {

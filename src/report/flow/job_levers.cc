@@ -52,15 +52,19 @@ class BlameLevers {
   void add_hosts() {
     if (!flow_.hosts) return;
     const HostsWait& hosts = *flow_.hosts;
-    const std::string what =
-        hosts.held.empty() ? "what its host does then" : fitted(hosts.held, kNameRoom);
-    const int64_t run_ns = flow_.job.makespan_ns({});
+    const std::string what = hosts.on_device      ? "what its GPU does then"
+                             : hosts.held.empty() ? "what its host does then"
+                                                  : fitted(hosts.held, kNameRoom);
     levers_.push_back(
         {.key = "late_ranks",
-         .title = labels_.subject({hosts.rank}) + "'s host no longer than the others'",
-         .code = "shorten " + what + ", share it, or do it while the GPUs work",
+         .title = hosts.in_turn ? "No host longer than the others, each time"
+                                : labels_.subject({hosts.rank}) +
+                                      (hosts.on_device ? " no longer than the others"
+                                                       : "'s host no longer than the others'"),
+         .code = "shorten " + what +
+                 (hosts.on_device ? ", or share it" : ", share it, or do it while the GPUs work"),
          .gain_ns = hosts.wait_ns,
-         .share = share(hosts.wait_ns, run_ns),
+         .share = share(hosts.wait_ns, flow_.job.makespan_ns({})),
          .grade = "at most"});
   }
 

@@ -340,7 +340,8 @@ class JobAnswer {
   // The remark of a rank: how late it is, or how long it waits in collectives.
   std::string remark(size_t place) const {
     if (is_late(place)) return "late by " + format_ns(flow_.blame.excess_ns[place]);
-    if (flow_.hosts && flow_.hosts->rank == place) return "holds up the hosts";
+    if (flow_.hosts && !flow_.hosts->in_turn && flow_.hosts->rank == place)
+      return "holds up the hosts";
     const FlowTotals& total = ranks_[place].total;
     if (total.window_ns == 0) return "no GPU work";
     const CommSplit& comm = flow_.rank_comm[place];

@@ -56,6 +56,39 @@ TEST(HostPeers, ALittleWaitingIsNotTold) {
   EXPECT_FALSE(hosts_waiting(job_of(2), spells));
 }
 
+// Of three ranks one computes while the others wait; of two, the other may wait for something else.
+TEST(HostPeers, ADeviceThatComputesHoldsTheOthersUp) {
+  const HostSpell computes{.span = {10'000'000, 40'000'000}, .name = "", .device = true};
+  const HostSpell waits = spell(10, 40, "barrier", true);
+  const auto found = hosts_waiting(job_of(3), {{waits}, {computes}, {waits}});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->rank, 1u);
+  EXPECT_TRUE(found->on_device);
+  EXPECT_EQ(found->held, "");
+  EXPECT_FALSE(hosts_waiting(job_of(2), {{waits}, {computes}}));
+}
+
+// What all leave together, each time another one last: of four times each rank waits in three.
+TEST(HostPeers, RanksThatAreWaitedForInTurnAreTold) {
+  Spells spells(4);
+  for (int64_t k = 0; k < 4; ++k) {
+    const int64_t at = k * 25;
+    for (uint32_t r = 0; r < 4; ++r) {
+      const bool last = r == k;
+      if (last) spells[r].push_back(spell(at, at + 20, "merge", false));
+      spells[r].push_back(spell(last ? at + 20 : at, at + 21, "acme_sync", false));
+    }
+  }
+  const auto found = hosts_waiting(job_of(4), spells);
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found->in_turn);
+  EXPECT_EQ(found->waiting.size(), 4u);
+  EXPECT_EQ(found->times, 4u);
+  EXPECT_EQ(found->wait_ns, 60'000'000);
+  EXPECT_EQ(found->in, "acme_sync");
+  EXPECT_EQ(found->held, "merge");
+}
+
 // The name says nothing, and clocks are 5 s apart; all leave together, and came apart.
 TEST(HostPeers, WhatAllLeaveTogetherIsAWaitAndBringsClocksTogether) {
   JobMaker made;
