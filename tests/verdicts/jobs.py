@@ -658,7 +658,7 @@ SCENES = {
                   "Do not wait for it"),
     "job: hosts in turn": (in_turn, None, "^The hosts wait for each other, now for this rank, now for that one: each 44.0 ms .*: merge"
                            ".*1 −44.0 ms", "Do not wait for it|holds up"),
-    "job: a rank that validates": (validates, None, "^Rank 0 holds up the hosts of the others: each waits 121 ms .* its GPU computes",
+    "job: a rank that validates": (validates, None, "^Rank 0 holds up the hosts of the others: each waits 121 ms .* rank 0's GPU computes",
                                    "Do not wait for it|No rank"),
     "job: a barrier by the store": (store_barrier, None, "^Rank 0 holds up the hosts of the others: each waits 200 ms .*write_shards",
                                     "Do not wait for it|No rank"),

@@ -72,12 +72,11 @@ class JobText {
     const bool many = hosts.waiting.size() > 1;
     std::string ranks = (many ? "ranks " : "rank ") + labels_.list(hosts.waiting);
     if (all) ranks = two() ? "the other rank" : "the others";
-    return "Rank " + std::to_string(labels_.number(hosts.rank)) + " holds up the hosts of " +
-           ranks + ": " + (many ? "each waits " : "it waits ") + waits +
-           (hosts.on_device ? ", while its GPU computes"
-            : held.empty()  ? ""
-                            : ", while its host is in " + held) +
-           ".";
+    const std::string rank = "ank " + std::to_string(labels_.number(hosts.rank));
+    std::string text = "R" + rank + " holds up the hosts of " + ranks +
+                       (many ? ": each waits " : ": it waits ") + waits;
+    if (hosts.on_device) return text + ", while r" + rank + "'s GPU computes.";
+    return held.empty() ? text + "." : text + ", while r" + rank + "'s host is in " + held + ".";
   }
 
   std::string who() const {

@@ -341,7 +341,7 @@ class JobAnswer {
   std::string remark(size_t place) const {
     if (is_late(place)) return "late by " + format_ns(flow_.blame.excess_ns[place]);
     if (flow_.hosts && !flow_.hosts->in_turn && flow_.hosts->rank == place)
-      return "holds up the hosts";
+      return "holds others up";
     const FlowTotals& total = ranks_[place].total;
     if (total.window_ns == 0) return "no GPU work";
     const CommSplit& comm = flow_.rank_comm[place];
@@ -407,6 +407,12 @@ class JobAnswer {
   void add_trust(ShortAnswer& answer) const {
     const Job& job = flow_.job;
     const uint64_t matched = job.meetings().size();
+    if (!job.aligned() && flow_.hosts) {
+      answer.trust = TrustGrade::kFair;
+      answer.reason =
+          "no collective on the GPUs is matched; clocks by what all hosts leave together";
+      return;
+    }
     if (!job.aligned()) {
       answer.trust = TrustGrade::kLow;
       answer.reason =
