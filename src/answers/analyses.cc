@@ -53,8 +53,8 @@ Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions&
   asked.tax.kernels = asked.levels.kernels = kernels;
   Analyses found;
   const FlowModel model = make_flow_model(trace, links, kernels);
-  found.flow =
-      make_flow_report(model, {.captures = options.captures, .rank_graph = options.rank_graph});
+  found.flow = make_flow_report(
+      model, {.captures = options.captures, .rank_graph = options.rank_graph, .windows = &windows});
   if (found.flow.replays.joined > 0)
     found.flow.replays = placed_replays(loaded, model.run, options.captures);
   found.verdict = judge_flow(trace, found.flow, {});

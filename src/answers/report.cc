@@ -178,7 +178,8 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
   ASSAY_TRY_ASSIGN(Findings found, find_everything(request, loaded, outline, flow != nullptr));
   if (flow != nullptr) {
     *flow = {found.analyses.flow.total, found.analyses.verdict.bound,
-             *std::move(found.analyses.flow.rank_graph)};
+             *std::move(found.analyses.flow.rank_graph),
+             host_spells(loaded.trace, found.analyses.flow)};
   }
   const LaunchReport& launch = found.analyses.launch;
   const FlowAnswer answer{loaded.trace, found.analyses.flow, found.analyses.verdict,

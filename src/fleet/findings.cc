@@ -85,7 +85,28 @@ class Finder {
     double middle = 0;
     uint32_t slow = 0;
     bool nearly_all = false;
+    bool apart = false;  // all of a set so large that it is half of what is usual
   };
+
+  // Of a set of a quarter of the ranks and more the usual work is in part its own, and none of its
+  // ranks stands out by itself. It does where each of them is slower than every other rank.
+  bool stands_apart(const FleetSet& set, SlowSet& one) const {
+    std::vector<double> own;
+    std::vector<double> others;
+    size_t next = 0;
+    for (uint32_t r = 0; r < job_.ranks.size(); ++r) {
+      while (next < set.ranks.size() && set.ranks[next] < r) ++next;
+      if (!has_score(r)) continue;
+      (next < set.ranks.size() && set.ranks[next] == r ? own : others).push_back(usual_.scores[r]);
+    }
+    if (own.size() < 2 || own.size() * 4 < others.size() + own.size()) return false;
+    if (*std::min_element(own.begin(), own.end()) <
+        *std::max_element(others.begin(), others.end()) + options_.least_slow) {
+      return false;
+    }
+    one.middle = (1 + median(own)) / (1 + median(others)) - 1;
+    return true;
+  }
 
   std::vector<SlowSet> test_sets() const {
     std::vector<uint32_t> tested;
@@ -114,6 +135,7 @@ class Finder {
       if (own.size() < 2 || own.size() * 2 > tested.size()) continue;
       one.middle = median(own);
       one.nearly_all = one.slow >= kNearlyAll * static_cast<double>(set.ranks.size());
+      one.apart = own.size() * 4 >= tested.size() && stands_apart(set, one);
       by_kind[set.kind].push_back(one);
       p[set.kind].push_back(rank_sum_p(order_sum, own.size(), tested.size()));
     }
@@ -122,7 +144,7 @@ class Finder {
       const std::vector<double> q = adjusted_p(p[kind]);
       for (size_t k = 0; k < sets.size(); ++k) {
         sets[k].q = q[k];
-        const bool half = sets[k].slow * 2 >= sets_.sets[sets[k].set].ranks.size();
+        const bool half = sets[k].apart || sets[k].slow * 2 >= sets_.sets[sets[k].set].ranks.size();
         if (q[k] <= options_.false_share && sets[k].middle >= options_.least_slow && half) {
           slow.push_back(sets[k]);
         }
@@ -146,7 +168,9 @@ class Finder {
     for (const SlowSet& one : slow) {
       const FleetSet& set = sets_.sets[one.set];
       uint32_t slow_left = 0;
-      for (const uint32_t r : set.ranks) slow_left += slow_[r] && in_set_[r] < 0 ? 1 : 0;
+      for (const uint32_t r : set.ranks) {
+        slow_left += (slow_[r] || one.apart) && in_set_[r] < 0 ? 1 : 0;
+      }
       if (slow_left * 2 < set.ranks.size()) continue;
       for (const uint32_t r : set.ranks) in_set_[r] = std::max(in_set_[r], one.middle);
       found_.worst.push_back({.kind = FindingKind::kSet,
@@ -156,7 +180,8 @@ class Finder {
                               .score = one.middle,
                               .q = one.q,
                               .peers = static_cast<uint32_t>(job_.ranks.size()),
-                              .hits = one.slow});
+                              .hits = one.slow,
+                              .at_least = one.apart});
     }
   }
 
@@ -220,7 +245,9 @@ class Finder {
     HitsOfRanks hits;
     for (size_t k = 0; k < cells.size(); ++k) {
       cells[k].q = q[k];
-      if (q[k] <= options_.false_share && cells[k].ns >= least_ns && least_ns > 0) {
+      // A rank that is faster than usual all the time does not pause where it is as usual.
+      const bool above = usual_.signed_ns[cells[k].rank * columns_ + cells[k].column] > 0;
+      if (q[k] <= options_.false_share && cells[k].ns >= least_ns && least_ns > 0 && above) {
         hits[cells[k].rank].push_back(cells[k]);
       }
     }

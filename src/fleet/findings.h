@@ -69,6 +69,7 @@ struct FleetFinding {
   uint32_t every = 0;     // of pauses that come at one distance: that; else 0
   int32_t first_hit = 0;  // iterations with the first and the last of the pauses
   int32_t last_hit = 0;
+  bool at_least = false;    // of a set: part of what is usual is its own, so that it costs more
   double pause = 0;         // of a rank that is slow and pauses: the longest, in iterations
   bool long_only = false;   // of links: short transfers are as usual
   ExcessSplit excess = {};  // of own work

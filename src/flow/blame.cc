@@ -590,9 +590,13 @@ class Finder {
   void explain(const BlameSet& set) {
     std::map<WorkName, BlamePart> parts;
     std::map<uint32_t, ExcessByName> by_rank;
+    std::map<int32_t, int64_t> by_iteration;
     peers_.for_set(peers_.flags(set.ranks), [&](size_t w, int64_t median) {
       const WorkName& what = name_of(w);
-      by_rank[job_.rank_of_work(w)][what] += job_.work(w).ns - median;
+      Excess& excess = by_rank[job_.rank_of_work(w)][what];
+      excess.ns += job_.work(w).ns - median;
+      excess.usual_ns += median;
+      by_iteration[job_.work(w).iteration] += job_.work(w).ns - median;
       BlamePart& part = parts[what];
       part.what = what;
       part.excess_ns += job_.work(w).ns - median;
@@ -600,6 +604,7 @@ class Finder {
       if (what.host) note_pause(job_.work(w).ns, median, found_.pauses);
     });
     for (const auto& [rank, excess] : by_rank) found_.reasons.push_back(reason_of(rank, excess));
+    found_.when = when_of(by_iteration);
     RankSet others;
     for (uint32_t r = 0; r < job_.ranks().size(); ++r) {
       if (!std::binary_search(set.ranks.begin(), set.ranks.end(), r)) others.push_back(r);
@@ -630,17 +635,72 @@ class Finder {
                      [](const BlamePart& a, const BlamePart& b) { return a.gain_ns > b.gain_ns; });
   }
 
-  using ExcessByName = std::map<WorkName, int64_t>;
+  struct Excess {
+    int64_t ns = 0;
+    int64_t usual_ns = 0;
+  };
+  using ExcessByName = std::map<WorkName, Excess>;
   static BlameReason reason_of(uint32_t rank, const ExcessByName& excess) {
     BlameReason reason;
     reason.rank = rank;
-    for (const auto& [what, ns] : excess) (what.host ? reason.host_ns : reason.device_ns) += ns;
-    for (const auto& [what, ns] : excess) {
-      if (what.host != reason.on_host() || ns <= reason.excess_ns) continue;
+    for (const auto& [what, of] : excess) (what.host ? reason.host_ns : reason.device_ns) += of.ns;
+    for (const auto& [what, of] : excess) {
+      if (what.host != reason.on_host()) continue;
+      reason.side_usual_ns += of.usual_ns;
+      if (of.ns <= reason.excess_ns) continue;
       reason.what = what;
-      reason.excess_ns = ns;
+      reason.excess_ns = of.ns;
+      reason.usual_ns = of.usual_ns;
     }
     return reason;
+  }
+
+  // Nothing where fewer than half of the excess lies in numbered iterations, or it is spread.
+  static std::optional<BlameSpan> when_of(std::map<int32_t, int64_t> by_iteration) {
+    constexpr size_t kLeastIterations = 5;
+    constexpr size_t kFewOf = 5;  // one in so many at most
+    const int64_t outside_ns = by_iteration[-1];
+    by_iteration.erase(-1);
+    std::vector<std::pair<int32_t, int64_t>> steps;
+    int64_t all_ns = 0;
+    for (const auto& [iteration, ns] : by_iteration) {
+      steps.emplace_back(iteration, std::max<int64_t>(ns, 0));
+      all_ns += steps.back().second;
+    }
+    if (steps.size() < kLeastIterations || all_ns <= 0 || outside_ns > all_ns) return std::nullopt;
+    const auto most = [all_ns](int64_t ns) { return ns * 10 >= all_ns * 9; };
+    std::vector<std::pair<int64_t, int32_t>> longest;
+    for (const auto& [iteration, ns] : steps) longest.emplace_back(ns, iteration);
+    std::sort(longest.rbegin(), longest.rend());
+    BlameSpan few{.iteration = longest.front().second, .of = steps.size()};
+    for (int64_t sum_ns = 0; (few.count + 1) * kFewOf <= steps.size();) {
+      few.iteration = std::min(few.iteration, longest[few.count].second);
+      sum_ns += longest[few.count++].first;
+      if (most(sum_ns)) return few;
+    }
+    return from_or_until(steps, all_ns);
+  }
+
+  // All on one side of an iteration, at least a quarter of them on either.
+  static std::optional<BlameSpan> from_or_until(
+      const std::vector<std::pair<int32_t, int64_t>>& steps, int64_t all_ns) {
+    const size_t n = steps.size();
+    int64_t before_ns = 0;
+    std::optional<BlameSpan> from;
+    std::optional<BlameSpan> until;
+    for (size_t k = 0; k < n; ++k) {
+      const bool sides = k * 4 >= n && (n - k) * 4 >= n;
+      if (sides && before_ns * 50 <= all_ns) {
+        from = {
+            .kind = BlameSpan::Kind::kFrom, .iteration = steps[k].first, .count = n - k, .of = n};
+      }
+      if (sides && !until && before_ns * 50 >= all_ns * 49) {
+        until = {
+            .kind = BlameSpan::Kind::kUntil, .iteration = steps[k - 1].first, .count = k, .of = n};
+      }
+      before_ns += steps[k].second;
+    }
+    return from ? from : until;
   }
 
   const WorkName& name_of(size_t w) const {

@@ -37,12 +37,32 @@ struct BlameReason {
   int64_t device_ns = 0;
   WorkName what;  // the longest on the larger side
   int64_t excess_ns = 0;
+  // What its peers' medians are together: of `what`, and of all on that side that has excess.
+  int64_t usual_ns = 0;
+  int64_t side_usual_ns = 0;
 
   bool on_host() const { return host_ns >= device_ns; }
+  int64_t side_ns() const { return on_host() ? host_ns : device_ns; }
+  // Whether what else is on that side takes longer by nearly the same factor: then `what` is merely
+  // the longest.
+  bool alike() const {
+    const auto rest_ns = static_cast<double>(side_ns() - excess_ns);
+    const auto rest_usual_ns = static_cast<double>(side_usual_ns - usual_ns);
+    const double whole = rest_usual_ns * static_cast<double>(excess_ns);
+    return rest_usual_ns > 0 && 2 * rest_ns * static_cast<double>(usual_ns) >= whole;
+  }
   // Whether `what` is most of that side: of a rank that is slower in all it does nothing is.
-  bool in_one() const { return excess_ns * 5 >= 3 * (on_host() ? host_ns : device_ns); }
+  bool in_one() const { return excess_ns * 5 >= 3 * side_ns() && !alike(); }
   // Whether it is so much that naming it tells something.
-  bool much_in_one() const { return excess_ns * 3 >= (on_host() ? host_ns : device_ns); }
+  bool much_in_one() const { return excess_ns * 3 >= side_ns() && !alike(); }
+};
+
+// In which numbered iterations most of the late ranks' excess lies, where that is not all of them.
+struct BlameSpan {
+  enum class Kind : uint8_t { kFew, kFrom, kUntil } kind = Kind::kFew;
+  int32_t iteration = 0;  // the first of a few, the first of kFrom, the last of kUntil
+  size_t count = 0;       // of them
+  size_t of = 0;          // iterations in all
 };
 
 // Pieces of host work that took at least kPauseNs longer than their peers' median.
@@ -66,6 +86,7 @@ struct JobBlame {
   int64_t device_gain_ns = 0;        // the same of device work
   std::vector<BlamePart> parts;      // of the verdict, largest gain first
   std::vector<BlameReason> reasons;  // of the verdict, in the order of its ranks
+  std::optional<BlameSpan> when;     // of the verdict
   HostPauses pauses;                 // of the verdict
   HostPauses other_pauses;           // of all other ranks; of all, where none is late
   int64_t common_gain_ns = 0;        // with all own work at the median of all that do the same

@@ -296,7 +296,8 @@ FlowReport make_flow_report(const FlowModel& model, const FlowOptions& options) 
   report.gains.sync_ns = sync_gain(run, graph, report.window.start_ns);
   report.replays = find_replays(run, options.captures);
   if (options.rank_graph) {
-    report.rank_graph = make_rank_graph(run, graph, report.devices, report.device_windows);
+    report.rank_graph =
+        make_rank_graph(run, graph, report.devices, report.device_windows, options.windows);
   }
   return report;
 }

@@ -26,7 +26,8 @@ struct FlowOptions {
   size_t contributors = 8;              // named per cause
   // Graphs that were recorded in other traces of the program; those of this one are known.
   std::shared_ptr<const std::vector<CapturedGraph>> captures = {};
-  bool rank_graph = false;  // keep what comparing this rank with others of its job needs
+  bool rank_graph = false;           // keep what comparing this rank with others of its job needs
+  const Windows* windows = nullptr;  // for it: what numbers iterations; may be none
   // What the kernels are; absent: by the built-in table.
   std::shared_ptr<const KernelNames> kernels = {};
 };

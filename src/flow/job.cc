@@ -109,9 +109,7 @@ void Job::align(Clocks clocks) {
   unmatched_ = found.unmatched;
   const bool common = clocks == Clocks::kCommon;
   std::vector<const Meeting*> sure;
-  for (const Meeting& meeting : found.all) {
-    if (meeting.group.all_wait && !common) sure.push_back(&meeting);
-  }
+  if (!common) sure = clock_meetings(found);
   offsets_ = clock_offsets(sure, ranks_.size());
   aligned_ = common || !sure.empty();
   if (!common) {
@@ -138,6 +136,7 @@ void Job::align(Clocks clocks) {
 
 void Job::join(const Meetings& found) {
   std::map<CollectiveGroup, uint32_t> groups;
+  meets_.assign(ranks_.size(), found.all.empty());
   for (const Meeting& meeting : found.all) {
     const auto [group, is_new] =
         groups.try_emplace(meeting.group, static_cast<uint32_t>(groups_.size()));
@@ -151,6 +150,7 @@ void Job::join(const Meetings& found) {
       joined.last_ns = std::max(joined.last_ns, visit.start_ns - offsets_[visit.rank]);
     }
     for (const Visit& visit : meeting.visits) {
+      meets_[visit.rank] = true;
       const RankPart& part = ranks_[visit.rank].part_points[visit.part];
       const uint32_t base = point_base_[visit.rank];
       const int64_t transfer_ns = visit.end_ns - offsets_[visit.rank] - joined.last_ns;
@@ -258,7 +258,10 @@ std::vector<int64_t> Job::ends_ns(const JobEdit& edit) const {
 
 int64_t Job::makespan_ns(const JobEdit& edit) const {
   int64_t makespan_ns = 0;
-  for (const int64_t end_ns : ends_ns(edit)) makespan_ns = std::max(makespan_ns, end_ns);
+  const std::vector<int64_t> ends = ends_ns(edit);
+  for (size_t r = 0; r < ends.size(); ++r) {
+    if (meets_.empty() || meets_[r]) makespan_ns = std::max(makespan_ns, ends[r]);
+  }
   return makespan_ns;
 }
 

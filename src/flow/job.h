@@ -15,6 +15,7 @@
 #include "flow/graph.h"
 #include "flow/meetings.h"
 #include "flow/run.h"
+#include "trace/iterations.h"
 
 namespace assay {
 
@@ -40,8 +41,9 @@ struct WorkName {
 // A piece of a rank's own work: device work that is no communication, or what the host did between
 // two launches.
 struct OwnWork {
-  uint64_t match = 0;  // equal on ranks for what is the same piece of work of the same program
-  uint32_t name = 0;   // into RankGraph::names
+  uint64_t match = 0;      // equal on ranks for what is the same piece of work of the same program
+  uint32_t name = 0;       // into RankGraph::names
+  int32_t iteration = -1;  // as a label numbers it; -1 = not told
   int64_t ns = 0;
 };
 
@@ -49,9 +51,10 @@ struct OwnWork {
 struct RankPart {
   uint32_t begin = kNoPoint;
   uint32_t end = kNoPoint;
-  uint32_t device = 0;  // into RankGraph::exposed
-  int64_t bytes = -1;   // of the larger side; -1 = not told
-  int64_t members = 0;  // ranks of the process group; 0 = not told
+  uint32_t device = 0;    // into RankGraph::exposed
+  int64_t bytes = -1;     // of the larger side; -1 = not told
+  int64_t elements = -1;  // the same, of which the size need not be told
+  int64_t members = 0;    // ranks of the process group; 0 = not told
 };
 
 // What stays of a rank once its trace is gone. Points are in an order in which edges lead forward.
@@ -59,7 +62,8 @@ struct RankGraph {
   std::string file = {};
   std::optional<int64_t> rank = {};
   std::optional<int64_t> world_size = {};
-  int64_t device = 0;  // of its first work, as recorded
+  int64_t device = 0;            // of its first work, as recorded
+  std::string device_name = {};  // of that; may be empty
   int64_t start_ns = 0;
   std::vector<int64_t> time_ns = {};      // per point, as recorded
   std::vector<uint32_t> first_edge = {};  // per point + 1
@@ -75,10 +79,11 @@ struct RankGraph {
   size_t points() const { return time_ns.size(); }
 };
 
-// report's windows: what is judged, per device of the run.
+// report's windows: what is judged, per device of the run. steps: iterations, of which only numbers
+// that labels gave are the same on all ranks; may be none.
 RankGraph make_rank_graph(const FlowRun& run, const FlowGraph& graph,
-                          const std::vector<DeviceFlow>& devices,
-                          std::span<const Interval> windows);
+                          const std::vector<DeviceFlow>& devices, std::span<const Interval> windows,
+                          const Windows* steps = nullptr);
 
 // Leaves out points whose time follows from one other point alone: every replay gives the same
 // ends of runs and times of parts. make_rank_graph did so already.
@@ -133,6 +138,8 @@ class Job {
 
   // When each rank's run ends, after the earliest begin of all.
   std::vector<int64_t> ends_ns(const JobEdit& edit) const;
+  // When the last of them ends. A rank that meets none of the others, whose waiting nothing
+  // shortens, does not count where others meet.
   int64_t makespan_ns(const JobEdit& edit) const;
   // Points of the replay without edits that are off their recorded time: 0, or there is a bug.
   uint64_t identity_errors() const;
@@ -160,6 +167,7 @@ class Job {
   std::vector<uint32_t> meeting_at_;
   std::vector<int64_t> transfer_at_;  // per point: of ends of visits
   std::vector<Stretch> order_;
+  std::vector<bool> meets_;  // per rank: takes part in a meeting; empty: nothing was matched
   int64_t start_ns_ = 0;
   int64_t residual_ns_ = 0;
   uint64_t unmatched_ = 0;

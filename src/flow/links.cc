@@ -24,6 +24,7 @@ struct Transfers {
   std::vector<int64_t> ns;
   std::vector<int64_t> bytes;
   std::vector<uint32_t> meetings;
+  bool sized = true;  // how much they carry is told
 };
 using ByGroup = std::map<uint32_t, Transfers>;
 
@@ -35,12 +36,14 @@ int64_t transfer_of(const JobMeeting& meeting) {
   return longest_ns;
 }
 
-int64_t bytes_of(const Job& job, const JobMeeting& meeting) {
-  int64_t bytes = -1;
+// Of a meeting's visits the largest; -1 = none tells it.
+template <typename Size>
+int64_t largest(const Job& job, const JobMeeting& meeting, Size size) {
+  int64_t most = -1;
   for (const JobVisit& visit : meeting.visits) {
-    bytes = std::max(bytes, job.ranks()[visit.rank].part_points[visit.part].bytes);
+    most = std::max(most, job.ranks()[visit.rank].part_points[visit.part].*size);
   }
-  return bytes;
+  return most;
 }
 
 // Bytes over the busiest link of a ring, as the libraries' own benchmarks count them.
@@ -57,14 +60,17 @@ std::map<Role, ByGroup> transfers_by_role(const Job& job) {
   for (uint32_t m = 0; m < job.meetings().size(); ++m) {
     const JobMeeting& meeting = job.meetings()[m];
     if (meeting.visits.size() < 2 || !meeting.joined || !meeting.complete) continue;
-    const int64_t bytes = bytes_of(job, meeting);
+    const int64_t bytes = largest(job, meeting, &RankPart::bytes);
+    const int64_t elements = largest(job, meeting, &RankPart::elements);
+    const int64_t size = bytes > 0 ? bytes : elements;
     const int size_class =
-        bytes <= 0 ? -1 : static_cast<int>(std::bit_width(static_cast<uint64_t>(bytes)));
+        size <= 0 ? -1 : static_cast<int>(std::bit_width(static_cast<uint64_t>(size)));
     const Role role{job.groups()[meeting.group].kind, static_cast<int64_t>(meeting.visits.size()),
                     size_class, meetings_of[meeting.group]};
     Transfers& transfers = roles[role][meeting.group];
     transfers.ns.push_back(transfer_of(meeting));
     transfers.bytes.push_back(bytes);
+    transfers.sized = transfers.sized && size > 0;
     transfers.meetings.push_back(m);
   }
   return roles;
@@ -107,7 +113,10 @@ class Comparer {
     link.bytes = middle_of(transfers.bytes);
     link.bus_bytes_per_s = bus_bandwidth(role.kind, link);
     compare_with_others(groups, transfers, link);
-    if (link.bytes > 0) find_slow(transfers, link);
+    if (transfers.sized) {
+      find_slow(transfers, link);
+      find_varying(transfers, link);
+    }
     links_.classes.push_back(std::move(link));
   }
 
@@ -136,7 +145,7 @@ class Comparer {
     for (const auto& [other, one] : groups) {
       if (other != link.group) others.insert(others.end(), one.ns.begin(), one.ns.end());
     }
-    if (others.empty() || link.bytes <= 0) return;
+    if (others.empty() || !transfers.sized) return;
     link.peers_ns = middle_of(std::move(others));
     link.suspect = static_cast<double>(link.transfer_ns) >
                    options_.slow_link * static_cast<double>(link.peers_ns);
@@ -175,6 +184,33 @@ class Comparer {
     slow.count = meetings.size();
     link.slow = slow;
     slow_.push_back({links_.classes.size(), std::move(meetings)});
+  }
+
+  // Much of the run lies in transfers of which those in the slow tenth take far longer than those
+  // in the fast one: neither has few of them.
+  void find_varying(const Transfers& transfers, LinkClass& link) {
+    constexpr size_t kLeastMeetings = 10;
+    constexpr double kFarLonger = 3;
+    constexpr int64_t kLeastPart = 20;  // one in so many of the run
+    std::vector<int64_t> sorted = transfers.ns;
+    std::sort(sorted.begin(), sorted.end());
+    const size_t n = sorted.size();
+    if (link.slow || link.suspect || n < kLeastMeetings) return;
+    VaryingTransfers varying{.fast_ns = sorted[n / 10], .slow_ns = sorted[n - 1 - n / 10]};
+    if (static_cast<double>(varying.slow_ns) < kFarLonger * static_cast<double>(varying.fast_ns)) {
+      return;
+    }
+    const int64_t usual_ns = sorted[n / 4];
+    JobEdit edit = no_edit();
+    int64_t excess_ns = 0;
+    for (size_t i = 0; i < n; ++i) {
+      if (transfers.ns[i] <= usual_ns) continue;
+      edit.transfer_ns[transfers.meetings[i]] = usual_ns;
+      excess_ns += transfers.ns[i] - usual_ns;
+    }
+    if (excess_ns * kLeastPart < makespan_ns_) return;
+    varying.gain_ns = makespan_ns_ - job_.makespan_ns(edit);
+    if (varying.gain_ns * kLeastPart >= makespan_ns_) link.varying = varying;
   }
 
   const Job& job_;

@@ -21,6 +21,13 @@ struct SlowMeetings {
   int64_t gain_ns = 0;    // with these at the median; -1 = not tried: others have more excess
 };
 
+// Transfers of a class that take now a short, now a long time.
+struct VaryingTransfers {
+  int64_t fast_ns = 0;  // at the end of the fastest tenth
+  int64_t slow_ns = 0;  // at the begin of the slowest
+  int64_t gain_ns = 0;  // with none longer than the end of the fastest quarter
+};
+
 // Collectives of one process group, kind and size class, compared with other groups of that class.
 struct LinkClass {
   uint32_t group = 0;           // into Job::groups()
@@ -34,6 +41,7 @@ struct LinkClass {
   bool suspect = false;        // far above them
   int64_t gain_ns = 0;         // of suspects: with transfers at that median
   std::optional<SlowMeetings> slow;
+  std::optional<VaryingTransfers> varying;
 };
 
 struct LinkOptions {

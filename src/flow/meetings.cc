@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/stats.h"
+#include "kernels/book.h"
 
 namespace assay {
 namespace {
@@ -36,23 +37,31 @@ class GroupMatcher {
     // By place only where nothing better is told: ranks that were recorded at other times have as
     // many parts, and others.
     const bool by_number = numbered && distinct_numbers();
-    if (!equal && !by_number) {
-      for (const auto& [rank, list] : parts_) meetings.unmatched += list.size();
-      return;
-    }
-    std::map<int64_t, Meeting> found;
+    std::map<Key, Meeting> found;
     for (const auto& [rank, list] : parts_) {
+      std::map<int32_t, int64_t> in_iteration;
       for (size_t k = 0; k < list.size(); ++k) {
-        Meeting& meeting = found[by_number ? list[k].row->seq : static_cast<int64_t>(k)];
+        const CollectivePart& row = *list[k].row;
+        if (!equal && !by_number && row.iteration < 0) continue;
+        const Key key = by_number ? Key{0, row.seq}
+                        : equal   ? Key{0, static_cast<int64_t>(k)}
+                                  : Key{row.iteration, in_iteration[row.iteration]++};
+        Meeting& meeting = found[key];
         meeting.group = group;
-        meeting.visits.push_back({rank, list[k].part, list[k].row->start_ns, list[k].row->end_ns});
+        meeting.visits.push_back({rank, list[k].part, row.start_ns, row.end_ns});
       }
+      if (equal || by_number) continue;
+      for (const Listed& one : list) meetings.unmatched += one.row->iteration < 0;
     }
+    if (!equal && !by_number) leave_out_uneven(found, meetings);
     if (!by_number && apart(group, found)) {
-      for (const auto& [rank, list] : parts_) meetings.unmatched += list.size();
+      for (const auto& [key, meeting] : found) meetings.unmatched += meeting.visits.size();
       return;
     }
+    const bool seen = may_be_left(group) && ends_of(found, parts_.size()) == Together::kYes;
     for (auto& [key, meeting] : found) {
+      meeting.seen = seen;
+      meeting.group.all_wait = group.all_wait || seen;
       if (meeting.visits.size() != parts_.size()) {
         meetings.unmatched += meeting.visits.size();
       } else {
@@ -62,6 +71,30 @@ class GroupMatcher {
   }
 
  private:
+  using Key = std::pair<int32_t, int64_t>;  // iteration, place or number
+
+  // Iterations of which a rank has another number of parts: which of them belong together is not
+  // told.
+  static void leave_out_uneven(std::map<Key, Meeting>& found, Meetings& meetings) {
+    std::map<int32_t, std::map<uint32_t, size_t>> counts;
+    for (const auto& [key, meeting] : found) {
+      for (const Visit& visit : meeting.visits) ++counts[key.first][visit.rank];
+    }
+    std::erase_if(found, [&](const auto& one) {
+      const auto& of = counts[one.first.first];
+      const bool even = std::all_of(of.begin(), of.end(), [&of](const auto& rank) {
+        return rank.second == of.begin()->second;
+      });
+      if (!even) meetings.unmatched += one.second.visits.size();
+      return !even;
+    });
+  }
+
+  // Kinds whose ends may tell what their names do not.
+  static bool may_be_left(const CollectiveGroup& group) {
+    return !group.all_wait && group.kind != kSendRecv;
+  }
+
   // Numbers that count: no rank has one twice.
   bool distinct_numbers() const {
     for (const auto& [rank, list] : parts_) {
@@ -74,21 +107,28 @@ class GroupMatcher {
   }
 
   // Ranks that tell no process group and do not leave together: each is in another one.
-  static bool apart(const CollectiveGroup& group, const std::map<int64_t, Meeting>& found) {
+  bool apart(const CollectiveGroup& group, const std::map<Key, Meeting>& found) const {
     if (!group.all_wait || !group.name.empty() || !group.ranks.empty()) return false;
+    return ends_of(found, parts_.size()) == Together::kNo;
+  }
+
+  // Of the meetings that all ranks came to.
+  static Together ends_of(const std::map<Key, Meeting>& found, size_t ranks) {
     std::vector<std::vector<double>> starts;
     std::vector<std::vector<double>> ends;
+    const std::vector<Visit>* first = nullptr;
     for (const auto& [key, meeting] : found) {
+      if (meeting.visits.size() != ranks) continue;
+      if (first == nullptr) first = &meeting.visits;
       starts.emplace_back();
       ends.emplace_back();
-      const auto& first = found.begin()->second.visits;
       for (size_t v = 0; v < meeting.visits.size(); ++v) {
-        const int64_t base_ns = first[v].start_ns;
+        const int64_t base_ns = (*first)[v].start_ns;
         starts.back().push_back(static_cast<double>(meeting.visits[v].start_ns - base_ns));
         ends.back().push_back(static_cast<double>(meeting.visits[v].end_ns - base_ns));
       }
     }
-    return leave_together(starts, ends) == Together::kNo;
+    return leave_together(starts, ends);
   }
 
   std::map<uint32_t, std::vector<Listed>> parts_;  // by rank
@@ -241,6 +281,17 @@ Meetings match_meetings(const std::vector<const RankParts*>& ranks) {
   Meetings meetings;
   for (auto& [group, matcher] : groups) matcher.match(group, meetings);
   return meetings;
+}
+
+std::vector<const Meeting*> clock_meetings(const Meetings& found) {
+  for (const bool seen : {false, true}) {
+    std::vector<const Meeting*> sure;
+    for (const Meeting& meeting : found.all) {
+      if (meeting.group.all_wait && meeting.seen == seen) sure.push_back(&meeting);
+    }
+    if (!sure.empty()) return sure;
+  }
+  return {};
 }
 
 std::vector<int64_t> clock_offsets(const std::vector<const Meeting*>& meetings, size_t ranks) {

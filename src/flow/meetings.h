@@ -24,6 +24,7 @@ struct CollectivePart {
   int64_t seq = -1;    // number in the process group, as recorded; -1 = not told
   int64_t start_ns = 0;
   int64_t end_ns = 0;
+  int32_t iteration = -1;  // as a label numbers it; -1 = not told
 };
 
 struct RankParts {
@@ -42,6 +43,7 @@ struct Visit {
 struct Meeting {
   CollectiveGroup group;
   std::vector<Visit> visits;  // by rank; at least two
+  bool seen = false;          // that all wait is seen from its ends: its kind does not tell it
 };
 
 struct Meetings {
@@ -57,9 +59,15 @@ Together leave_together(const std::vector<std::vector<double>>& starts,
                         const std::vector<std::vector<double>>& ends);
 
 // Parts are matched by process group and kind, by the group's own sequence number where all have
-// one of their own, else in order; of kinds in which all wait without a process group only where
-// the ranks do not leave apart.
+// one of their own, else in order, or in order within numbered iterations where the ranks have
+// different numbers of parts; of kinds in which all wait without a process group only where the
+// ranks do not leave apart. In kinds that may be left early all wait where the ranks leave
+// together, far closer than they came; sends and receives never.
 Meetings match_meetings(const std::vector<const RankParts*>& ranks);
+
+// Those that clocks are aligned on: of kinds in which all wait; where there are none, those that
+// were seen to.
+std::vector<const Meeting*> clock_meetings(const Meetings& found);
 
 // Each rank's clock minus the common one: the median of its ends minus the median end of the
 // meeting, since all ranks of a collective that nobody leaves before everybody came leave it at the

@@ -188,6 +188,21 @@ HostName classify_host_name(std::string_view name) {
   return kind;
 }
 
+bool is_waiting_label(std::string_view name) {
+  constexpr std::array<std::string_view, 10> kBegins = {
+      "MPI_Wait",   "MPI_Barrier", "MPI_Recv", "MPI_All", "MPI_Bcast",
+      "MPI_Reduce", "MPI_Gather",  "gloo:",    "nccl:",   "c10d::"};
+  const HostName system = classify_system_call(name);
+  return system.lock || system.outside ||
+         std::any_of(kBegins.begin(), kBegins.end(),
+                     [name](std::string_view begin) { return name.starts_with(begin); });
+}
+
+bool waits_for_others(std::string_view name) {
+  const HostName kind = classify_host_name(name);
+  return kind.lock || kind.outside || is_waiting_label(name);
+}
+
 const HostName& HostNames::of(StringId name) {
   if (!asked_[name.index()]) {
     asked_[name.index()] = true;

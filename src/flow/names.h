@@ -28,6 +28,11 @@ struct HostName {
 HostName classify_host_name(std::string_view name);
 // The same of a call of the operating system's library, by its exact name ("epoll_wait").
 HostName classify_system_call(std::string_view name);
+// Calls of the operating system, of MPI, and labels of communication on the host, in which a thread
+// waits for others or for the outside.
+bool is_waiting_label(std::string_view name);
+// That, or a function that waits for another thread or the outside.
+bool waits_for_others(std::string_view name);
 
 // classify_host_name of any text of a trace, each asked for once.
 class HostNames {

@@ -48,14 +48,21 @@ class Matches {
 
 class RankGraphMaker {
  public:
-  RankGraphMaker(const FlowRun& run, const FlowGraph& graph)
-      : run_(run), graph_(graph), trace_(*run.trace), cursor_(run.threads.size()) {}
+  RankGraphMaker(const FlowRun& run, const FlowGraph& graph, const Windows* steps)
+      : run_(run), graph_(graph), trace_(*run.trace), cursor_(run.threads.size()) {
+    if (steps == nullptr || steps->source != WindowSource::kProfilerStep) return;
+    steps_ = steps;
+    step_numbers_ = iteration_numbers(*steps);
+  }
 
   RankGraph make() {
     made_.file = trace_.source;
     made_.rank = trace_.distributed.rank;
     made_.world_size = trace_.distributed.world_size;
     if (!run_.works.empty()) made_.device = run_.devices[run_.works.front().device];
+    for (const DeviceProperties& device : trace_.devices) {
+      if (device.id == made_.device) made_.device_name = device.name;
+    }
     made_.start_ns = graph_.start_ns;
     made_.time_ns = graph_.time_ns;
     find_next_launches();
@@ -118,16 +125,29 @@ class RankGraphMaker {
     if (detail != kNoFlowRow) {
       seq = trace_.collectives.seq[detail];
       part.bytes = bytes_of(detail);
+      part.elements = elements_of(detail);
       part.members = trace_.collectives.group_size[detail];
     }
-    made_.parts.parts.push_back({group, seq, work.start_ns, work.end_ns});
+    made_.parts.parts.push_back({group, seq, work.start_ns, work.end_ns, iteration_of(work)});
     made_.part_points.push_back(part);
+  }
+
+  // As a label numbers it; -1 = not told.
+  int32_t iteration_of(const FlowWork& work) const {
+    if (steps_ == nullptr) return -1;
+    const int64_t at_ns = work.call == kNoFlowRow ? work.start_ns : run_.calls[work.call].start_ns;
+    const int32_t window = window_at(*steps_, at_ns);
+    return window < 0 ? -1 : step_numbers_[static_cast<size_t>(window)];
+  }
+
+  int64_t elements_of(uint32_t detail) const {
+    return std::max(trace_.collectives.in_elements[detail],
+                    trace_.collectives.out_elements[detail]);
   }
 
   // Of the larger side, e.g. of what an all-gather gives; -1 = not told.
   int64_t bytes_of(uint32_t detail) const {
-    const int64_t elements =
-        std::max(trace_.collectives.in_elements[detail], trace_.collectives.out_elements[detail]);
+    const int64_t elements = elements_of(detail);
     const auto size = static_cast<int64_t>(
         element_bytes(element_type_named(trace_.text(trace_.collectives.dtype[detail]))));
     const bool told = elements > 0 && size > 0 && elements <= INT64_MAX / size;
@@ -172,10 +192,10 @@ class RankGraphMaker {
       const FlowWork& work = run_.works[w];
       const std::string_view name = trace_.text(trace_.activities.name[work.activity.index()]);
       if (work.call != kNoFlowRow && work_of_call_[work.call] == kNoWork) {
-        work_of_call_[work.call] = add_work(matches.next(true, name), 0);
+        work_of_call_[work.call] = add_work(matches.next(true, name), 0, work);
       }
       if (part_of_[w] == kNoFlowRow) {
-        work_of_work_[w] = add_work(matches.next(false, name), work.end_ns - work.start_ns);
+        work_of_work_[w] = add_work(matches.next(false, name), work.end_ns - work.start_ns, work);
         made_.works[work_of_work_[w]].name =
             name_id({.host = false, .kind = work.kind, .name = std::string(name)});
         continue;
@@ -190,8 +210,8 @@ class RankGraphMaker {
     longest_.resize(made_.works.size());
   }
 
-  uint32_t add_work(uint64_t match, int64_t ns) {
-    made_.works.push_back({match, 0, ns});
+  uint32_t add_work(uint64_t match, int64_t ns, const FlowWork& of) {
+    made_.works.push_back({.match = match, .iteration = iteration_of(of), .ns = ns});
     return static_cast<uint32_t>(made_.works.size() - 1);
   }
 
@@ -318,14 +338,16 @@ class RankGraphMaker {
   std::vector<uint32_t> work_of_work_;  // per FlowWork
   std::vector<Longest> longest_;        // per own work of the host
   std::map<WorkName, uint32_t> names_;
+  const Windows* steps_ = nullptr;
+  std::vector<int32_t> step_numbers_;
 };
 
 }  // namespace
 
 RankGraph make_rank_graph(const FlowRun& run, const FlowGraph& graph,
-                          const std::vector<DeviceFlow>& devices,
-                          std::span<const Interval> windows) {
-  RankGraph made = RankGraphMaker(run, graph).make();
+                          const std::vector<DeviceFlow>& devices, std::span<const Interval> windows,
+                          const Windows* steps) {
+  RankGraph made = RankGraphMaker(run, graph, steps).make();
   slim_rank_graph(made);
   for (size_t d = 0; d < devices.size(); ++d) {
     made.exposed.push_back(clip(devices[d].collective, windows[d]));

@@ -16,7 +16,9 @@ namespace {
 RankParts parts_of(const LevelsReport& report) {
   RankParts parts{report.groups, {}};
   for (const CollectiveEvent& event : report.collectives) {
-    parts.parts.push_back({event.group, event.seq, event.start_ns, event.end_ns});
+    const int32_t iteration =
+        report.window_source == WindowSource::kProfilerStep ? event.iter : kNoIteration;
+    parts.parts.push_back({event.group, event.seq, event.start_ns, event.end_ns, iteration});
   }
   return parts;
 }
@@ -104,15 +106,10 @@ void align_ranks(const std::vector<RankLevels>& ranks,
   const Meetings meetings = match_all(ranks);
   alignment.matched = meetings.all.size();
   alignment.unmatched = meetings.unmatched;
-  std::vector<const Meeting*> aligned;
+  const std::vector<const Meeting*> aligned = clock_meetings(meetings);
   std::set<std::string> unused_kinds;
-  for (const Meeting& meeting : meetings.all) {
-    if (meeting.group.all_wait) {
-      aligned.push_back(&meeting);
-    } else {
-      unused_kinds.insert(meeting.group.kind);
-    }
-  }
+  for (const Meeting& meeting : meetings.all) unused_kinds.insert(meeting.group.kind);
+  for (const Meeting* meeting : aligned) unused_kinds.erase(meeting->group.kind);
   alignment.unused_kinds.assign(unused_kinds.begin(), unused_kinds.end());
   alignment.used = aligned.size();
   if (aligned.empty()) return;

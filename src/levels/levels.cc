@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -26,21 +25,6 @@ std::string_view name_in(const std::array<std::string_view, N>& names, Enum valu
 
 constexpr std::array<std::string_view, 7> kPhaseNames = {
     "none", "forward", "backward", "recompute", "optimizer", "prefill", "decode"};
-
-// What windows are called by: n of ProfilerStep#n, else their place from 1.
-std::vector<int32_t> iteration_numbers(const Windows& windows) {
-  std::vector<int32_t> numbers;
-  for (size_t w = 0; w < windows.windows.size(); ++w) {
-    auto number = static_cast<int32_t>(w) + 1;
-    const std::string& name = windows.windows[w].name;
-    const size_t sharp = name.find('#');
-    if (windows.source == WindowSource::kProfilerStep && sharp != std::string::npos) {
-      std::from_chars(name.data() + sharp + 1, name.data() + name.size(), number);
-    }
-    numbers.push_back(number);
-  }
-  return numbers;
-}
 
 int32_t iteration_of(const LevelsReport& report, int32_t window) {
   return window < 0 ? kNoIteration : report.iterations[static_cast<size_t>(window)];

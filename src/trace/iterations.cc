@@ -38,6 +38,7 @@
 #include "trace/iterations.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
 #include <limits>
 #include <map>
@@ -595,6 +596,20 @@ Windows find_iterations(const Trace& trace, const Links& links,
   if (!periods.windows.empty()) return periods;
   return {.source = WindowSource::kWholeTrace,
           .windows = {{"whole trace", extent.start_ns, extent.end_ns}}};
+}
+
+std::vector<int32_t> iteration_numbers(const Windows& windows) {
+  std::vector<int32_t> numbers;
+  for (size_t w = 0; w < windows.windows.size(); ++w) {
+    auto number = static_cast<int32_t>(w) + 1;
+    const std::string& name = windows.windows[w].name;
+    const size_t sharp = name.find('#');
+    if (windows.source == WindowSource::kProfilerStep && sharp != std::string::npos) {
+      std::from_chars(name.data() + sharp + 1, name.data() + name.size(), number);
+    }
+    numbers.push_back(number);
+  }
+  return numbers;
 }
 
 int32_t window_at(const Windows& windows, int64_t time_ns) {

@@ -44,6 +44,9 @@ struct Windows {
 Windows find_iterations(const Trace& trace, const Links& links,
                         const std::vector<WorkRole>& roles = {});
 
+// What windows are called by: n of ProfilerStep#n, else their place from 1.
+std::vector<int32_t> iteration_numbers(const Windows& windows);
+
 // Index of the window that holds time_ns, its start included and its end not; -1 when none does.
 int32_t window_at(const Windows& windows, int64_t time_ns);
 

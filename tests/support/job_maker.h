@@ -157,7 +157,7 @@ class JobMaker {
     if (found == graph.names.end()) graph.names.push_back(name);
     const int64_t ns = one.item.end_ns - one.item.start_ns;
     graph.edges.push_back({one.points[0], static_cast<uint32_t>(graph.works.size()), 0, ns});
-    graph.works.push_back({checksum(key.data(), key.size()), id, ns});
+    graph.works.push_back({.match = checksum(key.data(), key.size()), .name = id, .ns = ns});
   }
 
   static void add_part(const Placed& one, RankGraph& graph) {

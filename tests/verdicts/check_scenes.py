@@ -12,6 +12,7 @@ import sys
 import tempfile
 
 from frameworks import SCENES as FRAMEWORKS
+from jobs import SCENES as JOBS
 from made_up import ADD, GEMM, Program, job, transfer
 from vendors import SCENES as VENDORS
 
@@ -586,7 +587,7 @@ SCENES = {
     "a slow stage, clocks apart": (lambda: stages(20_000), None, "^Rank 2 is late.*clocks moved by up to 60.0 ms",
                                    "No rank is later|not known"),
     "two late ranks, two reasons": (lambda: job(lambda rank, _: 3000 * (rank == 5), slow=2), None,
-                                    "Rank 2's kernels take longer, most in .*; rank 5's host is behind", "Their hosts"),
+                                    "Rank 2's kernels take longer, all of them alike; rank 5's host is behind", "Their hosts"),
     "all ranks save": (lambda: job(lambda _, step: 30000 * (step % 8 == 3), held=("python_function", "acme/save.py(1): save_state")),
                        "host", r"Most of the idle time the hosts are in acme/save.py\(1\): save_state", "is late:"),
     "two ranks with other work": (lambda: job(lambda *_: 0, others=(6, 7)), None,
@@ -602,7 +603,7 @@ SCENES = {
 }
 
 
-SCENES |= FRAMEWORKS | VENDORS
+SCENES |= FRAMEWORKS | VENDORS | JOBS
 
 # Two jobs or runs compared: (A, B, what the screen says, what it must not say).
 def kernels(factor):

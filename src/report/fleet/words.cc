@@ -142,24 +142,38 @@ class Words {
     }
     if (found_.worst.empty()) {
       const std::string none =
-          fmt::format("Of {} none is slower than its like, and no link is", ranks);
+          fmt::format("Of {} none is slower than its like, and no link {}is", ranks,
+                      job_.counts.not_waiting > 0 ? "of a collective " : "");
       if (rest_share() < kWorthTelling) return none + ": nothing stands out.";
       return none + fmt::format(
                         ". But own work varies on all: with nobody's above usual the job would "
                         "take {} less.",
                         format_share(rest_share()));
     }
+    if (found_.saved_by_worst_ns == 0 && hidden_by_absent_ns() == 0) {
+      return fmt::format("Of {} none costs the job time: what stands out ({}) nobody waits for.",
+                         ranks, names());
+    }
     const auto least = static_cast<double>(found_.saved_by_worst_ns);
     const auto most = least + static_cast<double>(hidden_by_absent_ns());
     const auto of_span = [this](double ns) { return ns / static_cast<double>(found_.span_ns); };
     return fmt::format(
-        "Without {} the job would take {} less: {} an iteration, {} GPU hours an hour.", names(),
+        "Without {} the job would take {}{} less: {} an iteration, {} GPU hours an hour.", names(),
+        is_least() ? "at least " : "",
         range_text(least, most, [&](double ns) { return format_share(of_span(ns)); }),
         range_text(least, most,
                    [&](double ns) { return format_ns(per_iteration(std::llround(ns))); }),
         range_text(least, most, [&](double ns) {
           return number_text(of_span(ns) * static_cast<double>(job_.world_size));
         }));
+  }
+
+  // Whether the replay keeps waiting that would go as well: in sends, receives and whatever else a
+  // rank may leave early, which are not matched; or because usual is in part what is slow.
+  bool is_least() const {
+    return job_.counts.not_waiting > 0 ||
+           std::any_of(found_.worst.begin(), found_.worst.end(),
+                       [](const FleetFinding& one) { return one.at_least; });
   }
 
   // Parts that waited for ranks that are not seen keep their length in the replay: what these rows
@@ -255,7 +269,8 @@ class Words {
     const std::string cause = cause_text(one);
     if (!cause.empty()) text += ", " + cause;
     if (!found_.replayed) return text;
-    text += fmt::format("; {}{} an iteration ({})", hidden_by_absent_ns() > 0 ? "at least " : "",
+    const bool least = hidden_by_absent_ns() > 0 || job_.counts.not_waiting > 0 || one.at_least;
+    text += fmt::format("; {}{} an iteration ({})", least ? "at least " : "",
                         format_ns(per_iteration(one.saved_ns)),
                         format_share(share(one.saved_ns, found_.span_ns)));
     return text;
@@ -303,6 +318,10 @@ void add_trust(const FleetView& view, ShortAnswer& answer) {
       fmt::format("{} of {} collectives matched, the replay misses {}",
                   format_count(static_cast<int64_t>(job.counts.matched)),
                   format_count(static_cast<int64_t>(parts)), format_share(view.found.residual));
+  if (job.counts.not_waiting > 0) {
+    answer.reason += fmt::format(", {} that ranks may leave early are not",
+                                 format_counted(job.counts.not_waiting, "transfer", "transfers"));
+  }
   if (!view.found.clocks.fast.empty()) {
     answer.reason += fmt::format(
         ", {}", format_counted(view.found.clocks.fast.size(), "clock runs off (not blamed)",

@@ -1,5 +1,7 @@
 #include "report/flow/job.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -38,7 +40,8 @@ class JobText {
 
   std::vector<std::string> words() const {
     std::vector<std::string> words;
-    for (std::string text : {who(), missing(), why(), alone(), where(), network(), cut_short()}) {
+    for (std::string text : {hosts(), who(), missing(), why(), alone(), where(), network(),
+                             cut_short(), no_device_work()}) {
       if (!text.empty()) words.push_back(std::move(text));
     }
     return words;
@@ -47,14 +50,38 @@ class JobText {
   // The same for the first screen.
   std::vector<std::string> briefly() const {
     std::vector<std::string> words;
-    for (std::string text : {cut_short(), who(), missing(), why_briefly(), network_briefly()}) {
+    for (std::string text : {no_device_work(), cut_short(), hosts(), who(), missing(),
+                             why_briefly(), network_briefly()}) {
       if (!text.empty()) words.push_back(std::move(text));
     }
     return words;
   }
 
+  // The rank for whose host the others' hosts wait.
+  std::string hosts() const {
+    if (!flow_.hosts) return "";
+    const HostsWait& hosts = *flow_.hosts;
+    const std::string waits = format_ns(hosts.wait_ns) + (hosts.times > 1 ? " in all" : "") +
+                              " in " + fitted(hosts.in, 36);
+    const std::string held = fitted(hosts.held, 40);
+    if (hosts.in_turn) {
+      return "The hosts wait for each other, now for this rank, now for that one: each " + waits +
+             (held.empty() ? "" : ", while that one's host is in " + held) + ".";
+    }
+    const bool all = hosts.waiting.size() + 1 == flow_.job.ranks().size();
+    const bool many = hosts.waiting.size() > 1;
+    std::string ranks = (many ? "ranks " : "rank ") + labels_.list(hosts.waiting);
+    if (all) ranks = two() ? "the other rank" : "the others";
+    const std::string rank = "ank " + std::to_string(labels_.number(hosts.rank));
+    std::string text = "R" + rank + " holds up the hosts of " + ranks +
+                       (many ? ": each waits " : ": it waits ") + waits;
+    if (hosts.on_device) return text + ", while r" + rank + "'s GPU computes.";
+    return held.empty() ? text + "." : text + ", while r" + rank + "'s host is in " + held + ".";
+  }
+
   std::string who() const {
     if (!flow_.job.aligned()) return "";  // levels' words tell why
+    if (flow_.hosts && !blame_.late) return "";
     const auto& peers_of = blame_.peers;
     if (std::all_of(peers_of.begin(), peers_of.end(), [](uint32_t n) { return n == 0; })) {
       return "No two of these ranks do the same work: which of them is late is not known.";
@@ -62,9 +89,11 @@ class JobText {
     if (!blame_.late) return blame_.network ? "" : nobody();
     const BlameSet& late = *blame_.late;
     const std::string ranks = labels_.list(late.ranks);
+    const std::string device = device_apart(flow_.job, late.ranks);
     std::string text = here();
     text += (text.empty() ? "R" : "r") + std::string(several() ? "anks " : "ank ") + ranks;
     if (!late.name.empty()) text += " (" + late.name + ")";
+    if (!device.empty()) text += " (" + device + ")";
     text += several() ? " are late: at " : " is late: at ";
     text += (several() || two() ? peers() : "its peers' pace") + " this run takes " +
             format_ns(blame_.makespan_ns - late.gain_ns) + ", not " +
@@ -93,6 +122,18 @@ class JobText {
     return shared;
   }
 
+  // Ranks of which the others' collectives tell that they work, and their rows do not.
+  std::string no_device_work() const {
+    std::vector<uint32_t> ranks;
+    for (uint32_t r = 0; r < flow_.rank_totals.size(); ++r) {
+      if (flow_.rank_totals[r].window_ns == 0) ranks.push_back(r);
+    }
+    if (ranks.empty() || ranks.size() * 2 > flow_.rank_totals.size()) return "";
+    return labels_.subject(ranks) + (ranks.size() > 1 ? " have" : " has") +
+           " no rows of a GPU: how late " + (ranks.size() > 1 ? "they are" : "it is") +
+           " is not known.";
+  }
+
   // Ranks whose rows cover far less time than the others'.
   std::string cut_short() const {
     constexpr double kShort = 0.9;
@@ -106,6 +147,7 @@ class JobText {
     int64_t first_ns = last_ns;
     for (uint32_t r = 0; r < spans_ns.size(); ++r) {
       if (static_cast<double>(spans_ns[r]) >= kShort * static_cast<double>(last_ns)) continue;
+      if (flow_.rank_totals[r].window_ns == 0) continue;
       if (took_all_parts(r)) continue;
       ranks.push_back(r);
       first_ns = std::min(first_ns, spans_ns[r]);
@@ -159,7 +201,7 @@ class JobText {
     const bool many = last.ranks.size() > 1;
     std::string text = here();
     text += (text.empty() ? "R" : "r") + std::string(many ? "anks " : "ank ") +
-            labels_.list(last.ranks) + (work_alone(last.ranks) ? ", which run other work," : "") +
+            labels_.list(last.ranks) + (work_alone(last.ranks) ? other_work(last.ranks) : "") +
             (many ? " make" : " makes") + " the others wait, last in " +
             std::to_string(last.times) + " of " +
             format_counted(flow_.job.meetings().size(), "collective", "collectives") + ", " +
@@ -169,7 +211,12 @@ class JobText {
              "this run takes " + format_ns(blame_.makespan_ns - blame_.common_gain_ns) + ", not " +
              format_ns(blame_.makespan_ns) + ".";
     }
-    return text + ": at most that could be saved; how much of it is not recorded.";
+    return text + ": at most that could be saved.";
+  }
+
+  std::string other_work(const std::vector<uint32_t>& ranks) const {
+    const std::string device = device_apart(flow_.job, ranks);
+    return device.empty() ? ", which run other work," : " (" + device + ")";
   }
 
   // Delays that strike every rank now and then cost all of them, and none is to blame.
@@ -216,15 +263,52 @@ class JobText {
     if (!host && part != nullptr && part->more) {
       return (several() ? "They run more on the GPU than their peers"
                         : "It runs more on the GPU than its peers") +
-             most + ".";
+             when() + most + ".";
     }
-    if (!host) return its + " kernels take longer" + most + ".";
+    if (!host) return its + " kernels take longer" + when() + (all_alike() ? alike() : most) + ".";
     if (blame_.pauses.sum_ns * 2 < blame_.late->gain_ns) {
-      return its + (several() ? " hosts are" : " host is") + " slower" + most + ".";
+      return its + (several() ? " hosts are" : " host is") + " slower" + (all_alike() ? "" : most) +
+             ".";
     }
     return its + (several() ? " hosts pause " : " host pauses ") +
            format_counted(blame_.pauses.count, "time", "times") + ", " +
            format_ns(blame_.pauses.sum_ns) + " in all" + most + ".";
+  }
+
+  // In which iterations, where that is not all of them.
+  std::string when() const {
+    if (!blame_.when) return "";
+    const BlameSpan& when = *blame_.when;
+    const std::string step = "ProfilerStep#" + std::to_string(when.iteration);
+    switch (when.kind) {
+      case BlameSpan::Kind::kFrom:
+        return " from " + step + " on";
+      case BlameSpan::Kind::kUntil:
+        return " up to " + step;
+      case BlameSpan::Kind::kFew:
+        break;
+    }
+    if (when.count == 1) return " in " + step + " alone";
+    return " in " + std::to_string(when.count) + " of " + std::to_string(when.of) +
+           " iterations, first in " + step;
+  }
+
+  // Whether all late ranks are slower in all they do.
+  bool all_alike() const {
+    return !blame_.reasons.empty() &&
+           std::all_of(blame_.reasons.begin(), blame_.reasons.end(),
+                       [](const BlameReason& reason) { return reason.alike(); });
+  }
+
+  // By how much, where they are alike in that as well.
+  std::string alike() const {
+    std::vector<double> times;
+    for (const BlameReason& reason : blame_.reasons) {
+      times.push_back(1 + share(reason.side_ns(), reason.side_usual_ns));
+    }
+    const auto [least, most] = std::minmax_element(times.begin(), times.end());
+    if (blame_.when || *most - *least > 0.1 * (*most - 1)) return ", all of them alike";
+    return fmt::format(", all of them {:.2f} times as long", *least);
   }
 
   // Late ranks by what most of their excess is, in their order.
@@ -260,10 +344,11 @@ class JobText {
       const std::string side = !host  ? "kernels take longer"
                                : many ? "hosts are behind"
                                       : "host is behind";
-      text +=
-          (text.empty() ? "R" : "; r") + labels_.subject(reason.ranks).substr(1) +
-          (many ? ": " : "'s ") + side +
-          (reason.of.much_in_one() ? ", most in " + fitted(shown_name(reason.of.what), 36) : "");
+      text += (text.empty() ? "R" : "; r") + labels_.subject(reason.ranks).substr(1) +
+              (many ? ": " : "'s ") + side +
+              (reason.of.much_in_one()      ? ", most in " + fitted(shown_name(reason.of.what), 36)
+               : !host && reason.of.alike() ? ", all of them alike"
+                                            : "");
     }
     return text + ".";
   }
@@ -367,7 +452,7 @@ class JobText {
   // Of collectives of one size a few take many times what the others do.
   std::string slow_now_and_then() const {
     const LinkClass* worst = worst_slow_meetings(blame_);
-    if (worst == nullptr) return "";
+    if (worst == nullptr) return varying();
     const SlowMeetings& slow = *worst->slow;
     return std::to_string(slow.count) + " of " + std::to_string(worst->meetings) + " " +
            flow_.job.groups()[worst->group].kind + " of one size " +
@@ -375,6 +460,17 @@ class JobText {
            ", the others " + format_ns(worst->transfer_ns) + ", all within " +
            format_ns(slow.span.end_ns - slow.span.start_ns) +
            ": with these like the others the run is " + format_ns(slow.gain_ns) + " shorter.";
+  }
+
+  std::string varying() const {
+    const LinkClass* worst = worst_varying(blame_);
+    if (worst == nullptr) return "";
+    const VaryingTransfers& varying = *worst->varying;
+    return std::to_string(worst->meetings) + " " + flow_.job.groups()[worst->group].kind +
+           " of one size take now " + format_ns(varying.fast_ns) + ", now " +
+           format_ns(varying.slow_ns) +
+           " once all have come: like the faster quarter of them this run is " +
+           format_ns(varying.gain_ns) + " shorter.";
   }
 
   std::string network() const {
@@ -519,9 +615,15 @@ JobFlow::JobFlow(std::vector<RankFlow> flows)
   std::vector<BoundBy> own;
   for (const RankFlow& flow : flows) own.push_back(flow.bound);
   bound = bound_of_job(totals, own);
+  std::vector<std::vector<HostSpell>> spells;
+  for (RankFlow& flow : flows) spells.push_back(std::move(flow.spells));
+  hosts = hosts_waiting(job, spells);
+  // Hosts that wait for one of the job's own wait for nothing outside.
+  if (hosts && bound == BoundBy::kNotLoaded) bound = BoundBy::kHost;
   if (!job.aligned()) return;
   blame = find_blame(job);
   if (!blame.late) last = usually_last(job);
+  if (hosts && blame.late && blame.late->gain_ns >= hosts->wait_ns) hosts.reset();
 }
 
 std::vector<std::string> job_flow_words(const JobFlow& flow) {

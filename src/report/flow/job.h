@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "flow/blame.h"
+#include "flow/host_peers.h"
 #include "flow/job_verdict.h"
 #include "flow/last_ranks.h"
 #include "report/document/document.h"
@@ -20,6 +21,7 @@ struct RankFlow {
   FlowTotals total;
   BoundBy bound = BoundBy::kNoGpu;
   RankGraph graph;
+  std::vector<HostSpell> spells = {};
 };
 
 struct JobFlow {
@@ -31,7 +33,8 @@ struct JobFlow {
   JobTotals totals;
   BoundBy bound = BoundBy::kNoGpu;
   JobBlame blame;
-  LastRanks last;  // where nobody is late
+  LastRanks last;                  // where nobody is late
+  std::optional<HostsWait> hosts;  // where that costs more than late ranks do
 };
 
 // Who is late and why, or that nobody is, or why that cannot be told; then where the time of all
@@ -46,6 +49,11 @@ std::vector<AnswerLever> blame_levers(const JobFlow& flow);
 // The slow link that the answer names, and the transfers that stall now and then; null = none.
 const LinkClass* worst_link(const JobBlame& blame);
 const LinkClass* worst_slow_meetings(const JobBlame& blame);
+// The transfers that vary most; null = none.
+const LinkClass* worst_varying(const JobBlame& blame);
+// The device of these ranks among the others', as "A100 among H100"; empty where it is none of its
+// own.
+std::string device_apart(const Job& job, const std::vector<uint32_t>& ranks);
 // Top level "cause", "device_idle_share", "causes" and "blame".
 std::vector<Section> job_flow_sections(const JobFlow& flow);
 

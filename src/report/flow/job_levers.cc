@@ -28,8 +28,10 @@ class BlameLevers {
   explicit BlameLevers(const JobFlow& flow) : flow_(flow), blame_(flow.blame), labels_(flow.job) {}
 
   std::vector<AnswerLever> find() {
-    if (!flow_.job.aligned()) return {};
+    add_hosts();
+    if (!flow_.job.aligned()) return std::move(levers_);
     add_late();
+    add_last();
     add_common();
     add_link();
     add_transfers();
@@ -45,6 +47,34 @@ class BlameLevers {
                        .gain_ns = gain_ns,
                        .share = share(gain_ns, blame_.makespan_ns),
                        .grade = "at most"});
+  }
+
+  void add_hosts() {
+    if (!flow_.hosts) return;
+    const HostsWait& hosts = *flow_.hosts;
+    const std::string what = hosts.on_device      ? "what its GPU does then"
+                             : hosts.held.empty() ? "what its host does then"
+                                                  : fitted(hosts.held, kNameRoom);
+    levers_.push_back(
+        {.key = "late_ranks",
+         .title = hosts.in_turn ? "No host longer than the others, each time"
+                                : labels_.subject({hosts.rank}) +
+                                      (hosts.on_device ? " no longer than the others"
+                                                       : "'s host no longer than the others'"),
+         .code = "shorten " + what +
+                 (hosts.on_device ? ", or share it" : ", share it, or do it while the GPUs work"),
+         .gain_ns = hosts.wait_ns,
+         .share = share(hosts.wait_ns, flow_.job.makespan_ns({})),
+         .grade = "at most"});
+  }
+
+  // Ranks on another device than all others.
+  void add_last() {
+    const LastRanks& last = flow_.last;
+    if (blame_.late || last.ranks.empty() || device_apart(flow_.job, last.ranks).empty()) return;
+    if (last.behind_ns >= blame_.makespan_ns) return;
+    add("late_ranks", last.behind_ns, labels_.subject(last.ranks) + " as fast as the others",
+        "another device than the others': less of the work for it");
   }
 
   void add_late() {
@@ -90,6 +120,12 @@ class BlameLevers {
     if (part != blame_.parts.end() && part->more) {
       return "more work than its peers have: equal parts to all";
     }
+    if (!device_apart(flow_.job, blame_.late->ranks).empty()) {
+      return "another device than the others': less of the work for it";
+    }
+    if (blame_.when && blame_.when->kind == BlameSpan::Kind::kFew) {
+      return "a larger batch there, or clocks that fell for a while";
+    }
     if (reason.in_one()) {
       return fitted(shown_name(reason.what), kNameRoom) + ": its shapes, how it was built, clocks";
     }
@@ -114,9 +150,16 @@ class BlameLevers {
       return;
     }
     const LinkClass* slow = worst_slow_meetings(blame_);
-    if (slow == nullptr) return;
+    if (slow == nullptr) return add_varying();
     add("link", slow->slow->gain_ns, "No transfers that stall",
         "what else used the network then; links that fail over or lose packets");
+  }
+
+  void add_varying() {
+    const LinkClass* worst = worst_varying(blame_);
+    if (worst == nullptr) return;
+    add("link", worst->varying->gain_ns, "All transfers like the faster ones",
+        "what else uses the network, the library's own threads, routes that change");
   }
 
   // What is left of communication once all have come.
@@ -162,6 +205,27 @@ const LinkClass* worst_slow_meetings(const JobBlame& blame) {
     if (worst == nullptr || link.slow->gain_ns > worst->slow->gain_ns) worst = &link;
   }
   return worst;
+}
+
+const LinkClass* worst_varying(const JobBlame& blame) {
+  const LinkClass* worst = nullptr;
+  for (const LinkClass& link : blame.links) {
+    if (!link.varying) continue;
+    if (worst == nullptr || link.varying->gain_ns > worst->varying->gain_ns) worst = &link;
+  }
+  return worst;
+}
+
+std::string device_apart(const Job& job, const std::vector<uint32_t>& ranks) {
+  std::string own;
+  std::string others;
+  for (uint32_t r = 0; r < job.ranks().size(); ++r) {
+    const std::string& name = job.ranks()[r].device_name;
+    std::string& side = std::find(ranks.begin(), ranks.end(), r) != ranks.end() ? own : others;
+    if (name.empty() || (!side.empty() && side != name)) return "";
+    side = name;
+  }
+  return own.empty() || others.empty() || own == others ? "" : own + " among " + others;
 }
 
 std::vector<AnswerLever> blame_levers(const JobFlow& flow) { return BlameLevers(flow).find(); }

@@ -1,7 +1,6 @@
 #include "report/flow/pauses.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <vector>
 
@@ -102,18 +101,6 @@ std::string label_around(const Trace& trace, const Contributor& contributor,
       [&](size_t i) { return !classify_host_name(trace.text(labels.name[i])).step; });
   return name ? std::string(trace.text(name))
               : system_calls_in(trace, unnamed_pauses(report, contributor));
-}
-
-// Calls of the operating system, of MPI, and labels of communication on the host, in which a thread
-// waits for others or for the outside.
-bool is_waiting_label(std::string_view name) {
-  constexpr std::array<std::string_view, 10> kBegins = {
-      "MPI_Wait",   "MPI_Barrier", "MPI_Recv", "MPI_All", "MPI_Bcast",
-      "MPI_Reduce", "MPI_Gather",  "gloo:",    "nccl:",   "c10d::"};
-  const HostName system = classify_system_call(name);
-  return system.lock || system.outside ||
-         std::any_of(kBegins.begin(), kBegins.end(),
-                     [name](std::string_view begin) { return name.starts_with(begin); });
 }
 
 // The thread that makes the first call from time_ns on.

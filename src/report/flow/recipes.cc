@@ -106,7 +106,11 @@ class Recipes {
     if (lever.key == "allocation") return alloc_code();
     if (lever.key == "copies") return copy_code();
     if (lever.key == "communication") {
-      return "its time includes waiting for late ranks: give the folder of all ranks";
+      return answer_.report.evidence.processes > 1
+                 ? "its time includes waiting for late ranks: record each process as a file, and "
+                   "give "
+                   "the folder"
+                 : "its time includes waiting for late ranks: give the folder of all ranks";
     }
     if (lever.key == "devices_at_once") {
       return pytorch() ? "DistributedDataParallel, tensor parallel, or micro-batches in a pipeline"

@@ -171,6 +171,10 @@ class JobAnswer {
     } else {
       answer.levers = job_levers(flow_, ranks_);
     }
+    if (flow_.bound == BoundBy::kColdStart && answer.levers.empty()) {
+      answer.notes = {
+          {"record", {"Later: what is done once is over then, and the rest can be judged."}}};
+    }
     add_ranks(answer);
     add_trust(answer);
     answer.next = {"assay DIR -o report.html", "assay explain late", "assay DIR --full"};
@@ -336,6 +340,8 @@ class JobAnswer {
   // The remark of a rank: how late it is, or how long it waits in collectives.
   std::string remark(size_t place) const {
     if (is_late(place)) return "late by " + format_ns(flow_.blame.excess_ns[place]);
+    if (flow_.hosts && !flow_.hosts->in_turn && flow_.hosts->rank == place)
+      return "holds others up";
     const FlowTotals& total = ranks_[place].total;
     if (total.window_ns == 0) return "no GPU work";
     const CommSplit& comm = flow_.rank_comm[place];
@@ -401,6 +407,12 @@ class JobAnswer {
   void add_trust(ShortAnswer& answer) const {
     const Job& job = flow_.job;
     const uint64_t matched = job.meetings().size();
+    if (!job.aligned() && flow_.hosts) {
+      answer.trust = TrustGrade::kFair;
+      answer.reason =
+          "no collective on the GPUs is matched; clocks by what all hosts leave together";
+      return;
+    }
     if (!job.aligned()) {
       answer.trust = TrustGrade::kLow;
       answer.reason =

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "flow/edits.h"
 #include "report/document/units.h"
 
 namespace assay {
@@ -87,12 +88,18 @@ std::vector<AnswerLever> job_levers(const JobFlow& flow, const std::vector<RankO
   constexpr size_t kShown = 3;
   std::vector<AnswerLever> levers = blame_levers(flow);
   for (AnswerLever& lever : own_levers(that_set_the_pace(flow, ranks))) {
+    // Pauses of hosts that wait for one of the job are that one's.
+    if (flow.hosts && lever.edit == edit_text({.kind = EditKind::kPauses})) continue;
     levers.push_back(std::move(lever));
   }
   int64_t most_ns = 0;
   for (const AnswerLever& lever : levers) most_ns = std::max(most_ns, lever.gain_ns);
   // The screen begins with late ranks where there are some, else with what bounds the job.
+  // What late ranks and slow links cost is known; that a kernel could be cheaper is only its time.
+  constexpr double kLeastLate = 0.05;
   const auto place = [&](const AnswerLever& lever) {
+    const bool told = lever.key == "late_ranks" || lever.key == "link";
+    if (told && lever.share >= kLeastLate) return 0;
     if (lever.gain_ns * 2 < most_ns) return 2;
     if (lever.key == "late_ranks") return 0;
     return leads(lever.key, flow.bound) ? 1 : 2;

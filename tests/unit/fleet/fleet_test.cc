@@ -438,6 +438,25 @@ TEST(FleetFindingsTest, OneFaultThatHidesAnotherIsRankedAndBothAreNamed) {
   EXPECT_GE(found.findings.worst[1].saved_ns, 4 * found.findings.worst[1].saved_alone_ns);
 }
 
+// Half of the ranks: what is usual is in part theirs, and none stands out by itself.
+TEST(FleetFindingsTest, ASlowNodeOfTwoIsNamedAndTheOtherIsNot) {
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    const Found found = find_in(FleetModel(16, seed, {{FleetFault::kSlowNode, 1, 1.12}}, 8, 2));
+    EXPECT_THAT(found.names, ElementsAre("node n1")) << "seed " << seed;
+    if (found.findings.worst.empty()) continue;
+    EXPECT_TRUE(found.findings.worst.front().at_least);
+    EXPECT_NEAR(found.findings.worst.front().score, 0.12, 0.01);
+  }
+}
+
+TEST(FleetFindingsTest, HealthyJobsOfTwoNodesHaveNoNames) {
+  int with_names = 0;
+  for (uint64_t seed = 200; seed < 260; ++seed) {
+    with_names += find_in(FleetModel(16, seed, {}, 8, 2)).names.empty() ? 0 : 1;
+  }
+  EXPECT_LE(with_names, 3);
+}
+
 TEST(FleetFindingsTest, AbsentRanksAreCountedAndNoPresentOneIsBlamedForThem) {
   const FleetModel model(1024, 5,
                          {{FleetFault::kAbsent, 1, 0.05}, {FleetFault::kSlowGpu, 77, 1.08}});

@@ -243,6 +243,64 @@ TEST(Blame, EachLateRankHasItsReason) {
   EXPECT_EQ(blame.reasons[1].excess_ns, 60);
 }
 
+// Ten steps of two kernels and an all-reduce; rank 3's take longer.
+JobBlame of_steps(int64_t mm, int64_t add, int slow_from, int slow_until) {
+  JobMaker maker;
+  for (uint32_t r = 0; r < 4; ++r) {
+    for (int step = 0; step < 10; ++step) {
+      const bool slow = r == 3 && step >= slow_from && step < slow_until;
+      const std::string at = std::to_string(step);
+      const int64_t begin = step * 1000;
+      const int64_t middle = begin + (slow ? mm : 200);
+      const int64_t end = middle + (slow ? add : 100);
+      maker.add({r, 0, begin, middle, "mm" + at});
+      maker.add({r, 0, middle, end, "add" + at});
+      maker.add({r, 0, end, begin + 1000, "", "c" + at});
+    }
+  }
+  std::vector<RankGraph> ranks = maker.ranks();
+  for (RankGraph& rank : ranks) {
+    for (OwnWork& work : rank.works) {
+      std::string& name = rank.names[work.name].name;
+      work.iteration = name.back() - '0';
+    }
+    for (WorkName& name : rank.names) name.name.pop_back();
+  }
+  return find_blame(Job{ranks});
+}
+
+TEST(Blame, OfARankThatIsSlowInAllNoNameIsTheReason) {
+  const JobBlame all = of_steps(300, 150, 0, 10);
+  ASSERT_TRUE(all.late);
+  ASSERT_EQ(all.reasons.size(), 1u);
+  EXPECT_TRUE(all.reasons[0].alike());
+  EXPECT_FALSE(all.reasons[0].in_one());
+  EXPECT_EQ(all.reasons[0].side_ns(), 1500);
+  EXPECT_EQ(all.reasons[0].side_usual_ns, 3000);
+  EXPECT_FALSE(all.when);
+  const JobBlame one = of_steps(300, 110, 0, 10);
+  ASSERT_EQ(one.reasons.size(), 1u);
+  EXPECT_FALSE(one.reasons[0].alike());
+  EXPECT_TRUE(one.reasons[0].in_one());
+}
+
+TEST(Blame, InWhichIterationsARankIsLateIsTold) {
+  const JobBlame few = of_steps(300, 150, 7, 8);
+  ASSERT_TRUE(few.when);
+  EXPECT_EQ(few.when->kind, BlameSpan::Kind::kFew);
+  EXPECT_EQ(few.when->iteration, 7);
+  EXPECT_EQ(few.when->count, 1u);
+  EXPECT_EQ(few.when->of, 10u);
+  const JobBlame from = of_steps(300, 150, 4, 10);
+  ASSERT_TRUE(from.when);
+  EXPECT_EQ(from.when->kind, BlameSpan::Kind::kFrom);
+  EXPECT_EQ(from.when->iteration, 4);
+  const JobBlame until = of_steps(300, 150, 0, 6);
+  ASSERT_TRUE(until.when);
+  EXPECT_EQ(until.when->kind, BlameSpan::Kind::kUntil);
+  EXPECT_EQ(until.when->iteration, 5);
+}
+
 // Who comes last: the two of another program at each meeting of all, whatever the rest does among
 // itself.
 TEST(LastRanks, ASetThatComesLastTogetherIsFound) {

@@ -56,5 +56,42 @@ TEST(Meetings, NumbersGoBeforePlaces) {
   EXPECT_EQ(found.unmatched, 2u);
 }
 
+// Steps 3 to 6 and 4 to 8, two collectives each, of step 5 one rank has lost one.
+TEST(Meetings, WhereTheNumbersOfPartsDifferIterationsDecide) {
+  const CollectiveGroup named{"dp", "[0, 1]", "all_reduce", true};
+  RankParts one{{named}, {}};
+  RankParts other{{named}, {}};
+  for (int32_t step = 3; step <= 8; ++step) {
+    for (int64_t k = 0; k < 2; ++k) {
+      const int64_t at = step * 10'000 + k * 1000;
+      if (step <= 6) one.parts.push_back({0, -1, at, at + 500, step});
+      if (step >= 4 && !(step == 5 && k == 1)) other.parts.push_back({0, -1, at, at + 500, step});
+    }
+  }
+  const Meetings found = match_meetings({&one, &other});
+  ASSERT_EQ(found.all.size(), 4u);  // two of step 4, two of step 6
+  for (const Meeting& meeting : found.all) {
+    EXPECT_EQ(meeting.visits[0].start_ns, meeting.visits[1].start_ns);
+  }
+  EXPECT_EQ(found.unmatched, 2u + 3u + 4u);
+}
+
+// In kinds that tell nothing all wait where the ends say so: starts vary by 500 us, ends by 5.
+TEST(Meetings, KindsOfNoRuleMeetWhereTheRanksLeaveTogether) {
+  const CollectiveGroup dispatch{"", "", "ep_dispatch", false};
+  const Meetings together = two_ranks(dispatch, {700'000, 705'000, 698'000, 701'000});
+  ASSERT_EQ(together.all.size(), 4u);
+  EXPECT_TRUE(together.all.front().group.all_wait);
+  EXPECT_TRUE(together.all.front().seen);
+  EXPECT_EQ(clock_meetings(together).size(), 4u);
+  const Meetings apart = two_ranks(dispatch, {0, 900'000, -700'000, 400'000});
+  ASSERT_EQ(apart.all.size(), 4u);
+  EXPECT_FALSE(apart.all.front().group.all_wait);
+  EXPECT_TRUE(clock_meetings(apart).empty());
+  const CollectiveGroup send{"", "", "send_recv", false};
+  const Meetings sent = two_ranks(send, {700'000, 705'000, 698'000, 701'000});
+  EXPECT_FALSE(sent.all.front().group.all_wait);
+}
+
 }  // namespace
 }  // namespace assay
