@@ -8,7 +8,8 @@
 // one of A, with the interval of the Mann-Whitney test: differences of the rank that the test's
 // distribution under no change cuts off (exact up to 30 values a side, else the normal
 // approximation). It asks for no shape of the distribution, only that both sides have the same but
-// for the shift, and that values of a side do not resemble their neighbours: blocks see to that.
+// for the shift, and that values of a side do not resemble their neighbours. Where they may, the
+// ranks are cut off further out.
 // Effect: 16 steps of 150.6 ms that a loader's mending takes to 122.5 ms, one of 600 ms among them:
 // the mean grows by 1.9 ms, -37 to +79; the shift is -27.9 ms, -28.4 to -27.2.
 
@@ -27,9 +28,13 @@ struct Shift {
 };
 constexpr double kShiftTail = 0.025;  // left out at each end: 95 %
 // Exchanged sides give the opposite. tail: smaller where several shifts are looked at and the most
-// striking is told.
+// striking is told. memory_a, memory_b: how much wider the values of a side spread the test than
+// values that stand by themselves (rank_memory_widening of base/memory.h).
 Shift shift_between(const std::vector<double>& a, const std::vector<double>& b,
-                    double tail = kShiftTail);
+                    double tail = kShiftTail, double memory_a = 1, double memory_b = 1);
+// The same of values in order of time, with the memory that they show.
+Shift shift_in_order(const std::vector<double>& a, const std::vector<double>& b,
+                     double tail = kShiftTail);
 
 // The same of pairs, one value of A and one of B taken under the same circumstances: the median of
 // the means of every two differences, with the interval of Wilcoxon's signed ranks. Known from six
@@ -37,9 +42,10 @@ Shift shift_between(const std::vector<double>& a, const std::vector<double>& b,
 Shift shift_of_pairs(const std::vector<double>& a, const std::vector<double>& b,
                      double tail = kShiftTail);
 
-// Stretches of a row of n iterations. Neighbouring iterations resemble each other; blocks of the
-// cube root of their number keep that (Hall, Horowitz and Jing, Biometrika 82, 1995, for the rate).
-// A short last block is made part of the one before; never more than 64.
+// Stretches of a row of n iterations, as even as whole ones can be made: each by itself up to 24,
+// else between 13 and 24. So few keep what neighbours have in common inside of one, and say enough
+// of what they still have in common with the next one (base/memory.h). A short last block is made
+// part of the one before.
 class EvenBlocks {
  public:
   explicit EvenBlocks(size_t n);

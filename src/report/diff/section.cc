@@ -76,6 +76,8 @@ Facts sides_facts(const DiffReport& report) {
         {key + "_samples", label + ", iterations x GPUs", side.samples, Unit::kCount, "",
          Show::kDataOnly},
         {key + "_blocks", label + ", blocks drawn", side.blocks, Unit::kCount, "", Show::kDataOnly},
+        {key + "_independent", label + ", worth as many independent iterations", side.independent,
+         Unit::kRatio, "", Show::kDataOnly},
         {key + "_block_kind", label + ", blocks are",
          std::string(side.block_kind == BlockKind::kRuns ? "runs" : "iterations"), Unit::kText, "",
          Show::kDataOnly}};
@@ -96,6 +98,7 @@ Facts sides_facts(const DiffReport& report) {
   data("high95_ns", end_of(interval, interval.high, DiffUnit::kNanoseconds), Unit::kNanoseconds);
   facts.items.back().label = "to";
   data("noise", std::string(diff_noise_name(report.time.noise)), Unit::kText);
+  data("too_few_independent", report.too_few_independent, Unit::kNone);
   const std::optional<double> least = diff_least_change(report);
   data("least_change_ns", least ? Value(static_cast<int64_t>(std::llround(*least))) : Value(),
        Unit::kNanoseconds);

@@ -23,6 +23,21 @@ std::string iterations_words(const DiffSideFacts& side) {
   return text;
 }
 
+// What the iterations of a side are worth, as independent ones.
+std::string worth(const DiffSideFacts& side) {
+  return format_count(std::llround(side.independent));
+}
+
+std::string independent_words(const DiffReport& report) {
+  if (!report.too_few_independent) return "";
+  const std::string a = worth(report.a);
+  const std::string b = worth(report.b);
+  const std::string number = a == b ? a : "A's " + a + " and B's " + b;
+  return "Iterations of a run may resemble those before them: these are worth about " + number +
+         " independent ones" + (a == b ? " a side" : "") +
+         ". Were each by itself, the change would lie beyond noise; several runs a side can tell.";
+}
+
 std::string sizes(const DiffReport& report) {
   if (!report.pairs.empty()) {
     return format_counted(report.pairs.size(), "pair", "pairs") + " of runs";
@@ -90,7 +105,10 @@ std::string answer(const DiffReport& report) {
   if (report.hidden_by_few) {
     text = typical_words(report) + text;
   } else if (time.noise == DiffNoise::kNoise) {
-    text = (is_wide(report) ? "Too noisy to tell: " : "No change beyond noise: ") + text;
+    text = (report.too_few_independent ? "Too few independent iterations to tell: "
+            : is_wide(report)          ? "Too noisy to tell: "
+                                       : "No change beyond noise: ") +
+           text;
   } else if (time.noise == DiffNoise::kUnknown) {
     text += " One iteration on a side: cannot tell noise from change.";
   }
@@ -346,6 +364,7 @@ std::vector<std::string> diff_words(const DiffView& view) {
   const auto add = [&](std::string text) {
     if (!text.empty()) words.push_back(std::move(text));
   };
+  add(independent_words(report));
   add(least_words(report));
   add(gates_sentence(view.gates));
   if (report.a.samples > 0 && report.b.samples > 0) {
