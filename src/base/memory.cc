@@ -79,12 +79,4 @@ double rank_memory_widening(const std::vector<double>& in_order) {
   return memory_widening(shared_ranks(in_order));
 }
 
-MeanInterval mean_interval95_in_order(const std::vector<double>& in_order) {
-  MeanInterval interval = mean_interval95(in_order);
-  const double widening = memory_widening(in_order);
-  interval.low = interval.mean - widening * (interval.mean - interval.low);
-  interval.high = interval.mean + widening * (interval.high - interval.mean);
-  return interval;
-}
-
 }  // namespace assay

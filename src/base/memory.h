@@ -17,8 +17,6 @@
 
 #include <vector>
 
-#include "base/stats.h"
-
 namespace assay {
 
 // By which half an interval of the mean of values in order of time, made as if each stood by
@@ -27,8 +25,5 @@ double memory_widening(const std::vector<double>& in_order);
 
 // The same where only the order of the values counts: of their ranks, those of equals shared.
 double rank_memory_widening(const std::vector<double>& in_order);
-
-// Student's 95 % interval of the mean of values in order of time, with the memory that they show.
-MeanInterval mean_interval95_in_order(const std::vector<double>& in_order);
 
 }  // namespace assay

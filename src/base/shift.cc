@@ -4,14 +4,14 @@
 #include <cmath>
 #include <cstddef>
 
-#include "base/memory.h"
 #include "base/stats.h"
 
 namespace assay {
 namespace {
 
 constexpr size_t kExactUpTo = 30;
-constexpr size_t kMostBlocks = 24;
+constexpr size_t kMostBlocks = 64;  // more tell nothing more about an interval and cost time
+constexpr size_t kFewBlocks = 24;
 
 // The normal quantile that `tail` lies above, by halving; 0 < tail < 0.5.
 double normal_above(double tail) {
@@ -131,10 +131,6 @@ Shift shift_between(const std::vector<double>& a, const std::vector<double>& b, 
   return between_ends(std::move(differences), cut, a);
 }
 
-Shift shift_in_order(const std::vector<double>& a, const std::vector<double>& b, double tail) {
-  return shift_between(a, b, tail, rank_memory_widening(a), rank_memory_widening(b));
-}
-
 Shift shift_of_pairs(const std::vector<double>& a, const std::vector<double>& b, double tail) {
   const std::ptrdiff_t cut = cut_off_pairs(a.size(), tail);
   if (cut < 0) return {};
@@ -146,9 +142,17 @@ Shift shift_of_pairs(const std::vector<double>& a, const std::vector<double>& b,
   return between_ends(std::move(averages), cut, a);
 }
 
+EvenBlocks::EvenBlocks(size_t n, size_t length)
+    : length_(length), count_(n == 0 ? 0 : std::max<size_t>(1, n / length)) {}
+
 EvenBlocks::EvenBlocks(size_t n)
-    : length_(std::max<size_t>(1, (n + kMostBlocks - 1) / kMostBlocks)),
-      count_(n == 0 ? 0 : std::max<size_t>(1, n / length_)) {}
+    : EvenBlocks(n,
+                 std::max({size_t{1}, static_cast<size_t>(std::cbrt(static_cast<double>(n)) + 1e-9),
+                           (n + kMostBlocks - 1) / kMostBlocks})) {}
+
+EvenBlocks EvenBlocks::of_few(size_t n) {
+  return {n, std::max<size_t>(1, (n + kFewBlocks - 1) / kFewBlocks)};
+}
 
 size_t EvenBlocks::of(size_t i) const { return std::min(i / length_, count_ - 1); }
 

