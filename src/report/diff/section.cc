@@ -71,12 +71,12 @@ Facts sides_facts(const DiffReport& report) {
     const std::string key = letter;
     const std::string label = title;
     return std::vector<Item>{
-        {key + "_time_ns", label + (whole ? ", time of a whole trace" : ", time per iteration"),
-         side.time_ns, Unit::kNanoseconds},
+        {key + "_time_ns", label + ", time per iteration", side.time_ns, Unit::kNanoseconds,
+         whole ? "of a whole trace: no iterations on both sides" : ""},
         {key + "_runs", label + ", files", side.runs, Unit::kCount, "", Show::kDataOnly},
         {key + "_repeats", label + ", repeats", side.repeats, Unit::kCount, "", Show::kDataOnly},
-        {key + "_iterations", label + (whole ? ", whole traces" : ", iterations"), side.iterations,
-         Unit::kCount},
+        {key + "_iterations", label + ", iterations", side.iterations, Unit::kCount,
+         whole ? "whole traces" : ""},
         {key + "_samples", label + ", iterations x GPUs", side.samples, Unit::kCount, "",
          Show::kDataOnly},
         {key + "_blocks", label + ", blocks drawn", side.blocks, Unit::kCount, "", Show::kDataOnly},
