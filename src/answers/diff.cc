@@ -6,6 +6,7 @@
 #include "answers/diff_job.h"
 #include "answers/diff_run.h"
 #include "diff/caveats.h"
+#include "diff/ordinals.h"
 
 namespace assay {
 namespace {
@@ -36,8 +37,9 @@ Result<Compared> compare(const DiffRequest& request, std::vector<DiffInput>& sid
   take_waiting_apart(side_a, side_b);
   const bool in_a = has_iterations(side_a);
   const bool in_b = has_iterations(side_b);
-  const std::vector<DiffRun> a = take_runs(side_a, in_a && in_b);
-  const std::vector<DiffRun> b = take_runs(side_b, in_a && in_b);
+  std::vector<DiffRun> a = take_runs(side_a, in_a && in_b);
+  std::vector<DiffRun> b = take_runs(side_b, in_a && in_b);
+  join_unlike_ordinals(a, b);
   Compared compared;
   const DiffSide of_a = make_side(a);
   const DiffSide of_b = make_side(b);
@@ -46,6 +48,7 @@ Result<Compared> compare(const DiffRequest& request, std::vector<DiffInput>& sid
       return Error{ErrorCode::kInvalidArgument, "--paired: " + std::move(why), "", -1};
   }
   compared.report = compare_sides(of_a, of_b, request.resampling);
+  compared.report.whole_traces = !in_a || !in_b;
   compared.report.ranks = compare_ranks(a, b, compared.report.change_ns);
   compared.notes = diff_caveats(a, b, compared.report);
   if (in_a != in_b) {

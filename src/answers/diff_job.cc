@@ -11,6 +11,14 @@
 namespace assay {
 namespace {
 
+std::set<int64_t> ranks_of(const std::vector<DiffInput>& side) {
+  std::set<int64_t> ranks;
+  for (const DiffInput& input : side) {
+    if (input.whole.rank) ranks.insert(*input.whole.rank);
+  }
+  return ranks;
+}
+
 bool is_job(const std::vector<DiffInput>& side) {
   std::set<int64_t> seen;
   for (const DiffInput& input : side) {
@@ -41,7 +49,8 @@ void take_apart(std::vector<DiffInput>& side, const Job& job) {
 }  // namespace
 
 void take_waiting_apart(std::vector<DiffInput>& a, std::vector<DiffInput>& b) {
-  if (!is_job(a) || !is_job(b)) return;
+  // Who waits for whom is another question where other ranks are there.
+  if (!is_job(a) || !is_job(b) || ranks_of(a) != ranks_of(b)) return;
   const Job job_a = job_of(a);
   const Job job_b = job_of(b);
   if (!job_a.aligned() || !job_b.aligned()) return;

@@ -91,6 +91,13 @@ class Reducer {
         analyses_(analyses),
         by_iteration_(by_iteration) {
     for (const DeviceFlow& device : analyses.flow.devices) idle_.try_emplace(device.device, device);
+    const auto& rows = trace_.activities;
+    for (uint32_t i = 0; i < rows.size(); ++i) {
+      if (rows.kind[i] == ActivityKind::kSync) continue;
+      const auto [last, is_new] =
+          last_ns_.try_emplace(trace_.streams[rows.stream[i].index()].device, INT64_MIN);
+      last->second = std::max(last->second, trace_.end_ns(ActivityId(i)));
+    }
   }
 
   DiffRun run() {
@@ -287,7 +294,12 @@ class Reducer {
     };
     const auto view = idle_.find(gpu);
     if (view == idle_.end()) return add("idle: no evidence", length_ns(idle));
-    const IdleTime time = view->second.in(idle);
+    // What lies behind the last work of a device has no work that could tell a cause.
+    const auto last = last_ns_.find(gpu);
+    const std::vector<Interval> before =
+        last == last_ns_.end() ? idle : clip(idle, {INT64_MIN, last->second});
+    add("idle: after the last work", length_ns(idle) - length_ns(before));
+    const IdleTime time = view->second.in(before);
     for (size_t c = 0; c < kFlowCauses; ++c) {
       add("idle: " + std::string(cause_words(static_cast<FlowCause>(c))), time.cause_ns[c]);
     }
@@ -492,8 +504,9 @@ class Reducer {
   std::vector<DeviceWork> works_;  // parallel to levels.rows
   Partition partition_;
   std::map<GpuWindow, uint32_t> sample_of_;
-  std::vector<uint32_t> chain_of_;    // per activity, into planned_kernels
-  std::map<int64_t, IdleView> idle_;  // by GPU
+  std::vector<uint32_t> chain_of_;      // per activity, into planned_kernels
+  std::map<int64_t, IdleView> idle_;    // by GPU
+  std::map<int64_t, int64_t> last_ns_;  // by GPU: where its last work ends
 };
 
 }  // namespace

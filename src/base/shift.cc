@@ -11,6 +11,7 @@ namespace {
 
 constexpr size_t kExactUpTo = 30;
 constexpr size_t kMostBlocks = 64;  // more tell nothing more about an interval and cost time
+constexpr size_t kFewBlocks = 24;
 
 // The normal quantile that `tail` lies above, by halving; 0 < tail < 0.5.
 double normal_above(double tail) {
@@ -65,6 +66,22 @@ std::ptrdiff_t cut_off(size_t n, size_t m, double tail) {
   return cut_ways(ways_of_u(n, m), tail);
 }
 
+// By how much wider the test's spread is, by what each side adds to it.
+double widening_of(size_t n_a, double memory_a, size_t n_b, double memory_b) {
+  const double share_a = 1 / static_cast<double>(n_a);
+  const double share_b = 1 / static_cast<double>(n_b);
+  return std::sqrt((memory_a * memory_a * share_a + memory_b * memory_b * share_b) /
+                   (share_a + share_b));
+}
+
+// `cut` of so many ordered differences, as far from their middle as `widening` says.
+std::ptrdiff_t further_out(std::ptrdiff_t cut, size_t all, double widening) {
+  if (widening <= 1) return cut;
+  const double middle = static_cast<double>(all) / 2;
+  return static_cast<std::ptrdiff_t>(
+      std::floor(middle - widening * (middle - static_cast<double>(cut))));
+}
+
 // How many of the ordered Walsh averages of n differences lie outside at each end.
 std::ptrdiff_t cut_off_pairs(size_t n, double tail) {
   if (n > kExactUpTo) {
@@ -98,9 +115,12 @@ Shift between_ends(std::vector<double> sorted, std::ptrdiff_t cut, const std::ve
 
 }  // namespace
 
-Shift shift_between(const std::vector<double>& a, const std::vector<double>& b, double tail) {
+Shift shift_between(const std::vector<double>& a, const std::vector<double>& b, double tail,
+                    double memory_a, double memory_b) {
   if (a.empty() || b.empty()) return {};
-  const std::ptrdiff_t cut = cut_off(a.size(), b.size(), tail);
+  const double widening = widening_of(a.size(), memory_a, b.size(), memory_b);
+  const std::ptrdiff_t cut =
+      further_out(cut_off(a.size(), b.size(), tail), a.size() * b.size(), widening);
   if (cut < 0) return {};
   std::vector<double> differences;
   differences.reserve(a.size() * b.size());
@@ -122,10 +142,16 @@ Shift shift_of_pairs(const std::vector<double>& a, const std::vector<double>& b,
   return between_ends(std::move(averages), cut, a);
 }
 
-EvenBlocks::EvenBlocks(size_t n) {
-  const auto root = static_cast<size_t>(std::cbrt(static_cast<double>(n)) + 1e-9);
-  length_ = std::max({size_t{1}, root, (n + kMostBlocks - 1) / kMostBlocks});
-  count_ = n == 0 ? 0 : std::max<size_t>(1, n / length_);
+EvenBlocks::EvenBlocks(size_t n, size_t length)
+    : length_(length), count_(n == 0 ? 0 : std::max<size_t>(1, n / length)) {}
+
+EvenBlocks::EvenBlocks(size_t n)
+    : EvenBlocks(n,
+                 std::max({size_t{1}, static_cast<size_t>(std::cbrt(static_cast<double>(n)) + 1e-9),
+                           (n + kMostBlocks - 1) / kMostBlocks})) {}
+
+EvenBlocks EvenBlocks::of_few(size_t n) {
+  return {n, std::max<size_t>(1, (n + kFewBlocks - 1) / kFewBlocks)};
 }
 
 size_t EvenBlocks::of(size_t i) const { return std::min(i / length_, count_ - 1); }

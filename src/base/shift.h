@@ -8,7 +8,8 @@
 // one of A, with the interval of the Mann-Whitney test: differences of the rank that the test's
 // distribution under no change cuts off (exact up to 30 values a side, else the normal
 // approximation). It asks for no shape of the distribution, only that both sides have the same but
-// for the shift, and that values of a side do not resemble their neighbours: blocks see to that.
+// for the shift, and that values of a side do not resemble their neighbours. Where they may, the
+// ranks are cut off further out.
 // Effect: 16 steps of 150.6 ms that a loader's mending takes to 122.5 ms, one of 600 ms among them:
 // the mean grows by 1.9 ms, -37 to +79; the shift is -27.9 ms, -28.4 to -27.2.
 
@@ -27,9 +28,10 @@ struct Shift {
 };
 constexpr double kShiftTail = 0.025;  // left out at each end: 95 %
 // Exchanged sides give the opposite. tail: smaller where several shifts are looked at and the most
-// striking is told.
+// striking is told. memory_a, memory_b: how much wider the values of a side spread the test than
+// values that stand by themselves (rank_memory_widening of base/memory.h).
 Shift shift_between(const std::vector<double>& a, const std::vector<double>& b,
-                    double tail = kShiftTail);
+                    double tail = kShiftTail, double memory_a = 1, double memory_b = 1);
 
 // The same of pairs, one value of A and one of B taken under the same circumstances: the median of
 // the means of every two differences, with the interval of Wilcoxon's signed ranks. Known from six
@@ -37,16 +39,22 @@ Shift shift_between(const std::vector<double>& a, const std::vector<double>& b,
 Shift shift_of_pairs(const std::vector<double>& a, const std::vector<double>& b,
                      double tail = kShiftTail);
 
-// Stretches of a row of n iterations. Neighbouring iterations resemble each other; blocks of the
-// cube root of their number keep that (Hall, Horowitz and Jing, Biometrika 82, 1995, for the rate).
-// A short last block is made part of the one before; never more than 64.
+// Stretches of a row of n iterations, as even as whole ones can be made. A short last block is made
+// part of the one before.
 class EvenBlocks {
  public:
+  // Of the cube root of their number, 64 at most: where blocks are then taken as independent
+  // (Hall, Horowitz and Jing, Biometrika 82, 1995, for the rate).
   explicit EvenBlocks(size_t n);
+  // Each by itself up to 24, else between 13 and 24: where what blocks have in common is measured
+  // (base/memory.h). So many are enough for that, and longer ones hide less.
+  static EvenBlocks of_few(size_t n);
   size_t count() const { return count_; }
   size_t of(size_t i) const;  // i < n
 
  private:
+  EvenBlocks(size_t n, size_t length);
+
   size_t length_ = 1;
   size_t count_ = 0;
 };

@@ -29,5 +29,7 @@ MeanInterval mean_interval95(const std::vector<double>& values);
 
 // Two-sided 95 % quantile of Student's t with `df` degrees of freedom (df >= 1).
 double student_t95(size_t df);
+// What Student's t lies above in 5 of 100 cases, to 0.0011.
+double student_t95_one_sided(size_t df);
 
 }  // namespace assay

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
+
+#include "base/memory.h"
 
 namespace assay {
 namespace {
@@ -246,14 +249,43 @@ std::vector<DiffPair> pairs_of(const DiffSide& a, const DiffSide& b) {
   return pairs;
 }
 
-DiffSideFacts facts_of(const DiffSide& side) {
+DiffSideFacts facts_of(const DiffSide& side, double memory) {
+  const auto iterations = static_cast<double>(side.iterations);
   return {.runs = side.runs,
           .repeats = side.repeats,
           .iterations = side.iterations,
           .samples = side.samples,
           .blocks = side.block_samples.size(),
           .block_kind = side.block_kind,
+          .independent = side.iterations == 0 ? 0 : std::max(1.0, iterations / (memory * memory)),
           .time_ns = side.time_ns};
+}
+
+// What drawing the blocks of a side says of its time.
+struct DrawnTime {
+  double memory = 1;
+  std::vector<double> deviations;
+};
+DrawnTime drawn_time(const DiffSide& side, const BlockDraws& draws) {
+  const DiffSideMetric time = time_of(side);
+  return {draws.memory(time.block_sums, time.block_counts),
+          draws.deviations(time.block_sums, time.block_counts)};
+}
+
+std::vector<double> without_memory(DrawnTime drawn) {
+  for (double& deviation : drawn.deviations) deviation /= drawn.memory;
+  return std::move(drawn.deviations);
+}
+
+// The shift of the time per iteration, where `tail` is left out at each end.
+Shift typical_shift(const DiffSide& a, const DiffSide& b, bool paired, double tail) {
+  const std::vector<double> from = times_of_blocks(a);
+  const std::vector<double> to = times_of_blocks(b);
+  if (paired) return shift_of_pairs(from, to, tail);
+  const auto memory = [](const DiffSide& side, const std::vector<double>& times) {
+    return side.block_kind == BlockKind::kRuns ? 1 : rank_memory_widening(times);
+  };
+  return shift_between(from, to, tail, memory(a, from), memory(b, to));
 }
 
 }  // namespace
@@ -300,21 +332,25 @@ std::string no_pairs(const DiffSide& a, const DiffSide& b) {
 DiffReport compare_sides(const DiffSide& a, const DiffSide& b, const Resampling& options) {
   DiffReport report;
   report.resampling = options;
-  report.a = facts_of(a);
-  report.b = facts_of(b);
   report.change_ns = b.time_ns - a.time_ns;
   const BlockDraws draws_a =
       options.paired ? BlockDraws::of_pairs(a, b, options) : BlockDraws(a, options);
   const BlockDraws draws_b = options.paired ? draws_a : BlockDraws(b, options);
+  const DrawnTime time_a = drawn_time(a, draws_a);
+  const DrawnTime time_b = drawn_time(b, draws_b);
+  report.a = facts_of(a, time_a.memory);
+  report.b = facts_of(b, time_b.memory);
   report.metrics = compare_metrics(a, b, draws_a, draws_b);
   report.time = report.metrics.front();
-  report.typical = (options.paired ? shift_of_pairs(times_of_blocks(a), times_of_blocks(b))
-                                   : shift_between(times_of_blocks(a), times_of_blocks(b)));
-  constexpr double kSureTail = 0.0125;
-  const Shift sure = options.paired
-                         ? shift_of_pairs(times_of_blocks(a), times_of_blocks(b), kSureTail)
-                         : shift_between(times_of_blocks(a), times_of_blocks(b), kSureTail);
-  report.hidden_by_few = report.time.noise == DiffNoise::kNoise && sure.real();
+  const auto change = static_cast<double>(report.change_ns);
+  const ChangeInterval by_itself =
+      change_interval(change, draws_a, draws_b, without_memory(time_a), without_memory(time_b));
+  constexpr double kSureTail = 0.005;
+  report.typical = typical_shift(a, b, options.paired, kShiftTail);
+  report.hidden_by_few = report.time.noise == DiffNoise::kNoise &&
+                         typical_shift(a, b, options.paired, kSureTail).real();
+  report.too_few_independent = report.time.noise == DiffNoise::kNoise && !report.hidden_by_few &&
+                               judge(change, by_itself) == DiffNoise::kReal;
   if (options.paired) report.pairs = pairs_of(a, b);
   for (size_t level = 0; level < kDiffLevels; ++level) {
     report.levels[level] = LevelComparer(a, b, level, draws_a, draws_b).run(report.change_ns);

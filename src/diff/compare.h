@@ -94,6 +94,9 @@ struct DiffSideFacts {
   uint64_t samples = 0;
   uint64_t blocks = 0;
   BlockKind block_kind = BlockKind::kIterations;
+  // As many independent iterations would tell the mean of the time as well; where blocks are runs,
+  // all of them.
+  double independent = 0;
   int64_t time_ns = 0;
 };
 
@@ -113,10 +116,14 @@ struct DiffReport {
   Shift typical;                    // of the time per iteration, over blocks
   std::vector<DiffMetric> metrics;  // time_ns first, then in the order of the runs'
   std::array<DiffLevel, kDiffLevels> levels;
-  // The mean's interval holds 0, and that of the typical change at 97.5 % does not: some iterations
+  // The mean's interval holds 0, and that of the typical change at 99 % does not: some iterations
   // far from the rest hide a change of the others. At 95 %, more verdicts than said would be
   // chance.
   bool hidden_by_few = false;
+  // The change of the mean lies inside noise only because iterations may resemble those before
+  // them: were each by itself, it would be real.
+  bool too_few_independent = false;
+  bool whole_traces = false;    // no iterations on a side: each side's traces as one each
   std::vector<DiffPair> pairs;  // with Resampling::paired
   DiffRanks ranks;              // of jobs whose waiting was taken apart
   Resampling resampling;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/memory.h"
 #include "base/random.h"
 #include "base/stats.h"
 
@@ -18,20 +19,28 @@ ChangeInterval interval_of(std::vector<double> values) {
   return {true, values[cut], values[values.size() - 1 - cut]};
 }
 
+// What makes percentiles of draws of so few blocks the interval that Student's t gives.
+double few_blocks(size_t blocks) {
+  const double t = student_t95(blocks - 1);
+  if (blocks == 2) return t;
+  const auto n = static_cast<double>(blocks);
+  return std::sqrt(n / (n - 1)) * t / kNormal95;
+}
+
 }  // namespace
 
 BlockDraws::BlockDraws(const DiffSide& side, const Resampling& options)
-    : BlockDraws(side.block_samples.size(), options.resamples,
-                 mix_seeds(options.seed, side.content_hash)) {}
+    : BlockDraws(side.block_samples.size(), side.block_kind == BlockKind::kIterations,
+                 options.resamples, mix_seeds(options.seed, side.content_hash)) {}
 
 BlockDraws BlockDraws::of_pairs(const DiffSide& a, const DiffSide& b, const Resampling& options) {
   // The same with the sides exchanged.
   const uint64_t both = a.content_hash + b.content_hash;
-  return {a.block_samples.size(), options.resamples, mix_seeds(options.seed, both)};
+  return {a.block_samples.size(), false, options.resamples, mix_seeds(options.seed, both)};
 }
 
-BlockDraws::BlockDraws(size_t blocks, size_t resamples, uint64_t seed)
-    : blocks_(blocks), resamples_(resamples) {
+BlockDraws::BlockDraws(size_t blocks, bool in_order, size_t resamples, uint64_t seed)
+    : blocks_(blocks), in_order_(in_order), resamples_(resamples) {
   if (blocks_ < 2) return;
   drawn_.assign(resamples_ * blocks_, 0);
   SplitMix64 random(seed);
@@ -40,6 +49,16 @@ BlockDraws::BlockDraws(size_t blocks, size_t resamples, uint64_t seed)
       ++drawn_[r * blocks_ + static_cast<size_t>(random.below(static_cast<int64_t>(blocks_)))];
     }
   }
+}
+
+double BlockDraws::memory(const std::vector<double>& sums,
+                          const std::vector<uint64_t>& counts) const {
+  if (!in_order_) return 1;
+  std::vector<double> means;
+  for (size_t b = 0; b < blocks_; ++b) {
+    if (counts[b] > 0) means.push_back(sums[b] / static_cast<double>(counts[b]));
+  }
+  return memory_widening(means);
 }
 
 std::vector<double> BlockDraws::deviations(const std::vector<double>& sums,
@@ -53,8 +72,7 @@ std::vector<double> BlockDraws::deviations(const std::vector<double>& sums,
   }
   std::vector<double> result(resamples_, 0.0);
   if (number == 0) return result;
-  const auto n = static_cast<double>(blocks_);
-  const double widen = std::sqrt(n / (n - 1)) * student_t95(blocks_ - 1) / kNormal95;
+  const double widen = few_blocks(blocks_) * memory(sums, counts);
   const double mean = all / number;
   for (size_t r = 0; r < resamples_; ++r) {
     double sum = 0;

@@ -5,9 +5,11 @@
 // Blocks of each side are drawn with replacement and the means taken anew (percentile bootstrap).
 // With few blocks that is too narrow; deviations are widened by sqrt(n / (n - 1)) t(n - 1) / z, as
 // Hesterberg proposes ("What teachers should know about the bootstrap", The American Statistician
-// 69, 2015, section 5.3: the expanded percentile interval). A side's draws depend on its own data
-// alone, so that exchanging the sides mirrors every interval exactly, and a side against itself has
-// the interval [0, 0].
+// 69, 2015, section 5.3: the expanded percentile interval); of two blocks the far ends are one of
+// them alone, and t(1) is all that it takes. Blocks of one run are in order of time and may
+// resemble each other: deviations are widened by what that may cost the mean of this number
+// (base/memory.h). A side's draws depend on its own data alone, so that exchanging the sides
+// mirrors every interval exactly, and a side against itself has the interval [0, 0].
 
 #include <cstddef>
 #include <cstdint>
@@ -43,11 +45,14 @@ class BlockDraws {
   // per block; a resample without any count deviates by nothing.
   std::vector<double> deviations(const std::vector<double>& sums,
                                  const std::vector<uint64_t>& counts) const;
+  // How much of that is because blocks may resemble the ones before; 1 where they are runs.
+  double memory(const std::vector<double>& sums, const std::vector<uint64_t>& counts) const;
 
  private:
-  BlockDraws(size_t blocks, size_t resamples, uint64_t seed);
+  BlockDraws(size_t blocks, bool in_order, size_t resamples, uint64_t seed);
 
   size_t blocks_ = 0;
+  bool in_order_ = false;
   size_t resamples_ = 0;
   std::vector<uint16_t> drawn_;  // [resample][block]
 };

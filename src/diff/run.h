@@ -49,7 +49,7 @@ struct DiffEntry {
 };
 
 struct DiffLevelRun {
-  std::vector<DiffItem> items;                  // names are unique
+  std::vector<DiffItem> items;                  // those of one name are one
   std::vector<std::vector<DiffEntry>> samples;  // parallel to DiffRun::samples
   std::vector<uint32_t> sequence;               // items in launch order, of one typical iteration
 };

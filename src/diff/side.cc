@@ -44,7 +44,7 @@ Blocks make_blocks(const std::vector<DiffRun>& runs, const std::vector<uint32_t>
     blocks.count = static_cast<uint32_t>(blocks.repeats);
     return blocks;
   }
-  const EvenBlocks even(blocks.of.size());
+  const EvenBlocks even = EvenBlocks::of_few(blocks.of.size());
   size_t i = 0;
   for (auto& [key, block] : blocks.of) block = static_cast<uint32_t>(even.of(i++));
   blocks.count = static_cast<uint32_t>(even.count());

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/numbers.h"
 #include "report/document/results.h"
 #include "report/run/section.h"
 
@@ -65,17 +66,22 @@ std::string_view noise_words(DiffNoise noise) {
 }
 
 Facts sides_facts(const DiffReport& report) {
-  const auto items = [](const DiffSideFacts& side, const char* letter, const char* title) {
+  const auto items = [whole = report.whole_traces](const DiffSideFacts& side, const char* letter,
+                                                   const char* title) {
     const std::string key = letter;
     const std::string label = title;
     return std::vector<Item>{
-        {key + "_time_ns", label + ", time per iteration", side.time_ns, Unit::kNanoseconds},
+        {key + "_time_ns", label + ", time per iteration", side.time_ns, Unit::kNanoseconds,
+         whole ? "of a whole trace: no iterations on both sides" : ""},
         {key + "_runs", label + ", files", side.runs, Unit::kCount, "", Show::kDataOnly},
         {key + "_repeats", label + ", repeats", side.repeats, Unit::kCount, "", Show::kDataOnly},
-        {key + "_iterations", label + ", iterations", side.iterations, Unit::kCount},
+        {key + "_iterations", label + ", iterations", side.iterations, Unit::kCount,
+         whole ? "whole traces" : ""},
         {key + "_samples", label + ", iterations x GPUs", side.samples, Unit::kCount, "",
          Show::kDataOnly},
         {key + "_blocks", label + ", blocks drawn", side.blocks, Unit::kCount, "", Show::kDataOnly},
+        {key + "_independent", label + ", worth as many independent iterations", side.independent,
+         Unit::kRatio, "", Show::kDataOnly},
         {key + "_block_kind", label + ", blocks are",
          std::string(side.block_kind == BlockKind::kRuns ? "runs" : "iterations"), Unit::kText, "",
          Show::kDataOnly}};
@@ -96,6 +102,7 @@ Facts sides_facts(const DiffReport& report) {
   data("high95_ns", end_of(interval, interval.high, DiffUnit::kNanoseconds), Unit::kNanoseconds);
   facts.items.back().label = "to";
   data("noise", std::string(diff_noise_name(report.time.noise)), Unit::kText);
+  data("too_few_independent", report.too_few_independent, Unit::kNone);
   const std::optional<double> least = diff_least_change(report);
   data("least_change_ns", least ? Value(static_cast<int64_t>(std::llround(*least))) : Value(),
        Unit::kNanoseconds);
@@ -196,10 +203,10 @@ std::vector<Column> level_columns(DiffLevelKind kind) {
       column("kind", "kind", Unit::kText, kData),
       column("match", "matched by", Unit::kText, kData),
       column("rest", "rest", Unit::kNone, kData),
-      {.key = "moved", .title = "state", .unit = Unit::kText, .show = Show::kReadersOnly},
+      column("change_ns", "change", kNs, kAll),
       column("a_ns", "A", kNs, kAll),
       column("b_ns", "B", kNs, kAll),
-      column("change_ns", "change", kNs, kAll),
+      {.key = "moved", .title = "state", .unit = Unit::kText, .show = Show::kReadersOnly},
       column("share_of_change", "of change", Unit::kShare, kData),
       column("more_calls_ns", "calls", kNs, calls),
       column("slower_ns", "slower", kNs, calls),
@@ -233,10 +240,10 @@ Row level_row(const DiffRow& row, DiffLevelKind kind) {
                diff_kind_name(row.kind),
                diff_match_name(row.match),
                row.rest,
-               row_state(row),
+               row.change_ns,
                row.a.time_ns,
                row.b.time_ns,
-               row.change_ns,
+               row_state(row),
                row.share_of_change,
                row.more_calls_ns,
                row.slower_ns,
@@ -278,22 +285,25 @@ Table level_table(const DiffLevel& level, size_t top) {
 }
 
 // What each of the largest rows adds to the change, and all others together.
-Chart level_chart(const DiffLevel& level, int64_t change_ns) {
+Chart level_chart(const DiffLevel& level, const DiffReport& report) {
   constexpr size_t kBars = 15;
   Series series{.name = "contribution", .mark = Mark::kBars};
-  Chart chart{.key = std::string(diff_level_name(level.kind)) + "_waterfall",
-              .title = "What makes the change: " + std::string(level_title(level.kind)),
-              .caption = "Contributions in ns per iteration; they sum to the change, the last bar.",
-              .x = {.title = "item"},
-              .y = {.title = "change", .unit = Unit::kNanoseconds},
-              .horizontal = true};
+  Chart chart{
+      .key = std::string(diff_level_name(level.kind)) + "_waterfall",
+      .title = "What makes the change: " + std::string(level_title(level.kind)),
+      .caption =
+          "Contributions per iteration, with 95 % intervals where they are known; they sum to the "
+          "change, the last bar.",
+      .x = {.title = "item"},
+      .y = {.title = "change", .unit = Unit::kNanoseconds},
+      .horizontal = true};
   int64_t others_ns = 0;
   const auto add = [&](std::string name, int64_t ns, const ChangeInterval& interval) {
     chart.categories.push_back(std::move(name));
     const auto value = static_cast<double>(ns);
     series.y.push_back(value);
-    series.low.push_back(interval.known ? interval.low : value);
-    series.high.push_back(interval.known ? interval.high : value);
+    series.low.push_back(interval.known ? interval.low : kNan);
+    series.high.push_back(interval.known ? interval.high : kNan);
   };
   for (size_t i = 0; i < level.rows.size(); ++i) {
     const DiffRow& row = level.rows[i];
@@ -304,7 +314,7 @@ Chart level_chart(const DiffLevel& level, int64_t change_ns) {
     }
   }
   if (others_ns != 0) add("all others", others_ns, {});
-  add("change", change_ns, {});
+  add("change", report.change_ns, report.time.interval);
   chart.series.push_back(std::move(series));
   return chart;
 }
@@ -405,7 +415,7 @@ std::vector<Section> diff_sections(const DiffView& view) {
   for (const DiffLevelKind kind :
        {DiffLevelKind::kOperation, DiffLevelKind::kKernel, DiffLevelKind::kChain}) {
     details.blocks.push_back(level_table(level(kind), view.top));
-    details.blocks.push_back(level_chart(level(kind), view.report.change_ns));
+    details.blocks.push_back(level_chart(level(kind), view.report));
   }
   Section trust = trust_section(view.notes);
   trust.folded = true;

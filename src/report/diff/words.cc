@@ -16,24 +16,42 @@ namespace {
 
 std::string signed_ns(int64_t ns) { return (ns > 0 ? "+" : "") + format_ns(ns); }
 
-std::string iterations_words(const DiffSideFacts& side) {
+std::string iterations_words(const DiffSideFacts& side, bool whole) {
+  if (whole) return format_counted(side.iterations, "whole trace", "whole traces");
   std::string text = format_count(static_cast<int64_t>(side.iterations)) +
                      (side.iterations == 1 ? " iteration" : " iterations");
   if (side.repeats > 1) text += " in " + format_count(static_cast<int64_t>(side.repeats)) + " runs";
   return text;
 }
 
+// "A's 20 iterations may be worth no more than 3 independent ones".
+std::string worth(const DiffSideFacts& side, const std::string& whose) {
+  const std::string number = format_counted(static_cast<uint64_t>(std::llround(side.independent)),
+                                            "independent one", "independent ones");
+  return whose + format_counted(side.iterations, "iteration", "iterations") +
+         " may be worth no more than " + number;
+}
+
+std::string independent_words(const DiffReport& report) {
+  if (!report.too_few_independent) return "";
+  return "Iterations of a run may resemble those before them: " + worth(report.a, "A's ") + ", " +
+         worth(report.b, "B's ") +
+         ". Were each by itself, the change would lie beyond noise; several runs a side can tell.";
+}
+
 std::string sizes(const DiffReport& report) {
   if (!report.pairs.empty()) {
     return format_counted(report.pairs.size(), "pair", "pairs") + " of runs";
   }
-  const std::string a = iterations_words(report.a);
-  const std::string b = iterations_words(report.b);
+  const std::string a = iterations_words(report.a, report.whole_traces);
+  const std::string b = iterations_words(report.b, report.whole_traces);
   return a == b ? a + " a side" : a + " against " + b;
 }
 
 std::string comparison(const DiffReport& report) {
-  return format_ns(report.b.time_ns) + " per iteration against " + format_ns(report.a.time_ns);
+  return format_ns(report.b.time_ns) +
+         (report.whole_traces ? " against " : " per iteration against ") +
+         format_ns(report.a.time_ns);
 }
 
 // Whether the interval leaves room for a change that matters, and not only for none.
@@ -67,6 +85,15 @@ std::string least_words(const DiffReport& report) {
          " cannot be told from noise.";
 }
 
+// Beyond twice as long a percentage is hard to read.
+std::string how_much(const DiffMetric& time, int64_t change_ns) {
+  if (time.change_share > 1) {
+    return "B takes " + format_value(time.b / time.a, Unit::kRatio) + " times as long: ";
+  }
+  return "B is " + format_share(std::abs(time.change_share)) +
+         (change_ns > 0 ? " slower: " : " faster: ");
+}
+
 std::string answer(const DiffReport& report) {
   const DiffMetric& time = report.time;
   if (report.a.samples == 0 || report.b.samples == 0) {
@@ -79,8 +106,7 @@ std::string answer(const DiffReport& report) {
   if (report.change_ns == 0) {
     return "B takes as long as A: " + comparison(report) + " (" + sizes(report) + ").";
   }
-  std::string text = "B is " + format_share(std::abs(time.change_share)) +
-                     (report.change_ns > 0 ? " slower: " : " faster: ") + comparison(report);
+  std::string text = how_much(time, report.change_ns) + comparison(report);
   text += " (" + signed_ns(report.change_ns);
   if (time.interval.known) {
     text += ", 95 % interval " + signed_ns(std::llround(time.interval.low)) + " to " +
@@ -90,9 +116,13 @@ std::string answer(const DiffReport& report) {
   if (report.hidden_by_few) {
     text = typical_words(report) + text;
   } else if (time.noise == DiffNoise::kNoise) {
-    text = (is_wide(report) ? "Too noisy to tell: " : "No change beyond noise: ") + text;
+    text = (report.too_few_independent ? "Too few independent iterations to tell: "
+            : is_wide(report)          ? "Too noisy to tell: "
+                                       : "No change beyond noise: ") +
+           text;
   } else if (time.noise == DiffNoise::kUnknown) {
-    text += " One iteration on a side: cannot tell noise from change.";
+    text += std::string(report.whole_traces ? " One trace" : " One iteration") +
+            " on a side: cannot tell noise from change.";
   }
   return text;
 }
@@ -133,14 +163,24 @@ bool moved_aside(const Move& move) {
   return std::isfinite(took_ns) && std::abs(took_ns) * 10 < std::abs(static_cast<double>(move.ns));
 }
 
-std::string quoted(const Move& move) {
+// "name (+12 µs, new"
+std::string begun_quote(const Move& move) {
   const DiffRow& row = *move.row;
   const std::string& name = row.b.shown.empty() ? row.a.shown : row.b.shown;
   std::string text = shorten_middle(clean_text(name), 48) + " (" + signed_ns(move.ns);
   if (row.kind == DiffKind::kAppeared) text += ", new";
   if (row.kind == DiffKind::kVanished) text += ", gone";
-  if (moved_aside(move)) text += move.ns > 0 ? ", no longer hidden" : ", now hidden";
-  return text + ")";
+  return text;
+}
+
+// Of its own time.
+std::string quoted(const Move& move) {
+  const bool aside = moved_aside(move);
+  return begun_quote(move) +
+         (!aside        ? ""
+          : move.ns > 0 ? ", no longer hidden"
+                        : ", now hidden") +
+         ")";
 }
 
 std::string share_of(int64_t told, int64_t change) {
@@ -160,7 +200,9 @@ std::string sources(const std::vector<Move>& moves, int64_t change, const std::s
     told += move.ns;
   }
   if (named == 0) return "";
-  return share_of(told, change) + noun + " " + list + ".";
+  if (std::abs(told) <= std::abs(change)) return share_of(told, change) + noun + " " + list + ".";
+  return signed_ns(told) + " come from " + noun + " " + list + ", and " + signed_ns(change - told) +
+         " from all others.";
 }
 
 // Where a change is small beside its parts, these say more than what they sum to.
@@ -168,24 +210,41 @@ std::string largest_moves(const std::vector<Move>& moves, const std::string& nou
   std::string list;
   int named = 0;
   for (const Move& move : moves) {
-    if (named == 3) break;
+    if (named == 3 || std::abs(move.ns) * 20 < std::abs(moves.front().ns)) break;
     list += (named++ > 0 ? ", " : "") + quoted(move);
   }
   return named == 0 ? "" : "The largest moves among " + noun + ": " + list + ".";
 }
 
+// Of a change inside noise: what of it is beyond noise by itself, with the idle time before it.
+std::string beyond_noise(const DiffReport& report, DiffLevelKind kind, const std::string& noun) {
+  std::vector<Move> moves;
+  for (const DiffRow& row : level_of(report, kind).rows) {
+    const bool named = kind == DiffLevelKind::kPart || !row.rest;
+    if (named && row.noise == DiffNoise::kReal) moves.push_back({&row, row.change_ns});
+  }
+  std::string list;
+  for (size_t i = 0; i < std::min<size_t>(3, moves.size()); ++i) {
+    list += (i > 0 ? ", " : "") + begun_quote(moves[i]) + ")";
+  }
+  return moves.empty() ? "" : "Beyond noise by themselves, of " + noun + ": " + list + ".";
+}
+
 std::string origins(const DiffReport& report, DiffLevelKind kind, const std::string& noun) {
+  const bool noise = report.time.noise == DiffNoise::kNoise && !report.hidden_by_few;
+  if (noise) return beyond_noise(report, kind, noun);
+
   const std::vector<Move> moves = moves_of(level_of(report, kind));
   const int64_t largest = moves.empty() ? 0 : std::abs(moves.front().ns);
   const bool cancelling = largest > std::abs(report.change_ns);
   return cancelling ? largest_moves(moves, noun) : sources(moves, report.change_ns, noun);
 }
 
-// Every kernel changed by the same factor: what they have in common is no kernel.
-std::string common_factor(const DiffReport& report) {
+// The factor by which `of` (a number of a row's side) changed in nine tenths of the kernels' time
+// and in `least_kernels` or more; 1 where there is none, or hardly any.
+double common_ratio(const DiffReport& report, double DiffRowSide::* of, size_t least_kernels) {
   constexpr double kAlike = 0.02;
   constexpr double kChanged = 0.03;
-  constexpr size_t kLeastKernels = 5;
   constexpr double kMost = 0.9;
   struct Ratio {
     double ratio = 0;
@@ -197,20 +256,33 @@ std::string common_factor(const DiffReport& report) {
     if (row.rest) continue;
     const auto busy_ns = static_cast<double>(row.a.busy_ns);
     all_ns += busy_ns;
-    if (row.kind != DiffKind::kBoth || !(row.a.dur_mean_ns > 0)) continue;
-    ratios.push_back({row.b.dur_mean_ns / row.a.dur_mean_ns, busy_ns});
+    if (row.kind != DiffKind::kBoth || !(row.a.*of > 0)) continue;
+    ratios.push_back({row.b.*of / row.a.*of, busy_ns});
   }
-  if (ratios.size() < kLeastKernels) return "";
+  if (ratios.size() < least_kernels) return 1;
   std::vector<double> values;
   for (const Ratio& one : ratios) values.push_back(one.ratio);
   const double middle = median(std::move(values));
-  if (std::abs(middle - 1) < kChanged) return "";
   double alike_ns = 0;
   for (const Ratio& one : ratios) {
     if (std::abs(one.ratio - middle) <= kAlike * middle) alike_ns += one.busy_ns;
   }
-  if (alike_ns < kMost * all_ns) return "";
-  return "Every kernel takes " + format_value(middle, Unit::kRatio) +
+  return std::abs(middle - 1) < kChanged || alike_ns < kMost * all_ns ? 1 : middle;
+}
+
+// Every kernel changed by the same factor: what they have in common is no kernel.
+std::string common_factor(const DiffReport& report) {
+  constexpr size_t kLeastKernels = 5;
+  const double often = common_ratio(report, &DiffRowSide::calls, kLeastKernels);
+  const double factor = common_ratio(report, &DiffRowSide::dur_mean_ns, kLeastKernels);
+  std::string text;
+  if (often != 1 && !report.whole_traces) {
+    text = "Every kernel runs " + format_value(often, Unit::kRatio) +
+           " times as often per iteration: iterations may not be the same work.";
+  }
+  if (factor == 1 || report.time.noise == DiffNoise::kNoise) return text;
+  return text + (text.empty() ? "" : " ") + "Every kernel takes " +
+         format_value(factor, Unit::kRatio) +
          " times as long: look at clocks, power, the card or the batch, not at one kernel.";
 }
 
@@ -346,16 +418,18 @@ std::vector<std::string> diff_words(const DiffView& view) {
   const auto add = [&](std::string text) {
     if (!text.empty()) words.push_back(std::move(text));
   };
+  add(independent_words(report));
   add(least_words(report));
   add(gates_sentence(view.gates));
   if (report.a.samples > 0 && report.b.samples > 0) {
     add(ranks_sentence(report));
     add(common_factor(report));
-    add(origins(report, DiffLevelKind::kPart, "the parts of an iteration"));
+    add(origins(report, DiffLevelKind::kPart,
+                report.whole_traces ? "the parts of a trace" : "the parts of an iteration"));
     add(origins(report, DiffLevelKind::kOperation, "the operations"));
     add(origins(report, DiffLevelKind::kKernel, "the kernels"));
+    add(counts(level_of(report, DiffLevelKind::kKernel), "kernels"));
   }
-  add(counts(level_of(report, DiffLevelKind::kKernel), "kernels"));
   for (const TrustNote& note : view.notes) {
     const bool loud = note.what == "diff_gpu" || note.what == "diff_tracer" ||
                       note.what == "diff_windows" || note.what == "diff_basis" ||

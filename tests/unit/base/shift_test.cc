@@ -66,6 +66,16 @@ TEST(ShiftBetween, ASmallerTailMakesAWiderInterval) {
   EXPECT_TRUE(shift_between(many, many, 0.0025).known);
 }
 
+// Twice the spread: of 64 differences 13 and 32 less 19 lie outside, 32 - 2 * 19 is below 0.
+TEST(ShiftBetween, AMemoryMakesAWiderInterval) {
+  const std::vector<double> a = {1, 2, 3, 4, 5, 6, 7, 8};
+  const std::vector<double> b = {11, 12, 13, 14, 15, 16, 17, 18};
+  EXPECT_LT(shift_between(a, b, kShiftTail, 1.2, 1.2).low, shift_between(a, b).low);
+  EXPECT_FALSE(shift_between(a, b, kShiftTail, 2, 2).known);
+  EXPECT_EQ(shift_between(a, b, kShiftTail, 1.3, 1).low,
+            -shift_between(b, a, kShiftTail, 1, 1.3).high);
+}
+
 TEST(EvenBlocks, AreOfTheCubeRootAndNoneIsShort) {
   const EvenBlocks seven(7);
   EXPECT_EQ(seven.count(), 7u);
@@ -78,6 +88,17 @@ TEST(EvenBlocks, AreOfTheCubeRootAndNoneIsShort) {
   EXPECT_LE(EvenBlocks(1000000).count(), 64u);
   EXPECT_EQ(block_means({1, 2, 3, NAN}), (std::vector<double>{1, 2, 3}));
   EXPECT_EQ(block_means({1, 3, 5, 7, 9, 11, 13, 15}), (std::vector<double>{2, 6, 10, 14}));
+}
+
+TEST(EvenBlocks, OfFewAreEachByItselfUpTo24) {
+  EXPECT_EQ(EvenBlocks::of_few(24).count(), 24u);
+  const EvenBlocks of_two = EvenBlocks::of_few(26);
+  EXPECT_EQ(of_two.count(), 13u);
+  EXPECT_EQ(of_two.of(25), 12u);
+  const EvenBlocks odd = EvenBlocks::of_few(27);  // the last has three
+  EXPECT_EQ(odd.of(26), 12u);
+  EXPECT_EQ(EvenBlocks::of_few(0).count(), 0u);
+  EXPECT_EQ(EvenBlocks::of_few(1000000).count(), 23u);
 }
 
 }  // namespace

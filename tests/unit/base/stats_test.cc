@@ -71,5 +71,14 @@ TEST(Stats, TheMedianOfTimesIsAWholeNanosecond) {
   EXPECT_EQ(median_ns({10, 1, 4, 5}), 5);  // of 4.5
 }
 
+// Tables of Student's t at 0.95.
+TEST(Student, OneSided) {
+  EXPECT_NEAR(student_t95_one_sided(1), 6.3138, 1e-3);
+  EXPECT_NEAR(student_t95_one_sided(2), 2.9200, 1e-3);
+  EXPECT_NEAR(student_t95_one_sided(3), 2.3534, 1.1e-3);
+  EXPECT_NEAR(student_t95_one_sided(7), 1.8946, 1e-3);
+  EXPECT_NEAR(student_t95_one_sided(23), 1.7139, 1e-3);
+}
+
 }  // namespace
 }  // namespace assay

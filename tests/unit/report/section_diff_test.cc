@@ -116,5 +116,107 @@ TEST(SectionDiff, TheSentenceOnKernelsLeavesOutRests) {
   EXPECT_THAT(words.back(), HasSubstr("1 appeared, 1 vanished and 0 were matched"));
 }
 
+// 8 iterations of A at an effective 2.6, of B at 1.
+TEST(SectionDiff, TooFewIndependentIterationsAreNamed) {
+  DiffReport report = noisy();
+  report.too_few_independent = true;
+  report.a.independent = 2.6;
+  report.b.independent = 1;
+  const std::vector<std::string> words = diff_words({report, {}, {}});
+  EXPECT_THAT(words[0], HasSubstr("Too few independent iterations to tell: B is 1.3 % slower"));
+  EXPECT_THAT(words[1], HasSubstr("A's 8 iterations may be worth no more than 3 independent ones, "
+                                  "B's 8 iterations may be worth no more than 1 independent one."));
+}
+
+// A change inside noise has no sources; what is beyond noise by itself is named, the rest is not.
+TEST(SectionDiff, NoiseHasNoSources) {
+  DiffReport report = noisy();
+  DiffLevel& kernels = report.levels[static_cast<size_t>(DiffLevelKind::kKernel)];
+  kernels.kind = DiffLevelKind::kKernel;
+  kernels.rows = {row_of("gemm", false, DiffKind::kBoth, 9'000),
+                  row_of("relu", false, DiffKind::kBoth, -4'000)};
+  kernels.rows[0].noise = DiffNoise::kNoise;
+  kernels.rows[1].noise = DiffNoise::kReal;
+  std::string said;
+  for (const std::string& sentence : diff_words({report, {}, {}})) said += sentence + "\n";
+  EXPECT_THAT(said, HasSubstr("Beyond noise by themselves, of the kernels: relu (-4.00 \u00b5s)."));
+  EXPECT_THAT(said, Not(HasSubstr("gemm")));
+}
+
+DiffReport of_kernels(double often, double longer) {
+  DiffReport report = noisy();
+  report.time.noise = DiffNoise::kReal;
+  DiffLevel& kernels = report.levels[static_cast<size_t>(DiffLevelKind::kKernel)];
+  kernels.kind = DiffLevelKind::kKernel;
+  for (const char* name : {"a", "b", "c", "d", "e"}) {
+    DiffRow row = row_of(name, false, DiffKind::kBoth, 0);
+    row.a.calls = 3;
+    row.b.calls = 3 * often;
+    row.a.dur_mean_ns = 1000;
+    row.b.dur_mean_ns = 1000 * longer;
+    row.a.busy_ns = 3000;
+    kernels.rows.push_back(row);
+  }
+  return report;
+}
+
+std::string common_words(const DiffReport& report) {
+  for (const std::string& sentence : diff_words({report, {}, {}})) {
+    if (sentence.starts_with("Every kernel")) return sentence;
+  }
+  return "";
+}
+
+TEST(SectionDiff, WhatAllKernelsHaveInCommonIsNoKernel) {
+  EXPECT_EQ(common_words(of_kernels(2, 1)),
+            "Every kernel runs 2.00 times as often per iteration: iterations may not be the same "
+            "work.");
+  EXPECT_EQ(common_words(of_kernels(1, 1.2)),
+            "Every kernel takes 1.20 times as long: look at clocks, power, the card or the batch, "
+            "not at one kernel.");
+  EXPECT_EQ(common_words(of_kernels(1, 1)), "");
+  DiffReport noise = of_kernels(1, 1.2);
+  noise.time.noise = DiffNoise::kNoise;
+  EXPECT_EQ(common_words(noise), "");
+}
+
+TEST(SectionDiff, AWholeTraceIsNoIteration) {
+  DiffReport report = noisy();
+  report.whole_traces = true;
+  report.a.iterations = report.b.iterations = 1;
+  report.time.noise = DiffNoise::kUnknown;
+  report.time.interval = {};
+  const std::string words = diff_words({report, {}, {}}).front();
+  EXPECT_THAT(words, HasSubstr("152 \u00b5s against 150 \u00b5s"));
+  EXPECT_THAT(words, HasSubstr("1 whole trace a side). One trace on a side"));
+  EXPECT_THAT(words, Not(HasSubstr("iteration")));
+}
+
+TEST(SectionDiff, MoreThanTwiceAsLongIsNoPercentage) {
+  DiffReport report = noisy();
+  report.time.noise = DiffNoise::kReal;
+  report.time.b = 1'200'000;
+  report.time.change_share = 7;
+  EXPECT_THAT(diff_words({report, {}, {}}).front(), HasSubstr("B takes 8.00 times as long: "));
+}
+
+// Two parts of -4 and -3 us, and 5 us the other way: they are more than the change.
+TEST(SectionDiff, SourcesThatAreMoreThanTheChangeLeaveARest) {
+  DiffReport report = noisy();
+  report.time.noise = DiffNoise::kReal;
+  report.change_ns = -5'000;
+  DiffLevel& parts = report.levels[static_cast<size_t>(DiffLevelKind::kPart)];
+  parts.kind = DiffLevelKind::kPart;
+  parts.rows = {row_of("idle: input", true, DiffKind::kBoth, -4'000),
+                row_of("idle: operators", true, DiffKind::kBoth, -3'000),
+                row_of("computing", true, DiffKind::kBoth, 2'000)};
+  std::string said;
+  for (const std::string& sentence : diff_words({report, {}, {}})) said += sentence + "\n";
+  EXPECT_THAT(said,
+              HasSubstr("-7.00 \u00b5s come from the parts of an iteration idle: input (-4.00 "
+                        "\u00b5s), idle: operators (-3.00 \u00b5s), and +2.00 \u00b5s from all "
+                        "others."));
+}
+
 }  // namespace
 }  // namespace assay

@@ -1,0 +1,16 @@
+#pragma once
+
+// Ordinals of operations: "aten::linear[1]" is the second of its kind in a block of layers. Where
+// the sides have other numbers of a kind, the second here is not the second there.
+
+#include <vector>
+
+#include "diff/run.h"
+
+namespace assay {
+
+// Takes the ordinals from operations of every kind that has not the same ones on both sides, so
+// that they are one item a side.
+void join_unlike_ordinals(std::vector<DiffRun>& a, std::vector<DiffRun>& b);
+
+}  // namespace assay
