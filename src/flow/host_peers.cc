@@ -6,6 +6,7 @@
 #include "flow/host_peers.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -22,43 +23,82 @@ constexpr size_t kLeastOfDevices = 3;  // ranks
 
 using Names = std::map<std::string, int64_t>;
 
-std::vector<HostSpell> merged_slices(const Trace& trace, const std::vector<FlowSlice>& slices,
-                                     Interval window) {
-  std::vector<HostSpell> spells;
+// A spell of which the name is not copied yet.
+struct Stretch {
+  Interval span;
+  StringId name = {};
+  bool waits = false;
+  bool device = false;
+
+  int64_t length_ns() const { return span.end_ns - span.start_ns; }
+};
+
+bool is_of_host(FlowCause cause) {
+  return is_host_work(cause) || cause == FlowCause::kNothingAsked || cause == FlowCause::kInput ||
+         cause == FlowCause::kAlloc;
+}
+
+// waits_for_others of any text of a trace, each asked for once.
+class WaitingNames {
+ public:
+  explicit WaitingNames(const Trace& trace) : trace_(trace), known_(trace.strings.size(), 0) {}
+  bool operator()(StringId name) {
+    if (!name) return false;
+    char& known = known_[name.index()];
+    if (known == 0) known = waits_for_others(trace_.text(name)) ? 'y' : 'n';
+    return known == 'y';
+  }
+
+ private:
+  const Trace& trace_;
+  std::vector<char> known_;
+};
+
+std::vector<Stretch> merged_slices(const Trace& trace, const std::vector<FlowSlice>& slices,
+                                   Interval window) {
+  WaitingNames waiting(trace);
+  std::vector<Stretch> spells;
   for (const FlowSlice& slice : slices) {
     const Interval span{std::max(slice.span.start_ns, window.start_ns),
                         std::min(slice.span.end_ns, window.end_ns)};
-    if (span.end_ns <= span.start_ns) continue;
-    const bool of_host = is_host_work(slice.cause) || slice.cause == FlowCause::kNothingAsked ||
-                         slice.cause == FlowCause::kInput || slice.cause == FlowCause::kAlloc;
-    if (!of_host) continue;
+    if (span.end_ns <= span.start_ns || !is_of_host(slice.cause)) continue;
     const bool named = slice.source != RowSource::kNone && slice.row != kNoFlowRow;
-    const StringId id = named ? row_name(trace, slice.source, slice.row) : StringId();
-    std::string name = id ? std::string(trace.text(id)) : std::string();
-    const bool waits = slice.cause != FlowCause::kInput && waits_for_others(name);
+    const StringId name = named ? row_name(trace, slice.source, slice.row) : StringId();
+    const bool waits = slice.cause != FlowCause::kInput && waiting(name);
     if (slice.cause == FlowCause::kNothingAsked && !waits) continue;  // a host that is done
-    const bool goes_on =
-        !spells.empty() && spells.back().span.end_ns == span.start_ns && spells.back().name == name;
+    const bool goes_on = !spells.empty() && spells.back().span.end_ns == span.start_ns &&
+                         spells.back().name == name && spells.back().waits == waits;
     if (goes_on) {
       spells.back().span.end_ns = span.end_ns;
     } else {
-      spells.push_back({span, std::move(name), waits});
+      spells.push_back({span, name, waits});
     }
   }
   return spells;
 }
 
 // Stretches in which the device computes with hardly a gap.
-void add_compute(const std::vector<Interval>& compute, std::vector<HostSpell>& spells) {
+void add_compute(const std::vector<Interval>& compute, std::vector<Stretch>& spells) {
   constexpr int64_t kHardlyNs = 20'000;
   const size_t first = spells.size();
   for (const Interval& span : compute) {
     if (spells.size() > first && span.start_ns - spells.back().span.end_ns <= kHardlyNs) {
       spells.back().span.end_ns = span.end_ns;
     } else {
-      spells.push_back({.span = span, .name = "", .device = true});
+      spells.push_back({.span = span, .device = true});
     }
   }
+}
+
+// At most kMostSpells, the longest, in their order.
+void keep_longest(std::vector<Stretch>& spells) {
+  std::erase_if(spells, [](const Stretch& one) { return one.length_ns() < kLeastSpellNs; });
+  if (spells.size() <= kMostSpells) return;
+  std::vector<int64_t> lengths;
+  for (const Stretch& one : spells) lengths.push_back(one.length_ns());
+  std::nth_element(lengths.begin(), lengths.begin() + kMostSpells, lengths.end(), std::greater<>());
+  const int64_t least_ns = lengths[kMostSpells];
+  std::erase_if(spells, [&](const Stretch& one) { return one.length_ns() <= least_ns; });
 }
 
 // Waits of one name on every rank that has it.
@@ -104,6 +144,9 @@ class Finder {
       }
       waits_.push_back(merge_intervals(std::move(waits)));
       works_.push_back(merge_intervals(std::move(works)));
+    }
+    if (std::all_of(waits_.begin(), waits_.end(), [](const auto& own) { return own.empty(); })) {
+      return std::nullopt;
     }
     std::optional<HostsWait> found = held_by_one();
     return found ? found : held_in_turn();
@@ -193,12 +236,11 @@ class Finder {
     Names held;
     int64_t all_ns = 0;
     int64_t held_ns = 0;
+    // Nobody works while it waits itself: what any rank does is what the others do.
+    std::vector<Interval> others;
+    for (const auto& works : works_) others.insert(others.end(), works.begin(), works.end());
+    others = merge_intervals(std::move(others));
     for (uint32_t r = 0; r < spells_.size(); ++r) {
-      std::vector<Interval> others;
-      for (uint32_t q = 0; q < works_.size(); ++q) {
-        if (q != r) others.insert(others.end(), works_[q].begin(), works_[q].end());
-      }
-      others = merge_intervals(std::move(others));
       std::vector<Interval> own;
       for (const HostSpell& spell : spells_[r]) {
         if (!together_.contains(spell.name)) continue;
@@ -304,20 +346,14 @@ class Finder {
 
 std::vector<HostSpell> host_spells(const Trace& trace, const FlowReport& report) {
   const DeviceFlow& devices = report.all_devices();
-  std::vector<HostSpell> spells = merged_slices(trace, devices.idle, report.window);
-  add_compute(clip(devices.compute, report.window), spells);
-  std::erase_if(spells, [](const HostSpell& spell) {
-    return spell.span.end_ns - spell.span.start_ns < kLeastSpellNs;
-  });
-  if (spells.size() <= kMostSpells) return spells;
-  const auto length = [](const HostSpell& spell) {
-    return spell.span.end_ns - spell.span.start_ns;
-  };
-  std::vector<int64_t> lengths;
-  for (const HostSpell& spell : spells) lengths.push_back(length(spell));
-  std::nth_element(lengths.begin(), lengths.begin() + kMostSpells, lengths.end(), std::greater<>());
-  const int64_t least_ns = lengths[kMostSpells];
-  std::erase_if(spells, [&](const HostSpell& spell) { return length(spell) <= least_ns; });
+  std::vector<Stretch> found = merged_slices(trace, devices.idle, report.window);
+  add_compute(clip(devices.compute, report.window), found);
+  keep_longest(found);
+  std::vector<HostSpell> spells;
+  for (const Stretch& one : found) {
+    spells.push_back({one.span, one.name ? std::string(trace.text(one.name)) : std::string(),
+                      one.waits, one.device});
+  }
   return spells;
 }
 
