@@ -34,8 +34,8 @@ itself, like the one before, and of a drift. The rows *held out* were made when 
 """
 SAME = """
 *Like the one before*: by that correlation. *Late ends*: an iteration that ends late is long, the next one short. *A drift*, *a step*:
-by about 3 % within a run, another one in each run. *A spread with a memory*: quiet times and uneasy ones. *Two clocks*: 3 % apart, changing every 20 iterations. *Some far*: 5 % take 1.5 to
-5 times as long. Above 5 % is what happened to the whole of a run: a step before its first iterations, one clock from begin to
+by about 3 % within a run, another one in each run. *A spread with a memory*: quiet times and uneasy ones. *Two clocks*: 3 % apart,
+changing every 20 iterations. *Some far*: 5 % take 1.5 to 5 times as long. Above 5 % is what happened to the whole of a run: a step before its first iterations, one clock from begin to
 end, a part of a wave. No iteration shows it; several runs a side do.
 
 """
@@ -54,8 +54,8 @@ Machines differ by 3 %, runs of one machine by 0.3 %, runs have four iterations 
 """
 SERIES = """
 Durations of one kernel, of the traces in `shared/data` up to 12 MB, split in two; nothing was chosen by them. *Every other* tells of
-real differences: calls of a kernel often alternate between two tensors, and most of what it tells has the same sign in
-both halves of a run.
+real differences: calls of a kernel often alternate between two tensors; of the 25 series that differ most so, 24 do it the same way in
+both halves of the run.
 """
 SCENES = """
 Scenes whose difference is known (`tests/golden/check_diff_verdicts.py`): one slow rank among eight is named with its 412 µs,

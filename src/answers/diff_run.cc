@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "answers/analyses.h"
+#include "base/interval_index.h"
 #include "diff/partition.h"
 #include "ingest/load.h"
 #include "kernels/name.h"
@@ -92,12 +93,17 @@ class Reducer {
         by_iteration_(by_iteration) {
     for (const DeviceFlow& device : analyses.flow.devices) idle_.try_emplace(device.device, device);
     const auto& rows = trace_.activities;
+    std::map<int64_t, std::vector<Interval>> others;
     for (uint32_t i = 0; i < rows.size(); ++i) {
       if (rows.kind[i] == ActivityKind::kSync) continue;
-      const auto [last, is_new] =
-          last_ns_.try_emplace(trace_.streams[rows.stream[i].index()].device, INT64_MIN);
-      last->second = std::max(last->second, trace_.end_ns(ActivityId(i)));
+      const int64_t gpu = trace_.streams[rows.stream[i].index()].device;
+      const int64_t end_ns = trace_.end_ns(ActivityId(i));
+      const auto [last, is_new] = last_ns_.try_emplace(gpu, INT64_MIN);
+      last->second = std::max(last->second, end_ns);
+      if (rows.kind[i] == ActivityKind::kOther) others[gpu].push_back({rows.start_ns[i], end_ns});
     }
+    for (auto& [gpu, spans] : others)
+      others_.try_emplace(gpu, IntervalIndex(merge_intervals(std::move(spans))));
   }
 
   DiffRun run() {
@@ -303,8 +309,13 @@ class Reducer {
     for (size_t c = 0; c < kFlowCauses; ++c) {
       add("idle: " + std::string(cause_words(static_cast<FlowCause>(c))), time.cause_ns[c]);
     }
-    // Where the device is idle by levels, yet has rows that are neither kernels nor copies.
-    add("other device work", time.copy_ns + time.other_work_ns);
+    // Where the device is idle by levels, yet has rows that are neither kernels nor copies; the
+    // rest lies before the first of what could tell a cause.
+    const auto others = others_.find(gpu);
+    const int64_t others_ns = others == others_.end() ? 0 : others->second.length_in(before);
+    const int64_t work_ns = std::min(others_ns, time.other_work_ns);
+    add("other device work", time.copy_ns + work_ns);
+    add("idle: no evidence", time.other_work_ns - work_ns);
   }
 
   void fill_level(DiffLevelKind kind) {
@@ -504,9 +515,10 @@ class Reducer {
   std::vector<DeviceWork> works_;  // parallel to levels.rows
   Partition partition_;
   std::map<GpuWindow, uint32_t> sample_of_;
-  std::vector<uint32_t> chain_of_;      // per activity, into planned_kernels
-  std::map<int64_t, IdleView> idle_;    // by GPU
-  std::map<int64_t, int64_t> last_ns_;  // by GPU: where its last work ends
+  std::vector<uint32_t> chain_of_;           // per activity, into planned_kernels
+  std::map<int64_t, IdleView> idle_;         // by GPU
+  std::map<int64_t, IntervalIndex> others_;  // by GPU: rows that are neither kernels nor copies
+  std::map<int64_t, int64_t> last_ns_;       // by GPU: where its last work ends
 };
 
 }  // namespace

@@ -5,7 +5,8 @@
 
 One slow rank among eight is named, and not the collective that the others wait in; one step far from the rest is no
 change; a loader that takes 28 ms less is told although one step of 600 ms lies beside; pairs of the same program are
-no change, and pairs tell a change that the differences between their machines hide; each with its opposite.
+no change, and pairs tell a change that the differences between their machines hide; each with its opposite. A rank that
+one side lacks is no waiting, a drift no change, a whole trace no iteration.
 """
 
 import argparse
@@ -84,12 +85,16 @@ def job(folder, slow, by_ns, seed, steps=12, world=8):
         (folder / f"rank{rank}.json").write_text(trace(rows, rank, world))
 
 
-def verdict(assay, *arguments):
+def document(assay, *arguments):
     done = subprocess.run([assay, "diff", *map(str, arguments), "--format", "json", "-o", "-"], capture_output=True,
                           text=True, timeout=300)
     if done.returncode != 0:
         raise SystemExit(f"diff {arguments}: {done.stderr}")
-    return json.loads(done.stdout)["verdict"]
+    return json.loads(done.stdout)
+
+
+def verdict(assay, *arguments):
+    return document(assay, *arguments)["verdict"]
 
 
 def write(folder, name, text):
@@ -117,6 +122,36 @@ def check_jobs(assay, folder, problems):
     words = verdict(assay, folder / "even", folder / "again")
     check(problems, "a rank is named where none changed", "by itself" not in " ".join(words), words)
     check(problems, "a job against itself changed", words[0].startswith("No change beyond noise"), words)
+    check(problems, "noise has sources", "come from" not in " ".join(words), words)
+    (folder / "again" / "rank7.json").unlink()
+    made = document(assay, folder / "even", folder / "again")
+    check(problems, "waiting is told apart where a rank is missing",
+          "waiting for other ranks" not in [row["a_name"] for row in made["diff"]["parts"]], made["verdict"])
+    check(problems, "the missing rank is not told", "the first that one side lacks is rank 7" in " ".join(made["verdict"]),
+          made["verdict"])
+
+
+def check_basis(assay, folder, problems):
+    """What is compared is called what it is: a whole trace no iteration, a memory no certainty, an end no other work."""
+    rng = random.Random(5)
+    labelled = single(steps_of(rng, 150.6))
+    run = write(folder, "run.json", labelled)
+    bare = json.loads(labelled)
+    bare["traceEvents"] = [e for e in bare["traceEvents"] if not e["name"].startswith("ProfilerStep")]
+    bare = write(folder, "bare.json", json.dumps(bare))
+    words = verdict(assay, run, bare)
+    check(problems, "a whole trace is an iteration", "iteration" not in words[0] and "1 whole trace a side" in words[0], words)
+    made = document(assay, run, write(folder, "other.json", single(steps_of(rng, 150.6))))
+    names = [row["a_name"] for row in made["diff"]["parts"]]
+    check(problems, "the end of a trace is other work", "idle: after the last work" in names and "other device work" not in names,
+          made["verdict"])
+    drifting = write(folder, "drifting.json", single([150.6 + 0.4 * i + rng.uniform(-1.5, 1.5) for i in range(16)]))
+    made = document(assay, run, drifting, "--fail-on", "time>+1%")
+    sides = made["diff"]["sides"]
+    check(problems, "a drift is a change", made["verdict"][0].startswith("Too few independent iterations to tell: B is "),
+          made["verdict"])
+    check(problems, "its gate says otherwise", [row["outcome"] for row in made["diff"]["gates"]] == ["within_noise"]
+          and sides.get("too_few_independent") and 1 <= sides["b_independent"] < 4, made["verdict"])
 
 
 def steps_of(rng, middle, count=16, far=None):
@@ -175,7 +210,7 @@ def main():
     parser.add_argument("--assay", required=True)
     assay = parser.parse_args().assay
     problems = []
-    for part in (check_jobs, check_steps, check_pairs):
+    for part in (check_jobs, check_basis, check_steps, check_pairs):
         with tempfile.TemporaryDirectory() as folder:
             part(assay, pathlib.Path(folder), problems)
     for problem in problems:
