@@ -601,9 +601,8 @@ constexpr FileFormat kFormats[] = {
         .name = "an XSpace profile of JAX or TensorFlow",
         .endings = ".xplane.pb",
         .match = match_xspace,
-        .give =
-            "give the trace.json.gz that lies beside it, or record the program with nsys profile "
-            "--trace=cuda,nvtx and export it (nsys export --type sqlite)",
+        .give = "give the trace.json.gz beside it, or record with nsys profile -t cuda,nvtx and "
+                "export that (nsys export --type sqlite)",
     },
     {
         .key = "perfetto_protobuf",

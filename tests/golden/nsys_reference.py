@@ -100,7 +100,7 @@ def summarize(path):
                                 and span.start <= other.start < span.end for other in push_pop)]
     tables["overheads"] = event_rows["PROFILER_OVERHEAD"]
     tables["other_events"] = [row for table in OTHER for row in event_rows[table]]
-    log["unknown_category"] = len(tables["other_events"])
+    log["unknown_category"] = len(tables["other_events"]) - len(event_rows["OSRT_API"])
 
     kinds = collections.Counter(row.kind for row in tables["activities"])
     timed = [row for name in reference.TIMED_TABLES for row in tables[name]]

@@ -152,7 +152,8 @@ Status HostRows::read_other(const char* table, std::string_view category) {
     cells_.count_row();
     NsysSpan span;
     if (!cells_.read_span(rows, 0, 1, span)) continue;
-    cells_.builder.log.add(ImportCode::kUnknownCategory);
+    // Calls of the operating system tell what the host waits for; all else here is in no number.
+    if (category != kSystemCallCategory) cells_.builder.log.add(ImportCode::kUnknownCategory);
     cells_.builder.other_events.push_back({span.start_ns, span.dur_ns,
                                            cells_.read_name(rows, 2, NameForm::kPlain), category_id,
                                            cells_.read_thread(rows, 3)});
