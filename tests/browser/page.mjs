@@ -98,6 +98,7 @@ await main({
 
   async "explains a number under the pointer and under the keyboard's focus"() {
     const { page, close } = await openReport(file);
+    await scrollThrough(page); // what is still drawn moves other terms below the pointer
     const term = page.locator(".room .term", { hasText: /^TKLQT$/ }).first();
     await term.hover();
     const tip = page.getByRole("tooltip");

@@ -285,6 +285,14 @@ def missing_file():
     return [trace for rank, trace in enumerate(dp(work, ranks=4)) if rank != 2]
 
 
+def hosts_meet(runs, category, name, after):
+    """All hosts leave a row of their own together, `after` microseconds behind the last to come."""
+    end = max(run.now for run in runs) + after
+    for run in runs:
+        run.row(category, name, run.now, end - run.now)
+        run.now = end
+
+
 def gloo():
     """All meet in gloo on the CPU each step; rank 1's host computes for 5 ms before it."""
     def step(runs, number):
@@ -293,10 +301,7 @@ def gloo():
             run.wait()
             if rank == 1:
                 run.does("python_function", "acme/eval.py(9): confusion", 5000)
-        end = max(run.now for run in runs) + 200
-        for run in runs:
-            run.row("cpu_op", "gloo:all_reduce", run.now, end - run.now)
-            run.now = end
+        hosts_meet(runs, "cpu_op", "gloo:all_reduce", 200)
     return steps(8, 16, step)
 
 
@@ -606,10 +611,7 @@ def in_turn():
             run.wait()
             if rank == number % 4:
                 run.does("python_function", "acme/gather.py(3): merge", 4000)
-        end = max(run.now for run in runs) + 100
-        for run in runs:
-            run.row("cpu_op", "gloo:gather", run.now, end - run.now)
-            run.now = end
+        hosts_meet(runs, "cpu_op", "gloo:gather", 100)
     return steps(4, 16, step)
 
 
@@ -623,10 +625,7 @@ def validates():
             for _ in range(400):
                 runs[0].launch("acme_eval_kernel", 300)
             runs[0].wait()
-            end = max(run.now for run in runs) + 100
-            for run in runs:
-                run.row("python_function", "torch/distributed/distributed_c10d.py(4000): barrier", run.now, end - run.now)
-                run.now = end
+            hosts_meet(runs, "python_function", "torch/distributed/distributed_c10d.py(4000): barrier", 100)
     return steps(4, 14, step)
 
 
