@@ -20,6 +20,7 @@ STEPS = 3
 OPERATOR = 21
 sys.path.insert(0, str(ROOT / "tests/golden"))
 from check_record import STRING, records  # noqa: E402
+from torch_python import python_with_torch  # noqa: E402
 
 problems = []
 
@@ -27,13 +28,6 @@ problems = []
 def check(holds, message):
     if not holds:
         problems.append(message)
-
-
-def python_with_torch():
-    for python in (sys.executable, "/usr/bin/python3"):
-        if subprocess.run([python, "-c", "import torch"], capture_output=True, check=False).returncode == 0:
-            return python
-    return None
 
 
 class Bench:

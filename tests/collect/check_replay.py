@@ -20,17 +20,12 @@ import tempfile
 import time
 import unittest
 
+from torch_python import python_with_torch
+
 HERE = pathlib.Path(__file__).resolve().parent
 ASSAY = PROGRAM = PYTHON = OPERATORS = None
 SKIP = 77
 TENSOR = re.compile(r"[A-Z][A-Za-z0-9]*\[[\d,]*\|[\d,]*\]")
-
-
-def python_with_torch():
-    for python in (sys.executable, "/usr/bin/python3"):
-        if subprocess.run([python, "-c", "import torch"], capture_output=True, check=False).returncode == 0:
-            return python
-    return None
 
 
 def trace_of(calls):

@@ -13,17 +13,12 @@ import sys
 import tempfile
 import unittest
 
+from torch_python import python_with_torch
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 HELPER = ROOT / "collect/pytorch/assay_torch.py"
 ASSAY = PYTHON = None
 SMALL = ["--device", "cpu", "--seq", "16", "--warmup", "1", "--timed", "2", "--repeats", "2"]
-
-
-def python_with_torch():
-    for python in (sys.executable, "/usr/bin/python3"):
-        if subprocess.run([python, "-c", "import torch"], capture_output=True, check=False).returncode == 0:
-            return python
-    return None
 
 
 class TorchHelperTest(unittest.TestCase):
