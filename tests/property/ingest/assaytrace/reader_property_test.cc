@@ -6,6 +6,8 @@
 #include <string>
 
 #include "ingest/assaytrace/reader.h"
+#include "support/bytes.h"
+#include "support/recording_maker.h"
 
 namespace assay {
 namespace {
@@ -15,34 +17,8 @@ using wire::Kind;
 constexpr int kBlocks = 4;
 constexpr int kKernelsPerBlock = 5;
 
-template <typename Record>
-void add(std::string& payload, Kind kind, Record record) {
-  record.header = {kind, sizeof(record)};
-  payload.append(reinterpret_cast<const char*>(&record), sizeof(record));
-}
-
-void add_block(std::string& file, std::string payload, uint32_t sequence, uint32_t records) {
-  wire::BlockHeader header = {};
-  header.magic = wire::kBlockMagic;
-  header.payload_bytes = static_cast<uint32_t>(payload.size());
-  header.records = records;
-  header.sequence = sequence;
-  header.session = 7;
-  header.checksum = wire::block_checksum(header, payload.data());
-  file.append(reinterpret_cast<const char*>(&header), sizeof(header));
-  file += payload;
-}
-
 std::string recording() {
-  wire::FileHeader header = {};
-  std::memcpy(header.magic, wire::kMagic, sizeof(header.magic));
-  header.version = wire::kVersion;
-  header.header_bytes = sizeof(header);
-  header.byte_order = wire::kByteOrder;
-  header.pid = 42;
-  header.session = 7;
-  header.checksum = wire::file_checksum(header);
-  std::string file(reinterpret_cast<const char*>(&header), sizeof(header));
+  std::string file = testing::recording_head();
   uint64_t time = 1'000'000;
   for (uint32_t block = 0; block < kBlocks; ++block) {
     std::string payload;
@@ -52,24 +28,16 @@ std::string recording() {
       kernel.start = time += 1000;
       kernel.end = time + 500;
       kernel.stream = 7;
-      add(payload, Kind::kKernel, kernel);
+      testing::add_record(payload, Kind::kKernel, kernel);
     }
-    if (block + 1 == kBlocks) add(payload, Kind::kFooter, wire::Footer{});
-    add_block(file, payload, block, kKernelsPerBlock + (block + 1 == kBlocks ? 1 : 0));
+    if (block + 1 == kBlocks) testing::add_record(payload, Kind::kFooter, wire::Footer{});
+    testing::add_block(file, payload, block, kKernelsPerBlock + (block + 1 == kBlocks ? 1 : 0));
   }
   return file;
 }
 
 Result<Trace> read(const std::string& bytes) {
-  size_t given = 0;
-  return read_assaytrace(
-      [bytes, given](char* to, size_t n) mutable -> Result<size_t> {
-        const size_t take = std::min(n, bytes.size() - given);
-        std::memcpy(to, bytes.data() + given, take);
-        given += take;
-        return take;
-      },
-      {});
+  return read_assaytrace(testing::bytes_of(bytes), {});
 }
 
 uint64_t count(const Trace& trace, ImportCode code) { return trace.log.entry(code).count; }

@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstring>
 #include <string>
 
 #include "ingest/assaytrace/reader.h"
+#include "support/bytes.h"
+#include "support/recording_maker.h"
 
 namespace assay {
 namespace {
@@ -36,8 +36,7 @@ class RecordingText {
 
   template <typename Record>
   void add(Kind kind, Record record) {
-    record.header = {kind, sizeof(record)};
-    payload_.append(reinterpret_cast<const char*>(&record), sizeof(record));
+    testing::add_record(payload_, kind, record);
     ++records_;
   }
 
@@ -52,29 +51,9 @@ class RecordingText {
   }
 
   Result<Trace> read(bool keep_op_inputs) {
-    wire::FileHeader head = {};
-    std::memcpy(head.magic, wire::kMagic, sizeof(head.magic));
-    head.version = wire::kVersion;
-    head.header_bytes = sizeof(head);
-    head.byte_order = wire::kByteOrder;
-    head.checksum = wire::file_checksum(head);
-    wire::BlockHeader block = {};
-    block.magic = wire::kBlockMagic;
-    block.payload_bytes = static_cast<uint32_t>(payload_.size());
-    block.records = records_;
-    block.checksum = wire::block_checksum(block, payload_.data());
-    std::string file(reinterpret_cast<const char*>(&head), sizeof(head));
-    file.append(reinterpret_cast<const char*>(&block), sizeof(block));
-    file += payload_;
-    size_t given = 0;
-    return read_assaytrace(
-        [file, given](char* to, size_t most) mutable -> Result<size_t> {
-          const size_t take = std::min(most, file.size() - given);
-          std::memcpy(to, file.data() + given, take);
-          given += take;
-          return take;
-        },
-        {.keep_op_inputs = keep_op_inputs});
+    std::string file = testing::recording_head();
+    testing::add_block(file, payload_, 0, records_);
+    return read_assaytrace(testing::bytes_of(file), {.keep_op_inputs = keep_op_inputs});
   }
 
  private:
