@@ -303,11 +303,11 @@ class CallKinds {
     } else if (!call.blocks && (long_first || before_work)) {
       call.kind = FlowCause::kCold;
       call.cold_by_first = true;
+    } else if (role == ApiRole::kAllocate || role == ApiRole::kFree) {
+      call.kind = FlowCause::kAlloc;  // where it waits for the device first, too
     } else if (call.blocks && !is_bulk_copy(call) &&
                (is_blocking(role) || waits_[row] || !stages(call))) {
       call.kind = FlowCause::kSync;
-    } else if (role == ApiRole::kAllocate || role == ApiRole::kFree) {
-      call.kind = FlowCause::kAlloc;
     }
   }
 

@@ -684,7 +684,7 @@ class LagEditor {
       case EdgeKind::kCall:
         return edited_call(row, lag_ns);
       case EdgeKind::kReturn:
-        return any(&Edit::unwaited, row) ? kCutLag : lag_ns;
+        return edited_return(row, lag_ns);
       case EdgeKind::kQueue:
         return any(&Edit::free_calls, row) ? kCutLag : lag_ns;
       case EdgeKind::kStream:
@@ -702,6 +702,15 @@ class LagEditor {
   bool any(Edit::Marks Edit::* marks, uint32_t row) const {
     return std::any_of(edits_.begin(), edits_.end(),
                        [&](const Edit* edit) { return has(edit->*marks, row); });
+  }
+
+  // A call that does not release memory does not wait before it, either.
+  int64_t edited_return(uint32_t c, int64_t lag_ns) const {
+    const FlowCause cause = return_cause(run_.calls[c]);
+    if (any(&Edit::unwaited, c)) return kCutLag;
+    if (cause == FlowCause::kSync) return lag_ns;
+    const double left = left_of(cause);
+    return left == 0 ? kCutLag : scaled_ns(lag_ns, left);
   }
 
   int64_t edited_call(uint32_t c, int64_t lag_ns) const {

@@ -282,7 +282,10 @@ class GraphMaker {
       const FlowFloor& floor = run_.floors.returns;
       // Only the last to end tells how long the return took.
       const bool last = end_ns == waited_ns && end_ns > call.start_ns;
-      const int64_t usual_ns = (last ? floor.limit_ns : floor.typical_ns) + call.poll_step_ns;
+      // A call that releases memory does so behind the wait.
+      const int64_t usual_ns = return_cause(call) == FlowCause::kAlloc
+                                   ? call.end_ns - call.start_ns
+                                   : (last ? floor.limit_ns : floor.typical_ns) + call.poll_step_ns;
       edges_.push_back(
           {end_item(work), std::min(usual_ns, call.end_ns - end_ns), EdgeKind::kReturn});
     }

@@ -51,7 +51,7 @@ void add_step(const FlowRun& run, const FlowGraph& graph, const Replayed& replay
       cause(run.calls[point.row].kind) += step.lag_ns;
       break;
     case EdgeKind::kReturn:
-      cause(FlowCause::kSync) += step.lag_ns;
+      cause(return_cause(run.calls[point.row])) += step.lag_ns;
       break;
     case EdgeKind::kAwait:
       cause(await_cause(run.calls[point.row])) += step.lag_ns;

@@ -88,7 +88,7 @@ class PathCutter {
         break;
       case EdgeKind::kReturn:
         slice.kind = PathPartKind::kReturn;
-        slice.cause = FlowCause::kSync;
+        slice.cause = return_cause(run_.calls[graph_.point(step.point).row]);
         break;
       case EdgeKind::kAwait:
         slice.kind = PathPartKind::kReturn;

@@ -73,9 +73,11 @@ uint64_t identity_errors(const FlowGraph& graph) {
 
 int64_t model_makespan_ns(const FlowRun& run, const FlowGraph& graph) {
   std::vector<int64_t> lags = graph.lag_ns;
-  for (size_t e = 0; e < lags.size(); ++e) {
-    if (graph.kind[e] == EdgeKind::kReturn) {
-      lags[e] = std::min(lags[e], run.floors.returns.typical_ns);
+  for (uint32_t p = 0; p < graph.points(); ++p) {
+    for (uint32_t e = graph.first_edge[p]; e < graph.first_edge[p + 1]; ++e) {
+      const bool returns = graph.kind[e] == EdgeKind::kReturn &&
+                           return_cause(run.calls[graph.point(p).row]) == FlowCause::kSync;
+      if (returns) lags[e] = std::min(lags[e], run.floors.returns.typical_ns);
     }
   }
   return makespan_ns(run, graph, replay(graph, {.residuals = Residuals::kDrop, .lags_ns = &lags}));
@@ -93,8 +95,9 @@ std::vector<int64_t> scaled_lags(const FlowRun& run, const FlowGraph& graph,
           lags[e] = scaled(lags[e], factor(run.calls[point.row].kind));
           break;
         case EdgeKind::kReturn: {
-          const bool waits = run.calls[point.row].kind == FlowCause::kSync;
-          if (waits && factor(FlowCause::kSync) == 0) lags[e] = kCutLag;
+          const FlowCause waits = run.calls[point.row].kind;
+          const bool cut = waits == FlowCause::kSync || waits == FlowCause::kAlloc;
+          if (cut && factor(waits) == 0) lags[e] = kCutLag;
           break;
         }
         case EdgeKind::kWork:

@@ -53,6 +53,12 @@ struct FlowCall {
   bool after_unrecorded = false;  // and in between nothing was recorded: it is no wait
 };
 
+// What the time from the end of what a call waited for to its return is: one that releases memory
+// does so behind its wait.
+inline FlowCause return_cause(const FlowCall& call) {
+  return call.kind == FlowCause::kAlloc ? FlowCause::kAlloc : FlowCause::kSync;
+}
+
 // What the time from its after_work's end to a call is.
 inline FlowCause await_cause(const FlowCall& call) {
   return call.after_unrecorded ? FlowCause::kNothingAsked : FlowCause::kSync;

@@ -53,6 +53,7 @@ class Targets {
       end_ns = std::max(end_ns, run_.works[run_.targets[call.first_target + k]].end_ns);
     }
     if (end_ns > call.start_ns) {
+      if (return_cause(call) != FlowCause::kSync) return;
       returns_ns_.push_back(std::max<int64_t>(call.end_ns - end_ns - call.poll_step_ns, 0));
     } else if (!call.launches || call.end_ns - call.start_ns <= kLongLaunchNs) {
       // A long launch may have waited for room in the queue: it does not tell what one costs.

@@ -1,7 +1,8 @@
 // Calls that wait for the device whatever their name says: launches that return after their kernel
 // (CUDA_LAUNCH_BLOCKING, AMD_SERIALIZE_KERNEL, backends without queues), and the waits of runtimes
 // whose names are in no table. Told by what they do: nearly every longer call of the name goes on
-// until just after the end of the last work handed over before it.
+// until just after the end of the last work handed over before it. Of calls that release memory the
+// first of a series waits and the others find the device idle: each is told by itself.
 
 #include <algorithm>
 
@@ -20,6 +21,21 @@ struct OfName {
   uint64_t waits = 0;
 };
 
+// The usual time of calls that release memory, by name: what a wait comes on top of.
+std::vector<int64_t> usual_releases_ns(const FlowRun& run) {
+  std::vector<std::vector<int64_t>> durations(run.trace->strings.size());
+  for (const FlowCall& call : run.calls) {
+    if (run.links->role_of(*run.trace, call.row) != ApiRole::kFree) continue;
+    durations[run.trace->api_calls.name[call.row.index()].index()].push_back(call.end_ns -
+                                                                             call.start_ns);
+  }
+  std::vector<int64_t> usual(durations.size(), 0);
+  for (size_t name = 0; name < durations.size(); ++name) {
+    if (!durations[name].empty()) usual[name] = quantile_ns(durations[name], 0.5, 0);
+  }
+  return usual;
+}
+
 // The last end of a call's own work.
 int64_t own_end_ns(const FlowRun& run, const FlowCall& call) {
   int64_t end_ns = INT64_MIN;
@@ -29,11 +45,12 @@ int64_t own_end_ns(const FlowRun& run, const FlowCall& call) {
   return end_ns;
 }
 
-// Whether the call spends most of its time with that work, and returns soon after its end.
-bool ends_with(const FlowCall& call, int64_t work_end_ns) {
+// Whether the call spends most of its time with that work, and returns soon after its end, or not
+// much later than what it does itself takes.
+bool ends_with(const FlowCall& call, int64_t work_end_ns, int64_t own_ns) {
   const int64_t dur_ns = call.end_ns - call.start_ns;
   return work_end_ns <= call.end_ns &&
-         call.end_ns - work_end_ns <= std::max(kShortReturnNs, dur_ns / 5) &&
+         call.end_ns - work_end_ns <= std::max({kShortReturnNs, dur_ns / 5, 3 * own_ns}) &&
          work_end_ns - call.start_ns >= dur_ns / 2;
 }
 
@@ -45,6 +62,7 @@ std::vector<bool> waiting_calls(const FlowRun& run) {
   order.reserve(run.calls.size());
   for (uint32_t c = 0; c < run.calls.size(); ++c) order.push_back({run.calls[c].start_ns, c});
   sort_runs(order);
+  const std::vector<int64_t> release_ns = usual_releases_ns(run);
   std::vector<OfName> of_name(run.trace->strings.size());
   std::vector<bool> waits(run.calls.size(), false);
   int64_t last_end_ns = INT64_MIN;  // of the work of calls that began before
@@ -52,14 +70,17 @@ std::vector<bool> waiting_calls(const FlowRun& run) {
     const FlowCall& call = run.calls[at.row];
     last_end_ns = std::max(last_end_ns, own_end_ns(run, call));
     if (call.end_ns - call.start_ns < kLeastNs) continue;
-    OfName& name = of_name[names[call.row.index()].index()];
-    waits[at.row] = last_end_ns != INT64_MIN && ends_with(call, last_end_ns);
+    const size_t id = names[call.row.index()].index();
+    OfName& name = of_name[id];
+    waits[at.row] = last_end_ns != INT64_MIN && ends_with(call, last_end_ns, release_ns[id]);
     ++name.calls;
     name.waits += waits[at.row];
   }
   for (uint32_t c = 0; c < run.calls.size(); ++c) {
     const OfName& name = of_name[names[run.calls[c].row.index()].index()];
-    const bool told = name.calls >= kLeastCalls && name.waits * 10 >= name.calls * 9;
+    const bool told =
+        run.links->role_of(*run.trace, run.calls[c].row) == ApiRole::kFree ||
+        (name.calls >= kLeastCalls && name.waits * 10 >= name.calls * 9);
     waits[c] = waits[c] && told;
   }
   return waits;

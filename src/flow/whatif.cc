@@ -483,7 +483,7 @@ class BarMaker {
         of(run_.calls[graph_.point(step.point).row].kind) += ns;
         break;
       case EdgeKind::kReturn:
-        of(FlowCause::kSync) += ns;
+        of(return_cause(run_.calls[graph_.point(step.point).row])) += ns;
         break;
       case EdgeKind::kAwait:
         of(await_cause(run_.calls[graph_.point(step.point).row])) += ns;

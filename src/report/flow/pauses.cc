@@ -87,8 +87,25 @@ std::string system_calls_in(const Trace& trace, const std::vector<Interval>& pau
   return named ? std::string(trace.text(most->first)) : "";
 }
 
-// What is around the longest slice of what no row of its thread names: the shortest label, none of
-// those that are around most of the run; else calls of the operating system.
+// Whether rows of that label are around most of these pauses: what names the longest one may have
+// nothing to do with the others.
+bool is_around_most(const Trace& trace, StringId label, const std::vector<Interval>& pauses) {
+  const auto& labels = trace.annotations;
+  std::vector<Interval> spans;
+  for (size_t i = 0; i < labels.size(); ++i) {
+    if (labels.name[i] != label) continue;
+    spans.push_back({labels.start_ns[i], labels.start_ns[i] + labels.dur_ns[i]});
+  }
+  int64_t inside_ns = 0;
+  for (const Interval& span : merge_intervals(std::move(spans))) {
+    inside_ns += length_in(pauses, span);
+  }
+  return inside_ns * 2 >= length_ns(pauses);
+}
+
+// What is around the longest slice of what no row of its thread names, and around most of the
+// others: the shortest label, none of those that are around most of the run; else calls of the
+// operating system.
 std::string label_around(const Trace& trace, const Contributor& contributor,
                          const FlowReport& report) {
   constexpr double kNearlyAll = 0.9;
@@ -99,8 +116,9 @@ std::string label_around(const Trace& trace, const Contributor& contributor,
   const StringId name = shortest_around(
       labels, contributor.longest, kNearlyAll, least_ns,
       [&](size_t i) { return !classify_host_name(trace.text(labels.name[i])).step; });
-  return name ? std::string(trace.text(name))
-              : system_calls_in(trace, unnamed_pauses(report, contributor));
+  const std::vector<Interval> pauses = unnamed_pauses(report, contributor);
+  return name && is_around_most(trace, name, pauses) ? std::string(trace.text(name))
+                                                     : system_calls_in(trace, pauses);
 }
 
 // The thread that makes the first call from time_ns on.
