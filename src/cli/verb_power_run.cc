@@ -46,6 +46,7 @@ struct RunVerb {
   uint64_t seed = kSimulatedSeed;
   std::optional<uint32_t> runs;
   uint32_t rounds = 5;
+  uint32_t budget_s = 0;
   bool force = false;
   bool paper_counts = false;
 };
@@ -55,6 +56,7 @@ struct CalibrateVerb {
   std::string device = "auto";
   SensorChoice sensor = SensorChoice::kAuto;
   std::string calibration;
+  std::string record;
   uint64_t seed = kSimulatedSeed;
   uint32_t budget_s = kCalibrationBudgetS;
 };
@@ -148,6 +150,29 @@ class Keeper {
     return std::optional<ProcedureResume>(std::move(left));
   }
 
+  // What the sensor showed while it was calibrated, and when the load ran, in the same form.
+  Status keep_readings(const DeviceFacts& facts, CalibrationOptions& options) {
+    if (folder_.empty()) return Ok{};
+    PowerRecording head;
+    head.device = facts.name;
+    head.driver = facts.driver;
+    head.uuid = facts.uuid;
+    head.tick_hz = facts.tick_hz;
+    head.samples_on_cpu_clock = facts.samples_on_cpu_clock;
+    head.sensor = facts.documented;
+    head.workload = "calibration";
+    head.kernels = {"load"};
+    head.kernel_flop = {0};
+    head.kernel_bytes = {0};
+    ASSAY_TRY_ASSIGN(PowerRecordingWriter writer, PowerRecordingWriter::create(folder_, head));
+    writer_ = std::move(writer);
+    options.recorded = [this](const PowerRunRecord& record) -> Status {
+      ASSAY_TRY(writer_->append(record.samples));
+      return writer_->append(record.executions);
+    };
+    return Ok{};
+  }
+
   void watch(ProcedureObserver& observer) {
     if (folder_.empty()) return;
     observer.planned = [this](const PowerRecording& head, const PowerPlan& plan) -> Status {
@@ -176,6 +201,7 @@ ProcedureOptions options_of(const RunVerb& verb, bool interleaved) {
   options.seed = verb.seed;
   options.runs = verb.runs;
   options.rounds = verb.rounds;
+  options.budget_ns = verb.budget_s * kSecondNs;
   options.paper_counts = verb.paper_counts;
   options.profile.force = verb.force;
   // Only a kernel alone can have a window to itself.
@@ -244,7 +270,7 @@ Result<Campaign> run_campaign(const RunVerb& verb, const std::string& workload,
   const PowerReport report =
       report_power(result.recording, {result.profile}, facts, device->facts().power_limit_w);
   campaign.verdict = power_verdict_words(report);
-  for (std::string& words : procedure_words(result.plan)) {
+  for (std::string& words : procedure_words(result)) {
     campaign.verdict.push_back(std::move(words));
   }
   campaign.sections = power_sections(report);
@@ -294,6 +320,8 @@ Result<Document> calibrate_document(const CalibrateVerb& verb) {
   CalibrationOptions options;
   options.seed = verb.seed;
   options.progress = [&line](const ProcedureProgress& progress) { line.show(progress); };
+  Keeper keeper(verb.record);
+  ASSAY_TRY(keeper.keep_readings(device->facts(), options));
   auto calibrated = calibrate_sensor(*device, options);
   if (!calibrated) return not_calibrated(calibrated.take_error());
   const SensorCalibration& found = *calibrated;
@@ -358,6 +386,11 @@ void add_run_verb(Verb& power, int& exit_code) {
   sub.option("--rounds", verb->rounds, "further rounds when samples are short")
       .between(0, 100)
       .shows_default();
+  sub.option("--budget", verb->budget_s,
+             "seconds after which no further run begins; the answer comes from those there are; 0: "
+             "as long as it takes")
+      .between(0, 86'400)
+      .shows_default();
   sub.flag("--force", verb->force, "also kernels under 25 us");
   add_facts_option(sub, verb->facts);
   sub.flag("--paper-counts", verb->paper_counts,
@@ -376,6 +409,9 @@ void add_calibrate_verb(Verb& power, int& exit_code) {
   sub.option("--calibration", verb->calibration,
              "file to keep it in; default: assay/sensors in the cache folder")
       .called("FILE");
+  sub.option("--record", verb->record,
+             "folder for what the sensor showed and when the load ran; default: nothing is kept")
+      .called("FOLDER");
   sub.option("--budget", verb->budget_s, "seconds after which it gives up and keeps nothing")
       .between(1, 86'400)
       .shows_default();

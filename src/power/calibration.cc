@@ -216,6 +216,7 @@ class Calibration {
     ASSAY_TRY(device_.wait_ns(2 * scale));
     ASSAY_TRY_ASSIGN(const auto polls, device_.stop_logging());
     const std::vector<SensorUpdate> updates = find_updates(polls);
+    ASSAY_TRY(hand_on(updates, busy));
     const BoxcarFit fit = fit_boxcar(updates, busy, 3 * scale);
     if (fit.explained < kLeastExplained || fit.load_w <= fit.idle_w) {
       return Error{ErrorCode::kUnsupported,
@@ -225,6 +226,19 @@ class Calibration {
                    "", -1};
     }
     return report(updates, fit);
+  }
+
+  Status hand_on(const std::vector<SensorUpdate>& updates, const Busy& busy) const {
+    if (!options_.recorded) return Ok{};
+    PowerRunRecord record;
+    for (const SensorUpdate& update : updates) {
+      record.samples.push_back({.t_ns = update.t_ns, .power_w = update.power_w});
+    }
+    uint32_t pulse = 0;
+    for (const auto& [start_ns, end_ns] : busy) {
+      record.executions.push_back({.run = 0, .index = pulse++, .start_ns = start_ns, .end_ns = end_ns});
+    }
+    return options_.recorded(record);
   }
 
   // Lengths that are no multiples of the period, so that edges fall everywhere in it.

@@ -45,6 +45,8 @@ BoxcarFit fit_boxcar(const std::vector<SensorUpdate>& updates,
 struct CalibrationOptions {
   uint64_t seed = 1;
   std::function<void(const ProcedureProgress&)> progress;
+  // The first sighting of every value, and when the load ran, for who wants to look at the fit.
+  std::function<Status(const PowerRunRecord&)> recorded;
 };
 
 // Fails where readings do not follow the load: the result says how.

@@ -55,6 +55,7 @@ class Procedure {
 
   Result<ProcedureResult> run(const std::vector<WorkloadStep>& steps,
                               const ProcedureResume* resume) {
+    if (options_.budget_ns > 0) end_ns_ = device_.now_ns() + options_.budget_ns;
     ASSAY_TRY(prepare(steps));
     ProfileOptions profiling = options_.profile;
     profiling.kernel = kernel_;
@@ -346,7 +347,7 @@ class Procedure {
       ASSAY_TRY(record_runs(wanted));
       ASSAY_TRY_ASSIGN(const KernelProfile counted, profile_kernel(recording_, counting));
       if (counted.lois >= plan_.loi_target || counted.verdict == PowerVerdict::kRefused ||
-          plan_.mean_only || result.rounds == options_.rounds) {
+          plan_.mean_only || out_of_time_ || result.rounds == options_.rounds) {
         break;
       }
       wanted += std::max(1U, plan_.loi_target);
@@ -355,11 +356,21 @@ class Procedure {
     ASSAY_TRY_ASSIGN(result.profile, profile_kernel(recording_, profiling));
     result.recording = std::move(recording_);
     result.plan = plan_;
+    result.runs = next_run_;
+    result.out_of_time = out_of_time_;
     return result;
   }
 
+  // Enough of them for an interval, whatever the budget; then no more than it has room for.
   Status record_runs(uint32_t until) {
+    constexpr uint32_t kLeastRuns = 3;
+    const uint32_t first = next_run_;
+    const int64_t began_ns = device_.now_ns();
     for (; next_run_ < until; ++next_run_) {
+      const int64_t now_ns = device_.now_ns();
+      const int64_t each_ns = (now_ns - began_ns) / std::max(1U, next_run_ - first);
+      out_of_time_ = next_run_ >= kLeastRuns && now_ns + each_ns > end_ns_;
+      if (out_of_time_) break;
       tell("runs", next_run_, until);
       ASSAY_TRY_ASSIGN(const PowerRunRecord record,
                        record_run(next_run_, sequence(plan_.executions_per_run)));
@@ -439,6 +450,8 @@ class Procedure {
   bool interleaved_ = false;
   uint32_t next_run_ = 0;
   uint32_t settling_runs_ = 0;
+  int64_t end_ns_ = std::numeric_limits<int64_t>::max() / 2;
+  bool out_of_time_ = false;
 };
 
 }  // namespace

@@ -77,12 +77,21 @@ Section procedure_section(const PowerPlan& plan, uint32_t rounds) {
   return {"power", "", {std::move(facts)}};
 }
 
-std::vector<std::string> procedure_words(const PowerPlan& plan) {
-  if (plan.timed_together <= 1) return {};
-  return {fmt::format(
-      "Of the {} executions of a run, up to {} were timed together: each has the mean time of its "
-      "block.",
-      plan.executions_per_run, plan.timed_together)};
+std::vector<std::string> procedure_words(const ProcedureResult& result) {
+  const PowerPlan& plan = result.plan;
+  std::vector<std::string> words;
+  if (plan.timed_together > 1) {
+    words.push_back(fmt::format(
+        "Of the {} executions of a run, up to {} were timed together: each has the mean time of "
+        "its block.",
+        plan.executions_per_run, plan.timed_together));
+  }
+  if (result.out_of_time) {
+    words.push_back(fmt::format(
+        "The time was up after {} of {} runs; intervals are wider for it (--budget gives more).",
+        result.runs, plan.runs));
+  }
+  return words;
 }
 
 Section calibration_section(const SensorCalibration& calibration, const std::string& path) {

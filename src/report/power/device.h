@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "power/procedure.h"
 #include "records/power_plan.h"
 #include "records/power_truth.h"
 #include "records/sensor_calibration.h"
@@ -18,7 +19,7 @@ Section truth_section(const PowerTruth& truth, const std::string& kernel);
 // "procedure" under "power".
 Section procedure_section(const PowerPlan& plan, uint32_t rounds);
 // What the verdict says of how it was measured; mostly nothing.
-std::vector<std::string> procedure_words(const PowerPlan& plan);
+std::vector<std::string> procedure_words(const ProcedureResult& result);
 // "calibration".
 Section calibration_section(const SensorCalibration& calibration, const std::string& path);
 std::vector<std::string> calibration_verdict_words(const SensorCalibration& calibration);
