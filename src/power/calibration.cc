@@ -18,10 +18,16 @@ constexpr int64_t kFirstPoll = 50 * kUs;
 constexpr int64_t kStepIdle = 2000 * kMillisecondNs;  // long enough for one-second averages
 constexpr int64_t kStepLoad = 2500 * kMillisecondNs;
 constexpr uint32_t kPulses = 120;
+// A sensor of 100 ms takes no longer than this for its waves; fewer than kLeastPulses do not pin
+// window and delay down.
+constexpr int64_t kWavesNs = 40'000 * kMillisecondNs;
+constexpr uint32_t kLeastPulses = 48;
 constexpr int64_t kPollsPerPeriod = 200;
 constexpr int64_t kKernelsPerWindow = 20;
 constexpr int64_t kOneSecondFrom = 800 * kMillisecondNs;
 constexpr double kLeastExplained = 0.8;
+constexpr double kShortest = 0.6;  // of waves, in units of what a reading takes to follow
+constexpr double kLongest = 2.4;
 constexpr size_t kGrid = 48;
 constexpr double kGolden = 0.6180339887498949;
 constexpr std::array<const char*, 3> kLoads = {"triad:4MiB", "triad:64MiB", "triad:1GiB"};
@@ -205,11 +211,12 @@ class Calibration {
     const int64_t scale = std::max(2 * step.period_ns, step.rise_ns);
     const Load& load = load_for(std::max(step.period_ns / 4, step.rise_ns));
     const int64_t poll = std::max(kUs, step.period_ns / kPollsPerPeriod);
+    const uint32_t pulses = pulses_for(scale);
     Busy busy;
     ASSAY_TRY(device_.wait_ns(2 * scale));
     ASSAY_TRY(device_.start_logging({poll}));
-    for (uint32_t pulse = 0; pulse < kPulses; ++pulse) {
-      tell("square waves", pulse, kPulses);
+    for (uint32_t pulse = 0; pulse < pulses; ++pulse) {
+      tell("square waves", pulse, pulses);
       ASSAY_TRY(device_.wait_ns(random_length(scale)));
       ASSAY_TRY(load_for_ns(load, random_length(scale), busy));
     }
@@ -225,7 +232,7 @@ class Calibration {
                        " % of them): is something else running on this GPU?",
                    "", -1};
     }
-    return report(updates, fit);
+    return report(updates, fit, static_cast<uint32_t>(2 * busy.size()));
   }
 
   Status hand_on(const std::vector<SensorUpdate>& updates, const Busy& busy) const {
@@ -243,10 +250,18 @@ class Calibration {
 
   // Lengths that are no multiples of the period, so that edges fall everywhere in it.
   int64_t random_length(int64_t scale) {
-    return std::llround(static_cast<double>(scale) * random_.uniform(0.6, 2.4));
+    return std::llround(static_cast<double>(scale) * random_.uniform(kShortest, kLongest));
   }
 
-  SensorCalibration report(const std::vector<SensorUpdate>& updates, const BoxcarFit& fit) const {
+  // Load and rest of a pulse are one such length each.
+  static uint32_t pulses_for(int64_t scale) {
+    const double pulse_ns = static_cast<double>(scale) * (kShortest + kLongest);
+    const double fit = static_cast<double>(kWavesNs) / pulse_ns;
+    return static_cast<uint32_t>(std::clamp<double>(fit, kLeastPulses, kPulses));
+  }
+
+  SensorCalibration report(const std::vector<SensorUpdate>& updates, const BoxcarFit& fit,
+                           uint32_t steps) const {
     SensorCalibration found;
     found.device = device_.facts().name;
     found.driver = device_.facts().driver;
@@ -265,7 +280,7 @@ class Calibration {
     found.load_w = fit.load_w;
     found.residual_w = fit.residual_w;
     found.updates = static_cast<uint32_t>(updates.size());
-    found.steps = 2 * kPulses;
+    found.steps = steps;
     return found;
   }
 

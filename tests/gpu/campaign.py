@@ -390,6 +390,8 @@ def fuse(c):
     return {"verdict": report["verdict"]}
 
 
+# Seconds of a step that power runs leave to timing, planning and the answer; a slow sensor takes as long as it likes.
+POWER_RESERVE_S = 45
 # Of a run on NVML's documented average over 1 s, which takes seconds a run: so many fit a step.
 RUNS_UNCALIBRATED = 16
 # Seconds before the end of its step at which calibrating gives up by itself, and says so.
@@ -401,6 +403,7 @@ def power(c, words, name):
     sensor = c.work / "sensor.json"
     calibrated = sensor.exists()
     flags = ["--calibration", sensor] if calibrated else ["--runs", RUNS_UNCALIBRATED]
+    flags += ["--budget", max(5, int(c.left()) - POWER_RESERVE_S)]
     report = c.ask("power", *words, *flags, "--record", c.work / "records" / name, "--device", c.device)
     return {"sensor": "calibrated" if calibrated else "documented", "verdict": report.get("verdict", []),
             "power": report.get("power", {})}
