@@ -19,9 +19,14 @@ import re
 import sys
 import time
 
-import torch
-
 WRONG_USE, CANNOT_WRITE, DEVICE_LOST = 2, 3, 4
+
+try:
+    import torch
+except ImportError as missing:
+    print(f"replay.py: {sys.executable} has no PyTorch: {missing}", file=sys.stderr)
+    sys.exit(WRONG_USE)
+
 # Inputs that need more were recorded on a larger device, or are no inputs at all.
 MOST_BYTES_HOST, MOST_BYTES_DEVICE = 8 << 30, 96 << 30
 MOST_INPUTS, MOST_TENSORS, MOST_DIMS = 256, 4096, 64
