@@ -5,21 +5,6 @@
 #include "cli/common.h"
 
 namespace assay {
-namespace {
-
-// Beside the program (as a folder that was copied has it), in the source tree that it was built in
-// (build/PRESET/assay), or where it is installed.
-std::string find_build_script() {
-  for (const char* place : {"collect", "../../collect", "../share/assay/collect"}) {
-    const std::string script =
-        normal_path(joined(joined(program_folder(), place), "build_for_torch.sh"));
-    if (is_own_program(script)) return script;
-  }
-  return "";
-}
-
-}  // namespace
-
 std::string built_folder() {
   const auto folder = user_cache_folder("assay/bin");
   return folder ? *folder : "";
@@ -27,8 +12,17 @@ std::string built_folder() {
 
 bool is_own_program(const std::string& path) { return is_program(path) && check_trusted(path); }
 
+std::string collected_script(const std::string& name) {
+  // As a folder that was copied has it, from build/PRESET/assay, installed.
+  for (const char* place : {"collect", "../../collect", "../share/assay/collect"}) {
+    const std::string script = normal_path(joined(joined(program_folder(), place), name));
+    if (is_own_program(script)) return script;
+  }
+  return "";
+}
+
 int build_for_torch(const std::string& what, const std::string& python) {
-  const std::string script = find_build_script();
+  const std::string script = collected_script("build_for_torch.sh");
   if (script.empty()) {
     return fail({ErrorCode::kInvalidArgument,
                  "its sources are not beside this program: run collect/build_for_torch.sh of "

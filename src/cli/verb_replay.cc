@@ -31,6 +31,7 @@ struct ReplayVerb {
   std::string database;
   std::string output;
   std::string program;
+  std::string through = std::string(replay_through_name(ReplayThrough::kCpp));
   std::string python = "python3";
   std::string tracer = "auto";
   std::string device = "auto";
@@ -46,12 +47,12 @@ Error usage(std::string message) {
   return {ErrorCode::kInvalidArgument, std::move(message), "", -1};
 }
 
+bool through_python(const ReplayVerb& verb) {
+  return verb.through == replay_through_name(ReplayThrough::kPython);
+}
+
 // Given, named by ASSAY_REPLAY, built before, beside this program, on PATH.
-Result<std::string> find_program(const ReplayVerb& verb) {
-  if (!verb.program.empty()) {
-    if (is_program(verb.program)) return verb.program;
-    return Error{ErrorCode::kInvalidArgument, "--program: no such program", verb.program, -1};
-  }
+Result<std::string> find_compiled() {
   const char* named = std::getenv("ASSAY_REPLAY");
   if (named != nullptr && is_program(named)) return std::string(named);
   for (const std::string& folder :
@@ -68,6 +69,28 @@ Result<std::string> find_program(const ReplayVerb& verb) {
       "one with --program or ASSAY_REPLAY");
 }
 
+Result<std::string> find_script() {
+  std::string script = collected_script("replay/replay.py");
+  if (!script.empty()) return script;
+  return usage(
+      "collect/replay/replay.py is not beside this program: name it with --program, from Assay's "
+      "source tree");
+}
+
+// What runs the calls, as the words of a command.
+Result<std::vector<std::string>> find_program(const ReplayVerb& verb) {
+  const bool python = through_python(verb);
+  if (!verb.program.empty() && !is_program(verb.program)) {
+    return Error{ErrorCode::kInvalidArgument, "--program: no such program", verb.program, -1};
+  }
+  std::string program = verb.program;
+  if (program.empty()) {
+    ASSAY_TRY_ASSIGN(program, python ? find_script() : find_compiled());
+  }
+  if (python) return std::vector<std::string>{verb.python, program};
+  return std::vector<std::string>{program};
+}
+
 // The program inherits it; no path has a line end in it.
 void name_libraries(const std::vector<std::string>& libraries) {
   std::string lines;
@@ -75,15 +98,18 @@ void name_libraries(const std::vector<std::string>& libraries) {
   if (!lines.empty()) ::setenv("ASSAY_REPLAY_LIBRARIES", lines.c_str(), 1);
 }
 
-Result<ReplayProgram> ask_program(const std::string& program) {
-  ASSAY_TRY_ASSIGN(const ChildResult answer, run_child({program, "--about"}, true));
+Result<ReplayProgram> ask_program(const ReplayVerb& verb, std::vector<std::string> command) {
+  command.emplace_back("--about");
+  ASSAY_TRY_ASSIGN(const ChildResult answer, run_child(command, true));
   if (answer.exit_code != 0) {
+    const char* const remedy = through_python(verb)
+                                   ? "name a Python that has PyTorch with --python"
+                                   : "build it anew for the PyTorch that is installed now (assay "
+                                     "replay --build)";
     return Error{
         ErrorCode::kIo,
-        fmt::format("ends with code {} when asked what it is: build it anew for the PyTorch "
-                    "that is installed now (assay replay --build)",
-                    answer.exit_code),
-        program, -1};
+        fmt::format("ends with code {} when asked what it is: {}", answer.exit_code, remedy),
+        command.front(), -1};
   }
   return parse_replay_program(answer.output);
 }
@@ -104,7 +130,7 @@ Result<CollectorTracer> choose_tracer(const ReplayVerb& verb, const std::string&
 struct ReplaySession {
   const ReplayVerb& verb;
   const ReplayPlan& plan;
-  std::string program;
+  std::vector<std::string> program;
   ReplayFile& file;
   const Temporary& scratch;
 };
@@ -184,7 +210,9 @@ Result<std::vector<ReplayEntry>> run_once(const ReplaySession& session,
       session.file.head.tracer == CollectorTracer::kNsys ? "trace.sqlite" : "trace.assaytrace");
   for (const std::string& old : {answers, trace}) ASSAY_TRY(remove_file(old));
   ASSAY_TRY(export_file(job, replay_job_text(session.plan, entries, session.verb.job)));
-  const auto command = traced_command(session, trace, {session.program, job, answers});
+  std::vector<std::string> program = session.program;
+  program.insert(program.end(), {job, answers});
+  const auto command = traced_command(session, trace, program);
   ASSAY_TRY_ASSIGN(const ChildResult ended, run_child(command, false));
   ASSAY_TRY_ASSIGN(ReplayAnswers found, read_replay_answers(answers, session.plan.entries.size()));
   if (ended.exit_code == kCannotWrite) {
@@ -242,7 +270,7 @@ Status replay_all(const ReplaySession& session, std::vector<size_t> open,
 bool continues(const ReplayFile& before, const ReplayFile& now) {
   return before.head.tracer == now.head.tracer && before.head.warmups == now.head.warmups &&
          before.head.runs == now.head.runs && before.head.driver == now.head.driver &&
-         before.gpu.name == now.gpu.name && before.gpu.uuid == now.gpu.uuid &&
+         before.through == now.through && before.gpu.name == now.gpu.name && before.gpu.uuid == now.gpu.uuid &&
          before.framework == now.framework;
 }
 
@@ -254,8 +282,8 @@ Result<std::vector<size_t>> take_known(const ReplayVerb& verb, const ReplayPlan&
     ASSAY_TRY_ASSIGN(ReplayFile earlier, read_replay_file(verb.output));
     if (!continues(earlier, file)) {
       return Error{ErrorCode::kInvalidArgument,
-                   "is there already, of another device, PyTorch, tracer or number of runs: give "
-                   "another name, or --fresh to begin anew",
+                   "is there already, of another device, PyTorch, tracer, --through or number of "
+                   "runs: give another name, or --fresh to begin anew",
                    verb.output, -1};
     }
     for (ReplayEntry& entry : earlier.entries) {
@@ -292,8 +320,10 @@ void say_result(const ReplayPlan& plan, const ReplayFile& file, const std::strin
   std::map<ReplayStatus, size_t> counts;
   for (const ReplayEntry& entry : file.entries) ++counts[entry.status];
   fmt::print(
-      stderr, "{}: {} of {} kernels replayed, {} skipped, {} unknown to this PyTorch, {} failed\n",
-      output, counts[ReplayStatus::kOk], plan.entries.size(), counts[ReplayStatus::kSkippedDynamic],
+      stderr,
+      "{}: {} of {} kernels replayed through {}, {} skipped, {} unknown to this PyTorch, {} "
+      "failed\n",
+      output, counts[ReplayStatus::kOk], plan.entries.size(), replay_through_words(file.through), counts[ReplayStatus::kSkippedDynamic],
       counts[ReplayStatus::kOpMissing], counts[ReplayStatus::kFailed]);
   std::map<std::string, size_t> reasons;
   for (const ReplayEntry& entry : file.entries) {
@@ -312,22 +342,23 @@ Status replay(ReplayVerb verb) {
   if (verb.database.empty())
     return usage("which kernel database? assay replay db.json -o replay.json");
   if (verb.output.empty()) return usage("-o is needed: the file to write");
-  if (!verb.build && verb.python != ReplayVerb().python)
-    return usage("--python goes with --build: no other part of a replay runs Python");
+  if (!verb.build && !through_python(verb) && verb.python != ReplayVerb().python)
+    return usage("--python goes with --build or --through python: nothing else runs Python");
   ASSAY_TRY_ASSIGN(const ReplayPlan plan, read_kernel_database(verb.database));
   ASSAY_TRY(check_export(verb.output, {verb.database}));
-  ASSAY_TRY_ASSIGN(const std::string program, find_program(verb));
-  ASSAY_TRY_ASSIGN(const ReplayProgram about, ask_program(program));
+  ASSAY_TRY_ASSIGN(const std::vector<std::string> program, find_program(verb));
+  ASSAY_TRY_ASSIGN(const ReplayProgram about, ask_program(verb, program));
   name_libraries(verb.libraries);
   verb.job.device = verb.device == "auto" ? about.device : verb.device;
   if (verb.job.device == "cuda" && about.device != "cuda") {
-    return usage("--device cuda: the PyTorch of assay-replay (" + about.torch + ") sees no GPU");
+    return usage("--device cuda: PyTorch " + about.torch + " of " + program.front() + " sees no GPU");
   }
   ReplayFile file;
   ASSAY_TRY_ASSIGN(file.head.tracer, choose_tracer(verb, verb.job.device));
   file.head.warmups = verb.job.warmups;
   file.head.runs = verb.job.runs;
   file.framework = "PyTorch " + about.torch;
+  file.through = replay_through_from(verb.through).value_or(ReplayThrough::kCpp);
   file.gpu.name = "cpu";
   if (verb.job.device == "cuda") {
     file.gpu = about.gpu;
@@ -335,8 +366,10 @@ Status replay(ReplayVerb verb) {
     if (file.gpu.name.empty()) return usage("the driver does not name its GPU");
     if (!about.labels) {
       return usage(
-          "assay-replay was compiled without NVTX and no libnvToolsExt is here: the tracer "
-          "could not tell its calls apart; build it where CUDA's headers are");
+          through_python(verb)
+              ? "torch.cuda.nvtx makes no ranges here: the tracer could not tell calls apart"
+              : "assay-replay was compiled without NVTX and no libnvToolsExt is here: the tracer "
+                "could not tell its calls apart; build it where CUDA's headers are");
     }
     if (!plan.gpu.empty() && plan.gpu != file.gpu.name) {
       return usage("the database is of a trace on " + plan.gpu + ", this machine has " +
@@ -383,10 +416,20 @@ void add_replay_verb(Verb& app, int& exit_code) {
              "before the replay; may be repeated")
       .existing_file()
       .called("FILE");
-  sub.option("--program", verb->program, "assay-replay to run").called("FILE");
+  sub.option("--through", verb->through,
+             "who calls: cpp, the dispatcher alone (assay-replay); or python, torch.ops by the "
+             "Python of --python, as TaxBreak does: dispatch has Python's binding within")
+      .one_of({"cpp", "python"})
+      .shows_default();
+  sub.option("--program", verb->program, "assay-replay, or the script of Python, to run")
+      .called("FILE");
   sub.flag("--build", verb->build, "compile assay-replay against the PyTorch of --python");
-  sub.option("--python", verb->python, "the Python for --build").shows_default().called("PROGRAM");
+  sub.option("--python", verb->python, "the Python for --build and --through python").shows_default().called("PROGRAM");
   sub.run([verb, &exit_code] {
+    if (verb->build && through_python(*verb)) {
+      exit_code = fail(usage("--build compiles assay-replay; --through python needs no build"));
+      return;
+    }
     if (verb->build) {
       exit_code = build_for_torch("replay", verb->python);
       if (exit_code != kExitFine || verb->database.empty()) return;

@@ -96,6 +96,21 @@ const GpuFloor& lowest_floor(const FloorFile& file) {
       [](const GpuFloor& a, const GpuFloor& b) { return a.launch.mean_ns < b.launch.mean_ns; });
 }
 
+std::string_view replay_through_name(ReplayThrough through) {
+  return through == ReplayThrough::kPython ? "python" : "cpp";
+}
+
+std::optional<ReplayThrough> replay_through_from(std::string_view name) {
+  for (const ReplayThrough through : {ReplayThrough::kCpp, ReplayThrough::kPython}) {
+    if (name == replay_through_name(through)) return through;
+  }
+  return std::nullopt;
+}
+
+std::string_view replay_through_words(ReplayThrough through) {
+  return through == ReplayThrough::kPython ? "Python" : "C++";
+}
+
 std::string_view replay_status_name(ReplayStatus status) {
   switch (status) {
     case ReplayStatus::kOk:

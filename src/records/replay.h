@@ -100,6 +100,19 @@ enum class ReplayStatus : uint8_t {
 };
 std::string_view replay_status_name(ReplayStatus status);
 
+// From where operators were called: T_dispatch begins there, so the two are different quantities.
+// TaxBreak's is kPython's.
+enum class ReplayThrough : uint8_t {
+  kCpp,     // the dispatcher, by assay-replay
+  kPython,  // torch.ops, by replay.py: what Python's binding takes is within
+};
+// In files and as options: "cpp", "python".
+std::string_view replay_through_name(ReplayThrough through);
+// Absent for a name that is none.
+std::optional<ReplayThrough> replay_through_from(std::string_view name);
+// For people: "C++", "Python".
+std::string_view replay_through_words(ReplayThrough through);
+
 using Dim3 = std::array<uint32_t, 3>;
 
 // One kernel that the replayed operator launched, told apart by name and launch signature. At most
@@ -165,6 +178,7 @@ struct ReplayFile {
   MeasurementHead head;
   GpuIdentity gpu;
   std::string framework;             // "PyTorch 2.11.0"; may be empty
+  ReplayThrough through = ReplayThrough::kCpp;
   std::vector<ReplayEntry> entries;  // keys are unique
 };
 

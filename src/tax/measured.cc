@@ -218,6 +218,15 @@ TrustNotes measured_trust(const KernelDatabase& database, const ReplayFile& repl
                  std::string(tracer_name(replay.head.tracer)) +
                  ": each includes its own tracer's cost");
   }
+  if (replay.through == ReplayThrough::kCpp) {
+    add_note(notes, "replay_through", 1, "measured.ft_dispatch_ns, measured.dispatch_base_ns",
+             "the operators were called from C++: T_dispatch lies below TaxBreak's, which are called "
+             "from Python (assay replay --through python)");
+  } else {
+    add_note(notes, "replay_through", 1, "measured.ft_dispatch_ns, measured.dispatch_base_ns",
+             "the operators were called from Python, as TaxBreak does: T_dispatch holds Python's "
+             "binding, of which T_Py of the trace holds a part as well");
+  }
   if (options.floor.tracer == CollectorTracer::kUnknown) {
     add_note(notes, "replay_floor_unmeasured", 1, "measured.kt_ns, measured.kt_fw_ns",
              "the floor was not measured beside the replay: give --floor floor.json of the same "
@@ -321,6 +330,7 @@ Result<MeasuredReport> measure_tax(const KernelDatabase& database, const ReplayF
   for (const ReplayEntry& entry : replay.entries) by_key[entry.key] = &entry;
   MeasuredReport report;
   report.floor = options.floor;
+  report.through = replay.through;
   for (size_t i = 0; i < database.entries.size(); ++i) {
     report.rows.push_back(match_row(database.entries[i], i, by_key));
     count_row(report.rows.back(), report);

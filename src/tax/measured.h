@@ -83,6 +83,7 @@ struct FamilyDifference {
 
 struct MeasuredReport {
   LaunchFloor floor;
+  ReplayThrough through = ReplayThrough::kCpp;  // what T_dispatch and the base are of
   std::optional<int64_t> base_ns;
   TaxSums sums;
   std::vector<MeasuredRow> rows;           // one per entry of the database

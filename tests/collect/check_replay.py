@@ -136,7 +136,7 @@ sys.exit(subprocess.run(words[words.index("-o") + 2:]).returncode)
 '''
 
 
-class ReplayTest(unittest.TestCase):
+class ReplayCase(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.top = pathlib.Path(self.folder.name)
@@ -156,11 +156,20 @@ class ReplayTest(unittest.TestCase):
         return subprocess.run([ASSAY, *map(str, words)], capture_output=True, text=True, env=self.environment,
                               timeout=600, check=False, **more)
 
+    def who(self):
+        """The flags that say which program makes the calls."""
+        return ["--program", PROGRAM]
+
     def replay(self, rows, *flags, program=None, **more):
         path = self.top / "db.json"
         path.write_text(rows if isinstance(rows, str) else json.dumps(rows))
-        return self.assay("replay", path, "-o", self.out, "--warmups", 1, "--runs", 3, "--program",
-                          program or PROGRAM, *flags, **more)
+        who = ["--program", program] if program else self.who()
+        return self.assay("replay", path, "-o", self.out, "--warmups", 1, "--runs", 3, *who, *flags, **more)
+
+    def database_of(self, rows):
+        path = self.top / "db.json"
+        path.write_text(json.dumps(database(rows)))
+        return path
 
     def entries(self):
         return {row["key"]: row for row in json.loads(self.out.read_text())["entries"]}
@@ -170,7 +179,13 @@ class ReplayTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return self.entries()
 
-    # ---- arguments
+
+def through_python():
+    return ["--through", "python", "--python", PYTHON]
+
+
+class Calls(ReplayCase):
+    """What is made of a database, by assay-replay."""
 
     def check_call(self, call, row):
         """A rebuilt call against the one that was made."""
@@ -243,6 +258,29 @@ class ReplayTest(unittest.TestCase):
         entries = self.entries().values()
         self.assertEqual([row["reason"] for row in entries if row["status"] not in ("ok", "skipped_dynamic")], [])
         self.assertGreaterEqual(len({row["call"].split("(")[0] for row in entries if row["status"] == "ok"}), 70)
+
+    def test_hostile_entries_fail_alone(self):
+        huge = 1 << 62
+        rows = self.replayed([
+            entry("huge", "aten::relu", [("float", [huge], [1], "")]),
+            entry("product", "aten::relu", [("float", [1 << 40, 1 << 40], [1 << 40, 1], "")]),
+            entry("stride", "aten::relu", [("float", [2, 2], [huge, huge], "")]),
+            entry("negative", "aten::relu", [("float", [-1], [1], "")]),
+            entry("backwards", "aten::relu", [("float", [4], [-1], "")]),
+            entry("deep", "aten::relu", [("float", [1] * 1000, [1] * 1000, "")]),
+            entry("lines\nentry\t0\taten::add", "aten::relu\nentry\t1\taten::add\t1\tfloat\t-1", [F32]),
+            entry("value", "aten::add", [F32, F32, ("Scalar", [], [], "1\t\n%0A")]),
+            entry("type", "aten::relu", [("float\tx", [4], [1], "")]),
+            entry("empty", "aten::relu", [("float", [0, 5], [5, 1], "")]),
+            entry("shared", "aten::relu", [("float", [1000, 1000], [0, 0], "")]),
+            add("good")])
+        status = {key: row["status"] for key, row in rows.items()}
+        for key in ("huge", "product", "stride", "negative", "backwards", "deep", "value", "type"):
+            self.assertEqual(status[key], "failed", key)
+        self.assertIn("memory", rows["huge"]["reason"])
+        self.assertEqual(status["lines\nentry\t0\taten::add"], "op_missing")
+        for key in ("empty", "shared", "good"):
+            self.assertEqual(status[key], "ok", rows[key])
 
     def test_without_a_gpu_only_calls_are_timed_and_that_is_said(self):
         done = self.replay(database([add("a")]))
@@ -372,6 +410,67 @@ class ReplayTest(unittest.TestCase):
         self.assertIn("raised an error", rows["a"]["reason"])
         self.assertEqual(rows["b"]["status"], "ok")
 
+
+class CallsThroughPython(Calls):
+    """The same by replay.py, which has the rules once more, in Python: call by call the two are one."""
+
+    def setUp(self):
+        super().setUp()
+        if PYTHON is None:
+            self.skipTest("no Python with PyTorch")
+
+    def who(self):
+        return through_python()
+
+    def replayed(self, rows, *flags, **more):
+        """Both ways; what Python said."""
+        more.pop("program", None)
+        made = {}
+        for name, who in (("C++", ["--program", PROGRAM]), ("Python", through_python())):
+            self.out = self.top / f"{name}.json"
+            done = self.assay("replay", self.database_of(rows), "-o", self.out, "--warmups", 1, "--runs", 3, "--no-cache",
+                              *who, *flags)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(f"replayed through {name}", done.stderr)
+            made[name] = self.entries()
+        for key, row in made["Python"].items():
+            for field in ("status", "call", "assumed"):
+                self.assertEqual(row.get(field), made["C++"][key].get(field), (key, field))
+            refused = row["status"] == "failed" and "raised an error" not in row["reason"]
+            if refused:
+                self.assertEqual(row["reason"], made["C++"][key]["reason"])
+        return made["Python"]
+
+    def test_python_takes_no_less_time_than_cpp_and_the_two_are_never_mixed(self):
+        rows = [entry(f"k{n}", "aten::add", [("float", [4, n], [n, 1], "")] * 2 + [ONE]) for n in range(1, 13)]
+        files = {}
+        for name, who in (("cpp", ["--program", PROGRAM]), ("python", through_python())):
+            self.out = self.top / f"{name}.json"
+            # With the cache: what the one measured is not taken for the other's.
+            done = self.assay("replay", self.database_of(rows), "-o", self.out, *who)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            files[name] = json.loads(self.out.read_text())
+            self.assertEqual(files[name]["through"], name)
+        ratios = sorted(slow["host"]["p50_ns"] / quick["host"]["p50_ns"] for quick, slow in
+                        zip(files["cpp"]["entries"], files["python"]["entries"]))
+        # A tensor's addition takes about 1 us through the dispatcher and 2 us through torch.ops.
+        self.assertGreater(ratios[len(ratios) // 2], 1.1, ratios)
+        done = self.assay("replay", self.database_of(rows), "-o", self.out, "--program", PROGRAM)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--through", done.stderr)
+
+    def test_a_python_without_pytorch_is_told_and_nothing_is_to_be_built(self):
+        bare = self.executable("bare", "#!/bin/sh\nexec {python} -SE \"$@\"\n")
+        done = self.assay("replay", self.database_of([add("a")]), "-o", self.out, "--through", "python", "--python", bare)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("name a Python that has PyTorch with --python", done.stderr)
+        self.assertNotIn("Traceback", done.stderr)
+        done = self.assay("replay", "--build", "--through", "python")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("needs no build", done.stderr)
+
+
+class ReplayTest(ReplayCase):
     # ---- going on
 
     def test_a_killed_replay_goes_on_where_it_was(self):
@@ -446,29 +545,6 @@ class ReplayTest(unittest.TestCase):
             self.assertEqual(done.returncode, 2, text[:60])
             self.assertIn(words, done.stderr)
             self.assertFalse(self.out.exists())
-
-    def test_hostile_entries_fail_alone(self):
-        huge = 1 << 62
-        rows = self.replayed([
-            entry("huge", "aten::relu", [("float", [huge], [1], "")]),
-            entry("product", "aten::relu", [("float", [1 << 40, 1 << 40], [1 << 40, 1], "")]),
-            entry("stride", "aten::relu", [("float", [2, 2], [huge, huge], "")]),
-            entry("negative", "aten::relu", [("float", [-1], [1], "")]),
-            entry("backwards", "aten::relu", [("float", [4], [-1], "")]),
-            entry("deep", "aten::relu", [("float", [1] * 1000, [1] * 1000, "")]),
-            entry("lines\nentry\t0\taten::add", "aten::relu\nentry\t1\taten::add\t1\tfloat\t-1", [F32]),
-            entry("value", "aten::add", [F32, F32, ("Scalar", [], [], "1\t\n%0A")]),
-            entry("type", "aten::relu", [("float\tx", [4], [1], "")]),
-            entry("empty", "aten::relu", [("float", [0, 5], [5, 1], "")]),
-            entry("shared", "aten::relu", [("float", [1000, 1000], [0, 0], "")]),
-            add("good")])
-        status = {key: row["status"] for key, row in rows.items()}
-        for key in ("huge", "product", "stride", "negative", "backwards", "deep", "value", "type"):
-            self.assertEqual(status[key], "failed", key)
-        self.assertIn("memory", rows["huge"]["reason"])
-        self.assertEqual(status["lines\nentry\t0\taten::add"], "op_missing")
-        for key in ("empty", "shared", "good"):
-            self.assertEqual(status[key], "ok", rows[key])
 
     def test_a_program_that_dies_costs_one_entry(self):
         stub = self.executable("stub", STUB_PROGRAM, device="cpu", gpu="")

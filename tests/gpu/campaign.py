@@ -312,16 +312,26 @@ def tracers(c):
             "device_time_ratio": recorded["kernel_sum_ns"] / kineto["kernel_sum_ns"]}
 
 
+REPLAYED = ("gpt2_eager_prefill_b1_s512", "llama-3.2-1b_eager_prefill_b1_s512")
+# Who calls the operators: the key of the results and the end of the file's name, and the words of a figure.
+THROUGH = {"cpp": ("measured", ".replay.json", "launches and dispatch replayed, called from C++"),
+           "python": ("measured_python", ".replay_python.json", "launches and dispatch replayed, called from Python")}
+
+
 def replay(c):
+    """Both ways, one after the other: what the first measured stays when there is no time for the second."""
     made = {}
-    for name in ("gpt2_eager_prefill_b1_s512", "llama-3.2-1b_eager_prefill_b1_s512"):
-        database, result = c.work / f"{name}.db.json", c.work / f"{name}.replay.json"
-        c.run([c.assay, "tax", c.trace(name), "--export-kernel-db", database, "--format", "json"])
-        env = {**c.env, "ASSAY_REPLAY": str(c.work / "replay/assay-replay")}
-        c.run([c.assay, "replay", database, "-o", result], env=env)
-        rows = json.loads(result.read_text())["entries"]
-        made[name] = {status: sum(row["status"] == status for row in rows) for status in
-                      ("ok", "skipped_dynamic", "op_missing", "failed")}
+    for through, (key, ending, _) in THROUGH.items():
+        python = ["--python", c.python] if through == "python" else []
+        for name in REPLAYED:
+            database, result = c.work / f"{name}.db.json", c.work / f"{name}{ending}"
+            if not database.exists():
+                c.run([c.assay, "tax", c.trace(name), "--export-kernel-db", database, "--format", "json"])
+            env = {**c.env, "ASSAY_REPLAY": str(c.work / "replay/assay-replay")}
+            c.run([c.assay, "replay", database, "-o", result, "--through", through, *python], env=env)
+            rows = json.loads(result.read_text())["entries"]
+            made.setdefault(name, {})[key] = {status: sum(row["status"] == status for row in rows) for status in
+                                              ("ok", "skipped_dynamic", "op_missing", "failed")}
     return made
 
 
@@ -355,14 +365,15 @@ def tax(c):
         except Failed as failure:
             rows[name] = {"failed": str(failure)}
             continue
-        result = c.work / f"{name}.replay.json"
-        if not result.exists():
-            continue
-        try:
-            rows[name]["measured"] = per_window(c.ask("tax", path, "--replay", result, *c.floor())["tax"])
-        except Failed as failure:
-            # The trace's own figures stand without it.
-            rows[name]["measured"] = {"failed": str(failure)}
+        for key, ending, _ in THROUGH.values():
+            result = c.work / f"{name}{ending}"
+            if not result.exists():
+                continue
+            try:
+                rows[name][key] = per_window(c.ask("tax", path, "--replay", result, *c.floor())["tax"])
+            except Failed as failure:
+                # The trace's own figures stand without it.
+                rows[name][key] = {"failed": str(failure)}
     if not rows:
         raise Missing("no trace")
     failed = [row["failed"] for row in rows.values() if "failed" in row]
@@ -434,7 +445,7 @@ STEPS = [
     ("bert", 45, "models", bert),
     ("tracers", 60, "base", tracers),
     ("replay_traces", 60, "parts", replay_traces),
-    ("replay", 90, "base", replay),
+    ("replay", 140, "base", replay),
     ("modes", 60, "models", modes),
     ("compiled", 100, "models", compiled),
     ("moe", 90, "models", moe),
@@ -537,13 +548,13 @@ def tax_figures(results):
             row = dig(results, "tax", pattern.format(kind))
             if row is None and kind:
                 continue
-            replayed = dig(row, "measured")
             for name, key, factor, unit, paper, where in wanted:
                 source = f"{TAXBREAK} {where}"
                 rows.append(figure(f"{title}: {name}", scaled((row or {}).get(key), factor), unit, paper, source, words))
-                if replayed is not None and replayed.get(key) is not None:
-                    rows.append(figure(f"{title}: {name}", scaled(replayed[key], factor), unit, paper, source,
-                                       words + ", launches and dispatch replayed"))
+                for measured, _, how in THROUGH.values():
+                    if (dig(row, measured) or {}).get(key) is not None:
+                        rows.append(figure(f"{title}: {name}", scaled(row[measured][key], factor), unit, paper, source,
+                                           f"{words}, {how}"))
     return rows
 
 
@@ -617,7 +628,7 @@ def earlier(path):
 
 
 # What comes back, in the order of worth.
-KEEP = ("gpt2_eager_prefill_b1_s512.replay.json", "llama-3.2-1b_eager_prefill_b1_s512.replay.json",
+KEEP = (*(f"{name}{ending}" for _, ending, _ in THROUGH.values() for name in REPLAYED),
         *(f"traces/gpt2_{mode}_prefill_b1_s128.json.gz" for mode in PAIR_MODES),
         "traces/gpt2_eager_prefill_b1_s512.json.gz", "traces/llama-3.2-1b_eager_prefill_b1_s512.json.gz",
         "gpt2.assaytrace")
@@ -728,7 +739,7 @@ def drive(args):
 # What the steps call, in this tree and beside the binary: nothing can be fetched where they run.
 SOURCES = ("collect/pytorch/assay_torch.py", "collect/build_for_torch.sh", "collect/replay/main.cc",
            "collect/replay/arguments.cc", "collect/replay/device.cc", "collect/replay/job.cc",
-           "collect/replay/labels.cc")
+           "collect/replay/labels.cc", "collect/replay/replay.py")
 COLLECTORS = {"assay_null_kernel": "ASSAY_NULL_KERNEL", "libassay_record.so": "ASSAY_RECORD_LIBRARY"}
 
 

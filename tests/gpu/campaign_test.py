@@ -46,12 +46,14 @@ elif words[0] == "record":
     os.execvp(words[words.index("--") + 1], words[words.index("--") + 1:])
 elif words[0] == "replay":
     assert os.environ["ASSAY_REPLAY"].endswith("replay/assay-replay")
+    assert ("--python" in words) == (words[words.index("--through") + 1] == "python")
     out().write_text(json.dumps({"entries": [{"status": "ok"}, {"status": "op_missing"}]}))
 elif words[0] == "launch":
     print(json.dumps({"launch": {"whole": row, "iterations": [row], "top_kernels": [{"name": "k", "count": 380}]}}))
 elif words[0] == "tax":
     if "--export-kernel-db" in words: pathlib.Path(words[words.index("--export-kernel-db") + 1]).write_text("{}")
-    measured = {"t_orch_ns": 9000000, "hdbi": 0.3, "floor_ns": 4600, "entries": 20, "entries_found": 19}
+    python = any(word.endswith(".replay_python.json") for word in words)
+    measured = {"t_orch_ns": 9800000 if python else 9000000, "hdbi": 0.3, "floor_ns": 4600, "entries": 20, "entries_found": 19}
     extra = {"measured": measured} if "--replay" in words else {}
     print(json.dumps({"tax": {"windows": [window, window], **extra, **window}}))
 elif words[0] == "bound":
@@ -189,12 +191,16 @@ class CampaignTest(unittest.TestCase):
         self.assertAlmostEqual(floor["ratio"], 4.6 / 4.503)
         kernels = figures["GPT-2 prefill, batch 1: kernels", "plain PyTorch"]
         self.assertEqual((kernels["value"], kernels["paper_low"], kernels["paper_high"]), (380, 376, 394))
-        replayed = figures["GPT-2 prefill, batch 1: T_Orch", "plain PyTorch, launches and dispatch replayed"]
+        replayed = figures["GPT-2 prefill, batch 1: T_Orch", "plain PyTorch, launches and dispatch replayed, called from C++"]
         self.assertEqual((replayed["value"], replayed["paper_low"]), (4.5, 5.04), "of two iterations, one")
+        replayed = figures["GPT-2 prefill, batch 1: T_Orch", "plain PyTorch, launches and dispatch replayed, called from Python"]
+        self.assertEqual(replayed["value"], 4.9)
         self.assertEqual(figures["GPT-2: smallest batch of the sweep with HDBI >= 0.5", None]["value"], 16)
         self.assertEqual(figures["BERT: first GPU-bound batch", None]["value"], 8)
         self.assertEqual(self.document()["results"]["machine"]["gpu"], "NVIDIA H200")
-        self.assertEqual(self.document()["results"]["replay"]["gpt2_eager_prefill_b1_s512"]["op_missing"], 1)
+        self.assertEqual(self.document()["results"]["replay"]["gpt2_eager_prefill_b1_s512"],
+                         {key: {"ok": 1, "skipped_dynamic": 0, "op_missing": 1, "failed": 0}
+                          for key in ("measured", "measured_python")})
         self.assertTrue(self.document()["results"]["tracers"]["kernels_agree"])
 
     def test_a_failing_and_a_hanging_step_do_not_stop_the_others(self):
@@ -276,7 +282,7 @@ class CampaignTest(unittest.TestCase):
 
     def test_each_part_stands_alone_and_fits_its_call(self):
         measured = {"trace": "gpt2_compile-reduce-overhead_prefill_b1_s128.json.gz",
-                    "replay": "llama-3.2-1b_eager_prefill_b1_s512.replay.json", "power": "steps.tar.gz"}
+                    "replay": "llama-3.2-1b_eager_prefill_b1_s512.replay_python.json", "power": "steps.tar.gz"}
         for part, name in measured.items():
             for folder in (self.out, pathlib.Path(str(self.out) + ".work")):
                 shutil.rmtree(folder, ignore_errors=True)
@@ -294,7 +300,7 @@ class CampaignTest(unittest.TestCase):
     def test_what_the_campaign_calls_is_checked_before_it_is_carried(self):
         self.run_campaign("--check", out=False)
         parts = [self.top / "tree/collect/replay" / name for name in
-                 ("main.cc", "arguments.cc", "device.cc", "job.cc", "labels.cc")]
+                 ("main.cc", "arguments.cc", "device.cc", "job.cc", "labels.cc", "replay.py")]
         parts += [self.top / "tree/collect/pytorch/assay_torch.py", self.top / "bin/assay_null_kernel",
                   self.top / "bin/libassay_record.so"]
         for path in parts:

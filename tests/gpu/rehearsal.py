@@ -39,6 +39,8 @@ NAMES = ("libcuda.so.1", "libcudart.so.13", "libcupti.so.13")
 PYTHON = '''#!{python} -SE
 import json, os, pathlib, shutil, sys
 words = sys.argv[1:]
+if words[0].endswith("collect/replay/replay.py"):
+    os.execv("{replayer}", ["{replayer}", *words[1:]])
 if words[0] == "-":
     print("2.11.0", 1, "", "", 0, "", sep="\\n"); sys.exit()
 if words[0] == "-c":
@@ -56,16 +58,16 @@ for batch in flag("--batch", "1").split(","):
 if flag("--tracer", "") == "nvtx":
     os.execv("{program}", ["{program}", "launch", "{launches}"])
 '''
-# A compiler whose programs replay nothing and say that all went well, on the host.
+# A compiler of programs that are REPLAYER.
 COMPILER = '''#!{python} -SE
-import os, pathlib, sys
+import pathlib, sys
 words = sys.argv[1:]
 out = pathlib.Path(words[words.index("-o") + 1])
-out.write_text(open(__file__).read().split("# ---- replay" + "\\n")[1] if "-c" not in words else "")
+out.write_text(open("{replayer}").read() if "-c" not in words else "")
 out.chmod(0o755)
-sys.exit()
-# ---- replay
-#!{python} -SE
+'''
+# What replays nothing and says that all went well, on the host: as the compiled program and as the script.
+REPLAYER = '''#!{python} -SE
 import json, sys
 if sys.argv[1] == "--about":
     print(json.dumps({{"torch": "2.11.0", "device": "cpu", "gpu": "", "uuid": "", "driver": "", "labels": True}}))
@@ -129,9 +131,10 @@ class Rehearsal(unittest.TestCase):
         text, found = re.subn(r'"name": *"NVIDIA H100[^"]*"', '"name": "Fake H200"', gzip.decompress(TRACE.read_bytes()).decode())
         assert found > 0
         trace.write_bytes(gzip.compress(text.encode()))
+        replayer = executable(cls.top / "replayer", REPLAYER)
         cls.python = executable(cls.top / "python_with_torch", PYTHON, trace=trace, program=cls.program,
-                                launches=RECORDED_LAUNCHES)
-        cls.compiler = executable(cls.top / "compiler", COMPILER)
+                                launches=RECORDED_LAUNCHES, replayer=replayer)
+        cls.compiler = executable(cls.top / "compiler", COMPILER, replayer=replayer)
         cls.out = cls.top / "out"
         bare = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAY_", "FAKE_"))}
         cls.env = {**bare, "LD_LIBRARY_PATH": str(cls.libraries), "CXX": str(cls.compiler), "PYTHON": sys.executable,
@@ -183,12 +186,15 @@ class Rehearsal(unittest.TestCase):
     def test_the_replay_part(self):
         results = self.part("replay")["results"]
         self.check_floor(results)
-        self.assertGreater(results["replay"]["gpt2_eager_prefill_b1_s512"]["ok"], 5)
+        for key in ("measured", "measured_python"):
+            self.assertGreater(results["replay"]["gpt2_eager_prefill_b1_s512"][key]["ok"], 5)
         # Replayed on the host, since no fake runs operators: told, and the trace's own figures stand.
         row = results["tax"]["gpt2_eager_prefill_b1_s512"]
         self.assertIn("failed", row["measured"])
+        self.assertIn("failed", row["measured_python"])
         self.assertGreater(row["n"], 100)
-        self.assertIn("gpt2_eager_prefill_b1_s512.replay.json", [path.name for path in self.out.iterdir()])
+        for name in ("gpt2_eager_prefill_b1_s512.replay.json", "gpt2_eager_prefill_b1_s512.replay_python.json"):
+            self.assertEqual(json.loads((self.out / name).read_text())["through"], "python" if "python" in name else "cpp")
 
     def test_the_power_part(self):
         results = self.part("power")["results"]
@@ -264,7 +270,7 @@ class Packing(unittest.TestCase):
             prefix, to = pathlib.Path(name, "prefix"), pathlib.Path(name, "to")
             shutil.copytree(PREFIX, prefix)
             for part in ("lib/assay/assay_null_kernel", "lib/assay/libassay_record.so", "share/assay/collect/replay/job.cc",
-                         "share/assay/collect/pytorch/assay_torch.py", "bin/assay"):
+                         "share/assay/collect/replay/replay.py", "share/assay/collect/pytorch/assay_torch.py", "bin/assay"):
                 (prefix / part).rename(prefix / "away")
                 done = subprocess.run([sys.executable, str(ROOT / "tools/pack_campaign.py"), "--prefix", str(prefix), "--to",
                                        str(to), "--any-libraries"], capture_output=True, text=True, check=False)

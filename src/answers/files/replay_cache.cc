@@ -31,9 +31,9 @@ std::string safe_name(const std::string& text) {
 // What makes two kernels of databases the same to a replay; not the frequency, not the trace.
 std::string key_text(const ReplayRequest& request, const ReplayFile& identity) {
   std::string text =
-      fmt::format("{}|{}|{}|{}|{}|{}|{}", identity.gpu.name, identity.gpu.uuid,
+      fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", identity.gpu.name, identity.gpu.uuid,
                   identity.head.driver, identity.framework, tracer_name(identity.head.tracer),
-                  identity.head.warmups, identity.head.runs);
+                  identity.head.warmups, identity.head.runs, replay_through_name(identity.through));
   text += fmt::format("\n{}\n{}\n{},{},{}|{},{},{}|{}", request.op, request.name, request.grid[0],
                       request.grid[1], request.grid[2], request.block[0], request.block[1],
                       request.block[2], request.shared_memory_bytes);

@@ -339,6 +339,14 @@ Result<ReplayEntry> read_entry(const Fields& fields, uint64_t runs) {
   return entry;
 }
 
+// Files of before this was told were made by the program of C++.
+Result<ReplayThrough> read_through(const Fields& document) {
+  if (document.find("through") == nullptr) return ReplayThrough::kCpp;
+  ASSAY_TRY_ASSIGN(const std::string name, document.text("through", true));
+  if (const auto through = replay_through_from(name)) return *through;
+  return format_error("through '" + name + "' is neither cpp nor python");
+}
+
 Result<ReplayFile> read_replay(const Json& json) {
   const Fields document(json, "");
   ReplayFile file;
@@ -348,6 +356,7 @@ Result<ReplayFile> read_replay(const Json& json) {
   ASSAY_TRY_ASSIGN(const Fields gpu, document.object("gpu"));
   ASSAY_TRY_ASSIGN(file.gpu, read_gpu(gpu));
   ASSAY_TRY_ASSIGN(file.framework, document.text("framework", false));
+  ASSAY_TRY_ASSIGN(file.through, read_through(document));
   std::set<std::string> keys;
   ASSAY_TRY(document.each("entries", [&](const Fields& fields) -> Status {
     ASSAY_TRY_ASSIGN(ReplayEntry entry, read_entry(fields, file.head.runs));
@@ -433,6 +442,7 @@ std::string replay_file_json(const ReplayFile& file) {
                       {"runs", file.head.runs},
                       {"gpu", {{"name", file.gpu.name}, {"uuid", file.gpu.uuid}}},
                       {"framework", file.framework},
+                      {"through", replay_through_name(file.through)},
                       {"entries", std::move(entries)}};
   // Kernel names that are not UTF-8 must not fail the whole file.
   return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -23,6 +23,7 @@ Facts measured_facts(const MeasuredReport& m) {
                 data_fact(keys::ct_ns, s.ct_ns), data_fact(keys::kt_ns, s.kt_ns),
                 data_fact(keys::kt_fw_ns, s.kt_fw_ns), data_fact(keys::t_orch_ns, s.t_orch_ns),
                 data_fact(keys::t_device_ns, s.t_device_ns), data_fact(keys::hdbi, s.hdbi),
+                data_fact(keys::through, std::string(replay_through_name(m.through))),
                 data_fact(keys::floor_ns, floor_value(m.floor)),
                 data_fact(keys::floor_source, std::string(floor_source_name(m.floor.source))),
                 data_fact(keys::entries, static_cast<uint64_t>(m.rows.size())),
@@ -33,7 +34,7 @@ Facts measured_facts(const MeasuredReport& m) {
 }
 
 struct LayerBeside {
-  const char* name;
+  std::string name;
   int64_t measured_ns;
   int64_t traced_ns;
   std::string from;
@@ -45,7 +46,7 @@ Table beside_table(const MeasuredReport& m, const TaxReport& r) {
   const TaxSums& b = r.whole.sums;
   const std::vector<LayerBeside> layers = {
       {"Python, T_Py", a.t_py_ns, b.t_py_ns, "trace, both"},
-      {"dispatch", a.ft_dispatch_ns, b.ft_dispatch_ns,
+      {"dispatch, " + std::string(replay_through_words(m.through)), a.ft_dispatch_ns, b.ft_dispatch_ns,
        m.base_ns ? "base " + format_ns(*m.base_ns) + ", replay" : std::string("no base")},
       {"library, ΔCT", a.ct_ns, b.ct_ns, "replay"},
       {"launch floor, ΔKT", a.kt_ns, b.kt_ns, m.floor.text},
@@ -100,7 +101,9 @@ Table guarded_table(const MeasuredReport& m) {
   std::vector<MeasuredRow> guarded;
   for (const size_t index : m.guarded) guarded.push_back(m.rows[index]);
   TableOf table(guarded,
-                {.key = "measured_guarded", .title = "Replays that were rejected as contaminated"});
+                {.key = "measured_guarded",
+                 .title = "Replays that were rejected as contaminated (dispatch, " +
+                          std::string(replay_through_words(m.through)) + ")"});
   table.add(keys::name, &MeasuredRow::candidate, elastic())
       .add(keys::rule, &MeasuredRow::guard)
       .add(keys::kernels, [](const MeasuredRow& row) { return row.cost.invocations; })

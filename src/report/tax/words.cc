@@ -282,7 +282,9 @@ std::string tax_measured_words(const TaxReport& report, const MeasuredReport& me
     return "Nothing was measured: none of the kernels has a replay, and the sums below that call "
            "themselves measured are the trace's own.";
   }
-  std::string text = "Measured by replay, T_Orch is " + format_ns(s.t_orch_ns);
+  std::string text = "Measured by replay through " +
+                     std::string(replay_through_words(measured.through)) + ", T_Orch is " +
+                     format_ns(s.t_orch_ns);
   if (report.whole.sums.t_orch_ns > 0) {
     const double change = static_cast<double>(s.t_orch_ns - report.whole.sums.t_orch_ns) /
                           static_cast<double>(report.whole.sums.t_orch_ns);
