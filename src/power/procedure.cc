@@ -26,6 +26,7 @@ constexpr uint32_t kMeanRuns = 48;                  // at least 32 repetitions (
 constexpr double kGoldenShare = 0.6;                // of runs, expected to count
 constexpr int64_t kSettlingSpan = 50 * kMillisecondNs;  // watched for throttling, at least
 constexpr uint32_t kSettlingRuns = 24;
+constexpr uint32_t kFewSettlingRuns = 4;
 constexpr uint32_t kMostGrowth = 6;
 constexpr uint32_t kMostExecutions = 4'000'000;
 constexpr double kMostSamples = 2e6;    // of one campaign: some hundred MB
@@ -263,14 +264,22 @@ class Procedure {
     const int64_t span = std::max({kSettlingSpan, 4 * sensor.window_ns, 16 * sensor.period_ns});
     auto count = static_cast<uint32_t>(
         std::min<int64_t>(kMostExecutions, plan_.fills_window + divide_up(span, plan_.t_exec_ns)));
-    const uint32_t runs = plan_.mean_only ? 4 : kSettlingRuns;
     Settling settling;
     for (uint32_t growth = 0; growth < kMostGrowth; ++growth, count *= 2) {
-      ASSAY_TRY_ASSIGN(const SettlingRecord record, watch(count, runs));
+      ASSAY_TRY_ASSIGN(const SettlingRecord record, watch(count, settling_runs(count)));
       settling = find_settling(record, plan_.warm_ups, plan_.fills_window);
       if (settling.settled || count > kMostExecutions / 2) break;
+      if (settling_runs(2 * count) < kFewSettlingRuns) break;  // no time for longer ones
     }
     return settling;
+  }
+
+  // As many as a third of what is left of the budget has room for.
+  uint32_t settling_runs(uint32_t count) const {
+    const uint32_t wanted = plan_.mean_only ? kFewSettlingRuns : kSettlingRuns;
+    const int64_t run_ns = std::max<int64_t>(1, count * plan_.t_exec_ns);
+    const int64_t fit = std::max<int64_t>(0, (end_ns_ - device_.now_ns()) / 3 / run_ns);
+    return fit >= wanted ? wanted : static_cast<uint32_t>(std::max<int64_t>(fit, 2));
   }
 
   Result<SettlingRecord> watch(uint32_t count, uint32_t runs) {
@@ -369,7 +378,7 @@ class Procedure {
     for (; next_run_ < until; ++next_run_) {
       const int64_t now_ns = device_.now_ns();
       const int64_t each_ns = (now_ns - began_ns) / std::max(1U, next_run_ - first);
-      out_of_time_ = next_run_ >= kLeastRuns && now_ns + each_ns > end_ns_;
+      out_of_time_ = next_run_ >= kLeastRuns && now_ns > end_ns_ - each_ns;
       if (out_of_time_) break;
       tell("runs", next_run_, until);
       ASSAY_TRY_ASSIGN(const PowerRunRecord record,
@@ -450,7 +459,7 @@ class Procedure {
   bool interleaved_ = false;
   uint32_t next_run_ = 0;
   uint32_t settling_runs_ = 0;
-  int64_t end_ns_ = std::numeric_limits<int64_t>::max() / 2;
+  int64_t end_ns_ = std::numeric_limits<int64_t>::max();
   bool out_of_time_ = false;
 };
 

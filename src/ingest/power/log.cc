@@ -180,7 +180,8 @@ Result<PowerLog> read_smi(const CsvTable& table, const std::string& path,
 }
 
 // samples.csv of a recording, with its meta.json when it lies beside it; or a file of `assay
-// sample`, whose times are since 1970 and whose rows of processors have no power.
+// sample`, whose times are since 1970, whose rows of processors have no power, and which has the
+// device's energy counter beside it.
 Result<PowerLog> read_own(const CsvTable& table, const std::string& path,
                           const std::string& wanted) {
   PowerLog log;
@@ -191,6 +192,7 @@ Result<PowerLog> read_own(const CsvTable& table, const std::string& path,
   log.column = table.header[static_cast<size_t>(power)];
   SeriesBuilder series(log);
   const bool of_sampler = table.column("cpu_util_percent") >= 0;
+  const int energy = of_sampler ? table.column("energy_j") : -1;
   for (size_t row = 0; row < table.rows.size(); ++row) {
     if (of_sampler && cell(table, row, device) == "cpu") continue;
     ++log.rows;
@@ -205,6 +207,8 @@ Result<PowerLog> read_own(const CsvTable& table, const std::string& path,
     }
     ASSAY_TRY(check_watts(*watts, path, table.line[row], cell(table, row, power)));
     series.add(cell(table, row, device), {t, LogClock::kUnknownOrigin}, *watts);
+    const auto joules = log_number(cell(table, row, energy));
+    if (joules) series.count(cell(table, row, device), {t, joules->value});
   }
   ASSAY_TRY(series.finish(path));
   const bool epoch = log.series.front().readings.front().t_ns > 1'000'000'000'000'000'000;

@@ -143,6 +143,10 @@ void SeriesBuilder::add(const std::string& device, LogStamp stamp, double watts)
   readings.push_back({t, watts});
 }
 
+void SeriesBuilder::count(const std::string& device, EnergyCount count) {
+  series_of(device).counter.push_back(count);
+}
+
 Status SeriesBuilder::finish(const std::string& path) {
   if (largest_step_back_ > kTolerableStep) {
     return Error{ErrorCode::kFormat,
@@ -154,6 +158,8 @@ Status SeriesBuilder::finish(const std::string& path) {
     std::stable_sort(series.readings.begin(), series.readings.end(),
                      [](const PowerReading& a, const PowerReading& b) { return a.t_ns < b.t_ns; });
     log_.stamps_shared += spread_stamps(series.readings);
+    series.counter = longest_growth(std::move(series.counter), log_.counter_resets);
+    if (series.counter.size() < 2) series.counter.clear();
     spread_stamps(series.counter);
   }
   if (log_.series.empty()) {

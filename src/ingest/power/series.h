@@ -27,6 +27,7 @@ class SeriesBuilder {
 
   PowerSeries& series_of(const std::string& device);  // added where it is new
   void add(const std::string& device, LogStamp stamp, double watts);
+  void count(const std::string& device, EnergyCount count);
   // Sorts what writers of several GPUs interleave; fails where the clock was set back, and where no
   // row has both a time and a power.
   Status finish(const std::string& path);
