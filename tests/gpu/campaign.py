@@ -237,6 +237,15 @@ def pairs(c):
         c.model("gpt2", "--mode", mode, "--seq", "128", "--timed", "10")
 
 
+def programs(c):
+    """Small programs before and after one change, by their own script."""
+    out = c.work / "programs"
+    c.run([c.python, ROOT / "tests/gpu/pairs.py", "--out", out])
+    with tarfile.open(c.work / "programs.tar.gz", "w:gz") as archive:
+        archive.add(out, "programs")
+    return {"traces": len(list(out.glob("*.json.gz")))}
+
+
 def replay_traces(c):
     """What a replay needs, for a call that begins with nothing."""
     c.model("gpt2", "--batch", "1", "--timed", "20")
@@ -391,8 +400,10 @@ def bound(c):
             if path.exists():
                 flags += ["--batch", f"{size}={path}"]
         if not flags:
-            raise Missing(f"no sweep of {model}")
+            continue
         made[model] = c.ask("bound", *flags, "--name", "gpu")["gpu"]
+    if not made:
+        raise Missing("no sweep")
     return made
 
 
@@ -445,6 +456,7 @@ STEPS = [
     ("bert", 45, "models", bert),
     ("tracers", 60, "base", tracers),
     ("replay_traces", 60, "parts", replay_traces),
+    ("programs", 70, "parts", programs),
     ("replay", 140, "base", replay),
     ("modes", 60, "models", modes),
     ("compiled", 100, "models", compiled),
@@ -470,7 +482,7 @@ STEPS = [
 # the seconds for packing, sum to at most the default budget.
 PARTS = {
     "trace": ("machine", "floor", "gpt2", "llama", "pairs", "tracers", "bert", "tax", "bound", "fuse"),
-    "replay": ("machine", "floor", "build_replay", "replay_traces", "replay", "tax"),
+    "replay": ("machine", "floor", "build_replay", "replay_traces", "replay", "programs", "tax"),
     "power": ("machine", "power_calibrate", "power_cb_8k", "power_cb_2k", "power_cb_4k", "power_mb_2k"),
 }
 # Seconds that measuring leaves to analysing what it measured, and to packing.
@@ -628,7 +640,7 @@ def earlier(path):
 
 
 # What comes back, in the order of worth.
-KEEP = (*(f"{name}{ending}" for _, ending, _ in THROUGH.values() for name in REPLAYED),
+KEEP = ("programs.tar.gz", *(f"{name}{ending}" for _, ending, _ in THROUGH.values() for name in REPLAYED),
         *(f"traces/gpt2_{mode}_prefill_b1_s128.json.gz" for mode in PAIR_MODES),
         "traces/gpt2_eager_prefill_b1_s512.json.gz", "traces/llama-3.2-1b_eager_prefill_b1_s512.json.gz",
         "gpt2.assaytrace")
@@ -737,7 +749,7 @@ def drive(args):
 
 
 # What the steps call, in this tree and beside the binary: nothing can be fetched where they run.
-SOURCES = ("collect/pytorch/assay_torch.py", "collect/build_for_torch.sh", "collect/replay/main.cc",
+SOURCES = ("tests/gpu/pairs.py", "collect/pytorch/assay_torch.py", "collect/build_for_torch.sh", "collect/replay/main.cc",
            "collect/replay/arguments.cc", "collect/replay/device.cc", "collect/replay/job.cc",
            "collect/replay/labels.cc", "collect/replay/replay.py")
 COLLECTORS = {"assay_null_kernel": "ASSAY_NULL_KERNEL", "libassay_record.so": "ASSAY_RECORD_LIBRARY"}

@@ -252,9 +252,10 @@ class CampaignTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(list(self.steps()), ["machine", "floor", "power_interleaved"])
         work = pathlib.Path(str(self.out) + ".work").resolve()
-        self.assertEqual(self.log.read_text().strip(),
-                         f"power run --workload 60*gemm:2048,1*gemm:8192 --runs 16 "
-                         f"--record {work}/records/power_interleaved --device simulated --format json")
+        self.assertRegex(self.log.read_text().strip(),
+                         rf"^power run --workload 60\*gemm:2048,1\*gemm:8192 --runs 16 --budget \d+ "
+                         rf"--record {work}/records/power_interleaved --device simulated --format json$")
+        self.assertLess(int(re.search(r"--budget (\d+)", self.log.read_text())[1]), 150, "its step's own limit")
         self.assertEqual(self.figures()["launch floor, mean", None]["value"], 4.6)
         self.run_campaign("--only", "power_all")
         self.assertEqual(len(self.steps()), 7)
