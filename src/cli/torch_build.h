@@ -12,8 +12,8 @@ std::string built_folder();
 // Whether a program or library that nobody named may be run or loaded: no other user could have put
 // it there.
 bool is_own_program(const std::string& path);
-// A script of collect/ ("replay/replay.py"): beside the program, in the source tree that it was built
-// in, or where it is installed; empty where there is none.
+// A script of collect/ ("replay/replay.py"): beside the program, in the source tree that it was
+// built in, or where it is installed; empty where there is none.
 std::string collected_script(const std::string& name);
 // Runs collect/build_for_torch.sh for "replay" or "operators"; the exit code. What is missing is
 // said.

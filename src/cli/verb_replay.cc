@@ -270,8 +270,8 @@ Status replay_all(const ReplaySession& session, std::vector<size_t> open,
 bool continues(const ReplayFile& before, const ReplayFile& now) {
   return before.head.tracer == now.head.tracer && before.head.warmups == now.head.warmups &&
          before.head.runs == now.head.runs && before.head.driver == now.head.driver &&
-         before.through == now.through && before.gpu.name == now.gpu.name && before.gpu.uuid == now.gpu.uuid &&
-         before.framework == now.framework;
+         before.through == now.through && before.gpu.name == now.gpu.name &&
+         before.gpu.uuid == now.gpu.uuid && before.framework == now.framework;
 }
 
 // Entries that need no run: of an earlier part of this replay, skipped by rule, from the cache.
@@ -319,12 +319,12 @@ Result<std::vector<size_t>> take_known(const ReplayVerb& verb, const ReplayPlan&
 void say_result(const ReplayPlan& plan, const ReplayFile& file, const std::string& output) {
   std::map<ReplayStatus, size_t> counts;
   for (const ReplayEntry& entry : file.entries) ++counts[entry.status];
-  fmt::print(
-      stderr,
-      "{}: {} of {} kernels replayed through {}, {} skipped, {} unknown to this PyTorch, {} "
-      "failed\n",
-      output, counts[ReplayStatus::kOk], plan.entries.size(), replay_through_words(file.through), counts[ReplayStatus::kSkippedDynamic],
-      counts[ReplayStatus::kOpMissing], counts[ReplayStatus::kFailed]);
+  fmt::print(stderr,
+             "{}: {} of {} kernels replayed through {}, {} skipped, {} unknown to this PyTorch, {} "
+             "failed\n",
+             output, counts[ReplayStatus::kOk], plan.entries.size(),
+             replay_through_words(file.through), counts[ReplayStatus::kSkippedDynamic],
+             counts[ReplayStatus::kOpMissing], counts[ReplayStatus::kFailed]);
   std::map<std::string, size_t> reasons;
   for (const ReplayEntry& entry : file.entries) {
     if (entry.status == ReplayStatus::kFailed || entry.status == ReplayStatus::kOpMissing) {
@@ -351,7 +351,8 @@ Status replay(ReplayVerb verb) {
   name_libraries(verb.libraries);
   verb.job.device = verb.device == "auto" ? about.device : verb.device;
   if (verb.job.device == "cuda" && about.device != "cuda") {
-    return usage("--device cuda: PyTorch " + about.torch + " of " + program.front() + " sees no GPU");
+    return usage("--device cuda: PyTorch " + about.torch + " of " + program.front() +
+                 " sees no GPU");
   }
   ReplayFile file;
   ASSAY_TRY_ASSIGN(file.head.tracer, choose_tracer(verb, verb.job.device));
@@ -424,7 +425,9 @@ void add_replay_verb(Verb& app, int& exit_code) {
   sub.option("--program", verb->program, "assay-replay, or the script of Python, to run")
       .called("FILE");
   sub.flag("--build", verb->build, "compile assay-replay against the PyTorch of --python");
-  sub.option("--python", verb->python, "the Python for --build and --through python").shows_default().called("PROGRAM");
+  sub.option("--python", verb->python, "the Python for --build and --through python")
+      .shows_default()
+      .called("PROGRAM");
   sub.run([verb, &exit_code] {
     if (verb->build && through_python(*verb)) {
       exit_code = fail(usage("--build compiles assay-replay; --through python needs no build"));

@@ -177,7 +177,7 @@ struct ReplayFile {
   std::string source;  // file name
   MeasurementHead head;
   GpuIdentity gpu;
-  std::string framework;             // "PyTorch 2.11.0"; may be empty
+  std::string framework;  // "PyTorch 2.11.0"; may be empty
   ReplayThrough through = ReplayThrough::kCpp;
   std::vector<ReplayEntry> entries;  // keys are unique
 };

@@ -220,8 +220,8 @@ TrustNotes measured_trust(const KernelDatabase& database, const ReplayFile& repl
   }
   if (replay.through == ReplayThrough::kCpp) {
     add_note(notes, "replay_through", 1, "measured.ft_dispatch_ns, measured.dispatch_base_ns",
-             "the operators were called from C++: T_dispatch lies below TaxBreak's, which are called "
-             "from Python (assay replay --through python)");
+             "the operators were called from C++: T_dispatch lies below TaxBreak's, whose "
+             "operators are called from Python (assay replay --through python)");
   } else {
     add_note(notes, "replay_through", 1, "measured.ft_dispatch_ns, measured.dispatch_base_ns",
              "the operators were called from Python, as TaxBreak does: T_dispatch holds Python's "

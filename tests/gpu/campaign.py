@@ -331,13 +331,14 @@ def replay(c):
     """Both ways, one after the other: what the first measured stays when there is no time for the second."""
     made = {}
     for through, (key, ending, _) in THROUGH.items():
-        python = ["--python", c.python] if through == "python" else []
+        who = ["--program", c.work / "replay/assay-replay"]
+        if through == "python":
+            who = ["--program", ROOT / "collect/replay/replay.py", "--python", c.python]
         for name in REPLAYED:
             database, result = c.work / f"{name}.db.json", c.work / f"{name}{ending}"
             if not database.exists():
                 c.run([c.assay, "tax", c.trace(name), "--export-kernel-db", database, "--format", "json"])
-            env = {**c.env, "ASSAY_REPLAY": str(c.work / "replay/assay-replay")}
-            c.run([c.assay, "replay", database, "-o", result, "--through", through, *python], env=env)
+            c.run([c.assay, "replay", database, "-o", result, "--through", through, *who])
             rows = json.loads(result.read_text())["entries"]
             made.setdefault(name, {})[key] = {status: sum(row["status"] == status for row in rows) for status in
                                               ("ok", "skipped_dynamic", "op_missing", "failed")}

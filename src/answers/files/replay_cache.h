@@ -13,8 +13,8 @@ namespace assay {
 
 class ReplayCache {
  public:
-  // identity: GPU, driver, framework, tracer, runs and what called; entries of another never match. Without a
-  // cache folder, or when switched off, nothing is found and nothing is kept.
+  // identity: GPU, driver, framework, tracer, runs and what called; entries of another never match.
+  // Without a cache folder, or when switched off, nothing is found and nothing is kept.
   ReplayCache(const ReplayFile& identity, bool enabled);
 
   // The entry under the request's key.

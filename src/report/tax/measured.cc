@@ -46,7 +46,8 @@ Table beside_table(const MeasuredReport& m, const TaxReport& r) {
   const TaxSums& b = r.whole.sums;
   const std::vector<LayerBeside> layers = {
       {"Python, T_Py", a.t_py_ns, b.t_py_ns, "trace, both"},
-      {"dispatch, " + std::string(replay_through_words(m.through)), a.ft_dispatch_ns, b.ft_dispatch_ns,
+      {"dispatch, " + std::string(replay_through_words(m.through)), a.ft_dispatch_ns,
+       b.ft_dispatch_ns,
        m.base_ns ? "base " + format_ns(*m.base_ns) + ", replay" : std::string("no base")},
       {"library, ΔCT", a.ct_ns, b.ct_ns, "replay"},
       {"launch floor, ΔKT", a.kt_ns, b.kt_ns, m.floor.text},
@@ -100,10 +101,9 @@ Table matching_table(const MeasuredReport& m) {
 Table guarded_table(const MeasuredReport& m) {
   std::vector<MeasuredRow> guarded;
   for (const size_t index : m.guarded) guarded.push_back(m.rows[index]);
-  TableOf table(guarded,
-                {.key = "measured_guarded",
-                 .title = "Replays that were rejected as contaminated (dispatch, " +
-                          std::string(replay_through_words(m.through)) + ")"});
+  TableOf table(guarded, {.key = "measured_guarded",
+                          .title = "Replays that were rejected as contaminated (dispatch, " +
+                                   std::string(replay_through_words(m.through)) + ")"});
   table.add(keys::name, &MeasuredRow::candidate, elastic())
       .add(keys::rule, &MeasuredRow::guard)
       .add(keys::kernels, [](const MeasuredRow& row) { return row.cost.invocations; })

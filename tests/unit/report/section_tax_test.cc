@@ -220,9 +220,12 @@ TEST(TaxMeasuredWords, CompareWithTheTraceAndCountWhatWasReplayed) {
   measured.guarded = {0, 1};
   EXPECT_EQ(
       tax_measured_words(small_report(), measured),
-      "Measured by replay, T_Orch is 53.0 µs (-50.0 % against the trace alone), HDBI 0.67: 7 "
-      "of 10 kernels have a replay, of which the launch time of 2 unique kernels was rejected "
-      "as contaminated.");
+      "Measured by replay through C++, T_Orch is 53.0 µs (-50.0 % against the trace alone), HDBI "
+      "0.67: 7 of 10 kernels have a replay, of which the launch time of 2 unique kernels was "
+      "rejected as contaminated.");
+  measured.through = ReplayThrough::kPython;
+  EXPECT_EQ(tax_measured_words(small_report(), measured).substr(0, 38),
+            "Measured by replay through Python, T_O");
 }
 
 }  // namespace

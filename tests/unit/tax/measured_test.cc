@@ -125,6 +125,23 @@ TEST(MeasuredTax, WorkedExample) {
   EXPECT_TRUE(has_note(report, "replay_tracer"));
 }
 
+TEST(MeasuredTax, SaysWhoCalledTheOperators) {
+  ReplayFile file = worked_replay();
+  const MeasuredReport cpp = measured(worked_database(), file, options(4500));
+  file.through = ReplayThrough::kPython;
+  const MeasuredReport python = measured(worked_database(), file, options(4500));
+  EXPECT_EQ(cpp.through, ReplayThrough::kCpp);
+  EXPECT_EQ(python.through, ReplayThrough::kPython);
+  const auto words = [](const MeasuredReport& report) {
+    for (const TrustNote& note : report.trust) {
+      if (std::string_view(note.what) == "replay_through") return note.effect.substr(0, 36);
+    }
+    return std::string();
+  };
+  EXPECT_EQ(words(cpp), "the operators were called from C++: ");
+  EXPECT_EQ(words(python), "the operators were called from Pytho");
+}
+
 TEST(MeasuredTax, WorkedExampleInCodeModeAndByInvocation) {
   MeasuredOptions code = options(4500);
   code.mode = TaxMode::kCode;

@@ -144,6 +144,7 @@ TEST(ReplayFile, ReadsWhatItSays) {
   ASSERT_TRUE(file) << file.error().describe();
   EXPECT_EQ(file->head.tracer, CollectorTracer::kNsys);
   EXPECT_EQ(file->gpu.name, "NVIDIA H200");
+  EXPECT_EQ(file->through, ReplayThrough::kCpp) << "as files of before it was told";
   ASSERT_EQ(file->entries.size(), 3u);
   const ReplayEntry& gemm = file->entries[0];
   EXPECT_EQ(gemm.key, "gemm g1");
@@ -183,6 +184,9 @@ TEST(ReplayFile, RefusesWhatCannotBeAReplay) {
   EXPECT_EQ(replay_problem("\"max_ns\":6000", "\"max_ns\":6e12"),
             "entries[0].candidates[0].dispatch.max_ns is beyond 100 s: are these nanoseconds?");
   EXPECT_EQ(replay_problem("\"gpu\":", "\"device\":"), "no gpu");
+  EXPECT_EQ(replay_problem("\"gpu\":", "\"through\":\"rust\",\"gpu\":"),
+            "through 'rust' is neither cpp nor python");
+  EXPECT_EQ(replay_problem("\"gpu\":", "\"through\":1,\"gpu\":"), "through is not a string");
 }
 
 TEST(ReplayFile, SaysWhereTheJsonBreaks) {
@@ -203,6 +207,7 @@ TEST(ReplayFile, WhatIsWrittenIsReadAgain) {
   file.head = {CollectorTracer::kCupti, "13.0", 50, 150};
   file.gpu = {"NVIDIA H200", "GPU-1"};
   file.framework = "PyTorch 2.11.0";
+  file.through = ReplayThrough::kPython;
   const SampleStats stats = {2, 3.5, 0.5, 3, 3.05, 3.5, 3.95, 4};
   file.entries.push_back(
       {.key = "k|1,1,1",
@@ -221,6 +226,7 @@ TEST(ReplayFile, WhatIsWrittenIsReadAgain) {
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->head.tracer, CollectorTracer::kCupti);
   EXPECT_EQ(read->framework, "PyTorch 2.11.0");
+  EXPECT_EQ(read->through, ReplayThrough::kPython);
   ASSERT_EQ(read->entries.size(), 2u);
   EXPECT_EQ(read->entries[0].call, "aten::add.Tensor(1)");
   EXPECT_EQ(read->entries[0].assumed, std::vector<std::string>{"a number"});
