@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "answers/inputs/recordings.h"
+#include "base/beside.h"
 
 namespace assay {
 namespace {
@@ -63,12 +64,17 @@ Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions&
   asked.levels.replays = &found.flow.replays;
   ASSAY_TRY_ASSIGN(found.launch, analyze_launch(trace, links, windows, asked.launch));
   ASSAY_TRY_ASSIGN(found.fusion, analyze_fusion(trace, links, windows, asked.fusion));
+  // What it reads is complete, and stays as it is until it is taken.
+  Beside<WhatIf> tried(
+      [&, chains = chain_edits(found.fusion)](const std::atomic<bool>&) {
+        return try_levers(model, windows, found.flow, found.verdict, chains, options.together,
+                          options.points);
+      },
+      options.levers && options.in_thread);
   ASSAY_TRY_ASSIGN(found.tax, analyze_tax(trace, links, windows, asked.tax));
   ASSAY_TRY_ASSIGN(found.levels, analyze_levels(trace, links, windows, asked.levels));
-  if (options.levers) {
-    found.tried = try_levers(model, windows, found.flow, found.verdict, chain_edits(found.fusion),
-                             options.together, options.points);
-  }
+  if (options.meanwhile) ASSAY_TRY(options.meanwhile(found));
+  if (options.levers) found.tried = tried.take();
   if (options.path) found.path = path_slices(model.run, model.graph, found.flow.path);
   return found;
 }
