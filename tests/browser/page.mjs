@@ -293,7 +293,7 @@ await main({
     let seed = 1;
     const word = () => (seed = (seed * 48271) % 2147483647).toString(36);
     for (let rank = 0; rank < 24; ++rank) {
-      const events = base.map((e) => (e.cat === "kernel" ? { ...e, name: Array.from({ length: 150 }, word).join("_") } : e));
+      const events = base.map((e) => (e.cat === "kernel" ? { ...e, name: Array.from({ length: 400 }, word).join("_") } : e));
       ranks.push(writeTrace(`many${rank}.json`, events));
     }
     await runAside("report", ...ranks, "-o", path("many.html"));
