@@ -16,7 +16,7 @@ import { startPalette } from "./palette.ts";
 import { RangeChoice } from "./range.ts";
 import { ranksElement } from "./ranks.ts";
 import { type Found, searchElement } from "./search.ts";
-import { sentence, shortenMiddle } from "./text.ts";
+import { sentence, shortenMiddle, wholeFlags } from "./text.ts";
 import { onTheme, startTheme, theme, toggleTheme } from "./theme.ts";
 import { Timeline } from "./timeline.ts";
 import { definitionOf, roomOf, startTips } from "./tips.ts";
@@ -105,7 +105,7 @@ function itemsLine(items: Item[]): HTMLElement {
   const line = h("span", { class: "items" });
   for (const item of items) {
     if (item.hidden) continue;
-    line.append(h("span", { class: "item" }, term(item.label, item.key, ""), " ", valueElement(item, "")));
+    line.append(h("span", { class: "item" }, term(item.label, item.key, ""), " ", valueElement(item, "")), " "); // a line may end here
   }
   return line;
 }
@@ -129,7 +129,8 @@ function saveButton(head: Head): HTMLElement {
 
 // What writes the JSON document that this page has no room for.
 function jsonElsewhere(head: Head): HTMLElement {
-  const command = h("code", {}, head.answer ? `assay report ${folderOf(head.inputs.map((input) => input.name))} -o report.json` : "-o report.json");
+  const written = head.answer ? `assay report ${folderOf(head.inputs.map((input) => input.name))} -o report.json` : "-o report.json";
+  const command = h("code", {}, ...wholeFlags(written));
   const words = "The JSON document of all inputs is too large for this page";
   return head.answer
     ? h("p", { class: "input no-json" }, `${words}: `, command, " writes it.")
@@ -151,7 +152,7 @@ function trustBadge(answer: Answer): HTMLElement {
 
 function headerElement(view: Head, search: HTMLElement): HTMLElement {
   let inputs: HTMLElement[] = view.inputs.map((input) =>
-    h("div", { class: "input" }, h("span", { class: "input-name" }, ...sentence(input.name)), itemsLine(input.items)),
+    h("div", { class: "input" }, h("span", { class: "input-name" }, ...sentence(input.name)), " ", itemsLine(input.items)),
   );
   if (inputs.length > 3) {
     inputs = [h("details", { class: "input" }, h("summary", {}, `${inputs.length} inputs`), ...inputs)];
