@@ -8,6 +8,10 @@
 namespace assay {
 namespace {
 
+// Activities: of fewer levers are tried before a thread has begun, and its stack is more than they
+// need.
+constexpr size_t kWorthAThread = 1'000;
+
 WhatIf try_levers(const FlowModel& model, const Windows& windows, const FlowReport& report,
                   const FlowVerdict& verdict, const std::vector<EditRequest>& more,
                   size_t together = 0, bool points = false) {
@@ -70,7 +74,7 @@ Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions&
         return try_levers(model, windows, found.flow, found.verdict, chains, options.together,
                           options.points);
       },
-      options.levers && options.in_thread);
+      options.levers && options.in_thread && trace.activities.size() >= kWorthAThread);
   ASSAY_TRY_ASSIGN(found.tax, analyze_tax(trace, links, windows, asked.tax));
   ASSAY_TRY_ASSIGN(found.levels, analyze_levels(trace, links, windows, asked.levels));
   if (options.meanwhile) ASSAY_TRY(options.meanwhile(found));

@@ -33,7 +33,8 @@ struct AnalysesOptions {
   size_t together = 0;                                              // WhatIfOptions::together
   bool points = false;                                              // WhatIfOptions::points
   bool path = false;                                                // fill Analyses::path
-  bool in_thread = false;  // levers are tried in a thread beside the rooms; the answer is the same
+  // Levers may be tried in a thread beside the rooms; the answer is the same.
+  bool in_thread = false;
   // What else may be done while levers are tried: of the trace, and of what was found but `tried`
   // and `path`, which come after it.
   std::function<Status(const Analyses&)> meanwhile = {};
