@@ -59,7 +59,8 @@ def main():
             problems += [f"{files[0].name}{' and others' if len(files) > 1 else ''}, {output} {' '.join(options)}: "
                          f"{what} differs with {threads} threads"
                          for what in sorted(alone.keys() | found.keys()) if alone.get(what) != found.get(what)]
-    print("\n".join(problems))
+    for problem in problems:
+        print(problem)
     if not datasets.CORPUS.is_dir():
         print(datasets.NO_CORPUS)
     print(f"{compared} answers compared with those of one thread, {len(problems)} differences")
