@@ -4,9 +4,9 @@
 //     node bench/page.mjs ASSAY TRACE [more TRACES or folders ...]
 //
 // Made: wall time of `assay report TRACE -o page` without that of `assay info TRACE` (reading) and of `assay report TRACE`
-// (reading and judging), medians of five. Loads: from the begin of navigation to the frame with the answer, and to the
-// built page, medians of nine visits by one window; the first of them while the browser still makes its window. Pans: 120
-// key presses at three zooms; the time that the page takes to draw, and the frames.
+// (reading and judging), taken in turns, medians of five. Loads: from the begin of navigation to the frame with the answer,
+// and to the built page, medians of nine visits by one window; the first of them while the browser still makes its window.
+// Pans: 120 key presses at three zooms; the time that the page takes to draw, and the frames.
 
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
@@ -19,16 +19,17 @@ const folder = mkdtempSync(join(tmpdir(), "assay-bench-page-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
 const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
-const times = async (n, what) => {
-  const all = [];
-  for (let i = 0; i < n; ++i) all.push(await what());
-  return median(all);
-};
 const shown = (visits) => `${median(visits.map((one) => one.shown)).toFixed(0)} ms, all built in ${median(visits.map((one) => one.at)).toFixed(0)} ms`;
 function took(...args) {
   const begun = performance.now();
   execFileSync(assay, args, { stdio: "ignore" });
   return performance.now() - begun;
+}
+// Medians of n times for each command: what else the machine does meets all alike.
+function inTurns(n, commands) {
+  const all = commands.map(() => []);
+  for (let i = 0; i < n; ++i) commands.forEach((args, k) => all[k].push(took(...args)));
+  return all.map(median);
 }
 
 // Presses a key once a frame: what drawing took, and what lay between frames.
@@ -51,12 +52,10 @@ const pan = (page, presses, key) => page.evaluate(async ([presses, key]) => {
 const browser = await launch();
 for (const [i, input] of inputs.entries()) {
   const html = join(folder, `page${i}.html`);
-  const reading = statSync(input).isDirectory() ? null : await times(5, () => took("info", input));
-  const answer = await times(5, () => took("report", input));
-  const whole = await times(5, () => took("report", input, "-o", html));
+  const [reading, answer, whole] = inTurns(5, [["info", input], ["report", input], ["report", input, "-o", html]]);
   const told = [`${input.split("/").pop()}: ${(statSync(html).size / 1e6).toFixed(2)} MB`];
   told.push(`page ${(whole - answer).toFixed(0)} ms beside the answer`);
-  if (reading !== null) told.push(`${(whole - reading).toFixed(0)} ms after reading`);
+  if (!statSync(input).isDirectory()) told.push(`${(whole - reading).toFixed(0)} ms after reading`);
   const { page, close } = await openWindow(browser);
   const opened = [];
   for (let k = 0; k < 9; ++k) {

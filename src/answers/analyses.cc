@@ -3,9 +3,14 @@
 #include <utility>
 
 #include "answers/inputs/recordings.h"
+#include "base/beside.h"
 
 namespace assay {
 namespace {
+
+// Activities: of fewer levers are tried before a thread has begun, and its stack is more than they
+// need.
+constexpr size_t kWorthAThread = 1'000;
 
 WhatIf try_levers(const FlowModel& model, const Windows& windows, const FlowReport& report,
                   const FlowVerdict& verdict, const std::vector<EditRequest>& more,
@@ -63,12 +68,17 @@ Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions&
   asked.levels.replays = &found.flow.replays;
   ASSAY_TRY_ASSIGN(found.launch, analyze_launch(trace, links, windows, asked.launch));
   ASSAY_TRY_ASSIGN(found.fusion, analyze_fusion(trace, links, windows, asked.fusion));
+  // What it reads is complete, and stays as it is until it is taken.
+  Beside<WhatIf> tried(
+      [&, chains = chain_edits(found.fusion)](const std::atomic<bool>&) {
+        return try_levers(model, windows, found.flow, found.verdict, chains, options.together,
+                          options.points);
+      },
+      options.levers && options.in_thread && trace.activities.size() >= kWorthAThread);
   ASSAY_TRY_ASSIGN(found.tax, analyze_tax(trace, links, windows, asked.tax));
   ASSAY_TRY_ASSIGN(found.levels, analyze_levels(trace, links, windows, asked.levels));
-  if (options.levers) {
-    found.tried = try_levers(model, windows, found.flow, found.verdict, chain_edits(found.fusion),
-                             options.together, options.points);
-  }
+  if (options.meanwhile) ASSAY_TRY(options.meanwhile(found));
+  if (options.levers) found.tried = tried.take();
   if (options.path) found.path = path_slices(model.run, model.graph, found.flow.path);
   return found;
 }

@@ -3,6 +3,8 @@
 // Which analyses an answer about a whole trace rests on: the one list of them. `report` shows what
 // they found, `diff` compares it, `sql` and `export` make tables of it.
 
+#include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -18,6 +20,8 @@
 
 namespace assay {
 
+struct Analyses;
+
 struct AnalysesOptions {
   LaunchOptions launch = {};
   FusionOptions fusion = {};
@@ -29,6 +33,11 @@ struct AnalysesOptions {
   size_t together = 0;                                              // WhatIfOptions::together
   bool points = false;                                              // WhatIfOptions::points
   bool path = false;                                                // fill Analyses::path
+  // Levers may be tried in a thread beside the rooms; the answer is the same.
+  bool in_thread = false;
+  // What else may be done while levers are tried: of the trace, and of what was found but `tried`
+  // and `path`, which come after it.
+  std::function<Status(const Analyses&)> meanwhile = {};
 };
 
 // What the rooms say of one trace.
@@ -55,6 +64,7 @@ FlowFindings find_flow(const LoadedTrace& loaded, const std::vector<EditRequest>
 std::vector<EditRequest> chain_edits(const FusionReport& fusion);
 std::vector<std::optional<int64_t>> chain_gains(const WhatIf& tried);
 
+// Errors: those of the rooms, of `meanwhile`.
 Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions& options);
 
 }  // namespace assay

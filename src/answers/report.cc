@@ -41,6 +41,7 @@ AnalysesOptions analyses_options(const ReportRequest& request, const LaunchFloor
   options.together = request.timelines ? kSwitches : 0;
   options.points = request.timelines;
   options.path = static_cast<bool>(request.timeline);
+  options.in_thread = threads_of({.threads = request.traces.threads}) > 1;
   return options;
 }
 
@@ -52,6 +53,7 @@ struct Findings {
   JobLevels job;
   JobRoof roof;
   JobMemory memory;
+  std::string lanes;
 
   const TelemetryReport* logs() const { return telemetry ? &*telemetry : nullptr; }
 };
@@ -85,26 +87,38 @@ Status give_timeline(const ReportRequest& request, const LoadedTrace& loaded, co
   return Ok{};
 }
 
+// What no lever changes.
+Status find_rest(const ReportRequest& request, const LoadedTrace& loaded, const Analyses& analyses,
+                 Findings& found) {
+  const ReplayReport& replays = analyses.flow.replays;
+  if (request.captures.empty()) tell_recordings(replays, request.traces.listener);
+  ASSAY_TRY_ASSIGN(found.telemetry, telemetry_of(request, loaded, analyses.levels));
+  RoofReader roof(FactBook::built_in(), "");
+  roof.add(loaded.trace, loaded.links, *loaded.kernels, analyses.levels, &replays);
+  found.roof = roof.finish();
+  add_memory(loaded.trace, loaded.links, analyses.levels, found.memory);
+  if (request.timelines) {
+    found.lanes = lane_bytes(loaded.trace, loaded.windows, analyses.flow,
+                             {.events = request.lane_events, .runs = request.lane_events / 2});
+  }
+  return Ok{};
+}
+
 Result<Findings> find_everything(const ReportRequest& request, const LoadedTrace& loaded,
                                  RankLevels* outline, bool rank_graph) {
   PhaseClock clock(request.traces.listener);
   Findings found;
   ASSAY_TRY_ASSIGN(found.floor, floor_asked(request.floor, loaded.trace, loaded.links));
-  ASSAY_TRY_ASSIGN(found.analyses,
-                   analyze_trace(loaded, analyses_options(request, found.floor, rank_graph)));
-  const ReplayReport& replays = found.analyses.flow.replays;
-  if (request.captures.empty()) tell_recordings(replays, request.traces.listener);
-  LevelsReport& levels = found.analyses.levels;
-  ASSAY_TRY_ASSIGN(found.telemetry, telemetry_of(request, loaded, levels));
-  RoofReader roof(FactBook::built_in(), "");
-  roof.add(loaded.trace, loaded.links, *loaded.kernels, levels, &replays);
-  found.roof = roof.finish();
-  add_memory(loaded.trace, loaded.links, levels, found.memory);
+  AnalysesOptions options = analyses_options(request, found.floor, rank_graph);
+  options.meanwhile = [&](const Analyses& analyses) {
+    return find_rest(request, loaded, analyses, found);
+  };
+  ASSAY_TRY_ASSIGN(found.analyses, analyze_trace(loaded, options));
   clock.mark("analyse");
   ASSAY_TRY(give_timeline(request, loaded, found, clock));
   std::vector<RankLevels> ranks;
-  ranks.push_back(
-      summarize_rank(loaded.trace, rank_from_name(loaded.trace.source), std::move(levels)));
+  ranks.push_back(summarize_rank(loaded.trace, rank_from_name(loaded.trace.source),
+                                 std::move(found.analyses.levels)));
   if (outline != nullptr) *outline = rank_outline(ranks.front());
   found.job = combine_ranks(std::move(ranks));
   return found;
@@ -188,10 +202,7 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
   TraceContent content;
   content.answer = short_answer(answer, levers, evidence_of(loaded));
   content.rank = rank_of_answer(answer, levers);
-  if (request.timelines) {
-    content.lanes = lane_bytes(loaded.trace, loaded.windows, found.analyses.flow,
-                               {.events = request.lane_events, .runs = request.lane_events / 2});
-  }
+  content.lanes = std::move(found.lanes);
   content.overview = launch_overview(launch.whole);
   content.verdict = opening_words(answer, levers, launch);
   content.sections.push_back(flow_section(answer, levers));

@@ -67,6 +67,7 @@ TerminalOptions terminal_options(const CommonOptions& options) {
   terminal.truecolor = depth != nullptr &&
                        (std::strcmp(depth, "truecolor") == 0 || std::strcmp(depth, "24bit") == 0);
   const char* theme = std::getenv("ASSAY_THEME");
+  terminal.in_thread = threads_of({.threads = options.threads}) > 1;
   terminal.light = theme != nullptr && std::strcmp(theme, "light") == 0;
   return terminal;
 }
@@ -158,7 +159,7 @@ void add_capture_option(Verb& verb, std::vector<std::string>& files) {
 
 void add_reading_options(Verb& verb, CommonOptions& options) {
   options.listener = terminal_listener(options);
-  verb.option("--threads", options.threads, "threads for reading; 0 = all processors")
+  verb.option("--threads", options.threads, "threads for reading and analyses; 0 = all processors")
       .between(0, 1024)
       .common();
   verb.flag("--allow-truncated", options.allow_truncated,

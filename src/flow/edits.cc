@@ -642,10 +642,13 @@ class LagEditor {
       for (size_t c = 0; c < kFlowCauses; ++c) cause_[c] = std::min(cause_[c], edit->cause[c]);
       for (size_t k = 0; k < work_.size(); ++k) work_[k] = std::min(work_[k], edit->work[k]);
       if (!edit->keeps_silence) silence_ = std::min(silence_, edit->cause[kSilent]);
-      walks_ |= !edit->ops.empty() || !edit->frame_names.empty() || edit->no_pauses ||
-                (edit->keeps_silence && run.has_frames);
+      marks_ |= !edit->ops.empty() || !edit->frame_names.empty();
+      walks_ |= marks_ || edit->no_pauses || (edit->keeps_silence && run.has_frames);
       no_pauses_ |= edit->no_pauses;
     }
+    const auto is_less = [](double left) { return left < 1; };
+    changes_host_ =
+        walks_ || is_less(silence_) || std::any_of(cause_.begin(), cause_.end(), is_less);
   }
 
   EditedLags apply() {
@@ -746,6 +749,7 @@ class LagEditor {
 
   void edit_segment(uint32_t point, uint32_t edge, size_t segment) {
     const bool is_free = any(&Edit::free_calls, graph_.point(point).row);
+    if (!is_free && !changes_host_) return;
     const auto spans = segment_spans(run_, graph_, point, graph_.kind[edge]);
     const bool reaches_back =
         spans[0].span.start_ns < from_ns_ || spans[1].span.start_ns < from_ns_;
@@ -789,8 +793,8 @@ class LagEditor {
     if (no_pauses_ && is_host_work(cause) && ns >= kPauseNs) return 0;
     double left = left_of(cause, ns);
     if (piece != nullptr && stands_still(*piece, ns)) left = std::max(left, silence_);
-    if (piece == nullptr || cause == FlowCause::kSync || cause == FlowCause::kNothingAsked)
-      return left;
+    if (!marks_ || piece == nullptr) return left;
+    if (cause == FlowCause::kSync || cause == FlowCause::kNothingAsked) return left;
     for (const Edit* edit : edits_) {
       const bool op = piece->op != kNoFlowRow && has(edit->ops, piece->op);
       const bool frame = piece->frame != kNoFlowRow && !edit->frame_names.empty() &&
@@ -820,6 +824,9 @@ class LagEditor {
   double silence_ = 1;
   bool no_pauses_ = false;
   bool walks_ = false;
+  bool marks_ = false;  // operators or frames are marked
+  bool changes_host_ =
+      false;  // what a thread did before a call, other than for calls that are free
   EditedLags lags_;
 };
 

@@ -4,16 +4,14 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <functional>
 #include <optional>
 #include <string_view>
-#include <thread>
 
 #include "base/ascii.h"
+#include "base/beside.h"
 #include "base/decimal.h"
 #include "base/files.h"
 #include "base/temporaries.h"
-#include "base/try_thread.h"
 #include "ingest/columnar/file.h"
 #include "ingest/formats.h"
 #include "ingest/sqlite_file.h"
@@ -60,35 +58,6 @@ Status check_storage(const FileFormat& format, const FileHead& head, const Trace
   }
   return Ok{};
 }
-
-// Work over the whole file that needs nothing of its reader, in a thread beside it where asked for.
-template <typename T>
-class Beside {
- public:
-  using Work = std::function<Result<T>(const std::atomic<bool>& stop)>;
-  Beside(Work work, bool in_thread) : work_(std::move(work)) {
-    if (in_thread) thread_ = try_thread([this] { done_ = work_(stop_); });
-  }
-  ~Beside() {
-    stop_ = true;
-    if (thread_) thread_->join();
-  }
-  Beside(const Beside&) = delete;
-  Beside& operator=(const Beside&) = delete;
-
-  Result<T> take() {
-    if (!thread_) return work_(stop_);
-    thread_->join();
-    thread_.reset();
-    return done_;
-  }
-
- private:
-  Work work_;
-  std::atomic<bool> stop_ = false;
-  Result<T> done_ = T{};
-  std::optional<std::thread> thread_;
-};
 
 constexpr uint64_t kWorthAThread = uint64_t{4} << 20;
 
@@ -142,7 +111,7 @@ Result<Trace> load_undecided(TraceInput& input, const FileFormat& is, const Read
 // Of a damaged database some rows can be read as if they were all.
 Result<Trace> load_database(const FileFormat& format, TraceInput& input,
                             const ReadOptions& options) {
-  Beside<Ok> pages(
+  Beside<Status> pages(
       [&input](const std::atomic<bool>& stop) { return check_sqlite_pages(input.path, stop); },
       threads_of(options) > 1 && input.source.stored_bytes() >= kWorthAThread);
   auto trace = format.read(input, options);
@@ -186,7 +155,7 @@ Result<Trace> load_unnamed(const std::string& path, const ReadOptions& options) 
     input.rest = source.stream(threads_of(options) > 1);
     input.head = read_head(input.rest, kFormatHeadBytes);
   }
-  Beside<std::optional<uint64_t>> sum(
+  Beside<Result<std::optional<uint64_t>>> sum(
       [&source](const std::atomic<bool>& stop) { return source.stored_checksum(&stop); },
       sums_beside(input, options));
   auto loaded = load_by_content(input, options);

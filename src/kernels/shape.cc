@@ -29,7 +29,7 @@ bool is_name_char(char c) {
 // 0.
 size_t operator_length(std::string_view text, size_t at) {
   constexpr std::string_view kWord = "operator";
-  if (text.substr(at, kWord.size()) != kWord) return 0;
+  if (text[at] != kWord.front() || text.substr(at, kWord.size()) != kWord) return 0;
   if (at > 0 && is_name_char(text[at - 1])) return 0;
   size_t end = at + kWord.size();
   if (end < text.size() && is_name_char(text[end])) return 0;

@@ -293,7 +293,7 @@ await main({
     let seed = 1;
     const word = () => (seed = (seed * 48271) % 2147483647).toString(36);
     for (let rank = 0; rank < 24; ++rank) {
-      const events = base.map((e) => (e.cat === "kernel" ? { ...e, name: Array.from({ length: 150 }, word).join("_") } : e));
+      const events = base.map((e) => (e.cat === "kernel" ? { ...e, name: Array.from({ length: 400 }, word).join("_") } : e));
       ranks.push(writeTrace(`many${rank}.json`, events));
     }
     await runAside("report", ...ranks, "-o", path("many.html"));
@@ -302,6 +302,9 @@ await main({
     check(held >= 4 && held < 24, `${held} of 24 traces have their rooms`);
     const bytes = statSync(path("many.html")).size;
     check(bytes < 3_000_000 || held === 4, `${bytes} bytes`);
+    const command = await page.locator(".no-json code").innerText();
+    equal(await page.getByRole("button", { name: "Save JSON" }).count(), 0, "buttons for JSON that is not there");
+    equal(command, `assay report ${path("")}/ -o report.json`, "what writes the JSON");
     await page.locator("nav.sections a", { hasText: "Each" }).click();
     const show = async (place) => {
       await page.locator("#part-select").selectOption(String(place));

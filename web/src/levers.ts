@@ -3,7 +3,7 @@
 
 import { share } from "./answer.ts";
 import { button, copyText, h } from "./dom.ts";
-import { sentence } from "./text.ts";
+import { sentence, wholeFlags } from "./text.ts";
 import { formatValue } from "./units.ts";
 import type { Answer, Lever } from "./view.ts";
 
@@ -58,7 +58,7 @@ export function codeBox(lines: string[]): HTMLElement {
     copy.textContent = (await copyText(text)) ? "Copied" : "Copy failed";
     setTimeout(() => (copy.textContent = "Copy"), 1500);
   }, { class: "tool code-copy" });
-  return h("div", { class: "code" }, h("pre", {}, text), copy);
+  return h("div", { class: "code" }, h("pre", {}, ...wholeFlags(text)), copy);
 }
 
 // What looks like something to type, not like words: no three of these in a row.

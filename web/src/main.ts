@@ -5,18 +5,18 @@ import { barElement, contextLine, verdictHead } from "./answer.ts";
 import { chartElement } from "./chart.ts";
 import { chooseCause, chosenCause, onChosen } from "./chosen.ts";
 import { contentsOf } from "./contents.ts";
-import { announce, button, h, saveFile } from "./dom.ts";
+import { button, h, saveFile } from "./dom.ts";
 import { factsElement, term, valueElement } from "./facts.ts";
 import { Grid } from "./grid.ts";
 import { icicleElement } from "./icicle.ts";
 import { readLanes, type Lanes } from "./lanes.ts";
 import { leverCards, LeversOn } from "./levers.ts";
-import { holds, unpackBytes, unpackText, wholeFile } from "./packed.ts";
+import { unpackBytes, unpackText, wholeFile } from "./packed.ts";
 import { startPalette } from "./palette.ts";
 import { RangeChoice } from "./range.ts";
 import { ranksElement } from "./ranks.ts";
 import { type Found, searchElement } from "./search.ts";
-import { sentence, shortenMiddle } from "./text.ts";
+import { sentence, shortenMiddle, wholeFlags } from "./text.ts";
 import { onTheme, startTheme, theme, toggleTheme } from "./theme.ts";
 import { Timeline } from "./timeline.ts";
 import { definitionOf, roomOf, startTips } from "./tips.ts";
@@ -105,7 +105,7 @@ function itemsLine(items: Item[]): HTMLElement {
   const line = h("span", { class: "items" });
   for (const item of items) {
     if (item.hidden) continue;
-    line.append(h("span", { class: "item" }, term(item.label, item.key, ""), " ", valueElement(item, "")));
+    line.append(h("span", { class: "item" }, term(item.label, item.key, ""), " ", valueElement(item, "")), " "); // a line may end here
   }
   return line;
 }
@@ -122,19 +122,26 @@ function saveButton(head: Head): HTMLElement {
   const name = `${first.replace(/\.(gz|zst)$/, "").replace(/\.(json|sqlite|csv)$/, "").replace(/[^\w.-]+/g, "_").slice(0, 80) || "report"}.assay.json`;
   const save = async () => {
     await wholeFile;
-    if (holds("assay-json")) saveFile(name, "application/json", await unpackText("assay-json"));
-    else announceAside(element, "Too large for this page: --format json writes it");
+    saveFile(name, "application/json", await unpackText("assay-json"));
   };
-  const element = button("Save JSON", save, { title: "Save the JSON document, as --format json writes it" });
-  return element;
+  return button("Save JSON", save, { title: "Save the JSON document, as --format json writes it" });
 }
 
-// Says something in a button's place for a moment.
-function announceAside(element: HTMLElement, words: string): void {
-  const before = element.textContent;
-  element.textContent = words;
-  announce(words);
-  setTimeout(() => (element.textContent = before), 6000);
+// What writes the JSON document that this page has no room for.
+function jsonElsewhere(head: Head): HTMLElement {
+  const written = head.answer ? `assay report ${folderOf(head.inputs.map((input) => input.name))} -o report.json` : "-o report.json";
+  const command = h("code", {}, ...wholeFlags(written));
+  const words = "The JSON document of all inputs is too large for this page";
+  return head.answer
+    ? h("p", { class: "input no-json" }, `${words}: `, command, " writes it.")
+    : h("p", { class: "input no-json" }, `${words}. The command that made this page writes it with `, command, ".");
+}
+
+// The folder of all of them as a shell takes it; a word in its place where there is none.
+function folderOf(names: string[]): string {
+  const folders = new Set(names.map((name) => name.slice(0, Math.max(0, name.lastIndexOf("/") + 1)) || "."));
+  const [folder] = folders;
+  return folders.size === 1 && folder && /^[\w.\/@%+=:,~-]+$/.test(folder) ? folder : "FOLDER";
 }
 
 function trustBadge(answer: Answer): HTMLElement {
@@ -145,7 +152,7 @@ function trustBadge(answer: Answer): HTMLElement {
 
 function headerElement(view: Head, search: HTMLElement): HTMLElement {
   let inputs: HTMLElement[] = view.inputs.map((input) =>
-    h("div", { class: "input" }, h("span", { class: "input-name" }, ...sentence(input.name)), itemsLine(input.items)),
+    h("div", { class: "input" }, h("span", { class: "input-name" }, ...sentence(input.name)), " ", itemsLine(input.items)),
   );
   if (inputs.length > 3) {
     inputs = [h("details", { class: "input" }, h("summary", {}, `${inputs.length} inputs`), ...inputs)];
@@ -157,9 +164,10 @@ function headerElement(view: Head, search: HTMLElement): HTMLElement {
       h("span", { class: "brand" }, "Assay"),
       h("span", { class: "doc-title" }, view.title),
       search,
-      h("div", { class: "tools" }, view.answer ? trustBadge(view.answer) : null, saveButton(view), themeButton()),
+      h("div", { class: "tools" }, view.answer ? trustBadge(view.answer) : null, view.json ? saveButton(view) : null, themeButton()),
     ),
     ...inputs,
+    view.json ? null : jsonElsewhere(view),
   );
 }
 
@@ -537,7 +545,7 @@ function buildHead(head: Head, lanes: Lanes | null): HTMLElement {
 
 function footerElement(view: View): HTMLElement {
   const footer = h("footer", {},
-    h("p", {}, `Written by ${view.tool.name} ${view.tool.version}. This file needs no network; the numbers behind it are in it${holds("assay-json") ? " (Save JSON)" : ""}.`));
+    h("p", {}, `Written by ${view.tool.name} ${view.tool.version}. This file needs no network${view.json ? "; the numbers behind it are in it (Save JSON)" : ""}.`));
   const notices = document.getElementById("notices");
   if (notices) {
     notices.hidden = false;

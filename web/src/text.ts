@@ -38,10 +38,15 @@ export function nameButton(
 
 const LONG_WORD = 90;
 
+// Words that begin with a dash are no place for a line to end: "--memory-copy-trace", "->".
+export function wholeFlags(text: string): Child[] {
+  return text.split(/((?<!\S)-\S{1,40}(?!\S))/).map((word, i) => (i % 2 === 1 ? h("span", { class: "whole" }, word) : word));
+}
+
 // A sentence whose overlong words are shortened.
 export function sentence(written: string): Child[] {
   const text = written.replace(/(\d) (?=(?:%|[mkMG]?[WJ]|[nmµ]?s|[KMGT]?i?B)(?![\w]))/g, "$1\u00a0");
-  if (!/\S{91,}/.test(text)) return [text];
+  if (!/\S{91,}/.test(text)) return wholeFlags(text);
   return text
     .split(/(\S+)/)
     .map((word) => (word.length > LONG_WORD ? nameButton(word, 60) : word));

@@ -197,6 +197,7 @@ export interface Head {
   inputs: { name: string; items: Item[] }[];
   parts_count: number; // of several inputs
   part_word: string; // what one of them is called: "rank", "trace"
+  json: boolean; // whether the file holds the JSON document (assay-json)
   answer: Answer | null;
   palette: Record<string, { light: string; dark: string; hatched: boolean; word: string }>;
 }

@@ -21,7 +21,7 @@ struct TraceRequest {
   // The files behind the inputs, where somebody has looked them up already: a folder may hold
   // others a moment later.
   std::vector<std::string> files = {};
-  unsigned threads = 0;          // for reading; 0 = all processors. The answer is the same
+  unsigned threads = 0;          // 0 = all processors. The answer is the same
   bool allow_truncated = false;  // read what lies before the cut instead of refusing it
   std::string window = {};       // glob of window labels; empty = the iterations found
   std::string cache = {};        // folder of cached forms, "auto" = the user's; empty = none

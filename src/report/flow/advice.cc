@@ -93,6 +93,7 @@ std::string label_of_host(const FlowAnswer& answer) {
   StringId name;
   int64_t least_ns = answer.report.window_ns() * 6 / 10;
   for (auto& [label, of] : spans) {
+    if (length_ns(of) * 10 < idle_ns * 8) continue;  // nor is what they cover together
     const std::vector<Interval> around = clip(merge_intervals(std::move(of)), answer.report.window);
     const int64_t ns = length_ns(around);
     // Few labels are as long as that: only these are compared piece by piece.

@@ -79,12 +79,24 @@ class LaneMaker {
       span = {std::max(span.start_ns, window_.start_ns), std::min(span.end_ns, window_.end_ns)};
       if (span.end_ns > span.start_ns) runs.push_back({span, state});
     };
+    const auto by_start = [](const Run& a, const Run& b) {
+      return a.span.start_ns < b.span.start_ns;
+    };
+    // Each list is in order, and none lies over another.
+    size_t before = 0;
+    const auto merge = [&] {
+      std::inplace_merge(runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>(before),
+                         runs.end(), by_start);
+      before = runs.size();
+    };
     for (const Interval& span : device.compute) add(span, kComputes);
+    merge();
     for (const Interval& span : device.collective) add(span, kCommunicates);
+    merge();
     for (const Interval& span : device.copy) add(span, kCopies);
+    merge();
     for (const FlowSlice& slice : device.idle) add(slice.span, static_cast<uint32_t>(slice.cause));
-    std::sort(runs.begin(), runs.end(),
-              [](const Run& a, const Run& b) { return a.span.start_ns < b.span.start_ns; });
+    merge();
     std::vector<Run> merged;
     for (const Run& run : runs) {
       const bool goes_on = !merged.empty() && merged.back().state == run.state &&

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/beside.h"
 #include "base/deflate.h"
 #include "report/document/text.h"
 #include "report/writers/page_view.h"
@@ -96,16 +97,24 @@ class PartElements {
 
 }  // namespace
 
-std::string write_html(const Document& document) {
-  std::string json = packed(write_json(document));
-  if (!document.parts.empty() && json.size() > kMostJsonBytes) json.clear();
+std::string write_html(const Document& document, bool in_thread) {
+  Beside<std::string> packing(
+      [&document](const std::atomic<bool>&) { return packed(write_json(document)); }, in_thread);
   const std::string charts = packed(page_charts());
   const std::string lanes = document.lanes.empty() ? "" : packed(document.lanes);
+  // Parts have the room that the JSON document leaves; without any it is waited for last.
+  const bool several = !document.parts.empty();
+  std::string json = several ? packing.take() : "";
+  if (json.size() > kMostJsonBytes) json.clear();
   const size_t used = page_template().size() + charts.size() + lanes.size() + json.size();
   PartElements parts(kMostPageBytes - std::min(kMostPageBytes, used + kRestBytes));
-  const PageView view = page_view(document, [&](size_t place, const std::string& rooms) {
-    return parts.take(document.parts[place], place, rooms);
-  });
+  const PageView view = page_view(
+      document,
+      [&](size_t place, const std::string& rooms) {
+        return parts.take(document.parts[place], place, rooms);
+      },
+      !several || !json.empty());
+  if (!several) json = packing.take();
   const std::pair<std::string_view, std::string> fills[] = {
       {"@@assay-title@@", page_title(document)},
       {"@@assay-summary@@", summary(document)},

@@ -107,7 +107,7 @@ bool is_fraction(const Value& value) { return value.get<double>() != nullptr; }
 class ViewMaker {
  public:
   // Parts become text one by one: of many ranks never more than one is a tree of values.
-  PageView document(const Document& document, const TakePart& take) {
+  PageView document(const Document& document, const TakePart& take, bool holds_json) {
     std::vector<bool> taken(document.parts.size(), false);
     for (const size_t place : parts_in_order(document)) {
       const Part& part = document.parts[place];
@@ -117,7 +117,7 @@ class ViewMaker {
       taken[place] = true;
     }
     PageView view;
-    view.head = text_of(head(document));
+    view.head = text_of(head(document, holds_json));
     view.rest = text_of(rest(document, taken));
     return view;
   }
@@ -145,11 +145,12 @@ class ViewMaker {
   }
 
   // What stands above the fold.
-  PageJson head(const Document& document) {
+  PageJson head(const Document& document, bool holds_json) {
     PageJson head = {{"title", text_json(document.title)},
                      {"tool", {{"name", document.tool.name}, {"version", document.tool.version}}},
                      {"parts_count", document.parts.size()},
                      {"part_word", part_word(document)},
+                     {"json", holds_json},
                      {"inputs", PageJson::array()}};
     head["answer"] = answer(document.answer);
     head["palette"] = palette();
@@ -483,8 +484,8 @@ class ViewMaker {
 
 }  // namespace
 
-PageView page_view(const Document& document, const TakePart& take) {
-  return ViewMaker().document(document, take);
+PageView page_view(const Document& document, const TakePart& take, bool holds_json) {
+  return ViewMaker().document(document, take, holds_json);
 }
 
 }  // namespace assay

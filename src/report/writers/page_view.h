@@ -20,7 +20,8 @@ struct PageView {
 // nobody is asked any more.
 using TakePart = std::function<bool(size_t place, const std::string& rooms)>;
 
-// Parts are offered in the order of Document::parts_order.
-PageView page_view(const Document& document, const TakePart& take);
+// Parts are offered in the order of Document::parts_order. holds_json: whether the page has the
+// JSON document as well.
+PageView page_view(const Document& document, const TakePart& take, bool holds_json = true);
 
 }  // namespace assay

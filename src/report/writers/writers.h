@@ -21,6 +21,7 @@ struct TerminalOptions {
   bool quiet = false;      // of the short answer, the verdict alone
   bool truecolor = false;  // colours of 24 bits instead of the nearest of 256
   bool light = false;      // for a light background
+  bool in_thread = false;  // a page's JSON document is made in a thread beside it; same bytes
 };
 
 // For people at a screen: verdict first, numbers scaled, tables cut to the width and to their row
@@ -47,7 +48,7 @@ std::string write_markdown(const Document& document, bool full = true);
 
 // One HTML file that opens offline, with charts, tables that sort and filter, and the JSON document
 // inside (docs/formats/report_html.md).
-std::string write_html(const Document& document);
+std::string write_html(const Document& document, bool in_thread = false);
 
 enum class Format : uint8_t { kTerminal, kJson, kCsv, kMarkdown, kHtml };
 
@@ -67,13 +68,14 @@ inline constexpr std::array kWriters = {
            [](const Document& document, const TerminalOptions& options) {
              return write_markdown(document, options.full);
            }},
-    Writer{Format::kHtml, "html",
-           [](const Document& document, const TerminalOptions&) { return write_html(document); }}};
+    Writer{Format::kHtml, "html", [](const Document& document, const TerminalOptions& options) {
+             return write_html(document, options.in_thread);
+           }}};
 
 // The format of that name. Error (invalid argument) names the formats there are.
 Result<Format> parse_format(std::string_view name);
 
-// The document in that format; options matter to the terminal only.
+// The document in that format; most options matter to the terminal only.
 std::string render(const Document& document, Format format, const TerminalOptions& options = {});
 
 }  // namespace assay

@@ -119,6 +119,28 @@ TEST(ReportHtml, FourPartsHaveTheirRoomsHoweverLargeTheyAre) {
   EXPECT_FALSE(rest["parts"][4]["held"]);
 }
 
+TEST(ReportHtml, IsTheSameWithItsJsonDocumentMadeInAThread) {
+  for (const Document& document : {sample_document(), document_of_parts(3)}) {
+    EXPECT_EQ(write_html(document, true), write_html(document, false));
+  }
+}
+
+TEST(ReportHtml, OfManyPartsSaysWhetherItHoldsTheJsonDocument) {
+  const auto holds_json = [](const Document& document) -> bool {
+    const std::string html = write_html(document);
+    const bool told = Json::parse(embedded(html, "assay-head"))["json"];
+    EXPECT_EQ(html.find("id=\"assay-json\"></script>") == std::string::npos, told);
+    return told;
+  };
+  Document document = document_of_parts(3);
+  EXPECT_TRUE(holds_json(document));
+  document.parts.front().verdict = {noise(4'000'000, 9)};
+  EXPECT_FALSE(holds_json(document));
+  document = sample_document();  // of one trace it is there, however large
+  document.verdict = {noise(4'000'000, 9)};
+  EXPECT_TRUE(holds_json(document));
+}
+
 TEST(ReportHtml, AllowsItsOwnScriptOnly) {
   const std::string html = write_html(sample_document());
   EXPECT_NE(html.find("default-src 'none'; script-src 'sha256-"), std::string::npos);
