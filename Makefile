@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := build
 PREFIX ?= /usr/local
 
-.PHONY: build install demo test fuzz check bench format clean web example
+.PHONY: build install demo test fuzz check sanitizers bench format clean web example
 
 EXAMPLE := $(firstword $(wildcard examples/*.json.gz))
 CCACHE := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
@@ -41,9 +41,8 @@ fuzz:
 	@tools/install_deps.sh build fuzz
 	tools/fuzz_smoke.sh
 
-# What a change must pass before review: format, tidy, layers, fresh docs, and the tests again under
-# ASan and UBSan, those of threaded readers and of the recorder under TSan, and the fuzzer. `make check ALL=1` runs
-# clang-tidy over all files and not only the changed ones.
+# What a change must pass before review: format, tidy, layers, fresh docs, the tests again under sanitizers, and the
+# fuzzer. `make check ALL=1` runs clang-tidy over all files and not only the changed ones.
 check:
 	@tools/install_deps.sh build test fuzz check
 	tools/check_format.sh
@@ -54,14 +53,22 @@ check:
 	$(CONFIGURE) dev $(CCACHE)
 	$(BUILD) dev
 	tools/check_tidy.sh $(if $(ALL),--all)
-	ctest --preset dev
+	@$(MAKE) --no-print-directory sanitizers
+	tools/fuzz_smoke.sh
+
+# The whole suite under ASan and UBSan, then what has threads under TSan: base, readers and the recorder.
+# `make sanitizers ONLY='^golden/'`: those of the first whose names match.
+sanitizers:
+	@tools/install_deps.sh build test
+	$(CONFIGURE) dev $(CCACHE)
+	$(BUILD) dev
+	ctest --preset dev $(if $(ONLY),-R '$(ONLY)')
 	$(CONFIGURE) tsan $(CCACHE)
 	$(BUILD) tsan --target assay_unit_base_tests --target assay_unit_ingest_tests --target assay_property_ingest_tests \
 	  --target assay_record --target assay_fake_gpu
 	ctest --preset tsan -R '^(unit/base|unit/ingest|property/ingest)$$'
 	ASSAY_RECORD_LIBRARY=$(CURDIR)/build/tsan/libassay_record.so python3 tests/golden/check_record.py \
 	  --assay build/dev/assay --fakes build/tsan/fake_gpu
-	tools/fuzz_smoke.sh
 
 # The speed claims of bench/README.md, measured here (about ten minutes).
 bench:

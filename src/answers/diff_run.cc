@@ -147,6 +147,7 @@ class Reducer {
   // asked.
   static std::vector<Interval> start_to_start(const Windows& of) {
     std::vector<Interval> spans;
+    spans.reserve(of.windows.size());
     for (const Window& window : of.windows) spans.push_back({window.start_ns, window.end_ns});
     for (size_t i = 0; i + 1 < spans.size() && of.source != WindowSource::kLabel; ++i) {
       spans[i].end_ns = std::max(spans[i].end_ns, spans[i + 1].start_ns);

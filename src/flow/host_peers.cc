@@ -95,6 +95,7 @@ void keep_longest(std::vector<Stretch>& spells) {
   std::erase_if(spells, [](const Stretch& one) { return one.length_ns() < kLeastSpellNs; });
   if (spells.size() <= kMostSpells) return;
   std::vector<int64_t> lengths;
+  lengths.reserve(spells.size());
   for (const Stretch& one : spells) lengths.push_back(one.length_ns());
   std::nth_element(lengths.begin(), lengths.begin() + kMostSpells, lengths.end(), std::greater<>());
   const int64_t least_ns = lengths[kMostSpells];
@@ -183,6 +184,7 @@ class Finder {
     if (!job_.aligned()) {
       if (meetings_.empty()) return false;
       std::vector<const Meeting*> sure;
+      sure.reserve(meetings_.size());
       for (const Meeting& meeting : meetings_) sure.push_back(&meeting);
       offsets = clock_offsets(sure, spells_.size());
     }
@@ -208,6 +210,7 @@ class Finder {
   std::optional<HostsWait> held_by_one() const {
     constexpr double kMost = 0.8;
     std::vector<int64_t> held;
+    held.reserve(waits_.size());
     for (uint32_t r = 0; r < waits_.size(); ++r) held.push_back(held_ns(r));
     if (held.size() < 2) return std::nullopt;
     const auto rank =
@@ -350,6 +353,7 @@ std::vector<HostSpell> host_spells(const Trace& trace, const FlowReport& report)
   add_compute(clip(devices.compute, report.window), found);
   keep_longest(found);
   std::vector<HostSpell> spells;
+  spells.reserve(found.size());
   for (const Stretch& one : found) {
     spells.push_back({one.span, one.name ? std::string(trace.text(one.name)) : std::string(),
                       one.waits, one.device});

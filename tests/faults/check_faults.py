@@ -25,6 +25,9 @@ import tempfile
 import threading
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import sanitizers
+
 HANGS_S = 10
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 NOBODY = 65534
@@ -167,7 +170,7 @@ def readers():
 def sanitised(assay):
     """Built with AddressSanitizer: it maps terabytes, starts a thread at the end and must be loaded before all else, so that
     limits on memory and threads and the shim say nothing of Assay."""
-    return b"__asan_init" in pathlib.Path(assay).read_bytes()
+    return "asan" in sanitizers.built_with(assay)
 
 
 def limit(kind, value):

@@ -24,6 +24,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import check_faults as faults
 
 HANGS_S = 10
+HANGS_SANITISED_S = 120  # these take up to ten times as long, without a hang
 MB = 1 << 20
 problems = []
 
@@ -39,13 +40,14 @@ class Bench:
         self.folder = folder
         self.inputs = folder / "in"
         self.commands = 0
+        self.hangs_s = HANGS_SANITISED_S if faults.sanitised(assay) else HANGS_S
 
     def run(self, *words, before=None, program=None, stdin=None, **variables):
         environment = dict(os.environ, HOME=str(self.folder / "home"), LC_ALL="C.UTF-8", **variables)
         command = [str(program or self.assay), *map(str, words)]
         self.commands += 1
         try:
-            return subprocess.run(command, capture_output=True, text=True, check=False, timeout=HANGS_S, preexec_fn=before,
+            return subprocess.run(command, capture_output=True, text=True, check=False, timeout=self.hangs_s, preexec_fn=before,
                                   stdin=stdin, env=environment, cwd=self.folder)
         except subprocess.TimeoutExpired:
             return subprocess.CompletedProcess(command, "hang", "", "")
@@ -112,7 +114,7 @@ def overwritten(bench):
                              (("throughput", "evaluate", tables), tables / "p.csv"), (("info", "-"), alone)):
         with open(given, "ab") as stdout, open(given, "rb") as stdin:
             done = subprocess.run([bench.assay, *map(str, arguments)], stdout=stdout, stderr=subprocess.PIPE, stdin=stdin,
-                                  check=False, text=True, timeout=HANGS_S)
+                                  check=False, text=True, timeout=bench.hangs_s)
         check(done.returncode == 2 and words in done.stderr, f"{arguments[0]} >> its input: {done.returncode} {done.stderr}")
     with open(bench.folder / "log.txt", "ab") as stdout:
         stdout.write(b"before\n")
@@ -124,7 +126,7 @@ def overwritten(bench):
     # What a shell's `>` made in the folder a moment ago is no input.
     with open(folder / "out.json", "wb") as stdout:
         done = subprocess.run([bench.assay, "report", folder, "--format", "json"], stdout=stdout, stderr=subprocess.PIPE,
-                              check=False, text=True, timeout=HANGS_S)
+                              check=False, text=True, timeout=bench.hangs_s)
     check(done.returncode == 0, f"report FOLDER > FOLDER/out.json: {done.returncode} {done.stderr}")
     (folder / "out.json").unlink()
     bench.refused("two outputs name this file", "diff", alone, other, "-o", "y.json", "--junit", "./y.json")
@@ -174,7 +176,7 @@ def said(bench):
         for stdout in ("/dev/full", "closed"):
             words = [bench.assay, *verb]
             command = ["sh", "-c", '"$@" ' + (">&-" if stdout == "closed" else "> /dev/full"), "sh", *map(str, words)]
-            done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False, timeout=HANGS_S,
+            done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False, timeout=bench.hangs_s,
                                   env=dict(os.environ, XDG_CACHE_HOME=str(bench.folder / "no_such")))
             check(done.returncode == 2 and "standard output" in done.stderr,
                   f"{verb} where nothing can be printed ({stdout}): {done.returncode} {done.stderr}")
@@ -198,7 +200,7 @@ def shrinking(bench):
         time.sleep(0.004 * turn)
         os.truncate(path, 200_000 + 100_000 * turn)
         try:
-            _, stderr = process.communicate(timeout=HANGS_S)
+            _, stderr = process.communicate(timeout=bench.hangs_s)
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
@@ -471,7 +473,7 @@ def accounts(bench):
     check(re.fullmatch("xxh3:[0-9a-f]{16}", first.get("checksum", "")) is not None, f"its checksum: {first}")
     with open(trace, "rb") as stdin:
         piped = subprocess.run([bench.assay, "info", "-", "--format", "json"], capture_output=True, check=False,
-                               input=text, timeout=HANGS_S)
+                               input=text, timeout=bench.hangs_s)
         check(json.loads(piped.stdout)["inputs"][0].get("checksum") == first.get("checksum"), "through a pipe it is another")
     made = bench.folder / "counted.assay"
     check(bench.run("cache", trace, "-o", made).returncode == 0, "cache")

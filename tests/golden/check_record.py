@@ -15,6 +15,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import sanitizers
+
 TIMEOUT_S = 600  # nothing waits for it where all is well
 PROCESS, STRING, KERNEL, CALL, COPY, FILL, RANGE, NOTE, LOST, FOOTER, DEVICE, CLOCK, WINDOW = 1, 2, 4, 3, 5, 6, 8, 17, 16, 20, 13, 15, 18
 problems = []
@@ -38,8 +41,7 @@ class Bench:
             self.env.pop(name, None)
 
     def sanitized(self):
-        recorder = (self.fakes.parent / "libassay_record.so").read_bytes()
-        return [name for name in ("asan", "tsan") if f"__{name}_init".encode() in recorder]
+        return sanitizers.built_with(self.fakes.parent / "libassay_record.so")
 
     def command(self, name, *words, flags=(), cupti=True):
         chosen = ["--cupti", str(self.fakes / "libcuda.so.1")] if cupti else []

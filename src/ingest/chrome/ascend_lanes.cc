@@ -51,7 +51,7 @@ class AscendLanes {
 
   void file() {
     if (!find_lanes()) return;
-    if (builder_.ops.size() > 0) program_ = builder_.lane(builder_.ops.thread[0]).pid;
+    if (!builder_.ops.empty()) program_ = builder_.lane(builder_.ops.thread[0]).pid;
     file_rows();
     for (auto* places : {&works_, &calls_, &puts_, &takes_}) {
       std::sort(places->begin(), places->end());

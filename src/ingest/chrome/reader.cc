@@ -68,6 +68,7 @@ Result<std::vector<Stretch>> plan_stretches(const ByteSource& source, uint64_t f
     if (start < end && start > starts.back()) starts.push_back(start);
   }
   std::vector<Stretch> stretches;
+  stretches.reserve(starts.size());
   for (size_t i = 0; i < starts.size(); ++i) {
     stretches.push_back({starts[i], i + 1 < starts.size() ? starts[i + 1] : UINT64_MAX});
   }
@@ -227,8 +228,8 @@ Status judge_end(ChromePiece& document, const ReadOptions& options) {
     return Ok{};
   }
   std::string message = "truncated: ";
-  message += document.source_truncated() ? document.source_truncated()->message
-                                         : "the JSON ends in the middle of the document";
+  const std::optional<Error>& cut = document.source_truncated();
+  message += cut ? cut->message : "the JSON ends in the middle of the document";
   message += "; events are complete up to byte " + std::to_string(offset) +
              ". --allow-truncated reads what lies before the cut";
   return Error{ErrorCode::kTruncated, std::move(message), "",
