@@ -34,12 +34,16 @@ constexpr std::array<const char*, 3> kLoads = {"triad:4MiB", "triad:64MiB", "tri
 
 using Busy = std::vector<std::pair<int64_t, int64_t>>;
 
-// Time the load ran up to t, for t that mostly grow.
+// Time the load ran up to t; with a ramp, the integral of a power that follows the load with that
+// time constant: c' = (load - c) / ramp, so the integral of c is that of the load less ramp c.
 class LoadIntegral {
  public:
-  explicit LoadIntegral(const Busy& busy) : busy_(busy), before_(busy.size() + 1, 0) {
+  explicit LoadIntegral(const Busy& busy, double ramp_ns = 0)
+      : busy_(busy), ramp_ns_(ramp_ns), before_(busy.size() + 1, 0), reached_(busy.size() + 1, 0) {
     for (size_t i = 0; i < busy.size(); ++i) {
       before_[i + 1] = before_[i] + busy[i].second - busy[i].first;
+      const auto next = static_cast<double>(i + 1 < busy.size() ? busy[i + 1].first : 0);
+      reached_[i + 1] = reached(i, next);
     }
   }
   double until(double t) const {
@@ -49,12 +53,25 @@ class LoadIntegral {
     if (after == busy_.begin()) return 0;
     const auto i = static_cast<size_t>(after - busy_.begin()) - 1;
     const double inside = std::min(t, static_cast<double>(busy_[i].second));
-    return static_cast<double>(before_[i]) + inside - static_cast<double>(busy_[i].first);
+    const double load =
+        static_cast<double>(before_[i]) + inside - static_cast<double>(busy_[i].first);
+    return ramp_ns_ > 0 ? load - ramp_ns_ * reached(i, t) : load;
   }
 
  private:
+  // c at t, which lies behind the start of span i and before that of the next.
+  double reached(size_t i, double t) const {
+    if (ramp_ns_ <= 0) return 0;
+    const auto start = static_cast<double>(busy_[i].first);
+    const double end = std::min(t, static_cast<double>(busy_[i].second));
+    const double risen = 1 - (1 - reached_[i]) * std::exp((start - end) / ramp_ns_);
+    return risen * std::exp((end - std::max(t, end)) / ramp_ns_);
+  }
+
   const Busy& busy_;
+  double ramp_ns_;
   std::vector<int64_t> before_;
+  std::vector<double> reached_;  // c where span i begins
 };
 
 // Least squares of reading = idle + (load - idle) share, for one window and delay.
@@ -232,7 +249,9 @@ class Calibration {
                        " % of them): is something else running on this GPU?",
                    "", -1};
     }
-    return report(updates, fit, static_cast<uint32_t>(2 * busy.size()));
+    SensorCalibration found = report(updates, fit, static_cast<uint32_t>(2 * busy.size()));
+    add_ramp(fit_ramp(updates, busy, fit), found);
+    return found;
   }
 
   Status hand_on(const std::vector<SensorUpdate>& updates, const Busy& busy) const {
@@ -243,7 +262,8 @@ class Calibration {
     }
     uint32_t pulse = 0;
     for (const auto& [start_ns, end_ns] : busy) {
-      record.executions.push_back({.run = 0, .index = pulse++, .start_ns = start_ns, .end_ns = end_ns});
+      record.executions.push_back(
+          {.run = 0, .index = pulse++, .start_ns = start_ns, .end_ns = end_ns});
     }
     return options_.recorded(record);
   }
@@ -282,6 +302,16 @@ class Calibration {
     found.updates = static_cast<uint32_t>(updates.size());
     found.steps = steps;
     return found;
+  }
+
+  static void add_ramp(const RampedFit& ramped, SensorCalibration& found) {
+    if (ramped.ramp_ns == 0) return;
+    found.sensor.ramp_ns = ramped.ramp_ns;
+    found.ramp_low_ns = ramped.ramp_low_ns;
+    found.ramp_high_ns = ramped.ramp_high_ns;
+    found.window_low_ns = ramped.window_low_ns;
+    found.window_high_ns = ramped.window_high_ns;
+    found.ramped_residual_w = ramped.residual_w;
   }
 
   Status linearity(SensorCalibration& found) {
@@ -395,6 +425,52 @@ BoxcarFit fit_boxcar(const std::vector<SensorUpdate>& updates, const Busy& busy,
   fit.load_w = line.idle_w + line.slope_w;
   fit.residual_w = std::sqrt(line.squares / static_cast<double>(updates.size()));
   fit.explained = nothing.squares > 0 ? 1 - line.squares / nothing.squares : 0;
+  return fit;
+}
+
+RampedFit fit_ramp(const std::vector<SensorUpdate>& updates, const Busy& busy,
+                   const BoxcarFit& alone) {
+  constexpr double kAsGood = 1.25;  // of the scatter
+  constexpr int kWindows = 24;
+  constexpr int kDelays = 16;
+  constexpr std::array kRamps = {0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.55, 0.75, 1.0};
+  const auto memory = static_cast<double>(alone.window_ns + alone.delay_ns);
+  struct Tried {
+    double ramp_ns;
+    double window_ns;
+    double rms_w;
+  };
+  std::vector<Tried> tried;
+  const auto n = static_cast<double>(updates.size());
+  for (const double part : kRamps) {
+    const double ramp = part * memory;
+    const LoadIntegral load(busy, ramp);
+    for (int w = 1; w <= kWindows; ++w) {
+      const double window = 1.5 * memory * w / kWindows;
+      double least = std::numeric_limits<double>::infinity();
+      for (int d = 0; d <= kDelays; ++d) {
+        least = std::min(least, fit_line(updates, load, window, memory * d / kDelays).squares);
+      }
+      tried.push_back({ramp, window, std::sqrt(least / n)});
+    }
+  }
+  const Tried best = *std::min_element(
+      tried.begin(), tried.end(), [](const Tried& a, const Tried& b) { return a.rms_w < b.rms_w; });
+  if (alone.residual_w <= kAsGood * best.rms_w || best.ramp_ns == 0) return {};
+  RampedFit fit{std::llround(best.ramp_ns), INT64_MAX, 0, INT64_MAX, 0, best.rms_w};
+  // The truth may lie between two that were tried: ranges reach to the next ones.
+  const double step = 1.5 * memory / kWindows;
+  const auto part_at = [&](size_t i) { return kRamps[std::min(i, kRamps.size() - 1)] * memory; };
+  for (size_t i = 0; i < tried.size(); ++i) {
+    const Tried& one = tried[i];
+    if (one.rms_w > kAsGood * best.rms_w) continue;
+    const size_t ramp = i / kWindows;
+    const double below = ramp > 0 ? part_at(ramp - 1) : 0;
+    fit.ramp_low_ns = std::min<int64_t>(fit.ramp_low_ns, std::llround(below));
+    fit.ramp_high_ns = std::max<int64_t>(fit.ramp_high_ns, std::llround(part_at(ramp + 1)));
+    fit.window_low_ns = std::min<int64_t>(fit.window_low_ns, std::llround(one.window_ns - step));
+    fit.window_high_ns = std::max<int64_t>(fit.window_high_ns, std::llround(one.window_ns + step));
+  }
   return fit;
 }
 

@@ -42,6 +42,21 @@ struct BoxcarFit {
 BoxcarFit fit_boxcar(const std::vector<SensorUpdate>& updates,
                      const std::vector<std::pair<int64_t, int64_t>>& busy, int64_t longest_ns);
 
+// Windows behind a first-order rise of the device's own power.
+struct RampedFit {
+  int64_t ramp_ns = 0;  // time constant of the best; 0: a window alone is as good
+  int64_t ramp_low_ns = 0;
+  int64_t ramp_high_ns = 0;
+  int64_t window_low_ns = 0;
+  int64_t window_high_ns = 0;
+  double residual_w = 0;
+};
+// All (window, ramp) whose scatter is at most a quarter above the least: readings scatter by what
+// no such model has, so that the usual test would take any small gain for certain. A ramp is told
+// only where no window alone is among them.
+RampedFit fit_ramp(const std::vector<SensorUpdate>& updates,
+                   const std::vector<std::pair<int64_t, int64_t>>& busy, const BoxcarFit& alone);
+
 struct CalibrationOptions {
   uint64_t seed = 1;
   std::function<void(const ProcedureProgress&)> progress;

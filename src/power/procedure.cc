@@ -218,7 +218,8 @@ class Procedure {
         static_cast<double>(plan_.t_exec_ns) / static_cast<double>(recording_.sensor.period_ns);
     const double most_runs =
         static_cast<double>(table_runs) + options_.rounds * static_cast<double>(plan_.loi_target);
-    plan_.mean_only = most_runs * per_run * kGoldenShare < plan_.loi_target;
+    plan_.mean_only = most_runs * per_run * kGoldenShare < plan_.loi_target ||
+                      recording_.sensor.ramp_ns > 0;  // no curve that could be believed
     if (plan_.mean_only && !options_.runs) plan_.runs = kMeanRuns;
   }
 

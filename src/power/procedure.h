@@ -49,7 +49,8 @@ struct ProcedureOptions {
   // The paper's max(ceil(w/T), 4) executions, whose window still holds some of what was before;
   // else warm-ups + ceil(w/T) + 1.
   bool paper_counts = false;
-  // No further run is begun that would end later than this after the first; 0: however long it takes.
+  // No further run is begun that would end later than this after the first; 0: however long it
+  // takes.
   int64_t budget_ns = 0;
   bool random_delays = true;  // S1; off: every run starts in step with the sensor's period
   ProfileOptions profile;     // kernel, seed are set here
@@ -65,8 +66,8 @@ struct ProcedureResult {
   PowerRecording recording;
   PowerPlan plan;
   KernelProfile profile;
-  uint32_t rounds = 0;  // further rounds that were needed
-  uint32_t runs = 0;    // that were recorded
+  uint32_t rounds = 0;       // further rounds that were needed
+  uint32_t runs = 0;         // that were recorded
   bool out_of_time = false;  // fewer than wanted, since the budget was used up
 };
 

@@ -492,7 +492,9 @@ void drop_powers(KernelProfile& profile) {
 // Spec 2.2 and 4.1: what the sensor can show decides before how much there is of it.
 void judge(const Job& job, KernelProfile& profile, const Plateau& plateau) {
   const SensorModel& sensor = job.recording.sensor;
-  const bool mean_only = slow_sensor(sensor) && profile.t_exec_ns < 2 * sensor.window_ns;
+  const bool blurred = slow_sensor(sensor) && sensor.ramp_ns > 0;
+  const bool mean_only =
+      blurred || (slow_sensor(sensor) && profile.t_exec_ns < 2 * sensor.window_ns);
   if (mean_only || profile.lois == 0) {
     if (plateau.run_means.size() < 2) {
       const int64_t wanted = sensor.window_ns + 2 * sensor.period_ns;
@@ -504,7 +506,11 @@ void judge(const Job& job, KernelProfile& profile, const Plateau& plateau) {
     }
     profile.verdict = PowerVerdict::kMeanOnly;
     profile.reasons.push_back(
-        mean_only
+        blurred ? "the sensor's window and the GPU's own ramp of " +
+                      duration_words(static_cast<double>(sensor.ramp_ns)) +
+                      " are not told apart, so a profile in time would be a guess: mean power and "
+                      "energy only"
+        : mean_only
             ? "the sensor averages over " + duration_words(static_cast<double>(sensor.window_ns)) +
                   " and a profile in time needs executions twice as long: mean power and "
                   "energy only"

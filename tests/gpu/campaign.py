@@ -449,14 +449,14 @@ def calibrate(c):
 # "hf" wait until they are asked for.
 STEPS = [
     ("machine", 40, "base", machine),
-    ("build_replay", 150, "base", build_replay),
+    ("build_replay", 120, "base", build_replay),
     ("floor", 40, "base", floor),
     ("gpt2", 60, "models", gpt2),
     ("llama", 60, "models", llama),
     ("pairs", 100, "models", pairs),
     ("bert", 45, "models", bert),
     ("tracers", 60, "base", tracers),
-    ("replay_traces", 60, "parts", replay_traces),
+    ("replay_traces", 50, "parts", replay_traces),
     ("programs", 70, "parts", programs),
     ("replay", 140, "base", replay),
     ("modes", 60, "models", modes),

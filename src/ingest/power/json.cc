@@ -101,6 +101,14 @@ Result<SensorCalibration> read_sensor_calibration(const std::string& path) {
   ASSAY_TRY_ASSIGN(found.sensor.window_ns, whole(json, "window_ns", kLongest, path));
   ASSAY_TRY_ASSIGN(found.sensor.period_ns, whole(json, "period_ns", kLongest, path));
   ASSAY_TRY_ASSIGN(found.sensor.delay_ns, whole(json, "delay_ns", kLongest, path));
+  for (const auto& [key, to] : {std::pair{"ramp_ns", &found.sensor.ramp_ns},
+                                {"window_low_ns", &found.window_low_ns},
+                                {"window_high_ns", &found.window_high_ns},
+                                {"ramp_low_ns", &found.ramp_low_ns},
+                                {"ramp_high_ns", &found.ramp_high_ns}}) {
+    if (!json.contains(key)) continue;  // files from before it was looked for
+    ASSAY_TRY_ASSIGN(*to, whole(json, key, kLongest, path));
+  }
   if (found.sensor.window_ns == 0 || found.sensor.period_ns == 0) {
     return Error{ErrorCode::kFormat, "window_ns and period_ns must be above 0", path, -1};
   }
@@ -112,6 +120,7 @@ Result<SensorCalibration> read_sensor_calibration(const std::string& path) {
   found.idle_w = number(json, "idle_w");
   found.load_w = number(json, "load_w");
   found.residual_w = number(json, "residual_w");
+  found.ramped_residual_w = number(json, "ramped_residual_w");
   ASSAY_TRY_ASSIGN(found.updates, count(json, "updates", path));
   ASSAY_TRY_ASSIGN(found.steps, count(json, "steps", path));
   found.linearity_idle = number(json, "linearity_idle");
@@ -132,6 +141,12 @@ Status write_sensor_calibration(const SensorCalibration& calibration, const std:
   json["window_ns"] = calibration.sensor.window_ns;
   json["period_ns"] = calibration.sensor.period_ns;
   json["delay_ns"] = calibration.sensor.delay_ns;
+  json["ramp_ns"] = calibration.sensor.ramp_ns;
+  json["window_low_ns"] = calibration.window_low_ns;
+  json["window_high_ns"] = calibration.window_high_ns;
+  json["ramp_low_ns"] = calibration.ramp_low_ns;
+  json["ramp_high_ns"] = calibration.ramp_high_ns;
+  json["ramped_residual_w"] = or_null(calibration.ramped_residual_w);
   json["source"] = calibration.sensor.source;
   json["share_sampled"] = or_null(calibration.share_sampled);
   json["idle_w"] = or_null(calibration.idle_w);

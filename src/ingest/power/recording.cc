@@ -256,6 +256,9 @@ Status read_meta(const std::string& path, PowerRecording& recording) {
   ASSAY_TRY_ASSIGN(sensor.window_ns, duration_of(meta, "w_us", path));
   ASSAY_TRY_ASSIGN(sensor.period_ns, duration_of(meta, "P_us", path));
   ASSAY_TRY_ASSIGN(sensor.delay_ns, duration_of(meta, "delay_us", path));
+  if (meta.contains("ramp_us")) {
+    ASSAY_TRY_ASSIGN(sensor.ramp_ns, duration_of(meta, "ramp_us", path));
+  }
   ASSAY_TRY_ASSIGN(sensor.mode, mode_of(meta, sensor.window_ns, path));
   sensor.source = text_of(meta, "sensor_source", "meta.json");
   sensor.reading = text_of(meta, "sensor_reading");
@@ -311,6 +314,9 @@ std::string meta_text(const PowerRecording& head) {
   meta["w_us"] = static_cast<double>(head.sensor.window_ns) / 1000;
   meta["P_us"] = static_cast<double>(head.sensor.period_ns) / 1000;
   meta["delay_us"] = static_cast<double>(head.sensor.delay_ns) / 1000;
+  if (head.sensor.ramp_ns > 0) {
+    meta["ramp_us"] = static_cast<double>(head.sensor.ramp_ns) / 1000;
+  }
   meta["sensor_source"] = head.sensor.source;
   meta["sensor_reading"] = head.sensor.reading;
   meta["sensor_calibrated"] = head.sensor.calibrated;

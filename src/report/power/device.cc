@@ -107,6 +107,8 @@ Section calibration_section(const SensorCalibration& calibration, const std::str
       {"idle_w", "idle power", calibration.idle_w, Unit::kWatts},
       {"load_w", "power under load", calibration.load_w, Unit::kWatts},
       {"residual_w", "scatter around the model", calibration.residual_w, Unit::kWatts},
+      {"ramp_ns", "ramp", calibration.sensor.ramp_ns, Unit::kNanoseconds},
+      {"ramped_residual_w", "scatter with a ramp", calibration.ramped_residual_w, Unit::kWatts},
       {"updates", "readings fitted", calibration.updates, Unit::kCount},
       {"steps", "steps", calibration.steps, Unit::kCount},
       {"linearity_idle", "reading over energy counter, idle", calibration.linearity_idle,
@@ -127,6 +129,16 @@ std::vector<std::string> calibration_verdict_words(const SensorCalibration& cali
   if (calibration.share_sampled < 0.99) {
     words.push_back(fmt::format("It sees {:.0f} % of the time; what happens in between is missed.",
                                 100 * calibration.share_sampled));
+  }
+  if (sensor.ramp_ns > 0) {
+    words.push_back(fmt::format(
+        "A window of {:.3g} to {:.3g} ms behind a ramp of {:.3g} to {:.3g} ms of the GPU's own "
+        "fits "
+        "better (scatter of {:.3g} W, not {:.3g} W): the two are not told apart, so `power run` "
+        "gives means and no curve inside a kernel.",
+        ms(calibration.window_low_ns), ms(calibration.window_high_ns), ms(calibration.ramp_low_ns),
+        ms(calibration.ramp_high_ns), calibration.ramped_residual_w, calibration.residual_w));
+    return words;
   }
   words.push_back(fmt::format(
       "Power inside a kernel can be resolved from {:.4g} ms of execution time on; below that only "

@@ -81,5 +81,32 @@ TEST(FlowWaits, NextToDenseWorkTellsNothing) {
   EXPECT_EQ(make_flow_run(trace, links).inferred_waits, 0U);
 }
 
+// cudaFree drains the device; the next ones find it idle. Four steps: launches for 30 us, the
+// kernel runs for 600 us, the first call frees 40 us after its end, two more take 50 us each.
+TEST(FlowWaits, ACallThatFreesMemoryWaitsEachByItself) {
+  TraceMaker maker;
+  for (int64_t step = 0; step < 4; ++step) {
+    const int64_t at_ns = step * kStepNs;
+    const auto id = static_cast<uint32_t>(4 * step + 1);
+    maker.call(1, "cudaLaunchKernel", at_ns, 4000, id)
+        .kernel(0, 7, "work", at_ns + 6000, 600'000, id)
+        .call(1, "cudaFree", at_ns + 30'000, 616'000, id + 1)
+        .call(1, "cudaFree", at_ns + 650'000, 50'000, id + 2)
+        .call(1, "cudaFree", at_ns + 702'000, 50'000, id + 3);
+  }
+  const Trace trace = maker.build();
+  const Links links = link_trace(trace);
+  const FlowRun run = make_flow_run(trace, links);
+  uint64_t waits = 0;
+  for (const FlowCall& call : run.calls) {
+    if (call.kind != FlowCause::kAlloc) continue;
+    const bool first = call.end_ns - call.start_ns > 100'000;
+    ASSERT_EQ(call.target_count, first ? 1U : 0U);
+    waits += call.target_count;
+    if (first) EXPECT_EQ(run.works[run.targets[call.first_target]].end_ns, call.end_ns - 40'000);
+  }
+  EXPECT_EQ(waits, 4U);
+}
+
 }  // namespace
 }  // namespace assay

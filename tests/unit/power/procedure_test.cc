@@ -94,6 +94,32 @@ TEST(Procedure, ASlowSensorGivesAMeanFromFewLongRuns) {
   EXPECT_NEAR(result->profile.ssp_w, truth, 0.01 * truth);
 }
 
+// A sensor of 100 ms takes some minutes; with a budget it is over by then, but for the run that was
+// going on and the planning before it.
+TEST(Procedure, ABudgetEndsItInTimeWithWhatThereIs) {
+  const std::string slow = "kind=logger,window=25ms,period=100ms";
+  ProcedureOptions options = options_for();
+  const auto whole_device = device_with(slow);
+  const int64_t began_ns = whole_device->now_ns();
+  const auto whole = run_procedure(*whole_device, *parse_workload_list("gemm:4096"), options, {});
+  ASSERT_TRUE(whole) << whole.error().message;
+  EXPECT_FALSE(whole->out_of_time);
+  EXPECT_EQ(whole->runs, whole->plan.runs);
+  const int64_t whole_ns = whole_device->now_ns() - began_ns;
+  for (const int64_t part : {2, 4}) {
+    const auto device = device_with(slow);
+    options.budget_ns = whole_ns / part;
+    const int64_t from_ns = device->now_ns();
+    const auto result = run_procedure(*device, *parse_workload_list("gemm:4096"), options, {});
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_TRUE(result->out_of_time);
+    EXPECT_LT(result->runs, whole->runs);
+    EXPECT_GE(result->runs, 3U);
+    EXPECT_LE(device->now_ns() - from_ns, options.budget_ns) << part;
+    EXPECT_NEAR(result->profile.ssp_w, whole->profile.ssp_w, 0.02 * whole->profile.ssp_w);
+  }
+}
+
 TEST(Procedure, WhatCannotBeMeasuredIsRefusedWithAReason) {
   const std::pair<const char*, const char*> cases[] = {{"kind=logger,t=12us", "25 us"},
                                                        {"kind=unknown,t=100us", "power calibrate"}};

@@ -222,6 +222,9 @@ TEST(PowerLogReader, TakesTheSamplersFile) {
   ASSERT_EQ(log->series[0].readings.size(), 2u);
   EXPECT_EQ(log->series[0].readings[1].t_ns, 1712142494235100000);
   EXPECT_EQ(log->series[0].readings[1].power_w, 400);
+  ASSERT_EQ(log->series[0].counter.size(), 2u);
+  EXPECT_EQ(log->series[0].counter[0].t_ns, 1712142494035100000);
+  EXPECT_EQ(log->series[0].counter[1].joules, 81275.5);
   EXPECT_EQ(log->rows, 3u);  // of GPUs
   EXPECT_EQ(log->rows_without_power, 1u);
 }
