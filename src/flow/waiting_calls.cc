@@ -78,9 +78,8 @@ std::vector<bool> waiting_calls(const FlowRun& run) {
   }
   for (uint32_t c = 0; c < run.calls.size(); ++c) {
     const OfName& name = of_name[names[run.calls[c].row.index()].index()];
-    const bool told =
-        run.links->role_of(*run.trace, run.calls[c].row) == ApiRole::kFree ||
-        (name.calls >= kLeastCalls && name.waits * 10 >= name.calls * 9);
+    const bool told = run.links->role_of(*run.trace, run.calls[c].row) == ApiRole::kFree ||
+                      (name.calls >= kLeastCalls && name.waits * 10 >= name.calls * 9);
     waits[c] = waits[c] && told;
   }
   return waits;
