@@ -123,6 +123,26 @@ bool holes_in_graphs(const FlowRun& run, const std::vector<DeviceFlow>& devices,
   return replays >= kLeastReplays && each_time_ns * 2 > late_ns;
 }
 
+// Operators and calls of threads that launch work, begun in the window.
+uint64_t launching_rows(const FlowRun& run, Interval window) {
+  const Trace& trace = *run.trace;
+  std::vector<bool> launches(trace.threads.size(), false);
+  for (const FlowCall& call : run.calls) {
+    if (call.work_count > 0) launches[call.thread.index()] = true;
+  }
+  uint64_t rows = 0;
+  const auto add = [&](const auto& table) {
+    for (size_t i = 0; i < table.size(); ++i) {
+      const ThreadId thread = table.thread[i];
+      rows += thread && launches[thread.index()] && table.start_ns[i] >= window.start_ns &&
+              table.start_ns[i] < window.end_ns;
+    }
+  };
+  add(trace.ops);
+  add(trace.api_calls);
+  return rows;
+}
+
 FlowEvidence gather_evidence(const FlowRun& run, Interval window) {
   FlowEvidence evidence;
   for (const FlowWork& work : run.works) {
@@ -166,6 +186,7 @@ FlowEvidence gather_evidence(const FlowRun& run, Interval window) {
   evidence.calls = !run.calls.empty();
   evidence.ops = run.has_ops;
   evidence.frames = run.has_frames;
+  evidence.host_rows = launching_rows(run, window);
   evidence.recorded_waits = run.recorded_waits;
   evidence.inferred_waits = run.inferred_waits;
   return evidence;

@@ -75,6 +75,9 @@ struct FlowEvidence {
   bool calls = false;
   bool ops = false;
   bool frames = false;
+  // Operators and calls that threads which launch work made in the window: a profiler that records
+  // operators spends some time on each.
+  uint64_t host_rows = 0;
   uint64_t recorded_waits = 0;
   uint64_t inferred_waits = 0;
   // Idle time of `sync` and `call` in calls that copy from pageable memory or to it, or that wait

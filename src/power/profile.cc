@@ -506,7 +506,7 @@ void judge(const Job& job, KernelProfile& profile, const Plateau& plateau) {
     }
     profile.verdict = PowerVerdict::kMeanOnly;
     profile.reasons.push_back(
-        blurred ? "the sensor's window and the GPU's own ramp of " +
+        blurred ? "the sensor's window and a ramp of " +
                       duration_words(static_cast<double>(sensor.ramp_ns)) +
                       " are not told apart, so a profile in time would be a guess: mean power and "
                       "energy only"

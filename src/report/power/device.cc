@@ -132,10 +132,9 @@ std::vector<std::string> calibration_verdict_words(const SensorCalibration& cali
   }
   if (sensor.ramp_ns > 0) {
     words.push_back(fmt::format(
-        "A window of {:.3g} to {:.3g} ms behind a ramp of {:.3g} to {:.3g} ms of the GPU's own "
-        "fits "
-        "better (scatter of {:.3g} W, not {:.3g} W): the two are not told apart, so `power run` "
-        "gives means and no curve inside a kernel.",
+        "A window of {:.3g} to {:.3g} ms behind a ramp of {:.3g} to {:.3g} ms, of the GPU's power "
+        "or of the sensor, fits better (scatter of {:.3g} W, not {:.3g} W): the two are not told "
+        "apart, so `power run` gives means and no curve inside a kernel.",
         ms(calibration.window_low_ns), ms(calibration.window_high_ns), ms(calibration.ramp_low_ns),
         ms(calibration.ramp_high_ns), calibration.ramped_residual_w, calibration.residual_w));
     return words;
