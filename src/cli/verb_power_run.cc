@@ -151,8 +151,8 @@ class Keeper {
   }
 
   // What the sensor showed while it was calibrated, and when the load ran, in the same form.
-  Status keep_readings(const DeviceFacts& facts, CalibrationOptions& options) {
-    if (folder_.empty()) return Ok{};
+  void keep_readings(const DeviceFacts& facts, CalibrationOptions& options) {
+    if (folder_.empty()) return;
     PowerRecording head;
     head.device = facts.name;
     head.driver = facts.driver;
@@ -164,13 +164,12 @@ class Keeper {
     head.kernels = {"load"};
     head.kernel_flop = {0};
     head.kernel_bytes = {0};
-    ASSAY_TRY_ASSIGN(PowerRecordingWriter writer, PowerRecordingWriter::create(folder_, head));
-    writer_ = std::move(writer);
-    options.recorded = [this](const PowerRunRecord& record) -> Status {
-      ASSAY_TRY(writer_->append(record.samples));
-      return writer_->append(record.executions);
+    // Nothing is made before there is something to keep: what fails early can be tried again.
+    options.recorded = [this, head](const PowerRunRecord& record) -> Status {
+      ASSAY_TRY_ASSIGN(PowerRecordingWriter writer, PowerRecordingWriter::create(folder_, head));
+      ASSAY_TRY(writer.append(record.samples));
+      return writer.append(record.executions);
     };
-    return Ok{};
   }
 
   void watch(ProcedureObserver& observer) {
@@ -321,7 +320,7 @@ Result<Document> calibrate_document(const CalibrateVerb& verb) {
   options.seed = verb.seed;
   options.progress = [&line](const ProcedureProgress& progress) { line.show(progress); };
   Keeper keeper(verb.record);
-  ASSAY_TRY(keeper.keep_readings(device->facts(), options));
+  keeper.keep_readings(device->facts(), options);
   auto calibrated = calibrate_sensor(*device, options);
   if (!calibrated) return not_calibrated(calibrated.take_error());
   const SensorCalibration& found = *calibrated;

@@ -418,8 +418,9 @@ void add_replay_verb(Verb& app, int& exit_code) {
       .existing_file()
       .called("FILE");
   sub.option("--through", verb->through,
-             "who calls: cpp, the dispatcher alone (assay-replay); or python, torch.ops by the "
-             "Python of --python, as TaxBreak does: dispatch has Python's binding within")
+             "cpp: assay-replay calls the dispatcher; or python: the Python of --python calls "
+             "torch.ops, "
+             "as TaxBreak does: dispatch has Python's binding within")
       .one_of({"cpp", "python"})
       .shows_default();
   sub.option("--program", verb->program, "assay-replay, or the script of Python, to run")

@@ -95,9 +95,8 @@ std::vector<int64_t> scaled_lags(const FlowRun& run, const FlowGraph& graph,
           lags[e] = scaled(lags[e], factor(run.calls[point.row].kind));
           break;
         case EdgeKind::kReturn: {
-          const FlowCause waits = run.calls[point.row].kind;
-          const bool cut = waits == FlowCause::kSync || waits == FlowCause::kAlloc;
-          if (cut && factor(waits) == 0) lags[e] = kCutLag;
+          const bool waits = run.calls[point.row].kind == FlowCause::kSync;
+          if (waits && factor(FlowCause::kSync) == 0) lags[e] = kCutLag;
           break;
         }
         case EdgeKind::kWork:

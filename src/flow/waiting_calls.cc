@@ -5,6 +5,7 @@
 // first of a series waits and the others find the device idle: each is told by itself.
 
 #include <algorithm>
+#include <string_view>
 
 #include "flow/build.h"
 #include "flow/timed.h"
@@ -78,8 +79,10 @@ std::vector<bool> waiting_calls(const FlowRun& run) {
   }
   for (uint32_t c = 0; c < run.calls.size(); ++c) {
     const OfName& name = of_name[names[run.calls[c].row.index()].index()];
-    const bool told = run.links->role_of(*run.trace, run.calls[c].row) == ApiRole::kFree ||
-                      (name.calls >= kLeastCalls && name.waits * 10 >= name.calls * 9);
+    const std::string_view text = run.trace->text(names[run.calls[c].row.index()]);
+    const bool releases = run.links->role_of(*run.trace, run.calls[c].row) == ApiRole::kFree &&
+                          text.find("Async") == std::string_view::npos;
+    const bool told = releases || (name.calls >= kLeastCalls && name.waits * 10 >= name.calls * 9);
     waits[c] = waits[c] && told;
   }
   return waits;

@@ -468,7 +468,8 @@ RampedFit fit_ramp(const std::vector<SensorUpdate>& updates, const Busy& busy,
     const double below = ramp > 0 ? part_at(ramp - 1) : 0;
     fit.ramp_low_ns = std::min<int64_t>(fit.ramp_low_ns, std::llround(below));
     fit.ramp_high_ns = std::max<int64_t>(fit.ramp_high_ns, std::llround(part_at(ramp + 1)));
-    fit.window_low_ns = std::min<int64_t>(fit.window_low_ns, std::llround(one.window_ns - step));
+    fit.window_low_ns =
+        std::min<int64_t>(fit.window_low_ns, std::llround(std::max(0.0, one.window_ns - step)));
     fit.window_high_ns = std::max<int64_t>(fit.window_high_ns, std::llround(one.window_ns + step));
   }
   return fit;

@@ -42,7 +42,7 @@ struct BoxcarFit {
 BoxcarFit fit_boxcar(const std::vector<SensorUpdate>& updates,
                      const std::vector<std::pair<int64_t, int64_t>>& busy, int64_t longest_ns);
 
-// Windows behind a first-order rise of the device's own power.
+// Windows behind a first-order rise, of the device's power or of the sensor.
 struct RampedFit {
   int64_t ramp_ns = 0;  // time constant of the best; 0: a window alone is as good
   int64_t ramp_low_ns = 0;

@@ -367,6 +367,7 @@ class Procedure {
     result.recording = std::move(recording_);
     result.plan = plan_;
     result.runs = next_run_;
+    result.runs_wanted = wanted;
     result.out_of_time = out_of_time_;
     return result;
   }

@@ -49,8 +49,8 @@ struct ProcedureOptions {
   // The paper's max(ceil(w/T), 4) executions, whose window still holds some of what was before;
   // else warm-ups + ceil(w/T) + 1.
   bool paper_counts = false;
-  // No further run is begun that would end later than this after the first; 0: however long it
-  // takes.
+  // No further run is begun that would end later than this after the procedure's start, of which
+  // timing and planning are a part; 0: however long it takes.
   int64_t budget_ns = 0;
   bool random_delays = true;  // S1; off: every run starts in step with the sensor's period
   ProfileOptions profile;     // kernel, seed are set here
@@ -68,6 +68,7 @@ struct ProcedureResult {
   KernelProfile profile;
   uint32_t rounds = 0;       // further rounds that were needed
   uint32_t runs = 0;         // that were recorded
+  uint32_t runs_wanted = 0;  // of the plan and of the rounds that were begun
   bool out_of_time = false;  // fewer than wanted, since the budget was used up
 };
 

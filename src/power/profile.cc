@@ -492,7 +492,7 @@ void drop_powers(KernelProfile& profile) {
 // Spec 2.2 and 4.1: what the sensor can show decides before how much there is of it.
 void judge(const Job& job, KernelProfile& profile, const Plateau& plateau) {
   const SensorModel& sensor = job.recording.sensor;
-  const bool blurred = slow_sensor(sensor) && sensor.ramp_ns > 0;
+  const bool blurred = sensor.ramp_ns > 0;
   const bool mean_only =
       blurred || (slow_sensor(sensor) && profile.t_exec_ns < 2 * sensor.window_ns);
   if (mean_only || profile.lois == 0) {

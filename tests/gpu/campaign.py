@@ -240,9 +240,13 @@ def pairs(c):
 def programs(c):
     """Small programs before and after one change, by their own script."""
     out = c.work / "programs"
-    c.run([c.python, ROOT / "tests/gpu/pairs.py", "--out", out])
-    with tarfile.open(c.work / "programs.tar.gz", "w:gz") as archive:
-        archive.add(out, "programs")
+    try:
+        c.run([c.python, ROOT / "tests/gpu/pairs.py", "--out", out])
+    finally:
+        # What the others recorded stays when one fails or the time is up.
+        if out.exists():
+            with tarfile.open(c.work / "programs.tar.gz", "w:gz") as archive:
+                archive.add(out, "programs")
     return {"traces": len(list(out.glob("*.json.gz")))}
 
 
@@ -328,8 +332,9 @@ THROUGH = {"cpp": ("measured", ".replay.json", "launches and dispatch replayed, 
 
 
 def replay(c):
-    """Both ways, one after the other: what the first measured stays when there is no time for the second."""
-    made = {}
+    """Both ways, one after the other: what the first measured stays when there is no time for the second, and the
+    second is tried where the first fails: it needs no compiler."""
+    made, failures = {}, []
     for through, (key, ending, _) in THROUGH.items():
         who = ["--program", c.work / "replay/assay-replay"]
         if through == "python":
@@ -338,11 +343,17 @@ def replay(c):
             database, result = c.work / f"{name}.db.json", c.work / f"{name}{ending}"
             if not database.exists():
                 c.run([c.assay, "tax", c.trace(name), "--export-kernel-db", database, "--format", "json"])
-            c.run([c.assay, "replay", database, "-o", result, "--through", through, *who])
+            try:
+                c.run([c.assay, "replay", database, "-o", result, "--through", through, *who])
+            except Failed as failure:
+                failures.append(failure)
+                continue
             rows = json.loads(result.read_text())["entries"]
             made.setdefault(name, {})[key] = {status: sum(row["status"] == status for row in rows) for status in
                                               ("ok", "skipped_dynamic", "op_missing", "failed")}
-    return made
+    if not made:
+        raise failures[0]
+    return {**made, **({"failures": [str(failure) for failure in failures]} if failures else {})}
 
 
 TAX_KEYS = ("n", "n_launch", "t_orch_ns", "t_py_ns", "ft_ns", "ct_ns", "kt_ns", "kt_fw_ns", "t_device_ns", "hdbi",
@@ -413,8 +424,9 @@ def fuse(c):
     return {"verdict": report["verdict"]}
 
 
-# Seconds of a step that power runs leave to timing, planning and the answer; a slow sensor takes as long as it likes.
-POWER_RESERVE_S = 45
+# Seconds of a step that a power run leaves to the run that is going on and to its answer; a slow sensor takes as long as
+# it likes.
+POWER_RESERVE_S = 20
 # Of a run on NVML's documented average over 1 s, which takes seconds a run: so many fit a step.
 RUNS_UNCALIBRATED = 16
 # Seconds before the end of its step at which calibrating gives up by itself, and says so.

@@ -301,10 +301,14 @@ NEEDS_GPU = ("graph", "empty_cache")
 
 @contextlib.contextmanager
 def everything_ended():
-    yield
-    if torch.cuda.is_available():
-        torch.cuda.synchronize()
-        torch.cuda.empty_cache()
+    threads = torch.get_num_threads()
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+        if torch.cuda.is_available():
+            torch.cuda.synchronize()
+            torch.cuda.empty_cache()
 
 
 def record(name, side, args):

@@ -920,20 +920,20 @@ Trust undecided_trust(const FlowAnswer& answer) {
   }
 }
 
-// What recording operators took of a host-bound run, where the GPU may be the bound without it; 0
-// else. A row of the host costs 2.3 us in the median of 16 programs under PyTorch's profiler on an
-// H200's host (docs/measured/2026-11-26-nvidia-h200.md), 1.1 to 3.4 us in most of them; a recorder
-// of our own as much.
+// What recording operators may have taken of a host-bound run, where the GPU would be the bound
+// without it by the verdict's own rule; 0 else. A row of the host costs as much in the median of 16
+// programs under PyTorch's profiler (docs/measured/2026-11-26-nvidia-h200.md).
 int64_t recording_ns(const FlowAnswer& answer) {
   constexpr double kRowNs = 2'300;
-  constexpr double kGpuBound = 0.75;
   const FlowReport& report = answer.report;
   if (answer.verdict.bound != BoundBy::kHost || !report.evidence.ops) return 0;
   const auto rows = static_cast<double>(report.evidence.host_rows);
   const int64_t slower_ns =
       std::min(host_work_ns(report.total.cause_ns), static_cast<int64_t>(rows * kRowNs));
   const int64_t left_ns = report.total.window_ns - slower_ns;
-  return share(report.total.compute_ns, left_ns) >= kGpuBound ? slower_ns : 0;
+  return share(report.total.compute_ns, left_ns) >= 1 - FlowVerdictOptions{}.device_bound
+             ? slower_ns
+             : 0;
 }
 
 // One reason, that with the largest stake first.
@@ -977,9 +977,10 @@ Trust trust_of(const FlowAnswer& answer, const AnswerEvidence& evidence) {
                                    " of the GPU's time"};
   }
   if (const int64_t slower_ns = recording_ns(answer); slower_ns > 0) {
-    return {TrustGrade::kFair, "recording slows the host, by about " +
-                                   format_share(share(slower_ns, total.window_ns)) +
-                                   " of the time here: without it the GPU may be the bound"};
+    return {TrustGrade::kFair,
+            "recording may slow the host by " + format_share(share(slower_ns, total.window_ns)) +
+                " of this time (2.3 \u00B5s a row, as on an H200's host): without "
+                "it the GPU would be the bound"};
   }
   if (verdict.borderline == Borderline::kAtBound) {
     return {TrustGrade::kFair, "borderline: a share is within 5 points of the bound that decides"};

@@ -103,8 +103,8 @@ bool is_around_most(const Trace& trace, StringId label, const std::vector<Interv
   return inside_ns * 2 >= length_ns(pauses);
 }
 
-// What is around the longest slice of what no row of its thread names, and around most of the
-// others: the shortest label, none of those that are around most of the run; else calls of the
+// What is around the longest slice of what no row of its thread names, and around most of
+// all of them: the shortest label, none of those that are around most of the run; else calls of the
 // operating system.
 std::string label_around(const Trace& trace, const Contributor& contributor,
                          const FlowReport& report) {

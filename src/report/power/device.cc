@@ -89,7 +89,7 @@ std::vector<std::string> procedure_words(const ProcedureResult& result) {
   if (result.out_of_time) {
     words.push_back(fmt::format(
         "The time was up after {} of {} runs; intervals are wider for it (--budget gives more).",
-        result.runs, plan.runs));
+        result.runs, result.runs_wanted));
   }
   return words;
 }
@@ -132,11 +132,13 @@ std::vector<std::string> calibration_verdict_words(const SensorCalibration& cali
   }
   if (sensor.ramp_ns > 0) {
     words.push_back(fmt::format(
-        "A window of {:.3g} to {:.3g} ms behind a ramp of {:.3g} to {:.3g} ms, of the GPU's power "
-        "or of the sensor, fits better (scatter of {:.3g} W, not {:.3g} W): the two are not told "
-        "apart, so `power run` gives means and no curve inside a kernel.",
-        ms(calibration.window_low_ns), ms(calibration.window_high_ns), ms(calibration.ramp_low_ns),
-        ms(calibration.ramp_high_ns), calibration.ramped_residual_w, calibration.residual_w));
+        "A window of at most {:.3g} ms and a ramp of {:.3g} to {:.3g} ms, of the GPU's power or of "
+        "the "
+        "sensor, fit better than that window alone (scatter of {:.3g} W, not {:.3g} W): the two "
+        "are not "
+        "told apart, so `power run` gives means and no curve inside a kernel.",
+        ms(calibration.window_high_ns), ms(calibration.ramp_low_ns), ms(calibration.ramp_high_ns),
+        calibration.ramped_residual_w, calibration.residual_w));
     return words;
   }
   words.push_back(fmt::format(

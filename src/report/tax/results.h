@@ -215,7 +215,7 @@
   R(entries_unknown, "keys without an entry", kCount, "of the replay, that the database lacks") \
   R(through, "dispatch through", kText, \
     "where T_dispatch begins: `cpp`, at the dispatcher, called from C++; `python`, at a call of `torch.ops` from " \
-    "Python, as in the paper. Numbers of the one stand beside no number of the other") \
+    "Python, as in the paper. The two are not to be compared") \
   R(tier, "by", kText, \
     "how the replayed kernel was found, see [Measured by replay](#measured-by-replay)") \
   R(rule, "rule", kText, \
