@@ -419,8 +419,7 @@ void add_replay_verb(Verb& app, int& exit_code) {
       .called("FILE");
   sub.option("--through", verb->through,
              "cpp: assay-replay calls the dispatcher; or python: the Python of --python calls "
-             "torch.ops, "
-             "as TaxBreak does: dispatch has Python's binding within")
+             "torch.ops, as TaxBreak does: dispatch has Python's binding within")
       .one_of({"cpp", "python"})
       .shows_default();
   sub.option("--program", verb->program, "assay-replay, or the script of Python, to run")

@@ -37,7 +37,6 @@ class Training:
     """A step of training: forward, backward, optimizer."""
 
     def __init__(self, device, width=1024, layers=6, rows=4096, optimizer=None):
-        self.device = device
         self.model = block(width, layers).to(device)
         self.data = torch.randn(rows, width, device=device)
         make = optimizer or (lambda p: torch.optim.SGD(p, lr=1e-4))
@@ -99,7 +98,8 @@ def checkpoint(device, after):
         net()
         if not after:
             # To pageable memory, weight by weight.
-            {name: value.cpu() for name, value in net.model.state_dict().items()}  # pylint: disable=expression-not-assigned
+            return {name: value.cpu() for name, value in net.model.state_dict().items()}
+        return None
     return step
 
 
@@ -200,7 +200,7 @@ def python_between(device, after):
 
     def step():
         net()
-        torch.cuda.synchronize() if device != "cpu" else None  # pylint: disable=expression-not-assigned
+        assay_torch.synchronize(device)
         if not after:
             sum(i * i for i in range(120000))
     return step

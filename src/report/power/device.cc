@@ -133,10 +133,8 @@ std::vector<std::string> calibration_verdict_words(const SensorCalibration& cali
   if (sensor.ramp_ns > 0) {
     words.push_back(fmt::format(
         "A window of at most {:.3g} ms and a ramp of {:.3g} to {:.3g} ms, of the GPU's power or of "
-        "the "
-        "sensor, fit better than that window alone (scatter of {:.3g} W, not {:.3g} W): the two "
-        "are not "
-        "told apart, so `power run` gives means and no curve inside a kernel.",
+        "the sensor, fit better than that window alone (scatter of {:.3g} W, not {:.3g} W): the "
+        "two are not told apart, so `power run` gives means and no curve inside a kernel.",
         ms(calibration.window_high_ns), ms(calibration.ramp_low_ns), ms(calibration.ramp_high_ns),
         calibration.ramped_residual_w, calibration.residual_w));
     return words;
