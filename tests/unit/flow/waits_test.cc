@@ -103,7 +103,9 @@ TEST(FlowWaits, ACallThatFreesMemoryWaitsEachByItself) {
     const bool first = call.end_ns - call.start_ns > 100'000;
     ASSERT_EQ(call.target_count, first ? 1U : 0U);
     waits += call.target_count;
-    if (first) EXPECT_EQ(run.works[run.targets[call.first_target]].end_ns, call.end_ns - 40'000);
+    if (first) {
+      EXPECT_EQ(run.works[run.targets[call.first_target]].end_ns, call.end_ns - 40'000);
+    }
   }
   EXPECT_EQ(waits, 4U);
 }

@@ -134,7 +134,7 @@ TEST(Calibration, OnAnH200WindowAndRampAreNotToldApart) {
 TEST(Calibration, FindsTheTrueSensorOfManySimulatedDevices) {
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     const auto device = make_simulated_device(seed, {});
-    const auto found = calibrate_sensor(*device, {.seed = seed, .progress = {}});
+    const auto found = calibrate_sensor(*device, {.seed = seed, .progress = {}, .recorded = {}});
     ASSERT_TRUE(found) << seed << ": " << found.error().message;
     const SensorModel truth = device->truth()->sensor;
     const auto period = static_cast<double>(truth.period_ns);
