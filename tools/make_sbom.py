@@ -35,6 +35,8 @@ LICENCES = {
     "xxhash": "BSD-2-Clause",
 }
 HEADERS = ["nlohmann-json3-dev", "libcli11-dev", "libeigen3-dev", "libxxhash-dev"]
+# The same under its name where it is built for another processor.
+NATIVE = {"gcc-12-cross": "gcc-12", "cross-toolchain-base": "glibc"}
 OWN = {"libsimdjson.a": "simdjson", "libfmt.a": "fmtlib", "libisal.a": "libisal"}
 DEV_PACKAGE = {"simdjson": "libsimdjson-dev", "fmtlib": "libfmt-dev", "libisal": "libisal-dev"}
 
@@ -46,8 +48,15 @@ def query(package):
     return said.stdout.split()
 
 
+def native(archive):
+    """Where the system's own package has what one for another processor was laid out from (tools/static_deps.sh)."""
+    path = re.sub(r"^.*/sysroot/", "/", archive)
+    return path if path == archive else re.sub(r"/\w+-linux-gnu/", f"/{os.uname().machine}-linux-gnu/", path)
+
+
 def owner(archive):
     """The package that an archive of the system belongs to."""
+    archive = native(archive)
     for place in (archive, os.path.realpath(archive), archive.replace("/lib/", "/usr/lib/", 1)):
         said = subprocess.run(["dpkg", "-S", place], capture_output=True, text=True, check=False)
         if said.returncode == 0:
@@ -80,7 +89,7 @@ def parts(given):
             continue
         package = owner(os.path.normpath(archive))
         source, version = query(package)
-        found[source] = (version, package, "linked")
+        found[NATIVE.get(source, source)] = (version, package, "linked")
     for package in HEADERS:
         source, version = query(package)
         found[source] = (version, package, "headers")

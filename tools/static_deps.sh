@@ -2,33 +2,50 @@
 # The libraries that a release is linked with and that the distribution has only as shared ones, built from the
 # distribution's own sources into FOLDER/lib*.a: simdjson, fmt, ISA-L. The rest (zstd, SQLite, libcsv) it has.
 #
-#   tools/static_deps.sh [FOLDER]            FOLDER: build/static
+#   tools/static_deps.sh [--arch aarch64] [FOLDER]            FOLDER: build/static, or build/static-aarch64
 #
 # Sources are those of the versions installed here, whose headers the program is compiled with, fetched and
 # verified by apt; the system's own lists stay as they are. FOLDER/sources.tsv says what was built from what:
-# library, source package, version, SHA-256 of its .dsc, licence. Needs dpkg-dev and nasm.
+# library, source package, version, SHA-256 of its .dsc, licence. Needs dpkg-dev, and nasm on x86-64; for another
+# architecture its cross compiler and packages, which are named when missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-folder=${1:-build/static}
+arch=$(uname -m)
+cross=
+folder=build/static
+if [ "${1:-}" = --arch ]; then
+  if [ "$2" != "$arch" ]; then
+    arch=$2
+    cross=$arch-linux-gnu-
+    folder=build/static-$arch
+  fi
+  shift 2
+fi
+folder=${1:-$folder}
 mkdir -p "$folder/lists/partial" "$folder/parts" "$folder/source"
 folder=$(cd "$folder" && pwd)
 if [ -e "$folder/sources.tsv" ]; then
   echo "$folder is built already; remove it to build it anew"
   exit 0
 fi
-for tool in dpkg-source nasm; do
-  command -v $tool >/dev/null || { echo "$tool is missing: apt-get install dpkg-dev nasm" >&2; exit 1; }
-done
+need() { echo "$1 is missing: $2" >&2; exit 1; }
+command -v dpkg-source >/dev/null || need dpkg-source "apt-get install dpkg-dev"
+[ "$arch" != x86_64 ] || command -v nasm >/dev/null || need nasm "apt-get install nasm"
+if [ -n "$cross" ]; then
+  [ "$arch" = aarch64 ] || { echo "no releases for $arch" >&2; exit 2; }
+  command -v "${cross}g++" >/dev/null || need "${cross}g++" "apt-get install g++-aarch64-linux-gnu qemu-user-static"
+fi
 
-# Beside each entry of the system the same for sources.
+# The entries of the system, and beside each the same for sources.
 for file in /etc/apt/sources.list.d/*.sources; do
-  [ -e "$file" ] && sed 's/^Types:.*/Types: deb-src/' "$file" >"$folder/parts/$(basename "$file")"
+  [ -e "$file" ] && sed 's/^Types:.*/Types: deb deb-src/' "$file" >"$folder/parts/$(basename "$file")"
 done
 for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
-  [ -e "$file" ] && sed -n 's/^deb /deb-src /p' "$file" >"$folder/parts/$(basename "${file%.list}").list"
+  [ -e "$file" ] && sed -n 's/^deb \(.*\)/deb \1\ndeb-src \1/p' "$file" >"$folder/parts/$(basename "${file%.list}").list"
 done
 apt=(apt-get -qq -o "Dir::Etc::sourcelist=/dev/null" -o "Dir::Etc::sourceparts=$folder/parts"
   -o "Dir::State::lists=$folder/lists" -o APT::Sandbox::User=root)
+[ -z "$cross" ] || apt+=(-o APT::Architectures::=amd64 -o APT::Architectures::=arm64)
 "${apt[@]}" update
 
 flags=(-O3 -DNDEBUG -fPIC -ffunction-sections -fdata-sections "-ffile-prefix-map=$folder/source=.")
@@ -36,24 +53,46 @@ rows=()
 # unpack PACKAGE SOURCE: the source of an installed package lies in source/SOURCE.
 unpack() {
   local version
-  version=$(dpkg-query -W -f '${source:Version}' "$1")
+  version=$(dpkg-query -W -f '${source:Version}' "$1:$(dpkg --print-architecture)")
   (cd "$folder/source" && "${apt[@]}" source --download-only "$2=$version" &&
     rm -rf "$2" && dpkg-source --no-check -x "$2"_*.dsc "$2" >/dev/null)
   rows+=("$2	$version	$(sha256sum "$folder/source/$2"_*.dsc | cut -d' ' -f1)")
 }
-archive() { rm -f "$folder/$1"; ar rcsD "$folder/$1" "${@:2}"; }
+# sysroot PACKAGE...: what the program is compiled and linked with on its own machine, in the versions installed here, laid
+# out and not installed.
+sysroot() {
+  mkdir -p "$folder/packages" "$folder/sysroot"
+  local wanted=()
+  for name in "$@"; do
+    wanted+=("$name:arm64=$(dpkg-query -W -f '${Version}' "$name:$(dpkg --print-architecture)")")
+  done
+  (cd "$folder/packages" && "${apt[@]}" download "${wanted[@]}")
+  for deb in "$folder"/packages/*.deb; do dpkg-deb -x "$deb" "$folder/sysroot"; done
+  # Where the distribution's alternatives would point.
+  ln -sf openblas-pthread/libopenblas.so "$folder/sysroot/usr/lib/$arch-linux-gnu/libopenblas.so"
+}
+archive() { rm -f "$folder/$1"; "${cross}ar" rcsD "$folder/$1" "${@:2}"; }
 
+if [ -n "$cross" ]; then
+  sysroot libzstd-dev libzstd1 libsqlite3-dev libsqlite3-0 libcsv-dev libcsv3 zlib1g-dev zlib1g libisal-dev libisal2 \
+    libsimdjson-dev libsimdjson14 libfmt-dev libfmt9 libmuparser-dev libmuparser2v5 \
+    libxgboost-dev libxgboost0 libxlsxwriter-dev libxlsxwriter4 libopenblas-pthread-dev libopenblas0-pthread libgfortran5
+fi
 unpack libsimdjson-dev simdjson
 (cd "$folder/source/simdjson" &&
-  g++ -std=c++20 "${flags[@]}" -DSIMDJSON_THREADS_ENABLED=1 -Iinclude -Isrc -c src/simdjson.cpp -o simdjson.o)
+  "${cross}g++" -std=c++20 "${flags[@]}" -DSIMDJSON_THREADS_ENABLED=1 -Iinclude -Isrc -c src/simdjson.cpp -o simdjson.o)
 archive libsimdjson.a "$folder/source/simdjson/simdjson.o"
 
 unpack libfmt-dev fmtlib
-(cd "$folder/source/fmtlib" && g++ -std=c++20 "${flags[@]}" -Iinclude -c src/format.cc -o format.o)
+(cd "$folder/source/fmtlib" && "${cross}g++" -std=c++20 "${flags[@]}" -Iinclude -c src/format.cc -o format.o)
 archive libfmt.a "$folder/source/fmtlib/format.o"
 
 unpack libisal-dev libisal
-make -s -C "$folder/source/libisal" -f Makefile.unx lib units="igzip crc" >"$folder/isal.log" 2>&1 ||
+isal=()
+if [ -n "$cross" ]; then
+  isal=(host_cpu="$arch" arch="$arch" "CC=${cross}gcc" "AR=${cross}ar")
+fi
+make -s -C "$folder/source/libisal" -f Makefile.unx lib units="igzip crc" "${isal[@]}" >"$folder/isal.log" 2>&1 ||
   { tail -n 20 "$folder/isal.log" >&2; exit 1; }
 cp "$folder/source/libisal/bin/isa-l.a" "$folder/libisal.a"
 

@@ -2,10 +2,11 @@
 """What tools/release.sh made, as its users get it: the archive in a root that holds the C library and nothing else,
 the package in fresh roots, the wheel in an environment without a network. The same trace gives the same bytes in all.
 
-    check_dist.py --dist dist --assay build/release/assay [--roots FOLDER]
+    check_dist.py --dist dist --assay build/release/assay [--arch aarch64] [--roots FOLDER]
 
 --roots: folders of fresh systems (`mmdebstrap --variant=minbase bookworm FOLDER/debian12`); each is copied. Roots need
-the right to chroot; without it that part is left out, and said to be.
+the right to chroot; without it that part is left out, and said to be. --arch: of another processor, under QEMU
+(qemu-user-static) with the C library of Debian's cross compiler.
 """
 
 import argparse
@@ -25,6 +26,7 @@ TRACE = ROOT / "examples/h100_vit_inference.json.gz"
 MOST_ARCHIVE_BYTES = 8_000_000
 C_LIBRARY = ["libc.so.6", "libm.so.6", "libgcc_s.so.1"]
 LOADERS = {"x86_64": "/lib64/ld-linux-x86-64.so.2", "aarch64": "/lib/ld-linux-aarch64.so.1"}
+DEBIAN = {"x86_64": "amd64", "aarch64": "arm64"}
 problems = []
 
 
@@ -55,7 +57,9 @@ def the(dist, pattern):
     return found[0]
 
 
-def place_of(library):
+def place_of(library, arch):
+    if arch != os.uname().machine:
+        return f"/usr/{arch}-linux-gnu/lib/{library}"
     for line in run("ldconfig", "-p").stdout.splitlines():
         match = re.match(rf"\s{re.escape(library)} \(.*\) => (\S+)", line)
         if match:
@@ -63,8 +67,19 @@ def place_of(library):
     raise SystemExit(f"{library} is not on this machine")
 
 
-def check_archive(dist, folder, expected):
-    archive = next(path for path in sorted(dist.glob("assay-*-linux-*.tar.xz")) if "-campaign" not in path.name)
+def emulator(arch, root):
+    """The words before a program that is run in `root`, which gets what they name."""
+    if arch == os.uname().machine:
+        return []
+    program = shutil.which(f"qemu-{arch}-static")
+    if not program:
+        raise SystemExit(f"qemu-{arch}-static is missing: apt-get install qemu-user-static")
+    shutil.copy(program, root / "emulator")
+    return ["/emulator"]
+
+
+def check_archive(dist, arch, folder, expected):
+    archive = the(dist, f"assay-*-linux-{arch}.tar.xz")
     size = archive.stat().st_size
     check(size <= MOST_ARCHIVE_BYTES, f"{archive.name} has {size} bytes")
     with tarfile.open(archive) as packed:
@@ -78,18 +93,21 @@ def check_archive(dist, folder, expected):
         check((top / name).is_file(), f"{archive.name} lacks {name}")  # fmt: skip
     check_licences(top / "share/doc/assay")
     bare = folder / "bare"
-    loader = LOADERS[os.uname().machine]
-    for source, target in [(loader, loader), *((place_of(name), f"/lib/{name}") for name in C_LIBRARY)]:
+    loader = LOADERS[arch]
+    libraries = {f"/lib/{name}": place_of(name, arch) for name in C_LIBRARY}
+    libraries[loader] = loader if arch == os.uname().machine else place_of(pathlib.Path(loader).name, arch)
+    for target, source in libraries.items():
         (bare / target[1:]).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source, bare / target[1:])
     shutil.copytree(top, bare / "opt")
     shutil.copy(TRACE, bare / "t.json.gz")
-    done = answer("chroot", bare, "/opt/bin/assay")
+    program = ["chroot", bare, *emulator(arch, bare), "/opt/bin/assay"]
+    done = answer(*program)
     if "Operation not permitted" in done.stderr:
         print("not done: chroot is not allowed here")
         return
     check(done.stdout == expected, f"in a bare root: {done.returncode} {done.stderr}")
-    said = run("chroot", bare, "/opt/bin/assay", "sql", "t.json.gz", "select 1 as x")
+    said = run(*program, "sql", "t.json.gz", "select 1 as x")
     check(said.returncode == 2 and "DuckDB is not here" in said.stderr, f"what is missing is named: {said.stderr}")
 
 
@@ -105,8 +123,8 @@ def check_licences(doc):
     check(any(p["name"] == "npm-echarts" for p in told), "the SBOM lacks what the page is made of")
 
 
-def check_package(dist, roots, folder, expected):
-    package = the(dist, "assay_*.deb")
+def check_package(dist, arch, roots, folder, expected):
+    package = the(dist, f"assay_*_{DEBIAN[arch]}.deb")
     depends = run("dpkg-deb", "-f", package, "Depends").stdout
     names = sorted(re.sub(r" \(.*?\)", "", one).strip() for one in depends.split(","))
     check(names == ["libc6", "libgcc-s1"], f"Depends: {depends}")
@@ -126,8 +144,11 @@ def check_package(dist, roots, folder, expected):
         shutil.rmtree(root)
 
 
-def check_wheel(dist, folder, expected):
-    wheel = the(dist, "assay_gpu-*.whl")
+def check_wheel(dist, arch, folder, expected):
+    wheel = the(dist, f"assay_gpu-*_{arch}.whl")
+    if arch != os.uname().machine:
+        print(f"{wheel.name}: not installed, for want of a Python for {arch}")
+        return
     python = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
     made = run(python, "-m", "venv", folder / "venv")
     if made.returncode != 0:
@@ -152,6 +173,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dist", type=pathlib.Path, required=True)
     parser.add_argument("--assay", type=pathlib.Path, required=True, help="whose answer all the others must give")
+    parser.add_argument("--arch", default=os.uname().machine, choices=LOADERS)
     parser.add_argument("--roots", type=pathlib.Path)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
@@ -162,9 +184,9 @@ def main():
         check_sums(given.dist)
         os.chdir(folder)
         dist = (ROOT / given.dist).resolve()
-        check_archive(dist, folder, expected)
-        check_package(dist, given.roots and (ROOT / given.roots).resolve(), folder, expected)
-        check_wheel(dist, folder, expected)
+        check_archive(dist, given.arch, folder, expected)
+        check_package(dist, given.arch, given.roots and (ROOT / given.roots).resolve(), folder, expected)
+        check_wheel(dist, given.arch, folder, expected)
         os.chdir("/")
     for problem in problems:
         print(problem, file=sys.stderr)
