@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "base/decimal.h"
+#include "flow/attention.h"
 #include "flow/causes.h"
 #include "flow/names.h"
 #include "flow/pieces.h"
@@ -45,6 +46,7 @@ constexpr std::array<EditForm, kEditKinds> kForms = {{
     {EditKind::kGraph, "cuda_graph", false, false, "cuda_graph"},
     {EditKind::kFuse, "fuse", true, false, "fuse:A+B[+C]"},
     {EditKind::kRoof, "roof", true, false, "roof[:OP]"},
+    {EditKind::kAttention, "attention", false, false, "attention"},
 }};
 constexpr double kUsualFasterCpu = 1.3;
 
@@ -236,6 +238,9 @@ Edit EditMaker::make(const EditRequest& request) const {
       break;
     case EditKind::kRoof:
       make_roof(edit);
+      break;
+    case EditKind::kAttention:
+      make_attention(edit);
       break;
   }
   if (edit.affected == 0 && edit.refusal == EditRefusal::kNone)
@@ -446,6 +451,32 @@ void EditMaker::make_roof(Edit& edit) const {
     edit.refusal = edit.request.pattern.empty() ? EditRefusal::kNoShapes : EditRefusal::kNothing;
   } else if (!shares.any_roof) {
     edit.refusal = EditRefusal::kNoPeaks;
+  }
+}
+
+// The products keep their time; what lies between them takes none.
+void EditMaker::make_attention(Edit& edit) const {
+  const UnfusedAttention found = find_unfused_attention(run_);
+  edit.affected = found.cores.size();
+  edit.falls_back = found.falls_back;
+  edit.marked = 0;
+  edit.works.assign(run_.works.size(), false);
+  edit.joined.assign(run_.works.size(), false);
+  edit.free_calls.assign(run_.calls.size(), false);
+  const auto free = [&](const std::vector<uint32_t>& calls, bool takes_time) {
+    for (const uint32_t c : calls) {
+      const FlowCall& call = run_.calls[c];
+      edit.free_calls[c] = true;
+      for (uint32_t k = 0; k < call.work_count; ++k) {
+        const uint32_t work = run_.works_of_calls[call.first_work + k];
+        edit.joined[work] = true;
+        edit.works[work] = !takes_time;
+      }
+    }
+  };
+  for (const AttentionCore& core : found.cores) {
+    free(core.between, false);
+    free(core.second, true);
   }
 }
 

@@ -35,8 +35,9 @@ enum class EditKind : uint8_t {
   kGraph,      // a graph in each iteration
   kFuse,       // a chain of kernels becomes one
   kRoof,       // operators as fast as the device could be, by their shapes
+  kAttention,  // attention of several kernels becomes one
 };
-constexpr size_t kEditKinds = 17;
+constexpr size_t kEditKinds = 18;
 
 struct EditRequest {
   EditKind kind = EditKind::kSync;
@@ -81,6 +82,7 @@ struct Edit {
   EditRefusal refusal = EditRefusal::kNone;
   bool predicted = false;                   // to a stated value; else to nothing: "at most"
   bool value_is_read = false;               // of kSync: a waiting call brings a value to the host
+  bool falls_back = false;                  // of kAttention: see UnfusedAttention
   std::array<double, kFlowCauses> cause{};  // what is left of host pieces and calls
   std::array<double, 4> work{};             // of device work by WorkKind
   // Long stretches of which nothing is recorded stay as they are: the host may sleep in them.
@@ -125,6 +127,7 @@ class EditMaker {
   void make_graph(Edit& edit) const;
   void make_fuse(Edit& edit) const;
   void make_roof(Edit& edit) const;
+  void make_attention(Edit& edit) const;
   bool brings_value(uint32_t call) const;
 
   const FlowRun& run_;

@@ -316,7 +316,7 @@ std::vector<EditRequest> usual_edits(const FlowReport& report) {
       {.kind = EditKind::kGraph}, {.kind = EditKind::kFasterCpu, .factor = 1.3},
       {.kind = EditKind::kInput}, {.kind = EditKind::kSync},
       {.kind = EditKind::kAlloc}, {.kind = EditKind::kCopies},
-      {.kind = EditKind::kComm}};
+      {.kind = EditKind::kComm},  {.kind = EditKind::kAttention}};
   if (report.total[FlowCause::kCold] > 0) edits.push_back({.kind = EditKind::kWarm});
   return edits;
 }

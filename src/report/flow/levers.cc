@@ -53,6 +53,9 @@ class Levers {
     add(FirstLever::kOverlapCommunication, EditKind::kComm, "communication",
         "hide or shrink communication (its time includes waiting for other ranks)",
         "replay in which collectives take no time");
+    add(FirstLever::kFasterKernel, EditKind::kAttention, "attention",
+        "compute attention in one kernel (scaled_dot_product_attention)",
+        "replay in which a softmax between two products, and all between them, takes no time");
     add_devices_at_once();
     rank();
     std::vector<Lever> levers;

@@ -88,6 +88,7 @@ class Recipes {
     if (lever.key == "copies") return copy_title();
     if (lever.key == "communication") return "Hide or shrink communication";
     if (lever.key == "devices_at_once") return "Let the GPUs work at the same time";
+    if (lever.key == "attention") return "Attention in one kernel";
     if (lever.key == "device_work")
       return kind().empty() ? "Cheaper " + longest_kernel(38) : "Cheaper " + kind() + " kernels";
     return fitted(lever.what, 46);
@@ -116,6 +117,7 @@ class Recipes {
       return pytorch() ? "DistributedDataParallel, tensor parallel, or micro-batches in a pipeline"
                        : "each on data of its own, or micro-batches in a pipeline";
     }
+    if (lever.key == "attention") return attention_code();
     if (lever.key == "device_work" && !answer_.verdict.kinds.empty()) {
       const KindShare& kind_share = answer_.verdict.kinds.front();
       if (answer_.report.evidence.migration_ns * 10 >= answer_.report.window_ns()) {
@@ -126,6 +128,13 @@ class Recipes {
              format_counted(kind_share.count, "run", "runs") + " in all";
     }
     return "";
+  }
+
+  std::string attention_code() const {
+    const TriedLever* tried = find_tried(answer_, {EditKind::kAttention});
+    return tried != nullptr && tried->edit.falls_back
+               ? "scaled_dot_product_attention took its math path: half precision, is_causal"
+               : "torch.nn.functional.scaled_dot_product_attention(q, k, v)";
   }
 
   std::string longest_kernel(size_t room) const {

@@ -197,9 +197,15 @@ class WhatIfWords {
   }
 
   std::string overlap() const {
-    return found_.order.empty() ? ""
-                                : "Work that then runs beside other work keeps its recorded time: "
-                                  "contention is not modelled.";
+    if (found_.order.empty()) return "";
+    const bool bounds = std::any_of(found_.order.begin(), found_.order.end(),
+                                    [this](size_t i) { return !found_.levers[i].edit.predicted; });
+    return std::string(bounds
+                           ? "\"At most\" bounds these changes alone: one that does more besides "
+                             "may give more. "
+                           : "") +
+           "Work that then runs beside other work keeps its recorded time: contention is not "
+           "modelled.";
   }
 
   std::string model() const {
@@ -433,6 +439,8 @@ std::string edit_words(const Edit& edit, const Program& program) {
     case EditKind::kRoof:
       return (pattern.empty() ? std::string("every operator") : pattern) +
              " at its roof (boost clock)";
+    case EditKind::kAttention:
+      return "attention in one kernel that takes as long as its products";
   }
   return "";
 }
