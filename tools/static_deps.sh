@@ -33,6 +33,7 @@ command -v dpkg-source >/dev/null || need dpkg-source "apt-get install dpkg-dev"
 [ "$arch" != x86_64 ] || command -v nasm >/dev/null || need nasm "apt-get install nasm"
 if [ -n "$cross" ]; then
   [ "$arch" = aarch64 ] || { echo "no releases for $arch" >&2; exit 2; }
+  command -v ld.lld >/dev/null || need ld.lld "apt-get install lld"
   command -v "${cross}g++" >/dev/null || need "${cross}g++" "apt-get install g++-aarch64-linux-gnu qemu-user-static"
 fi
 
@@ -68,6 +69,9 @@ sysroot() {
   done
   (cd "$folder/packages" && "${apt[@]}" download "${wanted[@]}")
   for deb in "$folder"/packages/*.deb; do dpkg-deb -x "$deb" "$folder/sysroot"; done
+  # A cross compiler looks for a linker under a name of its own.
+  mkdir -p "$folder/tools"
+  ln -sf "$(command -v ld.lld)" "$folder/tools/ld.lld"
   # Where the distribution's alternatives would point.
   ln -sf openblas-pthread/libopenblas.so "$folder/sysroot/usr/lib/$arch-linux-gnu/libopenblas.so"
 }
