@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "base/files.h"
@@ -12,13 +13,14 @@ namespace {
 
 // rocprofiler-sdk's README: names are separated by colons.
 constexpr const char* kTools = "ROCP_TOOL_LIBRARIES";
-// Without it some versions of rocprofiler-register look for tools only among what is loaded.
+// Without the first some versions of rocprofiler-register look for tools only among what is loaded;
+// by the second they load the rocprofiler-sdk that was found here. One that they look for themselves
+// and do not find ends the program.
 constexpr const char* kForce = "ROCPROFILER_REGISTER_FORCE_LOAD";
+constexpr const char* kSdk = "ROCPROFILER_REGISTER_LIBRARY";
 
 bool can_be_loaded(const std::string& library) {
-  void* handle = ::dlopen(library.c_str(), RTLD_LAZY | RTLD_LOCAL);
-  if (handle != nullptr) ::dlclose(handle);
-  return handle != nullptr;
+  return ::dlopen(library.c_str(), RTLD_LAZY | RTLD_LOCAL) != nullptr;
 }
 
 std::string variable(const char* name) {
@@ -36,25 +38,29 @@ bool amd_is_here() {
   return false;
 }
 
-bool rocprofiler_is_here() {
+std::string find_rocprofiler() {
+  std::vector<std::string> places;
   constexpr const char* kNames[] = {"librocprofiler-sdk.so.1", "librocprofiler-sdk.so.0",
                                     "librocprofiler-sdk.so"};
-  for (const char* name : kNames) {
-    if (can_be_loaded(name)) return true;
-    for (const std::string& home : {variable("ROCM_PATH"), std::string("/opt/rocm")}) {
-      if (!home.empty() && file_exists(joined(joined(home, "lib"), name))) return true;
+  for (const char* name : kNames) places.emplace_back(name);
+  for (const std::string& home : {variable("ROCM_PATH"), std::string("/opt/rocm")}) {
+    for (const char* name : kNames) {
+      if (!home.empty()) places.push_back(joined(joined(home, "lib"), name));
     }
   }
-  return false;
+  const auto found = std::find_if(places.begin(), places.end(), can_be_loaded);
+  return found != places.end() ? *found : "";
 }
 
 std::string other_amd_tools() { return variable(kTools); }
 
-std::vector<std::pair<std::string, std::string>> amd_environment(const std::string& library) {
+std::vector<std::pair<std::string, std::string>> amd_environment(const std::string& library,
+                                                                 const std::string& rocprofiler) {
   const std::string others = other_amd_tools();
   std::vector<std::pair<std::string, std::string>> variables = {
       {kTools, others.empty() ? library : library + ":" + others}};
   if (variable(kForce).empty()) variables.emplace_back(kForce, "1");
+  if (variable(kSdk).empty()) variables.emplace_back(kSdk, rocprofiler);
   return variables;
 }
 

@@ -155,6 +155,7 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 struct Recorders {
   std::string nvidia;
   std::string amd;
+  std::string rocprofiler;  // what is to load AMD's; empty = it is not here
 };
 
 Environment environment_for(const RecordRequest& request, const Recorders& recorders,
@@ -167,8 +168,10 @@ Environment environment_for(const RecordRequest& request, const Recorders& recor
   };
   add("CUDA_INJECTION64_PATH", recorders.nvidia);
   add("NVTX_INJECTION64_PATH", recorders.nvidia);
-  if (!recorders.amd.empty()) {
-    for (auto& variable : amd_environment(recorders.amd)) variables.push_back(std::move(variable));
+  if (!recorders.amd.empty() && !recorders.rocprofiler.empty()) {
+    for (auto& variable : amd_environment(recorders.amd, recorders.rocprofiler)) {
+      variables.push_back(std::move(variable));
+    }
   }
   add("ASSAY_CUPTI", request.cupti.empty() ? "" : absolute_path(request.cupti));
   add("ASSAY_RECORD_TORCH", request.operators.empty() ? "" : absolute_path(request.operators));
@@ -308,6 +311,7 @@ Result<Recorders> find_recorders(const RecordRequest& request) {
   auto amd = find_amd_recorder();
   if (amd) {
     recorders.amd = *std::move(amd);
+    recorders.rocprofiler = find_rocprofiler();
   } else if (request.gpu == "amd") {
     return amd.error();
   } else {

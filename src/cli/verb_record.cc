@@ -144,7 +144,7 @@ std::string why_no_nvidia() {
 }
 
 std::string why_no_amd() {
-  if (!rocprofiler_is_here()) {
+  if (find_rocprofiler().empty()) {
     return "AMD's rocprofiler-sdk is not installed here (librocprofiler-sdk.so): install the "
            "package rocprofiler-sdk of ROCm 6.3 or later";
   }

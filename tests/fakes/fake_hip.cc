@@ -1,5 +1,6 @@
 // A HIP and a roctx that pretend. As rocprofiler-register does, the first call loads rocprofiler-sdk
-// where ROCP_TOOL_LIBRARIES names a tool and ROCPROFILER_REGISTER_FORCE_LOAD is set.
+// where ROCPROFILER_REGISTER_FORCE_LOAD is set, by the name in ROCPROFILER_REGISTER_LIBRARY or its
+// own, and ends the program where that is not there.
 
 #include <dlfcn.h>
 
@@ -23,9 +24,12 @@ bool is_set(const char* name) {
 }
 
 void start_once() {
-  if (!is_set("ROCP_TOOL_LIBRARIES") || !is_set("ROCPROFILER_REGISTER_FORCE_LOAD")) return;
-  void* library = ::dlopen("librocprofiler-sdk.so.1", RTLD_NOW | RTLD_GLOBAL);
-  if (library == nullptr) return;
+  if (!is_set("ROCPROFILER_REGISTER_FORCE_LOAD")) return;
+  const bool named = is_set("ROCPROFILER_REGISTER_LIBRARY");
+  void* library = ::dlopen(
+      named ? std::getenv("ROCPROFILER_REGISTER_LIBRARY") : "librocprofiler-sdk.so.0",
+      RTLD_NOW | RTLD_GLOBAL);
+  if (library == nullptr) std::abort();
   reinterpret_cast<void (*)()>(::dlsym(library, "fake_rocprofiler_start"))();
   hip_called = reinterpret_cast<FakeHipCalled>(::dlsym(library, "fake_hip_called"));
   marker_called = reinterpret_cast<FakeMarkerCalled>(::dlsym(library, "fake_marker_called"));

@@ -73,7 +73,7 @@ class Bench:
         self.env = dict(os.environ, TMPDIR=str(folder), LD_LIBRARY_PATH=self.libraries(sdk),
                         ASAN_OPTIONS="detect_leaks=0:" + os.environ.get("ASAN_OPTIONS", ""))
         for name in ("CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "ROCP_TOOL_LIBRARIES", "FAKE_ROCPROFILER",
-                     "ROCPROFILER_REGISTER_FORCE_LOAD", "ROCM_PATH"):
+                     "ROCPROFILER_REGISTER_FORCE_LOAD", "ROCPROFILER_REGISTER_LIBRARY", "ROCM_PATH"):
             self.env.pop(name, None)
 
     def libraries(self, sdk):
@@ -343,6 +343,13 @@ def check_missing(bench):
     done = bench.record("sdk.assaytrace", "launch", 4, more={"LD_LIBRARY_PATH": bench.libraries("")},
                         flags=("--gpu", "amd"))
     check(done.returncode == 2, f"no SDK, the program ends well: {done.returncode}")
+    # Where the loader does not find it, but ROCm's folder has it.
+    rocm = bench.folder / "rocm"
+    (rocm / "lib").mkdir(parents=True)
+    (rocm / "lib" / "librocprofiler-sdk.so.1").symlink_to(bench.build / bench.sdk / "librocprofiler-sdk.so.1")
+    done = bench.record("rocm.assaytrace", "launch", 4,
+                        more={"LD_LIBRARY_PATH": bench.libraries(""), "ROCM_PATH": str(rocm)})
+    check("4 kernels" in done.stderr, f"in ROCm's folder: {done.stderr}")
     done = bench.record("older.assaytrace", "launch", 4, "exit", 6, more={"FAKE_ROCPROFILER_VERSION": "400"})
     check(done.returncode == 6 and "rocprofiler-sdk 0.4.0 is older than 0.5.0" in done.stderr and
           "ROCm 6.3 or later" in done.stderr, f"old SDK: {done.stderr}")
@@ -363,6 +370,14 @@ def check_other_tools(bench):
     done = bench.record("tools.assaytrace", "launch", 4, more={"ROCP_TOOL_LIBRARIES": "/no/such/tool.so"})
     check("ROCP_TOOL_LIBRARIES names /no/such/tool.so already" in done.stderr and "4 kernels" in done.stderr,
           f"other tools: {done.stderr}")
+    words = [bench.assay, "record", "-o", str(bench.folder / "env.assaytrace"), "--", "sh", "-c",
+             'echo "$ROCP_TOOL_LIBRARIES $ROCPROFILER_REGISTER_FORCE_LOAD $ROCPROFILER_REGISTER_LIBRARY"']
+    for others, expected in (({}, ["", "1", "librocprofiler-sdk.so.1"]),
+                             ({"ROCP_TOOL_LIBRARIES": "/a.so:/b.so", "ROCPROFILER_REGISTER_FORCE_LOAD": "0",
+                               "ROCPROFILER_REGISTER_LIBRARY": "/sdk.so"}, [":/a.so:/b.so", "0", "/sdk.so"])):
+        told = subprocess.run(words, capture_output=True, text=True, check=False, env=dict(bench.env, **others)).stdout
+        ours, *rest = told.replace("libassay_record_amd.so", "libassay_record_amd.so\n").split("\n")
+        check(ours.endswith("libassay_record_amd.so") and rest[0].split(" ") == expected, f"environment: {told}")
 
 
 def main():
@@ -372,7 +387,7 @@ def main():
     arguments = parser.parse_args()
     for sdk in ("fake_rocprofiler", "fake_rocprofiler_0"):
         with tempfile.TemporaryDirectory() as folder:
-            bench = Bench(arguments.assay, arguments.build, pathlib.Path(folder), sdk)
+            bench = Bench(str(pathlib.Path(arguments.assay).resolve()), arguments.build.resolve(), pathlib.Path(folder), sdk)
             for name, one in sorted(globals().items()):
                 if name.startswith("check_") and callable(one) and name != "check_record":
                     before = len(check_record.problems)
