@@ -39,6 +39,7 @@ bool amd_is_here() {
 }
 
 std::string find_rocprofiler() {
+  if (const std::string named = variable(kSdk); !named.empty()) return named;
   std::vector<std::string> places;
   constexpr const char* kNames[] = {"librocprofiler-sdk.so.1", "librocprofiler-sdk.so.0",
                                     "librocprofiler-sdk.so"};

@@ -10,8 +10,8 @@ namespace assay {
 
 // AMD's kernel driver, or HIP where the loader finds it.
 bool amd_is_here();
-// The name by which a program can load rocprofiler-sdk: the loader's, or a file of ROCm's own folders;
-// empty = there is none. Stays loaded.
+// The name by which a program can load rocprofiler-sdk: what the environment names already, the
+// loader's, or a file of ROCm's own folders; empty = there is none. Stays loaded.
 std::string find_rocprofiler();
 
 // The environment by which the recorder is loaded: before the tools that the environment names

@@ -16,7 +16,9 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import check_record
+import sanitizers
 from check_record import (CALL, CLOCK, COPY, DEVICE, FOOTER, KERNEL, LOST, NOTE, PROCESS, RANGE, STRING, TIMEOUT_S,
                           WINDOW, check, of_kind, records)
 
@@ -76,12 +78,20 @@ class Bench:
                      "ROCPROFILER_REGISTER_FORCE_LOAD", "ROCPROFILER_REGISTER_LIBRARY", "ROCM_PATH"):
             self.env.pop(name, None)
 
+        # The recorder and what it meets built with ThreadSanitizer, assay without: that can load none of them to
+        # see whether they are there.
+        self.foreign = sanitizers.built_with(build / "libassay_record_amd.so") != sanitizers.built_with(assay)
+        self.flags = ("--gpu", "amd") if self.foreign else ()
+        if self.foreign:
+            self.env["ROCPROFILER_REGISTER_LIBRARY"] = "librocprofiler-sdk.so.1"
+            self.env["TSAN_OPTIONS"] = f"die_after_fork=0:log_path={folder}/races"
+
     def libraries(self, sdk):
         return ":".join(str(self.build / name) for name in ("fake_hip", sdk, "fake_gpu") if name)
 
     def command(self, name, *words, flags=()):
         return [self.assay, "record", "-o", str(self.folder / name), "--cupti",
-                str(self.build / "fake_gpu" / "libcuda.so.1"), *flags, "--", str(self.program), *map(str, words)]
+                str(self.build / "fake_gpu" / "libcuda.so.1"), *self.flags, *flags, "--", str(self.program), *map(str, words)]
 
     def record(self, name, *words, flags=(), faults="", more=None, **options):
         env = dict(self.env, **(more or {}), **({"FAKE_ROCPROFILER": faults} if faults else {}))
@@ -323,6 +333,8 @@ def check_processes(bench):
 
 def check_both_vendors(bench):
     """One process with both: a file of each recorder, each with its own half."""
+    if bench.foreign:
+        return
     done = bench.record("both.assaytrace", "launch", 4, "cuda", 6)
     files = [Recording(path) for path in bench.folder.glob("both.*.assaytrace")]
     halves = sorted((struct.unpack_from("<I", of_kind(file.found, PROCESS)[-1], 36)[0], len(file.kernels))
@@ -336,6 +348,8 @@ def check_both_vendors(bench):
 
 
 def check_missing(bench):
+    if bench.foreign:
+        return
     done = bench.record("sdk.assaytrace", "launch", 4, "exit", 6, more={"LD_LIBRARY_PATH": bench.libraries("")},
                         flags=("--gpu", "amd"))
     check(done.returncode == 6 and "rocprofiler-sdk is not installed" in done.stderr and "ROCm 6.3" in done.stderr,
@@ -367,6 +381,8 @@ def check_missing(bench):
 
 def check_other_tools(bench):
     """A tool that the environment names is loaded after ours, and that is said."""
+    if bench.foreign:
+        return
     done = bench.record("tools.assaytrace", "launch", 4, more={"ROCP_TOOL_LIBRARIES": "/no/such/tool.so"})
     check("ROCP_TOOL_LIBRARIES names /no/such/tool.so already" in done.stderr and "4 kernels" in done.stderr,
           f"other tools: {done.stderr}")
@@ -394,6 +410,8 @@ def main():
                     one(bench)
                     for number in range(before, len(check_record.problems)):
                         check_record.problems[number] = f"{sdk}, {name[6:]}: {check_record.problems[number]}"
+            races = [path.read_text() for path in sorted(bench.folder.glob("races*"))]
+            check(not races, f"ThreadSanitizer, {len(races)} processes: " + "".join(races)[:4000])
     for problem in check_record.problems:
         print(problem, file=sys.stderr)
     sys.exit(1 if check_record.problems else 0)
