@@ -194,8 +194,7 @@ bool Decoder::add_scratch(Kind& kind, const uint8_t* record, uint64_t size) {
     from = read<rocprofiler::Scratch>(record);
   } else {
     const auto before = read<rocprofiler::ScratchBefore1>(record);
-    from = {before.head,   0,           before.agent, before.queue,
-            before.thread, before.start, before.end};
+    from = {before.head, 0, before.agent, before.queue, before.thread, before.start, before.end};
   }
   const std::string& name = kind.names[from.head.operation];
   wire::Overhead to = {};

@@ -14,8 +14,8 @@ namespace assay::record_amd {
 
 struct Library {
   rocprofiler::Functions functions = {};
-  uint32_t version = 0;   // 10000 for 1.0.0
-  std::string problem;    // empty = bound
+  uint32_t version = 0;  // 10000 for 1.0.0
+  std::string problem;   // empty = bound
 };
 
 // From what is loaded: nothing is opened but what holds rocprofiler-sdk already.

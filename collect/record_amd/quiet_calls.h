@@ -1,6 +1,7 @@
 #pragma once
 
-// HIP's calls that say nothing and come often: those of collect/record/quiet_calls.h by HIP's names.
+// HIP's calls that say nothing and come often: those of collect/record/quiet_calls.h by HIP's
+// names.
 
 #include <algorithm>
 #include <array>

@@ -97,8 +97,8 @@ uint64_t memory_of(const rocprofiler::Agent& agent) {
   uint64_t bytes = 0;
   for (uint32_t i = 0; agent.banks != nullptr && i < agent.banks_count; ++i) {
     const uint32_t heap = agent.banks[i].heap;
-    const bool own = heap == rocprofiler::kHeapFrameBufferPublic ||
-                     heap == rocprofiler::kHeapFrameBufferPrivate;
+    const bool own =
+        heap == rocprofiler::kHeapFrameBufferPublic || heap == rocprofiler::kHeapFrameBufferPrivate;
     if (own) bytes += agent.banks[i].bytes;
   }
   return bytes;
@@ -293,9 +293,9 @@ bool Recorder::ask_for_kind(const char* kind, RecordKind meaning) {
   const int status =
       listed ? call.buffer_service(tracing_, number->second, nullptr, 0, buffer_) : -1;
   if (status == kSuccess) {
-    decoder_.learn(number->second, meaning,
-                   operations_of(number->second, call.buffer_operations,
-                                 call.buffer_operation_name));
+    decoder_.learn(
+        number->second, meaning,
+        operations_of(number->second, call.buffer_operations, call.buffer_operation_name));
     return true;
   }
   note(needed ? wire::NoteCode::kRocprofilerRefused : wire::NoteCode::kKindRefused, status,
@@ -319,9 +319,9 @@ void Recorder::ask_for_calls(const char* kind, RecordKind meaning, bool with_qui
   for (const Operation& operation : operations) {
     if (with_quiet || !is_quiet(operation.name)) wanted.push_back(operation.number);
   }
-  if (!succeeded(call.buffer_service(tracing_, number->second, wanted.data(), wanted.size(),
-                                     buffer_),
-                 kind)) {
+  if (!succeeded(
+          call.buffer_service(tracing_, number->second, wanted.data(), wanted.size(), buffer_),
+          kind)) {
     return;
   }
   decoder_.learn(number->second, meaning, operations);
@@ -363,9 +363,9 @@ bool Recorder::ask_for_callback(const char* kind, rocprofiler::TracingCallback c
 
 void Recorder::learn_markers(const char* kind) {
   constexpr std::pair<std::string_view, MarkerCall> kCalls[] = {
-      {"roctxMarkA", MarkerCall::kMark},        {"roctxRangePushA", MarkerCall::kPush},
-      {"roctxRangePop", MarkerCall::kPop},      {"roctxRangeStartA", MarkerCall::kStart},
-      {"roctxRangeStop", MarkerCall::kStop},    {"roctxNameOsThread", MarkerCall::kNameThread}};
+      {"roctxMarkA", MarkerCall::kMark},     {"roctxRangePushA", MarkerCall::kPush},
+      {"roctxRangePop", MarkerCall::kPop},   {"roctxRangeStartA", MarkerCall::kStart},
+      {"roctxRangeStop", MarkerCall::kStop}, {"roctxNameOsThread", MarkerCall::kNameThread}};
   const rocprofiler::Functions& call = library_.functions;
   const int number = callback_kinds_[kind];
   for (const Operation& operation :

@@ -41,8 +41,9 @@ struct RecordRun {
 // ../lib/assay of it.
 Result<std::string> find_collector(const std::string& name, const char* variable);
 
-// Errors: no recorder (of AMD's GPUs: where they were asked for by name), another injector in the environment, output that cannot be written. The
-// command that cannot be started is no error: its exit code is 127 or 126, as shells say.
+// Errors: no recorder (of AMD's GPUs: where they were asked for by name), another injector in the
+// environment, output that cannot be written. The command that cannot be started is no error: its
+// exit code is 127 or 126, as shells say.
 Result<RecordRun> run_recorded(const RecordRequest& request);
 
 // "USR1", "SIGUSR1" or a number; 0 = no signal of that name.

@@ -283,7 +283,8 @@ void add_record_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<RecordVerb>();
   verb->request.output = "out.assaytrace";
   Verb& sub = app.verb(
-      "record", "Runs a command and records what it does on NVIDIA and AMD GPUs, with little overhead");
+      "record",
+      "Runs a command and records what it does on NVIDIA and AMD GPUs, with little overhead");
   sub.example("assay record -o run.assaytrace -- ./program");
   sub.option("-o,--output", verb->request.output,
              "the trace; several processes get OUT.PID.assaytrace each")
@@ -323,8 +324,9 @@ void add_record_verb(Verb& app, int& exit_code) {
            "errors, the making of events");
   sub.flag("--tracer-clock", verb->request.tracer_clock,
            "leave CUPTI its own clock (CLOCK_REALTIME) instead of CLOCK_MONOTONIC");
-  sub.option("--gpu", verb->request.gpu,
-             "whose GPUs: nvidia, amd, or auto: NVIDIA's, and AMD's where its driver or HIP is here")
+  sub.option(
+         "--gpu", verb->request.gpu,
+         "whose GPUs: nvidia, amd, or auto: NVIDIA's, and AMD's where its driver or HIP is here")
       .one_of({"auto", "nvidia", "amd"})
       .shows_default();
   sub.option("--cupti", verb->request.cupti, "the libcupti to load; default: looked for")

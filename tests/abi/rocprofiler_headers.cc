@@ -33,11 +33,11 @@ static_assert(offsetof(Call, start_timestamp) ==
 static_assert(offsetof(Call, thread_id) ==
               (kHasAncestor ? offsetof(ours::Api, thread) : offsetof(ours::ApiBefore1, thread)));
 static_assert(sizeof(Call) == (kHasAncestor ? sizeof(ours::Api) : sizeof(ours::ApiBefore1)));
-static_assert(offsetof(Scratch, start_timestamp) ==
-              (kHasAncestor ? offsetof(ours::Scratch, start)
-                            : offsetof(ours::ScratchBefore1, start)));
-static_assert(sizeof(Callback) == (kHasAncestor ? sizeof(ours::CallbackRecord)
-                                                : sizeof(ours::CallbackRecordBefore1)));
+static_assert(offsetof(Scratch, start_timestamp) == (kHasAncestor
+                                                         ? offsetof(ours::Scratch, start)
+                                                         : offsetof(ours::ScratchBefore1, start)));
+static_assert(sizeof(Callback) ==
+              (kHasAncestor ? sizeof(ours::CallbackRecord) : sizeof(ours::CallbackRecordBefore1)));
 static_assert(offsetof(Callback, kind) == (kHasAncestor
                                                ? offsetof(ours::CallbackRecord, kind)
                                                : offsetof(ours::CallbackRecordBefore1, kind)));

@@ -1,6 +1,6 @@
-// Holds Assay's declarations of rocprofiler-sdk against a table of (struct, field, offset, size) that
-// was worked out by hand from its public headers, for machines that have none of them: 0.6 for what
-// is named Before1, 1.1 for the rest. Nothing here runs: it compiles or it does not.
+// Holds Assay's declarations of rocprofiler-sdk against a table of (struct, field, offset, size)
+// that was worked out by hand from its public headers, for machines that have none of them: 0.6 for
+// what is named Before1, 1.1 for the rest. Nothing here runs: it compiles or it does not.
 
 #include <cstddef>
 
@@ -10,10 +10,10 @@ namespace {
 
 namespace ours = assay::rocprofiler;
 
-#define ASSAY_AT(type, field, offset, bytes)                                             \
-  static_assert(offsetof(ours::type, field) == (offset) &&                               \
-                    sizeof(ours::type::field) == (bytes),                                \
-                #type "::" #field " is at " #offset " and has " #bytes " bytes in rocprofiler-sdk")
+#define ASSAY_AT(type, field, offset, bytes)                                                     \
+  static_assert(offsetof(ours::type, field) == (offset) && sizeof(ours::type::field) == (bytes), \
+                #type "::" #field " is at " #offset " and has " #bytes                           \
+                      " bytes in rocprofiler-sdk")
 
 ASSAY_AT(RecordHeader, category, 0, 4);
 ASSAY_AT(RecordHeader, kind, 4, 4);

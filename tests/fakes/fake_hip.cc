@@ -1,6 +1,6 @@
-// A HIP and a roctx that pretend. As rocprofiler-register does, the first call loads rocprofiler-sdk
-// where ROCPROFILER_REGISTER_FORCE_LOAD is set, by the name in ROCPROFILER_REGISTER_LIBRARY or its
-// own, and ends the program where that is not there.
+// A HIP and a roctx that pretend. As rocprofiler-register does, the first call loads
+// rocprofiler-sdk where ROCPROFILER_REGISTER_FORCE_LOAD is set, by the name in
+// ROCPROFILER_REGISTER_LIBRARY or its own, and ends the program where that is not there.
 
 #include <dlfcn.h>
 
@@ -26,9 +26,9 @@ bool is_set(const char* name) {
 void start_once() {
   if (!is_set("ROCPROFILER_REGISTER_FORCE_LOAD")) return;
   const bool named = is_set("ROCPROFILER_REGISTER_LIBRARY");
-  void* library = ::dlopen(
-      named ? std::getenv("ROCPROFILER_REGISTER_LIBRARY") : "librocprofiler-sdk.so.0",
-      RTLD_NOW | RTLD_GLOBAL);
+  void* library =
+      ::dlopen(named ? std::getenv("ROCPROFILER_REGISTER_LIBRARY") : "librocprofiler-sdk.so.0",
+               RTLD_NOW | RTLD_GLOBAL);
   if (library == nullptr) std::abort();
   reinterpret_cast<void (*)()>(::dlsym(library, "fake_rocprofiler_start"))();
   hip_called = reinterpret_cast<FakeHipCalled>(::dlsym(library, "fake_hip_called"));

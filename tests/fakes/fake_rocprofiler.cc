@@ -2,8 +2,8 @@
 // collect/record_amd is included): version 1.1, or with FAKE_BEFORE_1 version 0.6, whose records
 // have no ancestor, whose kinds have other numbers and which knows no streams of HIP.
 //
-// Its clock is CLOCK_MONOTONIC and 5,000 s. Calls of HIP, of all threads together, start every 20 us
-// from the time of the first and last 3 us; correlation ids count them (and HSA's) up from 1.
+// Its clock is CLOCK_MONOTONIC and 5,000 s. Calls of HIP, of all threads together, start every 20
+// us from the time of the first and last 3 us; correlation ids count them (and HSA's) up from 1.
 // Dispatches start 7, 12 and 17 us after their call and last 4 us, 2 groups of 64 work-items with
 // 512 bytes of shared memory, 384 of them static, and 24 registers; copies start 7 us after it and
 // last 5 us, and are made by a call of HSA inside, 1 us later and 1 us long. Scratch memory is
@@ -47,22 +47,31 @@ constexpr uint64_t kClockOffset = 5'000'000'000'000;
 // Names in the order of their numbers, from 1 on.
 const std::vector<std::string>& buffer_kinds() {
   static const std::vector<std::string> before = {
-      "HSA_CORE_API",      "HSA_AMD_EXT_API", "HSA_IMAGE_EXT_API",  "HSA_FINALIZE_EXT_API",
-      "HIP_RUNTIME_API",   "HIP_COMPILER_API", "MARKER_CORE_API",   "MARKER_CONTROL_API",
-      "MARKER_NAME_API",   "MEMORY_COPY",     "KERNEL_DISPATCH",    "PAGE_MIGRATION",
-      "SCRATCH_MEMORY",    "CORRELATION_ID_RETIREMENT"};
-  static const std::vector<std::string> now = {
-      "HSA_CORE_API",    "HSA_AMD_EXT_API",  "HSA_IMAGE_EXT_API", "HSA_FINALIZE_EXT_API",
-      "HIP_RUNTIME_API", "HIP_COMPILER_API", "MARKER_CORE_API",   "MARKER_CONTROL_API",
-      "MARKER_NAME_API", "MEMORY_COPY",      "KERNEL_DISPATCH",   "SCRATCH_MEMORY",
-      "CORRELATION_ID_RETIREMENT"};
+      "HSA_CORE_API",         "HSA_AMD_EXT_API",          "HSA_IMAGE_EXT_API",
+      "HSA_FINALIZE_EXT_API", "HIP_RUNTIME_API",          "HIP_COMPILER_API",
+      "MARKER_CORE_API",      "MARKER_CONTROL_API",       "MARKER_NAME_API",
+      "MEMORY_COPY",          "KERNEL_DISPATCH",          "PAGE_MIGRATION",
+      "SCRATCH_MEMORY",       "CORRELATION_ID_RETIREMENT"};
+  static const std::vector<std::string> now = {"HSA_CORE_API",
+                                               "HSA_AMD_EXT_API",
+                                               "HSA_IMAGE_EXT_API",
+                                               "HSA_FINALIZE_EXT_API",
+                                               "HIP_RUNTIME_API",
+                                               "HIP_COMPILER_API",
+                                               "MARKER_CORE_API",
+                                               "MARKER_CONTROL_API",
+                                               "MARKER_NAME_API",
+                                               "MEMORY_COPY",
+                                               "KERNEL_DISPATCH",
+                                               "SCRATCH_MEMORY",
+                                               "CORRELATION_ID_RETIREMENT"};
   return kBefore1 ? before : now;
 }
 const std::vector<std::string>& callback_kinds() {
   static const std::vector<std::string> before = {
-      "HSA_CORE_API",     "HSA_AMD_EXT_API", "HSA_IMAGE_EXT_API",  "HSA_FINALIZE_EXT_API",
-      "HIP_RUNTIME_API",  "HIP_COMPILER_API", "MARKER_CORE_API",   "MARKER_CONTROL_API",
-      "MARKER_NAME_API",  "CODE_OBJECT",     "SCRATCH_MEMORY",     "KERNEL_DISPATCH"};
+      "HSA_CORE_API",    "HSA_AMD_EXT_API",  "HSA_IMAGE_EXT_API", "HSA_FINALIZE_EXT_API",
+      "HIP_RUNTIME_API", "HIP_COMPILER_API", "MARKER_CORE_API",   "MARKER_CONTROL_API",
+      "MARKER_NAME_API", "CODE_OBJECT",      "SCRATCH_MEMORY",    "KERNEL_DISPATCH"};
   static const std::vector<std::string> now = {
       "HSA_CORE_API",    "HSA_AMD_EXT_API",  "HSA_IMAGE_EXT_API", "HSA_FINALIZE_EXT_API",
       "HIP_RUNTIME_API", "HIP_COMPILER_API", "MARKER_CORE_API",   "MARKER_CONTROL_API",
@@ -91,8 +100,7 @@ const Operations& operations_of(const std::string& kind) {
          "MEMORY_COPY_DEVICE_TO_DEVICE"}}},
       {"SCRATCH_MEMORY",
        {1, {"SCRATCH_MEMORY_ALLOC", "SCRATCH_MEMORY_FREE", "SCRATCH_MEMORY_ASYNC_RECLAIM"}}},
-      {"CODE_OBJECT",
-       {1, {"CODE_OBJECT_LOAD", "CODE_OBJECT_DEVICE_KERNEL_SYMBOL_REGISTER"}}},
+      {"CODE_OBJECT", {1, {"CODE_OBJECT_LOAD", "CODE_OBJECT_DEVICE_KERNEL_SYMBOL_REGISTER"}}},
       {"MARKER_CORE_API",
        {0,
         {"roctxMarkA", "roctxRangePushA", "roctxRangePop", "roctxRangeStartA", "roctxRangeStop",
@@ -269,8 +277,8 @@ void put(std::unique_lock<std::mutex>& lock, const char* kind_name, int32_t oper
   const int kind = number_of(buffer_kinds(), kind_name);
   for (const BufferService& service : buffer_services[kind]) {
     const std::vector<int32_t>& wanted = service.operations;
-    const bool asked = wanted.empty() ||
-                       std::find(wanted.begin(), wanted.end(), operation) != wanted.end();
+    const bool asked =
+        wanted.empty() || std::find(wanted.begin(), wanted.end(), operation) != wanted.end();
     if (!contexts[service.context] || !asked) continue;
     Buffer& buffer = buffers[service.buffer];
     if (no_room) {
@@ -607,8 +615,9 @@ int rocprofiler_iterate_callback_tracing_kind_operations(int kind,
 }
 
 // agent.h: words in their order, up to the names.
-int rocprofiler_query_available_agents(int version, int (*callback)(int, const void**, size_t, void*),
-                                       size_t, void* data) {
+int rocprofiler_query_available_agents(int version,
+                                       int (*callback)(int, const void**, size_t, void*), size_t,
+                                       void* data) {
   if (version != 1) return 19;
   struct Bank {
     uint32_t heap, flags, width, clock;

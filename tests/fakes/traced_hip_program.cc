@@ -1,7 +1,7 @@
-// A program to be recorded on AMD GPUs that do not exist: does what its arguments say, one after the
-// other. init, launch N, asked N (with what a framework asks before each, and an event behind it),
-// graph N, fill N, scratch (a launch that needs scratch memory), copy FROM-TO-BYTES (numbers of
-// GPUs, h = host), device N, stream N (for what follows), threads N (each launches 50 times on a
+// A program to be recorded on AMD GPUs that do not exist: does what its arguments say, one after
+// the other. init, launch N, asked N (with what a framework asks before each, and an event behind
+// it), graph N, fill N, scratch (a launch that needs scratch memory), copy FROM-TO-BYTES (numbers
+// of GPUs, h = host), device N, stream N (for what follows), threads N (each launches 50 times on a
 // stream of its own), sync, push NAME, pop, start NAME, end, mark NAME, name NAME (of the thread),
 // cuda N (launches by libcuda.so.1), fork (the child goes on to "join", the parent waits there),
 // join, exec (becomes itself with the arguments that follow), kill, exit CODE, _exit CODE,

@@ -579,7 +579,8 @@ std::vector<MetadataEntry> Recording::metadata() {
   add("recorder_version", std::string(builder_.strings.view(text(process_.assay_version))));
   add("driver_version", std::to_string(process_.driver_version));
   const bool of_amd = process_.tracer == wire::TracerKind::kRocprofiler;
-  add(of_amd ? "rocprofiler_sdk_version" : "cupti_version", std::to_string(process_.tracer_version));
+  add(of_amd ? "rocprofiler_sdk_version" : "cupti_version",
+      std::to_string(process_.tracer_version));
   add("clock", process_.clock == wire::ClockKind::kTracerOwn ? "tracer" : "monotonic");
   add("clock_drift_ns", std::to_string(clock_.drift_ns()));
   add("clock_told_ns", std::to_string(clock_.told_ns()));
