@@ -451,6 +451,35 @@ void Recorder::pop() {
   if (captures) capture_changed(false);
 }
 
+void Recorder::start_range(const char* name, uint64_t id) {
+  if (!ensure_running()) return;
+  if (ranges_->is_capture(name)) capture_changed(true);
+  const std::lock_guard lock(started_mutex_);
+  started_[id] = ranges_->start({}, name, 0);
+}
+
+void Recorder::stop_range(uint64_t id) {
+  bool captures = false;
+  {
+    const std::lock_guard lock(started_mutex_);
+    const auto ours = started_.find(id);
+    if (ours == started_.end()) return;
+    ranges_->end(ours->second, recording_, captures);
+    started_.erase(ours);
+  }
+  if (captures) capture_changed(false);
+}
+
+void Recorder::act_on(MarkerCall call, const rocprofiler::Marker& marker) {
+  if (call == MarkerCall::kPop) return pop();
+  if (call == MarkerCall::kStop) return stop_range(marker.argument.id);
+  const char* text = marker.argument.message != nullptr ? marker.argument.message : "";
+  if (call == MarkerCall::kPush) return push(text);
+  if (call == MarkerCall::kStart) return start_range(text, marker.returned);
+  if (call == MarkerCall::kNameThread) return ranges_->name_thread(record::this_thread(), text);
+  if (recording_ && ensure_running()) ranges_->mark({}, text);
+}
+
 void Recorder::marker_seen(int kind, int32_t operation, uint32_t phase,
                            const rocprofiler::Marker& marker) noexcept {
   try {
@@ -461,40 +490,7 @@ void Recorder::marker_seen(int kind, int32_t operation, uint32_t phase,
     // What begins does so when its call is over, which tells its id; all else when it is made.
     const bool begins = found->second == MarkerCall::kStart || found->second == MarkerCall::kPush;
     if (phase != (begins ? kPhaseExit : kPhaseEnter)) return;
-    const char* text = marker.argument.message != nullptr ? marker.argument.message : "";
-    switch (found->second) {
-      case MarkerCall::kMark:
-        if (recording_ && ensure_running()) ranges_->mark({}, text);
-        break;
-      case MarkerCall::kPush:
-        push(text);
-        break;
-      case MarkerCall::kPop:
-        pop();
-        break;
-      case MarkerCall::kStart: {
-        if (!ensure_running()) break;
-        if (ranges_->is_capture(text)) capture_changed(true);
-        const std::lock_guard lock(started_mutex_);
-        started_[marker.returned] = ranges_->start({}, text, 0);
-        break;
-      }
-      case MarkerCall::kStop: {
-        bool captures = false;
-        {
-          const std::lock_guard lock(started_mutex_);
-          const auto id = started_.find(marker.argument.id);
-          if (id == started_.end()) break;
-          ranges_->end(id->second, recording_, captures);
-          started_.erase(id);
-        }
-        if (captures) capture_changed(false);
-        break;
-      }
-      case MarkerCall::kNameThread:
-        ranges_->name_thread(record::this_thread(), text);
-        break;
-    }
+    act_on(found->second, marker);
     if (ranges_->waiting() == kRangesWorthWaking) work_.notify_one();
   } catch (...) {
     return;

@@ -72,8 +72,11 @@ class Recorder {
   void switch_tracing(bool on);
   void switch_window(bool on, wire::WindowReason reason);
   void capture_changed(bool opened);
+  void act_on(MarkerCall call, const rocprofiler::Marker& marker);
   void push(const char* name);
   void pop();
+  void start_range(const char* name, uint64_t id);
+  void stop_range(uint64_t id);
 
   void write_until_finished();
   void wait_for_work();
@@ -129,7 +132,6 @@ class Recorder {
   // The writing thread's own.
   Control control_;
   uint64_t next_flush_ns_ = 0;
-  bool process_written_ = false;
   bool devices_written_ = false;
   bool file_ended_ = false;
 };

@@ -321,7 +321,7 @@ void add_record_verb(Verb& app, int& exit_code) {
            "one row per CUDA graph launch instead of its kernels: less overhead");
   sub.flag("--all-calls", verb->request.all_calls,
            "also the calls that PyTorch's profiler leaves out: questions about device, context and "
-           "errors, the making of events");
+           "errors, the making of events; on AMD's GPUs those of HSA");
   sub.flag("--tracer-clock", verb->request.tracer_clock,
            "leave CUPTI its own clock (CLOCK_REALTIME) instead of CLOCK_MONOTONIC");
   sub.option(

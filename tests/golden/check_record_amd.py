@@ -252,6 +252,16 @@ def check_windows(bench):
     check(len(bench.read("signal.assaytrace").kernels) == 5, "between two signals")
 
 
+def check_kineto(bench):
+    bench.record("json.json", "launch", 5, "graph", 2, "fill", 1, "copy", "h-0-1024", flags=("--format", "kineto"))
+    events = json.loads((bench.folder / "json.json").read_text())["traceEvents"]
+    counts = collections.Counter(event.get("cat") for event in events)
+    check((counts["kernel"], counts["gpu_memset"], counts["gpu_memcpy"]) == (11, 1, 1), f"the Chrome JSON: {counts}")
+    launch = bench.analyse("launch", "json.json").get("launch", {}).get("whole", {})
+    check((launch.get("tklqt_ns"), launch.get("launches"), launch.get("kernel_sum_ns")) == (49000, 7, 44000),
+          f"launch over the Chrome JSON: {launch}")
+
+
 def check_threads(bench):
     """Four threads, a stream each, buffers that come late: every launch once, with its own call."""
     bench.record("threads.assaytrace", "init", "threads", 4, "threads", 4, faults="late", flags=("--flush-ms", "50"))
