@@ -16,6 +16,8 @@
 
 #include "collect/record/clocks.h"
 #include "collect/record/drop_buffers.h"
+#include "collect/record/loaded.h"
+#include "collect/record/observer.h"
 #include "collect/record/process.h"
 #include "collect/record/quiet_calls.h"
 
@@ -259,16 +261,9 @@ void Recorder::observe_operators() {
   if (observing_.exchange(true)) return;
   static OperatorSink sink = {kOperatorSinkVersion, 0, operators_wanted, operator_seen};
   sink.modules = settings_.torch_modules ? 1 : 0;
-  // Never closed: PyTorch calls it until the process is gone.
-  void* library = ::dlopen(settings_.torch.c_str(), RTLD_NOW | RTLD_LOCAL);
-  const auto observe =
-      library == nullptr ? nullptr
-                         : reinterpret_cast<ObserveOperators>(::dlsym(library, kObserveOperators));
-  if (observe != nullptr && observe(&sink) == 0) return;
-  const char* problem = library == nullptr ? ::dlerror() : nullptr;
-  note(wire::NoteCode::kNoOperators, 1,
-       std::string("PyTorch's operators are not recorded: ") +
-           (problem != nullptr ? problem : settings_.torch + " is of another version of assay"));
+  const std::string problem = start_observer(settings_.torch, sink);
+  if (problem.empty()) return;
+  note(wire::NoteCode::kNoOperators, 1, "PyTorch's operators are not recorded: " + problem);
 }
 
 void Recorder::switch_clock() {

@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "collect/record/clocks.h"
+#include "collect/record/loaded.h"
+#include "collect/record/observer.h"
 #include "collect/record/process.h"
 #include "collect/record_amd/quiet_calls.h"
 
@@ -120,6 +122,9 @@ int collect_agents(int, const void** agents, size_t count, void* data) {
   return kSuccess;
 }
 
+int operators_wanted() { return Recorder::get().wants_operators() ? 1 : 0; }
+void operator_seen(const OperatorSeen* seen) { Recorder::get().add(*seen); }
+
 }  // namespace
 
 Recorder& Recorder::get() {
@@ -228,10 +233,6 @@ void Recorder::configure() noexcept {
       library_.functions.start_context(naming_);
       attached_.store(true, std::memory_order_release);
       if (recording_) switch_tracing(true);
-    }
-    if (!settings_.torch.empty()) {
-      note(wire::NoteCode::kNoOperators, 0,
-           "PyTorch's operators are not recorded beside an AMD GPU yet");
     }
     ensure_running();
   } catch (...) {
@@ -536,6 +537,35 @@ void Recorder::take(rocprofiler::RecordHeader** records, size_t count, uint64_t 
   work_.notify_one();
 }
 
+// ---- PyTorch's operators ------------------------------------------------------------------------
+
+// A forked worker's operators are no work of a GPU: they begin no file.
+bool Recorder::wants_operators() const noexcept {
+  return recording_.load(std::memory_order_relaxed) &&
+         state_.load(std::memory_order_acquire) == State::kRunning;
+}
+
+void Recorder::add(const OperatorSeen& seen) noexcept {
+  try {
+    if (!wants_operators()) return;
+    ranges_->add(seen);
+    if (ranges_->waiting() == kRangesWorthWaking) work_.notify_one();
+  } catch (...) {
+    return;
+  }
+}
+
+// Once PyTorch is there. On the writing thread, where loading waits until PyTorch itself is loaded.
+void Recorder::observe_operators() {
+  if (observing_ || settings_.torch.empty() || forked_ || !record::torch_is_loaded()) return;
+  observing_ = true;
+  static OperatorSink sink = {kOperatorSinkVersion, 0, operators_wanted, operator_seen};
+  sink.modules = settings_.torch_modules ? 1 : 0;
+  const std::string problem = record::start_observer(settings_.torch, sink);
+  if (problem.empty()) return;
+  note(wire::NoteCode::kNoOperators, 1, "PyTorch's operators are not recorded: " + problem);
+}
+
 // ---- the writing thread -------------------------------------------------------------------------
 
 void Recorder::wait_for_work() {
@@ -554,6 +584,7 @@ void Recorder::write_until_finished() {
   try {
     control_.open(settings_.control);
     write_process();
+    observe_operators();
     bool stop = false;
     while (!stop) {
       wait_for_work();
@@ -566,6 +597,7 @@ void Recorder::write_until_finished() {
         switch_window(on, wire::WindowReason::kSignal);
       }
       drain();
+      if (!stop) observe_operators();
       if (!stop && monotonic_ns() >= next_flush_ns_) periodic_flush();
     }
     write_last();
@@ -674,6 +706,10 @@ void Recorder::check_file() {
 void Recorder::write_last() {
   drain();
   write_clock();
+  if (!settings_.torch.empty() && !observing_ && !forked_ && decoder_.saw_device_work()) {
+    note(wire::NoteCode::kNoOperators, 0,
+         "PyTorch's operators are not recorded: PyTorch was not loaded in this process");
+  }
   ranges_->end_all(file_);
   if (const uint64_t forgotten = ranges_->texts_forgotten(); forgotten > 0) {
     note(wire::NoteCode::kTextsForgotten, static_cast<int64_t>(forgotten),

@@ -41,6 +41,10 @@ class Recorder {
   // The program ends. Writes what there is and closes the file.
   void finish() noexcept;
 
+  // Called from PyTorch's operators, on the program's threads.
+  bool wants_operators() const noexcept;
+  void add(const OperatorSeen& seen) noexcept;
+
   // Called by the library.
   void take(rocprofiler::RecordHeader** records, size_t count, uint64_t dropped) noexcept;
   void symbol_seen(const rocprofiler::KernelSymbol& symbol) noexcept;
@@ -78,6 +82,7 @@ class Recorder {
   void start_range(const char* name, uint64_t id);
   void stop_range(uint64_t id);
 
+  void observe_operators();
   void write_until_finished();
   void wait_for_work();
   void write_process();
@@ -134,6 +139,7 @@ class Recorder {
   uint64_t next_flush_ns_ = 0;
   bool devices_written_ = false;
   bool file_ended_ = false;
+  bool observing_ = false;  // PyTorch's operators, or found that they cannot be had
 };
 
 }  // namespace assay::record_amd

@@ -12,7 +12,7 @@
 //
 // FAKE_ROCPROFILER, words with commas: drops (of every third dispatch the record finds no room),
 // late (buffers come 200 ms late), refused (no dispatches for this tool), unnamed (no symbols).
-// FAKE_ROCPROFILER_VERSION: another version told.
+// FAKE_ROCPROFILER_VERSION: another version told. FAKE_LAUNCH_NOW: calls start when they are made.
 
 #include "fakes/fake_rocprofiler.h"
 
@@ -467,7 +467,8 @@ void fake_hip_called(const FakeHipCall* call) {
   {
     std::unique_lock lock(mutex);
     if (first_call == 0) first_call = clock_now();
-    const uint64_t start = first_call + 20'000 * calls++;
+    const bool now = std::getenv("FAKE_LAUNCH_NOW") != nullptr;
+    const uint64_t start = now ? clock_now() : first_call + 20'000 * calls++;
     const uint64_t correlation = next_correlation++;
     put_call(lock, "HIP_RUNTIME_API", call->name, correlation, 0, start, start + 3000);
     for (uint32_t i = 0; i < call->kernels; ++i) {
