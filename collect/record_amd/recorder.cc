@@ -62,8 +62,6 @@ void on_buffer(rocprofiler::Handle, rocprofiler::Handle, rocprofiler::RecordHead
   Recorder::get().take(records, count, dropped);
 }
 
-int kind_behind(void* tool) { return static_cast<int>(reinterpret_cast<intptr_t>(tool)); }
-
 // Operation 2 is a kernel's symbol of the device in every version.
 void on_code_object(rocprofiler::CallbackRecord record, void*, void*) {
   constexpr int32_t kDeviceKernelSymbol = 2;
@@ -84,7 +82,7 @@ void on_marker(rocprofiler::CallbackRecord record, void*, void* tool) {
   uint64_t size = 0;
   std::memcpy(&size, view.payload, sizeof(size));
   std::memcpy(&marker, view.payload, std::min<size_t>(size, sizeof(marker)));
-  Recorder::get().marker_seen(kind_behind(tool), view.operation, view.phase, marker);
+  Recorder::get().marker_seen(*static_cast<const int*>(tool), view.operation, view.phase, marker);
 }
 
 void on_stream(rocprofiler::CallbackRecord record, void*, void*) {
@@ -352,9 +350,9 @@ bool Recorder::ask_for_callback(const char* kind, rocprofiler::TracingCallback c
                                 bool needed) {
   const auto number = callback_kinds_.find(kind);
   const bool listed = number != callback_kinds_.end();
-  void* tool = reinterpret_cast<void*>(static_cast<intptr_t>(listed ? number->second : 0));
+  // The callback gets its kind: the table stays where it is.
   const int status = listed ? library_.functions.callback_service(naming_, number->second, nullptr,
-                                                                  0, callback, tool)
+                                                                  0, callback, &number->second)
                             : -1;
   if (status == kSuccess) return true;
   note(needed ? wire::NoteCode::kRocprofilerRefused : wire::NoteCode::kKindRefused, status,
