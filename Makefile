@@ -65,10 +65,12 @@ sanitizers:
 	ctest --preset dev $(if $(ONLY),-R '$(ONLY)')
 	$(CONFIGURE) tsan $(CCACHE)
 	$(BUILD) tsan --target assay_unit_base_tests --target assay_unit_ingest_tests --target assay_property_ingest_tests \
-	  --target assay_record --target assay_fake_gpu
+	  --target assay_record --target assay_fake_gpu --target assay_record_amd --target assay_fake_amd_gpu
 	ctest --preset tsan -R '^(unit/base|unit/ingest|property/ingest)$$'
 	ASSAY_RECORD_LIBRARY=$(CURDIR)/build/tsan/libassay_record.so python3 tests/golden/check_record.py \
 	  --assay build/dev/assay --fakes build/tsan/fake_gpu
+	ASSAY_RECORD_AMD_LIBRARY=$(CURDIR)/build/tsan/libassay_record_amd.so ASSAY_RECORD_LIBRARY=$(CURDIR)/build/tsan/libassay_record.so \
+	  python3 tests/golden/check_record_amd.py --assay build/dev/assay --build build/tsan
 
 # The speed claims of bench/README.md, measured here (about ten minutes).
 bench:

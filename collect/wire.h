@@ -67,6 +67,7 @@ enum class Kind : uint16_t {
   kThread = 19,
   kFooter = 20,
   kOperator = 21,
+  kInside = 22,
 };
 
 // What a program did, as against what the recorder says of itself: only these count as lost.
@@ -81,10 +82,12 @@ struct RecordHeader {
 
 // Which clock the tracer's times are of.
 enum class ClockKind : uint32_t {
-  kTracerOwn = 0,  // CUPTI's: CLOCK_REALTIME as it is read, steps included
+  kTracerOwn = 0,  // CUPTI's: CLOCK_REALTIME as it is read, steps included; rocprofiler-sdk's own
   kMonotonic = 1,  // CLOCK_MONOTONIC, which CUPTI was told to use
   kNone = 2,       // no tracer: only ranges of the host, in CLOCK_MONOTONIC
 };
+
+enum class TracerKind : uint32_t { kCupti = 0, kRocprofiler = 1 };
 
 struct Process {
   RecordHeader header;
@@ -93,10 +96,10 @@ struct Process {
   uint32_t name;  // of the program, without folders
   ClockKind clock;
   uint32_t driver_version;  // as the driver tells it: 13000 for CUDA 13.0; 0 = unknown
-  uint32_t tracer_version;  // of CUPTI; 0 = none
+  uint32_t tracer_version;  // of CUPTI; of rocprofiler-sdk 10000 for 1.0.0; 0 = none
   uint32_t assay_version;   // string
   uint32_t flags;           // 1: forked from a process that was being recorded
-  uint32_t reserved;
+  TracerKind tracer;
 };
 
 // Text follows, padded with zeros to a multiple of 8. Ids are defined before they are used; one id
@@ -108,7 +111,7 @@ struct String {
   uint32_t reserved;
 };
 
-enum class Domain : uint16_t { kRuntime = 0, kDriver = 1 };
+enum class Domain : uint16_t { kRuntime = 0, kDriver = 1, kHsa = 2 };
 
 // start and end are tracer times in nanoseconds from here on, unless told otherwise.
 struct ApiCall {
@@ -231,6 +234,14 @@ struct Operator {
   uint32_t flags;
 };
 
+// A call that another one made: what carries its correlation belongs to that of the other.
+struct Inside {
+  RecordHeader header;
+  uint32_t correlation;
+  uint32_t outer;
+  uint32_t reserved;
+};
+
 // A graph launch that was recorded as a whole.
 struct GraphRun {
   RecordHeader header;
@@ -243,9 +254,17 @@ struct GraphRun {
   uint32_t graph_id;
 };
 
+// Of rocprofiler-sdk; CUpti_ActivityOverheadKind has none of these numbers.
+enum ScratchOverhead : uint32_t {
+  kScratchOther = 0x8000'0000u,
+  kScratchAllocation = 0x8000'0001u,
+  kScratchFree = 0x8000'0002u,
+  kScratchReclaim = 0x8000'0003u,
+};
+
 struct Overhead {
   RecordHeader header;
-  uint32_t type;  // CUpti_ActivityOverheadKind
+  uint32_t type;  // CUpti_ActivityOverheadKind or ScratchOverhead
   uint64_t start;
   uint64_t end;
   uint32_t thread;  // 0 = not told
@@ -290,7 +309,7 @@ struct Clock {
 };
 
 enum class LostReason : uint32_t {
-  kTracer = 1,     // CUPTI dropped them: it had no buffer, or the device's was full
+  kTracer = 1,     // the tracer dropped them: it had no buffer, or the device's was full
   kMemory = 2,     // ranges of the host that found the recorder's memory full
   kByteLimit = 3,  // the file had reached its limit
   kWrite = 4,      // the file could not be written
@@ -322,6 +341,8 @@ enum class NoteCode : uint32_t {
       13,  // names of ranges made room for others: value says how many. Nothing is lost
   kNoOperators =
       14,  // operators were asked for and cannot be had: value 1 = their observer's fault
+  kOldRocprofiler = 15,      // rocprofiler-sdk before 0.5: value is its version
+  kRocprofilerRefused = 16,  // rocprofiler-sdk answers with an error: value is its status
 };
 
 struct Note {
@@ -367,7 +388,7 @@ static_assert(sizeof(Wait) == 40 && sizeof(Range) == 40 && sizeof(Mark) == 24);
 static_assert(sizeof(GraphRun) == 40 && sizeof(Overhead) == 32 && sizeof(External) == 24);
 static_assert(sizeof(Device) == 56 && sizeof(Context) == 16 && sizeof(Clock) == 32);
 static_assert(sizeof(Lost) == 24 && sizeof(Note) == 32 && sizeof(Window) == 24);
-static_assert(sizeof(Operator) == 64);
+static_assert(sizeof(Operator) == 64 && sizeof(Inside) == 16);
 static_assert(sizeof(ThreadName) == 16 && sizeof(Footer) == 32);
 
 // Not in a file: shared by `assay record` with the recorders it started, through a mapped file. The

@@ -19,6 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 MOST_BYTES = 64 << 20
 SCRIPTS = ("campaign.sh", "campaign.py", "pairs.py")
 INSTALLED = {"bin/assay": "bin/assay", "lib/assay/libassay_record.so": "lib/assay/libassay_record.so",
+             "lib/assay/libassay_record_amd.so": "lib/assay/libassay_record_amd.so",
              "lib/assay/assay_null_kernel": "lib/assay/assay_null_kernel", "share/assay/collect": "collect"}
 
 

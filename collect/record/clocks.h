@@ -1,8 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <ctime>
 
 #include <cstdint>
+
+#include "collect/wire.h"
 
 namespace assay::record {
 
@@ -13,5 +16,24 @@ inline uint64_t clock_ns(clockid_t clock) {
 }
 inline uint64_t monotonic_ns() { return clock_ns(CLOCK_MONOTONIC); }
 inline uint64_t realtime_ns() { return clock_ns(CLOCK_REALTIME); }
+
+// One moment in three clocks: the tightest of a few readings. read_tracer() -> ns, 0 = there is no
+// tracer.
+template <typename ReadTracer>
+wire::Clock three_clocks(const ReadTracer& read_tracer) {
+  wire::Clock best = {};
+  best.uncertainty_ns = UINT32_MAX;
+  for (int i = 0; i < 5; ++i) {
+    wire::Clock clock = {};
+    const uint64_t before = monotonic_ns();
+    clock.tracer = read_tracer();
+    clock.realtime = realtime_ns();
+    const uint64_t after = monotonic_ns();
+    clock.monotonic = before + (after - before) / 2;
+    clock.uncertainty_ns = static_cast<uint32_t>(std::min<uint64_t>(after - before, UINT32_MAX));
+    if (clock.uncertainty_ns < best.uncertainty_ns) best = clock;
+  }
+  return best;
+}
 
 }  // namespace assay::record

@@ -1,11 +1,12 @@
 #include "collect/record/cupti_library.h"
 
 #include <dlfcn.h>
-#include <link.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <string_view>
+
+#include "collect/record/loaded.h"
 
 namespace assay::record {
 namespace {
@@ -35,23 +36,6 @@ bool bind_all(void* library, cupti::Functions& to) {
          bind(library, "cuptiGetCallbackName", to.callback_name) &&
          bind(library, "cuptiSetThreadIdType", to.set_thread_id_type);
 }
-
-int note_path(dl_phdr_info* info, size_t, void* paths) {
-  if (info->dlpi_name != nullptr && *info->dlpi_name != '\0') {
-    static_cast<std::vector<std::string>*>(paths)->emplace_back(info->dlpi_name);
-  }
-  return 0;
-}
-
-std::vector<std::string> loaded_libraries() {
-  std::vector<std::string> paths;
-  ::dl_iterate_phdr(note_path, &paths);
-  return paths;
-}
-
-std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
-bool starts_with(const std::string& text, const char* start) { return text.rfind(start, 0) == 0; }
 
 constexpr const char* kSonames[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8",
                                     "libcupti.so.11.7", "libcupti.so"};
@@ -153,13 +137,6 @@ bool kineto_is_loaded() {
     if (found) return true;
   }
   return false;
-}
-
-bool torch_is_loaded() {
-  const std::vector<std::string> libraries = loaded_libraries();
-  return std::any_of(libraries.begin(), libraries.end(), [](const std::string& path) {
-    return starts_with(base_name(path), "libtorch_cpu");
-  });
 }
 
 void* driver_function(const char* name) {

@@ -30,8 +30,6 @@ std::vector<std::string> cupti_candidates(uint32_t driver);
 
 // PyTorch's profiler is in the process, which may take CUPTI for itself at any time.
 bool kineto_is_loaded();
-// Whether PyTorch is in this process.
-bool torch_is_loaded();
 
 // The driver's function, from the libcuda that the process has loaded; nullptr = there is none.
 void* driver_function(const char* name);

@@ -16,6 +16,9 @@
 
 #include "collect/record/clocks.h"
 #include "collect/record/drop_buffers.h"
+#include "collect/record/loaded.h"
+#include "collect/record/observer.h"
+#include "collect/record/process.h"
 #include "collect/record/quiet_calls.h"
 
 namespace assay::record {
@@ -44,18 +47,7 @@ constexpr uint32_t kDeviceKinds[] = {cupti::kConcurrentKernel,
 
 std::atomic<Recorder*> the_recorder = nullptr;
 
-void say(const std::string& text) {
-  const std::string line = "assay record: " + text + "\n";
-  if (::write(STDERR_FILENO, line.data(), line.size()) < 0) return;
-}
-
-std::string program_name() {
-  char path[4096];
-  const ssize_t length = ::readlink("/proc/self/exe", path, sizeof(path));
-  if (length <= 0) return "unknown";
-  const std::string text(path, static_cast<size_t>(length));
-  return text.substr(text.rfind('/') + 1);
-}
+void say(const std::string& text) { say_line(text); }
 
 // "cudaGetDevice" of "cudaGetDevice_v3020" and "cudaEventCreate_v3020_ptsz".
 std::string_view unversioned(std::string_view name) {
@@ -269,16 +261,9 @@ void Recorder::observe_operators() {
   if (observing_.exchange(true)) return;
   static OperatorSink sink = {kOperatorSinkVersion, 0, operators_wanted, operator_seen};
   sink.modules = settings_.torch_modules ? 1 : 0;
-  // Never closed: PyTorch calls it until the process is gone.
-  void* library = ::dlopen(settings_.torch.c_str(), RTLD_NOW | RTLD_LOCAL);
-  const auto observe =
-      library == nullptr ? nullptr
-                         : reinterpret_cast<ObserveOperators>(::dlsym(library, kObserveOperators));
-  if (observe != nullptr && observe(&sink) == 0) return;
-  const char* problem = library == nullptr ? ::dlerror() : nullptr;
-  note(wire::NoteCode::kNoOperators, 1,
-       std::string("PyTorch's operators are not recorded: ") +
-           (problem != nullptr ? problem : settings_.torch + " is of another version of assay"));
+  const std::string problem = start_observer(settings_.torch, sink);
+  if (problem.empty()) return;
+  note(wire::NoteCode::kNoOperators, 1, "PyTorch's operators are not recorded: " + problem);
 }
 
 void Recorder::switch_clock() {
@@ -625,7 +610,7 @@ void Recorder::write_process() {
   wire::Process process = {};
   process.pid = static_cast<uint32_t>(::getpid());
   process.parent_pid = static_cast<uint32_t>(::getppid());
-  process.name = file_.text(program_name());
+  process.name = file_.text(running_program());
   if (attached_told_ > 0) {
     process.clock = clock_;
     process.driver_version = driver_version();
@@ -641,21 +626,12 @@ void Recorder::write_process() {
   next_flush_ns_ = monotonic_ns() + uint64_t{settings_.flush_ms} * 1'000'000;
 }
 
-// The tightest of a few readings.
 void Recorder::write_clock() {
-  wire::Clock best = {};
-  best.uncertainty_ns = UINT32_MAX;
-  for (int i = 0; i < 5; ++i) {
-    wire::Clock clock = {};
-    const uint64_t before = monotonic_ns();
-    if (tracing_) cupti_.functions.timestamp(&clock.tracer);
-    clock.realtime = realtime_ns();
-    const uint64_t after = monotonic_ns();
-    clock.monotonic = before + (after - before) / 2;
-    clock.uncertainty_ns = static_cast<uint32_t>(std::min<uint64_t>(after - before, UINT32_MAX));
-    if (clock.uncertainty_ns < best.uncertainty_ns) best = clock;
-  }
-  file_.add(wire::Kind::kClock, best);
+  file_.add(wire::Kind::kClock, three_clocks([this] {
+              uint64_t now = 0;
+              if (tracing_) cupti_.functions.timestamp(&now);
+              return now;
+            }));
 }
 
 void Recorder::drain() {

@@ -1,6 +1,7 @@
 #include "cli/recording.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include <random>
 
 #include "base/files.h"
+#include "cli/amd_recording.h"
 #include "cli/child_process.h"
 #include "cli/version.h"
 #include "collect/sample/sampler.h"
@@ -149,16 +151,28 @@ std::string hexadecimal(uint64_t value) {
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
-Environment environment_for(const RecordRequest& request, const std::string& library,
+// Where the recorders are; empty: not for GPUs of this vendor.
+struct Recorders {
+  std::string nvidia;
+  std::string amd;
+  std::string rocprofiler;  // what is to load AMD's; empty = it is not here
+};
+
+Environment environment_for(const RecordRequest& request, const Recorders& recorders,
                             const std::string& control_path, uint64_t session) {
-  Environment variables = {{"CUDA_INJECTION64_PATH", library},
-                           {"NVTX_INJECTION64_PATH", library},
-                           {"ASSAY_RECORD_OUT", absolute_path(request.output)},
+  Environment variables = {{"ASSAY_RECORD_OUT", absolute_path(request.output)},
                            {"ASSAY_RECORD_SESSION", hexadecimal(session)},
                            {"ASSAY_RECORD_VERSION", kVersion}};
   const auto add = [&variables](const char* name, const std::string& value) {
     if (!value.empty()) variables.emplace_back(name, value);
   };
+  add("CUDA_INJECTION64_PATH", recorders.nvidia);
+  add("NVTX_INJECTION64_PATH", recorders.nvidia);
+  if (!recorders.amd.empty() && !recorders.rocprofiler.empty()) {
+    for (auto& variable : amd_environment(recorders.amd, recorders.rocprofiler)) {
+      variables.push_back(std::move(variable));
+    }
+  }
   add("ASSAY_CUPTI", request.cupti.empty() ? "" : absolute_path(request.cupti));
   add("ASSAY_RECORD_TORCH", request.operators.empty() ? "" : absolute_path(request.operators));
   if (request.modules) add("ASSAY_RECORD_TORCH_MODULES", "hooks");
@@ -264,7 +278,9 @@ int signal_from_name(const std::string& name) {
   return usable ? number : 0;
 }
 
-Result<RecordRun> run_recorded(const RecordRequest& request) {
+namespace {
+
+Result<std::string> find_nvidia_recorder(const RecordRequest& request) {
   std::string library = request.library;
   if (library.empty()) {
     ASSAY_TRY_ASSIGN(library, find_collector("libassay_record.so", "ASSAY_RECORD_LIBRARY"));
@@ -274,6 +290,45 @@ Result<RecordRun> run_recorded(const RecordRequest& request) {
     return Error{ErrorCode::kIo, "cannot read the recorder", library, -1};
   }
   ASSAY_TRY(check_environment(library));
+  return library;
+}
+
+Result<std::string> find_amd_recorder() {
+  ASSAY_TRY_ASSIGN(const std::string library,
+                   find_collector("libassay_record_amd.so", "ASSAY_RECORD_AMD_LIBRARY"));
+  if (::access(library.c_str(), R_OK) != 0) {
+    return Error{ErrorCode::kIo, "cannot read the recorder", library, -1};
+  }
+  return library;
+}
+
+Result<Recorders> find_recorders(const RecordRequest& request) {
+  Recorders recorders;
+  if (request.gpu != "amd") {
+    ASSAY_TRY_ASSIGN(recorders.nvidia, find_nvidia_recorder(request));
+  }
+  if (request.gpu == "nvidia" || (request.gpu == "auto" && !amd_is_here())) return recorders;
+  auto amd = find_amd_recorder();
+  if (amd) {
+    recorders.amd = *std::move(amd);
+    recorders.rocprofiler = find_rocprofiler();
+  } else if (request.gpu == "amd") {
+    return amd.error();
+  } else {
+    fmt::print(stderr, "assay record: AMD's GPUs are not recorded: {}\n", amd.error().describe());
+  }
+  if (const std::string others = other_amd_tools(); !recorders.amd.empty() && !others.empty()) {
+    fmt::print(stderr,
+               "assay record: ROCP_TOOL_LIBRARIES names {} already: the recorder goes before it\n",
+               others);
+  }
+  return recorders;
+}
+
+}  // namespace
+
+Result<RecordRun> run_recorded(const RecordRequest& request) {
+  ASSAY_TRY_ASSIGN(const Recorders recorders, find_recorders(request));
   ASSAY_TRY(check_folder(request.output));
   ControlFile shared;
   if (request.start_signal != 0) {
@@ -281,8 +336,10 @@ Result<RecordRun> run_recorded(const RecordRequest& request) {
   }
   std::random_device random;
   const uint64_t session = uint64_t{random()} << 32 | random();
-  const Environment variables = environment_for(request, library, shared.path(), session);
+  const Environment variables = environment_for(request, recorders, shared.path(), session);
   RecordRun run;
+  run.for_nvidia = !recorders.nvidia.empty();
+  run.for_amd = !recorders.amd.empty();
   {
     // What is sent while there is no child to pass it on to waits until there is one.
     const HeldBack held;

@@ -15,6 +15,7 @@ struct RecordRequest {
   std::vector<std::string> command;
   std::string output;         // out.assaytrace; each process's id goes before the extension
   std::string library;        // of the recorder; empty = found beside this binary
+  std::string gpu = "auto";   // nvidia, amd; auto: NVIDIA's, and AMD's where it is
   std::string operators;      // libassay_torch.so; empty = PyTorch's operators are not recorded
   bool modules = false;       // and the calls of its modules
   std::string cupti;          // empty = the recorder looks for it
@@ -31,6 +32,8 @@ struct RecordRequest {
 struct RecordRun {
   int exit_code = 0;               // the command's; 128 + signal when one ended it, as shells say
   std::vector<std::string> files;  // of this run, by name
+  bool for_nvidia = false;         // whose GPUs were to be recorded
+  bool for_amd = false;
 };
 
 // A file that belongs to Assay, `name`: named by the environment variable, beside this binary, or
@@ -38,8 +41,9 @@ struct RecordRun {
 // ../lib/assay of it.
 Result<std::string> find_collector(const std::string& name, const char* variable);
 
-// Errors: no recorder, another injector in the environment, output that cannot be written. The
-// command that cannot be started is no error: its exit code is 127 or 126, as shells say.
+// Errors: no recorder (of AMD's GPUs: where they were asked for by name), another injector in the
+// environment, output that cannot be written. The command that cannot be started is no error: its
+// exit code is 127 or 126, as shells say.
 Result<RecordRun> run_recorded(const RecordRequest& request);
 
 // "USR1", "SIGUSR1" or a number; 0 = no signal of that name.

@@ -72,6 +72,9 @@ std::vector<OnDemand> on_demand() {
       {{"libamdhip64.so.6", "libamdhip64.so.7", "libamdhip64.so.5", "libamdhip64.so"},
        "AMD ROCm",
        "null-kernel and power run find no AMD GPU"},
+      {{"librocprofiler-sdk.so.1", "librocprofiler-sdk.so.0", "librocprofiler-sdk.so"},
+       "AMD rocprofiler-sdk",
+       "assay record finds no AMD GPU"},
   };
 }
 

@@ -211,6 +211,7 @@ Status measure_nvidia(const NullKernelVerb& verb, const std::string& program,
   ASSAY_TRY_ASSIGN(const Temporary scratch, temporary_folder("assay-null-"));
   const std::string clocks_file = joined(scratch.path(), "clocks.txt");
   RecordRequest request;
+  request.gpu = "nvidia";
   request.command = program_words(verb, program, "cuda", device);
   request.command.push_back(clocks_file);
   request.output = joined(scratch.path(), "null.assaytrace");

@@ -8,6 +8,7 @@
 
 #include "base/export_file.h"
 #include "base/files.h"
+#include "cli/amd_recording.h"
 #include "cli/common.h"
 #include "cli/options.h"
 #include "cli/recording.h"
@@ -67,6 +68,8 @@ std::string remedy(const RecordingFacts::Note& note) {
       return "CUPTI does not trace this kind of device (MIG, vGPU, WSL, confidential computing)";
     case NoteCode::kNoOperators:
       return note.value == 0 ? "" : "assay record --build-torch compiles what fits a PyTorch";
+    case NoteCode::kOldRocprofiler:
+      return "ROCm 6.3 or later has one that does";
     case NoteCode::kByteLimit:
       return "raise it with --max-bytes, or record less with --capture-range";
     default:
@@ -97,6 +100,15 @@ std::string counts_text(const RecordingFacts& facts) {
   return text;
 }
 
+const char* why_nothing_was_seen(const RecordingFacts& facts) {
+  if (facts.tracer == wire::TracerKind::kRocprofiler && facts.tracer_version != 0) {
+    return "the process loaded HIP, and launched nothing while recording";
+  }
+  return facts.tracer_version == 0
+             ? "the process never started the CUDA driver"
+             : "the process started the driver, and launched nothing while recording";
+}
+
 void report_file(const RecordedFile& file) {
   const RecordingFacts& facts = file.facts;
   uint64_t lost = 0;
@@ -119,25 +131,31 @@ void report_file(const RecordedFile& file) {
   }
   if (facts.device_rows() == 0 && told.empty() && facts.closed) {
     say_of_recording(
-        fmt::format("{}: no work of a GPU was seen: {}", file.path,
-                    facts.tracer_version == 0
-                        ? "the process never started the CUDA driver"
-                        : "the process started the driver, and launched nothing while recording"));
+        fmt::format("{}: no work of a GPU was seen: {}", file.path, why_nothing_was_seen(facts)));
   }
 }
 
-void report_nothing() {
+std::string why_no_nvidia() {
   void* driver = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-  if (driver == nullptr) {
-    say_of_recording(
-        "nothing was recorded, and no file written: no NVIDIA driver is installed here "
-        "(libcuda.so.1)");
-    return;
-  }
+  if (driver == nullptr) return "no NVIDIA driver is installed here (libcuda.so.1)";
   ::dlclose(driver);
-  say_of_recording(
-      "nothing was recorded: the program never started the CUDA driver and has no NVTX ranges (or "
-      "it drops the environment of what it starts)");
+  return "the program never started the CUDA driver and has no NVTX ranges (or it drops the "
+         "environment of what it starts)";
+}
+
+std::string why_no_amd() {
+  if (find_rocprofiler().empty()) {
+    return "AMD's rocprofiler-sdk is not installed here (librocprofiler-sdk.so): install the "
+           "package rocprofiler-sdk of ROCm 6.3 or later";
+  }
+  return "the program never loaded HIP (or it drops the environment of what it starts)";
+}
+
+void report_nothing(const RecordRun& run) {
+  const std::string nvidia = run.for_nvidia ? why_no_nvidia() : "";
+  const std::string amd = run.for_amd ? why_no_amd() : "";
+  const char* both = nvidia.empty() || amd.empty() ? "" : "; ";
+  say_of_recording("nothing was recorded, and no file written: " + nvidia + both + amd);
 }
 
 // A recording grows in a file of its own and takes the asked name when it is whole.
@@ -254,7 +272,7 @@ Result<int> record(RecordVerb& verb) {
   }
   name_output(files, asked);
   for (const RecordedFile& file : files) report_file(file);
-  if (files.empty()) report_nothing();
+  if (files.empty()) report_nothing(run);
   report_older(files, asked);
   return exit_code_of(run, files);
 }
@@ -265,7 +283,8 @@ void add_record_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<RecordVerb>();
   verb->request.output = "out.assaytrace";
   Verb& sub = app.verb(
-      "record", "Runs a command and records what it does on NVIDIA GPUs, with little overhead");
+      "record",
+      "Runs a command and records what it does on NVIDIA and AMD GPUs, with little overhead");
   sub.example("assay record -o run.assaytrace -- ./program");
   sub.option("-o,--output", verb->request.output,
              "the trace; several processes get OUT.PID.assaytrace each")
@@ -278,7 +297,7 @@ void add_record_verb(Verb& app, int& exit_code) {
              "end recording when a file has this size, e.g. 500MB; default 4 GiB")
       .size();
   sub.option("--capture-range", verb->request.capture_range,
-             "record only while an NVTX range of this name is open")
+             "record only while an NVTX or roctx range of this name is open")
       .called("NAME");
   sub.option("--start-signal", verb->start_signal,
              "record only after this signal (USR1) is sent to assay; the next one stops")
@@ -302,13 +321,19 @@ void add_record_verb(Verb& app, int& exit_code) {
            "one row per CUDA graph launch instead of its kernels: less overhead");
   sub.flag("--all-calls", verb->request.all_calls,
            "also the calls that PyTorch's profiler leaves out: questions about device, context and "
-           "errors, the making of events");
+           "errors, the making of events; on AMD's GPUs those of HSA");
   sub.flag("--tracer-clock", verb->request.tracer_clock,
            "leave CUPTI its own clock (CLOCK_REALTIME) instead of CLOCK_MONOTONIC");
+  sub.option(
+         "--gpu", verb->request.gpu,
+         "whose GPUs: nvidia, amd, or auto: NVIDIA's, and AMD's where its driver or HIP is here")
+      .one_of({"auto", "nvidia", "amd"})
+      .shows_default();
   sub.option("--cupti", verb->request.cupti, "the libcupti to load; default: looked for")
       .called("FILE");
   sub.option("--recorder", verb->request.library,
-             "libassay_record.so, if it is not beside this binary (ASSAY_RECORD_LIBRARY)")
+             "libassay_record.so, if it is not beside this binary (ASSAY_RECORD_LIBRARY; of AMD's "
+             "GPUs ASSAY_RECORD_AMD_LIBRARY)")
       .called("FILE");
   sub.input("command", verb->request.command, "what to run, after --");
   sub.footer(

@@ -28,7 +28,7 @@ def run(command, **variables):
 
 
 def check_files(prefix):
-    for name in ("bin/assay", "lib/assay/libassay_record.so", "lib/assay/assay_null_kernel",
+    for name in ("bin/assay", "lib/assay/libassay_record.so", "lib/assay/libassay_record_amd.so", "lib/assay/assay_null_kernel",
                  "share/assay/collect/build_for_torch.sh", "share/assay/collect/replay/arguments.cc",
                  "share/assay/collect/replay/replay.py",
                  "share/assay/collect/pytorch/assay_torch.py", "share/doc/assay/LICENSE", "share/doc/assay/NOTICE",

@@ -124,6 +124,26 @@ def check_kernels_of_operators(bench):
     check(of == {("fake::launch", "[[4,16],[],[]]")}, f"kernels are of {of}")
 
 
+def check_amd(bench):
+    """The same steps beside HIP: what is seen of them, and whose the kernels are."""
+    build = bench.fakes.parent
+    rocm = {"LD_LIBRARY_PATH": f"{build / 'fake_hip'}:{build / 'fake_rocprofiler'}"}
+    done = bench.run(bench.assay, "record", "-o", bench.folder / "hip.assaytrace", "--torch", "--gpu", "amd", "--",
+                     bench.python, PROGRAM, "hip", **rocm)
+    check(" operators; 0 lost" in done.stderr, f"beside HIP: {done.stderr}")
+    bench.record("cuda.assaytrace", "--torch")
+    seen = {name: collections.Counter((row["name"], row["dims"]) for row in operators_in(bench.folder / name)
+                                      if row["thread"] == operators_in(bench.folder / name)[-1]["thread"])
+            for name in ("hip.assaytrace", "cuda.assaytrace")}
+    check(seen["hip.assaytrace"] == seen["cuda.assaytrace"], f"operators beside HIP: {seen}")
+    tables = bench.answer("tax", bench.folder / "hip.assaytrace")["tax"]
+    of = {(row["op"], row["db_key"].rpartition("|")[2]) for row in tables["kernels"]}
+    check(tables["n"] == 4 * STEPS and of == {("fake::launch", "[[4,16],[],[]]")}, f"kernels beside HIP: {of}")
+    done = bench.run(bench.assay, "record", "-o", bench.folder / "no.assaytrace", "--torch", "--gpu", "amd", "--",
+                     build / "fake_hip" / "assay_traced_hip_program", "launch", 3, **rocm)
+    check("PyTorch was not loaded in this process" in done.stderr, f"no PyTorch beside HIP: {done.stderr}")
+
+
 def check_captured_graph(bench):
     """Kernels of a graph belong to the operators that were captured: two of three are of another one."""
     bench.record("graph.assaytrace", "--torch", command=[bench.python, PROGRAM, "graph"])
@@ -179,7 +199,7 @@ def main():
         built = bench.run(bench.assay, "record", "--build-torch", "--python", python)
         check(built.returncode == 0, f"--build-torch: {built.stdout}{built.stderr}")
         if built.returncode == 0:
-            for part in (check_against_the_profiler, check_kernels_of_operators, check_captured_graph, check_modules, check_what_is_missing):
+            for part in (check_against_the_profiler, check_kernels_of_operators, check_amd, check_captured_graph, check_modules, check_what_is_missing):
                 part(bench)
     for problem in problems:
         print(problem)

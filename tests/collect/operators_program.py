@@ -10,9 +10,11 @@ import torch
 from torch import nn
 from torch.autograd.profiler import record_function
 
+HIP = sys.argv[1:] == ["hip"]  # on AMD's
 GRAPH = sys.argv[1:] == ["graph"]  # a graph of three launches is captured and replayed five times
-PROFILED = sys.argv[1] if len(sys.argv) > 1 and not GRAPH else None
-cuda = None if PROFILED else ctypes.CDLL("libcuda.so.1")
+PROFILED = sys.argv[1] if len(sys.argv) > 1 and not GRAPH and not HIP else None
+cuda = None if PROFILED or HIP else ctypes.CDLL("libcuda.so.1")
+hip = ctypes.CDLL("libamdhip64.so.6") if HIP else None
 library = torch.library.Library("fake", "DEF")
 library.define("launch(Tensor x, float by, int[] dims) -> Tensor")
 
@@ -21,6 +23,9 @@ def launch(x, by, dims):
     if cuda is not None:
         cuda.cudaLaunchKernel(None)
         time.sleep(0.0002)  # the call that the fake records takes 5 us
+    if hip is not None:
+        hip.fake_hip_launch(ctypes.c_uint64(0), 0)
+        time.sleep(0.0002)
     return x + by
 
 
@@ -69,6 +74,11 @@ if PROFILED:
              "thread": event.thread, "end": event.time_range.end} for event in profile.function_events]
     with open(PROFILED, "w", encoding="utf-8") as file:
         json.dump(seen, file)
+elif HIP:
+    hip.hipInit(0)
+    time.sleep(1)  # the recorder looks for PyTorch every 50 ms
+    for _ in range(3):
+        step()
 else:
     cuda.cuInit(0)
     for _ in range(3):

@@ -88,7 +88,7 @@ def check_archive(dist, arch, folder, expected):
         check({(m.uid, m.gid) for m in packed.getmembers()} == {(0, 0)}, "owners")
         packed.extractall(folder)
     top = folder / names[0].split("/")[0]
-    for name in ("bin/assay", "lib/assay/libassay_record.so", "lib/assay/assay_null_kernel", "share/man/man1/assay.1",
+    for name in ("bin/assay", "lib/assay/libassay_record.so", "lib/assay/libassay_record_amd.so", "lib/assay/assay_null_kernel", "share/man/man1/assay.1",
                  "share/bash-completion/completions/assay", "share/doc/assay/NOTICE", "share/doc/assay/sbom.spdx.json"):
         check((top / name).is_file(), f"{archive.name} lacks {name}")  # fmt: skip
     check_licences(top / "share/doc/assay")
@@ -163,7 +163,8 @@ def check_wheel(dist, arch, folder, expected):
     check(said.stdout.split() == [str(folder / "venv/bin/assay"), "host", "154"], f"wheel: {said.stdout} {said.stderr}")
     check(run(folder / "venv/bin/assay", "report", "--format", "json", "t.json.gz", cwd=folder).stdout == expected,
           "the wheel's program says something else")  # fmt: skip
-    check((folder / "venv/lib/assay/libassay_record.so").is_file(), "the recorder is where the program looks")
+    for name in ("libassay_record.so", "libassay_record_amd.so"):
+        check((folder / "venv/lib/assay" / name).is_file(), f"{name} is where the program looks")
     suite = run(folder / "venv/bin/python", ROOT / "tests/python/check_python.py", "--assay",
                 folder / "venv/bin/assay", "--module", next((folder / "venv/lib").glob("python*")) / "site-packages")  # fmt: skip
     check(suite.returncode == 0, f"check_python.py over the wheel: {suite.stderr[-2000:]}")

@@ -14,6 +14,7 @@
 #include "ingest/assaytrace/blocks.h"
 #include "ingest/assaytrace/clock.h"
 #include "ingest/nvtx_ranges.h"
+#include "ingest/rocprof/hip_kernels.h"
 #include "ingest/text/json_text.h"
 #include "trace/api_names.h"
 #include "trace/builder.h"
@@ -49,7 +50,10 @@ std::string_view overhead_name(uint32_t type) {
                                          "Command Buffer Full",
                                          "Activity Buffer Request",
                                          "UVM Activity Init"};
+  constexpr std::string_view kScratch[] = {"Scratch Memory", "Scratch Memory Allocation",
+                                           "Scratch Memory Free", "Scratch Memory Reclaim"};
   if (type == 1) return "Driver Compiler";
+  if ((type & wire::kScratchOther) != 0) return word(kScratch, type & ~wire::kScratchOther);
   return word(kNames, type >> 16);
 }
 
@@ -108,6 +112,7 @@ class Recording {
   ThreadId thread(uint32_t id) { return builder_.thread(pid_, std::to_string(id)); }
   StreamId stream(uint32_t device, uint32_t context, uint32_t stream);
   uint32_t external_id(uint32_t correlation);
+  uint32_t outermost(uint32_t correlation) const;
   bool belongs(uint64_t start, uint32_t correlation);
 
   void log_file(const AssayTraceBlocks& blocks);
@@ -156,6 +161,7 @@ class Recording {
   std::map<std::pair<uint32_t, uint32_t>, int64_t> context_rank_;  // by (device, context)
   std::map<uint32_t, int64_t> contexts_of_device_;
   std::unordered_map<uint32_t, uint64_t> external_ids_;
+  std::unordered_map<uint32_t, uint32_t> outer_calls_;  // of a call, the one that made it
   std::vector<std::pair<uint64_t, uint64_t>> pauses_;  // tracer times at which nothing was captured
   std::vector<uint32_t> call_correlations_;            // sorted; only when there are pauses
 };
@@ -195,6 +201,11 @@ void Recording::add(Kind kind, std::string_view bytes) {
     case Kind::kExternal: {
       const auto record = record_from<wire::External>(bytes);
       external_ids_[record.correlation] = record.id;
+      return;
+    }
+    case Kind::kInside: {
+      const auto record = record_from<wire::Inside>(bytes);
+      outer_calls_[record.correlation] = record.outer;
       return;
     }
     case Kind::kDevice:
@@ -300,6 +311,18 @@ uint32_t Recording::external_id(uint32_t correlation) {
   return 0;
 }
 
+// The call of the program under which the call of this number was made. Hostile files may have
+// circles.
+uint32_t Recording::outermost(uint32_t correlation) const {
+  constexpr int kDeepest = 16;
+  for (int depth = 0; depth < kDeepest; ++depth) {
+    const auto outer = outer_calls_.find(correlation);
+    if (outer == outer_calls_.end()) break;
+    correlation = outer->second;
+  }
+  return correlation;
+}
+
 // Device records go on a little after a capture ends: only work that was launched inside belongs.
 bool Recording::belongs(uint64_t start, uint32_t correlation) {
   if (pauses_.empty()) return true;
@@ -334,6 +357,12 @@ void Recording::add_calls() {
   for (const wire::ApiCall& call : calls_) {
     Span span;
     if (!read_span(call.start, call.end, span)) continue;
+    if (call.domain == wire::Domain::kHsa) {
+      // What HIP does below itself: kept aside, in no number, as of rocprofv3's files.
+      builder_.other_events.push_back({span.start_ns, span.dur_ns, call_name(call.name),
+                                       builder_.text("HSA"), thread(call.thread)});
+      continue;
+    }
     builder_.api_calls.push_back(
         {span.start_ns, span.dur_ns, call_name(call.name), thread(call.thread), call.correlation,
          external_id(call.correlation),
@@ -343,8 +372,9 @@ void Recording::add_calls() {
 
 void Recording::add_activity(const Span& span, StringId name, StreamId lane, uint32_t correlation,
                              ActivityKind kind) {
+  const uint32_t call = outermost(correlation);
   builder_.activities.push_back(
-      {span.start_ns, span.dur_ns, name, lane, correlation, external_id(correlation), kind});
+      {span.start_ns, span.dur_ns, name, lane, call, external_id(call), kind});
 }
 
 void Recording::add_shape(const wire::Kernel& kernel) {
@@ -362,10 +392,11 @@ void Recording::add_kernels() {
     if (!belongs(kernel.start, kernel.correlation)) continue;
     if (!read_span(kernel.start, kernel.end, span)) continue;
     device_of_context_[kernel.context] = kernel.device;
-    add_activity(span, kernel_name(kernel.name),
-                 stream(kernel.device, kernel.context, kernel.stream), kernel.correlation,
-                 ActivityKind::kKernel);
-    add_shape(kernel);
+    const StringId name = kernel_name(kernel.name);
+    const ActivityKind kind = kind_of_hip_kernel(builder_.strings.view(name));
+    add_activity(span, name, stream(kernel.device, kernel.context, kernel.stream),
+                 kernel.correlation, kind);
+    if (kind == ActivityKind::kKernel) add_shape(kernel);
   }
 }
 
@@ -547,7 +578,9 @@ std::vector<MetadataEntry> Recording::metadata() {
   add("program", std::string(builder_.strings.view(text(process_.name))));
   add("recorder_version", std::string(builder_.strings.view(text(process_.assay_version))));
   add("driver_version", std::to_string(process_.driver_version));
-  add("cupti_version", std::to_string(process_.tracer_version));
+  const bool of_amd = process_.tracer == wire::TracerKind::kRocprofiler;
+  add(of_amd ? "rocprofiler_sdk_version" : "cupti_version",
+      std::to_string(process_.tracer_version));
   add("clock", process_.clock == wire::ClockKind::kTracerOwn ? "tracer" : "monotonic");
   add("clock_drift_ns", std::to_string(clock_.drift_ns()));
   add("clock_told_ns", std::to_string(clock_.told_ns()));
@@ -674,6 +707,7 @@ Result<RecordingFacts> read_recording_facts(const std::string& path) {
   facts.clock = process.clock;
   facts.driver_version = process.driver_version;
   facts.tracer_version = process.tracer_version;
+  facts.tracer = process.tracer;
   facts.forked = (process.flags & 1) != 0;
   facts.bytes = source.stored_bytes();
   facts.damaged_blocks = blocks.damaged_blocks();

@@ -38,6 +38,7 @@ struct RecordingFacts {
   wire::ClockKind clock = wire::ClockKind::kNone;
   uint32_t driver_version = 0;
   uint32_t tracer_version = 0;
+  wire::TracerKind tracer = wire::TracerKind::kCupti;
   bool forked = false;
   bool closed = false;  // has a footer
   uint64_t bytes = 0;

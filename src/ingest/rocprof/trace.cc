@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "ingest/nvtx_ranges.h"
+#include "ingest/rocprof/hip_kernels.h"
 #include "ingest/rocprof/run.h"
 #include "trace/builder.h"
 
@@ -49,13 +50,6 @@ std::string copy_name(std::string_view recorded) {
   if (to == std::string_view::npos) return "Memcpy " + std::string(recorded);
   const bool from_host = recorded.substr(0, to).ends_with("HOST");
   return std::string("Memcpy ") + (from_host ? "H" : "D") + "to" + side(recorded.substr(to + 4));
-}
-
-// HIP copies and fills by kernels of its own ("__amd_rocclr_copyBufferAligned"), where other
-// tracers record copies and fills.
-ActivityKind kind_of_kernel(std::string_view name) {
-  if (name.starts_with("__amd_rocclr_copy")) return ActivityKind::kMemcpy;
-  return name.starts_with("__amd_rocclr_fill") ? ActivityKind::kMemset : ActivityKind::kKernel;
 }
 
 class TraceMaking {
@@ -104,7 +98,7 @@ int64_t TraceMaking::device(int64_t agent) const {
 void TraceMaking::add_kernel(const RocprofKernel& kernel) {
   if (kernel.start_ns == kNoCounterTime) return;
   if (kernel.correlation == 0) builder_.log.add(ImportCode::kMissingCorrelation);
-  const ActivityKind kind = kind_of_kernel(view(kernel.name));
+  const ActivityKind kind = kind_of_hip_kernel(view(kernel.name));
   const int64_t stream = kernel.stream >= 0 ? kernel.stream : kernel.queue;
   builder_.activities.push_back({kernel.start_ns, kernel.end_ns - kernel.start_ns,
                                  text(kernel.name), builder_.stream(device(kernel.agent), stream),

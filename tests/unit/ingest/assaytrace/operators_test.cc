@@ -13,32 +13,9 @@ namespace {
 
 using wire::Kind;
 
-class RecordingText {
+class Operators : public testing::RecordingText {
  public:
-  RecordingText() {
-    wire::Process process = {};
-    process.pid = 42;
-    process.clock = wire::ClockKind::kMonotonic;
-    add(Kind::kProcess, process);
-  }
-
-  uint32_t text(const std::string& value) {
-    wire::String record = {};
-    record.id = ++texts_;
-    record.length = static_cast<uint32_t>(value.size());
-    const size_t padded = (value.size() + 7) / 8 * 8;
-    record.header = {Kind::kString, static_cast<uint16_t>(sizeof(record) + padded)};
-    payload_.append(reinterpret_cast<const char*>(&record), sizeof(record));
-    payload_ += value + std::string(padded - value.size(), '\0');
-    ++records_;
-    return record.id;
-  }
-
-  template <typename Record>
-  void add(Kind kind, Record record) {
-    testing::add_record(payload_, kind, record);
-    ++records_;
-  }
+  Operators() : RecordingText(process()) {}
 
   wire::Operator op(const std::string& name, uint64_t start, uint64_t end) {
     wire::Operator record = {};
@@ -50,20 +27,17 @@ class RecordingText {
     return record;
   }
 
-  Result<Trace> read(bool keep_op_inputs) {
-    std::string file = testing::recording_head();
-    testing::add_block(file, payload_, 0, records_);
-    return read_assaytrace(testing::bytes_of(file), {.keep_op_inputs = keep_op_inputs});
-  }
-
  private:
-  std::string payload_;
-  uint32_t records_ = 0;
-  uint32_t texts_ = 0;
+  static wire::Process process() {
+    wire::Process process = {};
+    process.pid = 42;
+    process.clock = wire::ClockKind::kMonotonic;
+    return process;
+  }
 };
 
-RecordingText forward_and_backward() {
-  RecordingText file;
+Operators forward_and_backward() {
+  Operators file;
   wire::Operator forward = file.op("aten::addmm", 1000, 9000);
   forward.sequence = 5;
   forward.dims = file.text("[[3],[2,4],[4,3],[],[]]");
@@ -110,7 +84,7 @@ TEST(RecordedOperators, RangesAreAnnotationsAndModulesAreFrames) {
 
 // NVTX ranges stand in for operators only where there are none.
 TEST(RecordedOperators, KeepRangesFromStandingInForThem) {
-  RecordingText file = forward_and_backward();
+  Operators file = forward_and_backward();
   wire::Range range = {};
   range.thread = 7;
   range.start = 600;
@@ -125,7 +99,7 @@ TEST(RecordedOperators, KeepRangesFromStandingInForThem) {
 }
 
 TEST(RecordedOperators, WithoutATimeAreCountedAndLeftOut) {
-  RecordingText file;
+  Operators file;
   file.add(Kind::kOperator, file.op("aten::mm", 0, 10));
   file.add(Kind::kOperator, file.op("aten::mm", 10, 20));
   const Result<Trace> trace = file.read(false);

@@ -1,0 +1,145 @@
+#pragma once
+
+// The recorder inside a program that uses an AMD GPU: rocprofiler-sdk hands its buffers over on a
+// thread of its own, where they are copied aside, and a thread of ours makes the file of them. As
+// with its sibling for NVIDIA (collect/record/recorder.h) no function here throws or takes the
+// program down, and what fails is one line on stderr and a note in the file. Beyond what may wait
+// for the disk (Settings::max_memory) records are dropped and counted: the program never waits.
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "collect/record/host_ranges.h"
+#include "collect/record/settings.h"
+#include "collect/record/trace_file.h"
+#include "collect/record_amd/control.h"
+#include "collect/record_amd/decoder.h"
+#include "collect/record_amd/library.h"
+
+namespace assay::record_amd {
+
+using record::HostRanges;
+using record::Settings;
+
+class Recorder {
+ public:
+  // The one of this process. It is never destroyed.
+  static Recorder& get();
+
+  // The library is there. False: this version cannot be used, which the file says.
+  bool attach(uint32_t version) noexcept;
+  // The one moment at which services can be asked for.
+  void configure() noexcept;
+  // The program ends. Writes what there is and closes the file.
+  void finish() noexcept;
+
+  // Called from PyTorch's operators, on the program's threads.
+  bool wants_operators() const noexcept;
+  void add(const OperatorSeen& seen) noexcept;
+
+  // Called by the library.
+  void take(rocprofiler::RecordHeader** records, size_t count, uint64_t dropped) noexcept;
+  void symbol_seen(const rocprofiler::KernelSymbol& symbol) noexcept;
+  void marker_seen(int kind, int32_t operation, uint32_t phase,
+                   const rocprofiler::Marker& marker) noexcept;
+  void stream_seen(int32_t operation, uint32_t phase, uint64_t thread,
+                   const rocprofiler::HipStream& stream) noexcept;
+
+ private:
+  explicit Recorder(bool forked);
+
+  enum class State : uint8_t { kIdle, kRunning, kFinished };
+  enum class MarkerCall : uint8_t { kMark, kPush, kPop, kStart, kStop, kNameThread };
+
+  static void in_forked_child();
+
+  bool ensure_running();
+  void note(wire::NoteCode code, int64_t value, const std::string& text);
+  bool succeeded(int status, const char* doing);
+  bool create_contexts();
+  void ask_for_records();
+  void ask_for_calls(const char* kind, RecordKind meaning, bool with_quiet);
+  bool ask_for_kind(const char* kind, RecordKind meaning);
+  void ask_for_callbacks();
+  bool ask_for_callback(const char* kind, rocprofiler::TracingCallback callback, bool needed);
+  void learn_markers(const char* kind);
+  void find_gpus();
+
+  void switch_tracing(bool on);
+  void switch_window(bool on, wire::WindowReason reason);
+  void capture_changed(bool opened);
+  void act_on(MarkerCall call, const rocprofiler::Marker& marker);
+  void push(const char* name);
+  void pop();
+  void start_range(const char* name, uint64_t id);
+  void stop_range(uint64_t id);
+
+  void observe_operators();
+  void write_until_finished();
+  void wait_for_work();
+  void write_process();
+  void write_clock();
+  void write_devices();
+  void write_notes();
+  void drain();
+  void periodic_flush();
+  void check_file();
+  void write_last();
+
+  const Settings settings_;
+  const bool forked_;
+  std::atomic<State> state_ = State::kIdle;
+  std::mutex start_mutex_;
+  record::TraceFile file_;  // the writing thread's, once it runs
+  std::unique_ptr<HostRanges> ranges_;
+  Library library_;
+  Symbols symbols_;
+  Decoder decoder_;
+  std::vector<std::pair<wire::Device, std::string>> devices_;
+  Numbers buffer_kinds_;
+  Numbers callback_kinds_;
+  std::unordered_map<int, std::unordered_map<int32_t, MarkerCall>> markers_;
+  int32_t stream_set_ = -1;
+  rocprofiler::Handle naming_ = {};   // always on: code objects and markers
+  rocprofiler::Handle tracing_ = {};  // on while recording
+  rocprofiler::Handle buffer_ = {};
+  std::atomic<bool> attached_ = false;  // services were had; orders what is above
+  std::atomic<uint32_t> version_ = 0;
+
+  std::mutex window_mutex_;
+  std::atomic<bool> recording_ = false;
+  bool tracing_on_ = false;
+  int captures_open_ = 0;
+  std::vector<wire::Window> windows_;  // not yet written
+  std::vector<std::pair<wire::Note, std::string>> notes_;
+  bool told_trouble_ = false;
+
+  std::mutex started_mutex_;
+  std::unordered_map<uint64_t, uint64_t> started_;  // ranges, from roctx's id to ours
+
+  std::mutex queue_mutex_;
+  std::condition_variable work_;
+  std::vector<uint8_t> waiting_;
+  uint64_t refused_ = 0;          // records that found the memory full
+  uint64_t library_dropped_ = 0;  // as the library told last
+  bool stop_asked_ = false;
+  bool writer_done_ = false;
+  std::condition_variable done_;
+
+  // The writing thread's own.
+  Control control_;
+  uint64_t next_flush_ns_ = 0;
+  bool devices_written_ = false;
+  bool file_ended_ = false;
+  bool observing_ = false;  // PyTorch's operators, or found that they cannot be had
+};
+
+}  // namespace assay::record_amd

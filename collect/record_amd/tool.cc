@@ -1,0 +1,33 @@
+// The door: what rocprofiler-sdk calls in a library that ROCP_TOOL_LIBRARIES names
+// (registration.h). It may run beside other tools: each has contexts of its own.
+
+#include "collect/record_amd/recorder.h"
+
+namespace assay::record_amd {
+namespace {
+
+int initialize(rocprofiler::Finalize, void*) {
+  Recorder::get().configure();
+  return 0;
+}
+
+void finalize(void*) { Recorder::get().finish(); }
+
+}  // namespace
+}  // namespace assay::record_amd
+
+// nullptr: nothing is wanted of this version.
+extern "C" __attribute__((visibility("default"))) assay::rocprofiler::ToolConfiguration*
+rocprofiler_configure(uint32_t version, const char*, uint32_t,
+                      assay::rocprofiler::ClientId* client) {
+  namespace amd = assay::record_amd;
+  try {
+    client->name = "assay record";
+    if (!amd::Recorder::get().attach(version)) return nullptr;
+  } catch (...) {
+    return nullptr;
+  }
+  static assay::rocprofiler::ToolConfiguration tool = {sizeof(tool), amd::initialize, amd::finalize,
+                                                       nullptr};
+  return &tool;
+}

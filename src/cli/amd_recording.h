@@ -1,0 +1,25 @@
+#pragma once
+
+// How `assay record` has AMD's rocprofiler-sdk load Assay's recorder into the command.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assay {
+
+// AMD's kernel driver, or HIP where the loader finds it.
+bool amd_is_here();
+// The name by which a program can load rocprofiler-sdk: what the environment names already, the
+// loader's, or a file of ROCm's own folders; empty = there is none. Stays loaded.
+std::string find_rocprofiler();
+
+// The environment by which the recorder is loaded: before the tools that the environment names
+// already. rocprofiler: of find_rocprofiler(); ROCm ends a program that asks for one that is not
+// there.
+std::vector<std::pair<std::string, std::string>> amd_environment(const std::string& library,
+                                                                 const std::string& rocprofiler);
+// The tools that the environment names already; empty = none.
+std::string other_amd_tools();
+
+}  // namespace assay

@@ -1,0 +1,18 @@
+#pragma once
+
+// Kernels that are HIP's own.
+
+#include <string_view>
+
+#include "trace/trace.h"
+
+namespace assay {
+
+// HIP copies and fills by kernels of its own ("__amd_rocclr_copyBufferAligned"), where other
+// tracers record copies and fills.
+inline ActivityKind kind_of_hip_kernel(std::string_view name) {
+  if (name.starts_with("__amd_rocclr_copy")) return ActivityKind::kMemcpy;
+  return name.starts_with("__amd_rocclr_fill") ? ActivityKind::kMemset : ActivityKind::kKernel;
+}
+
+}  // namespace assay
