@@ -108,6 +108,16 @@ struct String {
   uint32_t reserved;
 };
 
+constexpr size_t padded(size_t bytes) { return (bytes + 7) & ~size_t{7}; }
+
+// Of a text of at most kMaxText bytes.
+constexpr String string_record(uint32_t id, size_t length) {
+  return {{Kind::kString, static_cast<uint16_t>(sizeof(String) + padded(length))},
+          id,
+          static_cast<uint32_t>(length),
+          0};
+}
+
 enum class Domain : uint16_t { kRuntime = 0, kDriver = 1 };
 
 // start and end are tracer times in nanoseconds from here on, unless told otherwise.
@@ -295,6 +305,7 @@ enum class LostReason : uint32_t {
   kByteLimit = 3,  // the file had reached its limit
   kWrite = 4,      // the file could not be written
   kUnknown = 5,    // records that CUPTI delivered and could not be read
+  kUnfinished = 6,  // calls and work of the device that had no end when the program ended
 };
 
 struct Lost {
@@ -322,6 +333,9 @@ enum class NoteCode : uint32_t {
       13,  // names of ranges made room for others: value says how many. Nothing is lost
   kNoOperators =
       14,  // operators were asked for and cannot be had: value 1 = their observer's fault
+  kNotShared = 15,   // what the recorder has in memory is lost where the process dies
+  kRescued = 16,     // the process died: value rows were found in the memory that it had shared
+  kNamesLost = 17,   // value kernels of these have no name: it was known to the process alone
 };
 
 struct Note {

@@ -21,7 +21,6 @@
 namespace assay::record {
 namespace {
 
-constexpr size_t kBufferBytes = 1 << 20;
 constexpr size_t kMostRangesWaiting = 1 << 20;
 constexpr size_t kMostTextBytes = 16 << 20;
 constexpr size_t kRangesWorthWaking = 1 << 13;
@@ -29,7 +28,7 @@ constexpr size_t kRangesWorthWaking = 1 << 13;
 constexpr uint64_t kGraceNs = 500'000'000;
 constexpr auto kControlPeriod = std::chrono::milliseconds(5);
 // What the program said of itself is in the file this soon, whatever becomes of the program.
-constexpr auto kKeepPeriod = std::chrono::milliseconds(50);
+constexpr std::chrono::milliseconds kKeepPeriod(50);
 constexpr auto kLongestFinish = std::chrono::seconds(20);
 
 constexpr uint32_t kHostKinds[] = {cupti::kRuntime, cupti::kDriver};
@@ -86,8 +85,6 @@ std::vector<uint32_t> numbers_of(const cupti::Functions& functions, int domain,
   return numbers;
 }
 
-void on_callback(void*, int, uint32_t, const void*) {}
-
 int operators_wanted() { return Recorder::get().wants_operators() ? 1 : 0; }
 void operator_seen(const OperatorSeen* seen) { Recorder::get().add(*seen); }
 
@@ -113,6 +110,7 @@ void Recorder::in_forked_child() {
   Recorder* parents = the_recorder.load(std::memory_order_relaxed);
   if (parents == nullptr) return;
   parents->file_.abandon();
+  parents->area_.leave_to_parent();
   forget_threads();
   try {
     the_recorder.store(new Recorder(true), std::memory_order_relaxed);
@@ -138,6 +136,12 @@ bool Recorder::ensure_running() {
   if (!file_.open(settings_)) {
     say("cannot write " + file_.path() + ": " + std::strerror(file_.error()) +
         "; this process is not recorded");
+    state_ = State::kFinished;
+    return false;
+  }
+  if (!share()) {
+    say("no memory to record with; this process is not recorded");
+    file_.abandon();
     state_ = State::kFinished;
     return false;
   }
@@ -169,6 +173,66 @@ bool Recorder::ensure_running() {
   return true;
 }
 
+// Memory to record with, which `assay record` keeps where it can: what is in it when the process
+// dies is written down then. False: there is none at all.
+bool Recorder::share() {
+  const bool wanted = !settings_.shared.empty();
+  const bool shared = wanted && settings_.shared != kNoSharedMemory &&
+                      area_.take(settings_.shared, settings_.session);
+  if (!shared && !area_.make_own()) return false;
+  SharedPlace& place = area_.place();
+  const auto copy = [](const std::string& text, auto& to) {
+    std::memcpy(to.data(), text.c_str(), std::min(text.size() + 1, to.size() - 1));
+  };
+  copy(file_.path(), place.path);
+  copy(program_name(), place.program);
+  copy(settings_.version, place.version);
+  place.pid = static_cast<uint32_t>(::getpid());
+  place.max_bytes = settings_.max_bytes;
+  place.process.pid = place.pid;
+  place.process.parent_pid = static_cast<uint32_t>(::getppid());
+  place.process.clock = wire::ClockKind::kNone;
+  place.process.flags = forked_ ? 1 : 0;
+  if (area_.is_shared()) {
+    progress_.places = place.progress.data();
+    file_.keep_progress(&progress_);
+  }
+  buffers_.use(area_, settings_.max_memory);
+  names_ = std::make_unique<LiveNames>(cupti_.functions, file_, area_);
+  ranges_->use(area_);
+  place.use.store(PlaceUse::kRecording, std::memory_order_release);
+  if (wanted && !shared) {
+    note(wire::NoteCode::kNotShared, 0,
+         "should this program be killed or crash, up to a second of the recording is lost: no "
+         "shared memory" +
+             (area_.problem().empty() ? "" : " (" + area_.problem() + ")"));
+  }
+  return true;
+}
+
+// What is known of CUPTI, for who has its buffers without it.
+void Recorder::share_tracer() {
+  if (!area_.is_shared()) return;
+  SharedPlace& place = area_.place();
+  place.clock = read_clocks();
+  place.process.driver_version = driver_version();
+  place.process.tracer_version = cupti_.version;
+  place.process.clock = clock_;
+  learn_record_bytes(cupti_.functions, place.record_bytes);
+  share_call_names(cupti_.functions, place);
+  if (cupti_.functions.enable_callback != nullptr) {
+    cupti_.functions.enable_callback(1, subscriber_, cupti::kCallbackResource,
+                                     cupti::kModuleUnload);
+  }
+}
+
+void Recorder::on_callback(void*, int domain, uint32_t callback, const void*) {
+  if (domain == cupti::kCallbackResource && callback == cupti::kModuleUnload) {
+    Recorder& recorder = get();
+    if (recorder.tracing_) recorder.names_->forget_addresses();
+  }
+}
+
 void Recorder::attach_cuda() noexcept {
   try {
     if (tracing_) return;
@@ -176,6 +240,7 @@ void Recorder::attach_cuda() noexcept {
     if (!ensure_running()) {
       if (subscriber_ != nullptr) cupti_.functions.unsubscribe(subscriber_);
     } else if (subscriber_ != nullptr) {
+      share_tracer();
       start_tracing();
       // Ranges may have started the recorder before the driver was loaded: what ends the program
       // goes backwards, and the recording is to be over before the driver and CUPTI are.
@@ -399,8 +464,8 @@ void Recorder::open_window(wire::WindowReason reason) {
   window.reason = reason;
   window.monotonic = monotonic_ns();
   window.is_open = 1;
+  ranges_->add(window);
   const std::lock_guard lock(window_mutex_);
-  windows_.push_back(window);
   device_off_at_ns_ = 0;
   recording_ = true;
 }
@@ -411,8 +476,8 @@ void Recorder::close_window(wire::WindowReason reason) {
   window.reason = reason;
   window.monotonic = monotonic_ns();
   if (tracing_) disable_kinds(kHostKinds, std::size(kHostKinds));
+  ranges_->add(window);
   const std::lock_guard lock(window_mutex_);
-  windows_.push_back(window);
   device_off_at_ns_ = window.monotonic + kGraceNs;
 }
 
@@ -432,7 +497,7 @@ int Recorder::push(std::string_view domain, std::string_view name, uint32_t cate
   try {
     if (!ensure_running()) return 0;
     if (ranges_->is_capture(name)) capture_opened();
-    return ranges_->push(domain, name, category);
+    return ranges_->push(domain, name, category, recording_);
   } catch (...) {
     return 0;
   }
@@ -455,7 +520,7 @@ uint64_t Recorder::start_range(std::string_view domain, std::string_view name,
   try {
     if (!ensure_running()) return 0;
     if (ranges_->is_capture(name)) capture_opened();
-    return ranges_->start(domain, name, category);
+    return ranges_->start(domain, name, category, recording_);
   } catch (...) {
     return 0;
   }
@@ -510,34 +575,13 @@ void Recorder::on_buffer_requested(uint8_t** buffer, size_t* size, size_t* most_
   *size = 0;
   *most_records = 0;
   Recorder& recorder = get();
-  *buffer = recorder.buffer_for_records();
+  *buffer = recorder.tracing_ ? recorder.buffers_.request() : nullptr;
   if (*buffer != nullptr) {
     *size = kBufferBytes;
   } else if (recorder.cupti_.version < cupti::kTakesNoBuffer) {
     *buffer = drop_buffers().take();
     *size = DropBuffers::kBytes;
   }  // else CUPTI drops records and counts them
-}
-
-// nullptr: there is none, or nothing is to be recorded.
-uint8_t* Recorder::buffer_for_records() {
-  if (!tracing_) return nullptr;
-  {
-    const std::lock_guard lock(queue_mutex_);
-    if (!free_.empty()) {
-      uint8_t* buffer = free_.back();
-      free_.pop_back();
-      return buffer;
-    }
-    if ((buffers_made_ + 1) * kBufferBytes > settings_.max_memory) return nullptr;
-    ++buffers_made_;
-  }
-  // Zeroed pages that nobody touches cost nothing.
-  auto* buffer = static_cast<uint8_t*>(std::calloc(1, kBufferBytes));
-  if (buffer != nullptr) return buffer;
-  const std::lock_guard lock(queue_mutex_);
-  --buffers_made_;
-  return nullptr;
 }
 
 uint64_t Recorder::dropped_by_tracer(void* context, uint32_t stream) {
@@ -552,7 +596,7 @@ void Recorder::count_dropped(uint64_t count) {
   dropped_ += count;
 }
 
-void Recorder::on_buffer_completed(void* context, uint32_t stream, uint8_t* buffer, size_t size,
+void Recorder::on_buffer_completed(void* context, uint32_t stream, uint8_t* buffer, size_t,
                                    size_t valid) {
   if (buffer == nullptr) return;
   Recorder& recorder = get();
@@ -561,13 +605,9 @@ void Recorder::on_buffer_completed(void* context, uint32_t stream, uint8_t* buff
     dropped += drop_buffers().give_back(buffer, valid, recorder.cupti_.functions);
     return recorder.count_dropped(dropped);
   }
-  try {
-    const std::lock_guard lock(recorder.queue_mutex_);
-    recorder.dropped_ += dropped;
-    recorder.completed_.push_back({buffer, size, valid});
-  } catch (...) {
-    std::free(buffer);
-  }
+  if (!recorder.tracing_) return;  // of the process that this one was forked from
+  recorder.count_dropped(dropped);
+  recorder.buffers_.give(buffer, valid);
   recorder.work_.notify_one();
 }
 
@@ -579,16 +619,18 @@ void Recorder::wait_for_work() {
   const uint64_t until_flush = next_flush_ns_ > now ? next_flush_ns_ - now : 0;
   auto wait =
       std::min<std::chrono::nanoseconds>(std::chrono::nanoseconds(until_flush), kKeepPeriod);
+  if (tracing_) wait = std::min<std::chrono::nanoseconds>(wait, look_again_);
   if (control_ != nullptr) wait = std::min<std::chrono::nanoseconds>(wait, kControlPeriod);
   work_.wait_for(lock, wait, [this] {
-    return stop_asked_ || !completed_.empty() || attached_ != attached_told_ ||
+    return stop_asked_ || buffers_.full() > 0 || attached_ != attached_told_ ||
            ranges_->waiting() >= kRangesWorthWaking;
   });
 }
 
 void Recorder::write_until_finished() {
   try {
-    decoder_ = std::make_unique<Decoder>(file_, cupti_.functions, this_thread());
+    decoder_ = std::make_unique<Decoder>(file_, *names_, this_thread());
+    area_.place().own_thread = this_thread();
     if (!settings_.control.empty()) {
       const int fd = ::open(settings_.control.c_str(), O_RDONLY | O_CLOEXEC);
       void* map = fd < 0 ? MAP_FAILED
@@ -607,6 +649,7 @@ void Recorder::write_until_finished() {
       if (attached_.load(std::memory_order_acquire) != attached_told_) write_process();
       poll_control();
       drain();
+      look_ahead();
       end_grace();
       if (monotonic_ns() >= next_flush_ns_) periodic_flush(false);
     }
@@ -638,50 +681,80 @@ void Recorder::write_process() {
   file_.add(wire::Kind::kProcess, process);
   write_clock();
   file_.flush();
+  if (process.clock == area_.place().process.clock) area_.place().is_told = 1;
   next_flush_ns_ = monotonic_ns() + uint64_t{settings_.flush_ms} * 1'000'000;
 }
 
 // The tightest of a few readings.
-void Recorder::write_clock() {
+wire::Clock Recorder::read_clocks() {
   wire::Clock best = {};
   best.uncertainty_ns = UINT32_MAX;
   for (int i = 0; i < 5; ++i) {
     wire::Clock clock = {};
     const uint64_t before = monotonic_ns();
-    if (tracing_) cupti_.functions.timestamp(&clock.tracer);
+    if (subscriber_ != nullptr) cupti_.functions.timestamp(&clock.tracer);
     clock.realtime = realtime_ns();
     const uint64_t after = monotonic_ns();
     clock.monotonic = before + (after - before) / 2;
     clock.uncertainty_ns = static_cast<uint32_t>(std::min<uint64_t>(after - before, UINT32_MAX));
     if (clock.uncertainty_ns < best.uncertainty_ns) best = clock;
   }
-  file_.add(wire::Kind::kClock, best);
+  return best;
 }
 
+void Recorder::write_clock() { file_.add(wire::Kind::kClock, read_clocks()); }
+
+// A buffer is given back, and a bank of ranges, once the file has all of it: until then they are
+// what somebody else would write down.
 void Recorder::drain() {
   bool arrived = false;
   for (;;) {
-    std::vector<Buffer> buffers;
+    const std::vector<FullBuffer> full = buffers_.take();
     {
       const std::lock_guard lock(queue_mutex_);
-      buffers.swap(completed_);
-      if (dropped_ > 0) file_.count_lost(wire::LostReason::kTracer, dropped_);
+      file_.count_lost(wire::LostReason::kTracer, dropped_);
       dropped_ = 0;
     }
-    if (buffers.empty()) break;
+    if (full.empty()) break;
     arrived = true;
-    for (const Buffer& buffer : buffers) {
-      decoder_->decode(buffer.data, buffer.valid);
-      std::memset(buffer.data, 0, buffer.valid);
-      const std::lock_guard lock(queue_mutex_);
-      free_.push_back(buffer.data);
+    for (const FullBuffer& buffer : full) {
+      progress_.current.buffer_records = 0;
+      progress_.current.buffer = buffer.number;
+      decoder_->decode(cupti_.functions, buffer.data, buffer.valid,
+                       progress_.current.buffer_records);
+      file_.flush();
+      publish_lost();
+      buffers_.recycle(buffer);
     }
+    names_->publish();
     check_file();
   }
-  arrived |= ranges_->fetch(file_);
-  // A process that is killed, crashes or leaves by _exit runs nothing more: what is in the file is
-  // what stays.
+  arrived |= ranges_->fetch(file_, progress_.current);
+  if (!file_.full()) write_notes();
+  // What is in the file is what stays.
   if (arrived) file_.flush();
+  publish_lost();
+}
+
+// Names of kernels, while somebody can be asked for them: often, while new ones come.
+void Recorder::look_ahead() {
+  if (!tracing_ || !area_.is_shared()) return;
+  bool found = false;
+  buffers_.look_at_filling(
+      [&](const uint8_t* buffer, size_t& looked) { found |= names_->look_ahead(buffer, looked); });
+  look_again_ = found ? std::chrono::milliseconds(1) : std::min(look_again_ * 2, kKeepPeriod);
+  if (!found) return;
+  file_.flush();
+  names_->publish();
+}
+
+void Recorder::publish_lost() {
+  if (!area_.is_shared()) return;
+  auto& lost = area_.place().lost;
+  for (size_t reason = 0; reason < lost.size(); ++reason) {
+    lost[reason].store(file_.lost(static_cast<wire::LostReason>(reason)),
+                       std::memory_order_relaxed);
+  }
 }
 
 void Recorder::periodic_flush(bool forced) {
@@ -693,8 +766,6 @@ void Recorder::periodic_flush(bool forced) {
   count_dropped(dropped_by_tracer(nullptr, 0));
   drain();
   write_devices();
-  ranges_->fetch(file_);
-  if (!file_.full()) write_notes();
   write_clock();
   file_.flush();
   check_file();
@@ -702,14 +773,11 @@ void Recorder::periodic_flush(bool forced) {
 }
 
 void Recorder::write_notes() {
-  std::vector<wire::Window> windows;
   std::vector<std::pair<wire::Note, std::string>> notes;
   {
     const std::lock_guard lock(window_mutex_);
-    windows.swap(windows_);
     notes.swap(notes_);
   }
-  for (const wire::Window& window : windows) file_.add(wire::Kind::kWindow, window);
   for (auto& [record, words] : notes) {
     record.text = file_.text(words);
     file_.add(wire::Kind::kNote, record);
@@ -836,7 +904,7 @@ void Recorder::write_last() {
     note(wire::NoteCode::kNoOperators, 0,
          "PyTorch's operators are not recorded: PyTorch was not loaded in this process");
   }
-  ranges_->end_all(file_);
+  ranges_->end_all(file_, progress_.current);
   if (const uint64_t forgotten = ranges_->texts_forgotten(); forgotten > 0) {
     note(wire::NoteCode::kTextsForgotten, static_cast<int64_t>(forgotten),
          std::to_string(forgotten) +
@@ -846,6 +914,7 @@ void Recorder::write_last() {
   file_.take_last();
   write_notes();
   file_.close(monotonic_ns());
+  area_.place().use.store(PlaceUse::kClosed, std::memory_order_release);
 }
 
 void Recorder::finish() noexcept {

@@ -150,11 +150,13 @@ std::string hexadecimal(uint64_t value) {
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
 Environment environment_for(const RecordRequest& request, const std::string& library,
-                            const std::string& control_path, uint64_t session) {
+                            const std::string& control_path, const std::string& shared_path,
+                            uint64_t session) {
   Environment variables = {{"CUDA_INJECTION64_PATH", library},
                            {"NVTX_INJECTION64_PATH", library},
                            {"ASSAY_RECORD_OUT", absolute_path(request.output)},
                            {"ASSAY_RECORD_SESSION", hexadecimal(session)},
+                           {"ASSAY_RECORD_SHARED", shared_path},
                            {"ASSAY_RECORD_VERSION", kVersion}};
   const auto add = [&variables](const char* name, const std::string& value) {
     if (!value.empty()) variables.emplace_back(name, value);
@@ -281,7 +283,9 @@ Result<RecordRun> run_recorded(const RecordRequest& request) {
   }
   std::random_device random;
   const uint64_t session = uint64_t{random()} << 32 | random();
-  const Environment variables = environment_for(request, library, shared.path(), session);
+  record::SharedMemory memory = record::SharedMemory::make(session);
+  const Environment variables =
+      environment_for(request, library, shared.path(), memory.path(), session);
   RecordRun run;
   {
     // What is sent while there is no child to pass it on to waits until there is one.
@@ -302,6 +306,7 @@ Result<RecordRun> run_recorded(const RecordRequest& request) {
     run.exit_code = wait_for(child);
     child_pid = 0;
   }
+  run.rescued = memory.rescue();
   run.files = files_of(request.output, session);
   return run;
 }

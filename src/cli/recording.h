@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "collect/record/rescue.h"
 
 namespace assay {
 
@@ -31,6 +32,8 @@ struct RecordRequest {
 struct RecordRun {
   int exit_code = 0;               // the command's; 128 + signal when one ended it, as shells say
   std::vector<std::string> files;  // of this run, by name
+  // Processes that left their recording open, whose files were finished for them.
+  std::vector<record::SharedMemory::Rescued> rescued;
 };
 
 // A file that belongs to Assay, `name`: named by the environment variable, beside this binary, or
