@@ -3,7 +3,9 @@
 // a framework asks before each, and an event behind it), graph N, copy BYTES, fill BYTES, sync,
 // init, push NAME, pop, start NAME, end, mark NAME, ranges N (of as many names), memory FILE (the
 // most it ever had, in KiB), domain NAME (for the next push), fork (the child goes on to "join",
-// the parent waits there), join, kill, exit CODE, _exit CODE, ready FILE (makes it), await FILE
+// the parent waits there), join, kill, segfault, abort, kernel NAME (of the launches that follow),
+// unload NAME (the module goes, and the next one's kernel has this name at the same address), pause
+// MICROSECONDS, exit CODE, _exit CODE, ready FILE (makes it), await FILE
 // (waits until there is one, and gives up with code 8 when nobody makes it).
 
 #include <dlfcn.h>
@@ -87,6 +89,7 @@ uint64_t call(nvtx::FunctionPointer pointer, Arguments... arguments) {
   }
 }
 
+char kernel_name[256] = {};
 void* domain = nullptr;
 uint64_t started_range = 0;
 
@@ -141,7 +144,8 @@ int main(int argc, char** argv) {
     const char* word = i + 1 < argc ? argv[i + 1] : "";
     const long number = std::atol(word);
     const bool takes_word = verb != "sync" && verb != "init" && verb != "pop" && verb != "end" &&
-                            verb != "fork" && verb != "join" && verb != "kill";
+                            verb != "fork" && verb != "join" && verb != "kill" &&
+                            verb != "segfault" && verb != "abort";
     if (takes_word) ++i;
     if (verb == "init") {
       start_cuda();
@@ -216,6 +220,20 @@ int main(int argc, char** argv) {
       ::waitpid(child, &status, 0);
     } else if (verb == "kill") {
       ::raise(SIGKILL);
+    } else if (verb == "segfault") {
+      ::signal(SIGSEGV, SIG_DFL);
+      ::raise(SIGSEGV);
+    } else if (verb == "abort") {
+      std::abort();
+    } else if (verb == "pause") {
+      ::usleep(static_cast<useconds_t>(number));
+    } else if (verb == "kernel") {
+      start_cuda();
+      std::snprintf(kernel_name, sizeof(kernel_name), "%s", word);
+      function = kernel_name;
+    } else if (verb == "unload") {
+      driver<int(void*)>("cuModuleUnload")(nullptr);
+      std::snprintf(kernel_name, sizeof(kernel_name), "%s", word);
     } else if (verb == "ready") {
       if (std::FILE* file = std::fopen(word, "w")) std::fclose(file);
     } else if (verb == "_exit") {
