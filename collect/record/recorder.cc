@@ -619,7 +619,9 @@ void Recorder::wait_for_work() {
   const uint64_t until_flush = next_flush_ns_ > now ? next_flush_ns_ - now : 0;
   auto wait =
       std::min<std::chrono::nanoseconds>(std::chrono::nanoseconds(until_flush), kKeepPeriod);
-  if (tracing_) wait = std::min<std::chrono::nanoseconds>(wait, look_again_);
+  if (tracing_ && area_.is_shared()) {
+    wait = std::min<std::chrono::nanoseconds>(wait, look_again_);
+  }
   if (control_ != nullptr) wait = std::min<std::chrono::nanoseconds>(wait, kControlPeriod);
   work_.wait_for(lock, wait, [this] {
     return stop_asked_ || buffers_.full() > 0 || attached_ != attached_told_ ||

@@ -5,13 +5,14 @@
 // fills likewise. A graph launch has three kernels of 4 us, 1 us apart, or as many as launches were
 // captured between cudaStreamBeginCapture and cudaStreamEndCapture, which run nothing. FAKE_TRACING
 // names faults, separated by commas: no_permission, old_driver, subscribed, no_callback, old_cupti,
-// drop, keep_buffers (until they are asked for), half (behind the last record stands the beginning of
-// one more, which has no end yet), and stolen and step, which begin as soon as there
-// is a file of the name in FAKE_TRACING_BEGIN. FAKE_DRIVER_VERSION is what the driver says it is
-// (13000), FAKE_CUPTI_VERSION what CUPTI says (130001): below 27 it dies of a buffer that is NULL,
-// as CUPTI before 12.9 does. Records are laid out as CUDA 13.0's. FAKE_LEDGER is a file of 64 numbers
-// of 8 bytes: how many records of each kind are whole in a buffer, without those of
-// cuDriverGetVersion, also when the process dies.
+// drop, keep_buffers (until they are asked for), half (behind the last record stands the beginning
+// of one more, which has no end yet), and stolen and step, which begin as soon as there is a file
+// of the name in FAKE_TRACING_BEGIN. FAKE_DRIVER_VERSION is what the driver says it is (13000),
+// FAKE_CUPTI_VERSION what CUPTI says (130001): below 27 it dies of a buffer that is NULL, as CUPTI
+// before 12.9 does. Records are laid out as CUDA 13.0's. FAKE_LEDGER is a file of 64 numbers of 8
+// bytes: how many records of each kind are whole in a buffer, without those of cuDriverGetVersion,
+// also when the process dies. FAKE_DIE_AT_RECORD=N ends it by SIGKILL when the N-th record is read
+// out of a buffer.
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -136,7 +138,8 @@ constexpr uint32_t kVersionId = 2;
 uint64_t* open_ledger() {
   const char* path = std::getenv("FAKE_LEDGER");
   const int fd = path != nullptr ? ::open(path, O_RDWR) : -1;
-  void* map = fd >= 0 ? ::mmap(nullptr, 512, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
+  void* map =
+      fd >= 0 ? ::mmap(nullptr, 512, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
   if (fd >= 0) ::close(fd);
   return map != MAP_FAILED ? static_cast<uint64_t*>(map) : nullptr;
 }
@@ -554,6 +557,9 @@ int cuptiActivityGetNextRecord(uint8_t* from, size_t valid, void** record) {
     at += size_of(kind);
   }
   if (at >= from + valid) return cupti::kMaxLimitReached;
+  static const char* const last = std::getenv("FAKE_DIE_AT_RECORD");
+  static long read = 0;
+  if (last != nullptr && base_ns != 0 && ++read == std::atol(last)) ::raise(SIGKILL);
   *record = at;
   return 0;
 }
