@@ -1,5 +1,7 @@
 #include "collect/record/buffers.h"
 
+#include <sys/mman.h>
+
 #include <cstdlib>
 #include <cstring>
 
@@ -78,6 +80,21 @@ void Buffers::recycle(const FullBuffer& buffer) {
   }
   const std::lock_guard lock(mutex_);
   free_.push_back(buffer.data);
+}
+
+void Buffers::prepare() {
+  size_t next = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    next = made_;
+    const bool one_is_there = !free_.empty() || prepared_ > made_;
+    if (one_is_there || next >= area_->layout().buffers) return;
+    if ((next + 1) * kBufferBytes > most_bytes_) return;
+  }
+#ifdef MADV_POPULATE_WRITE
+  ::madvise(area_->buffer(next), kBufferBytes, MADV_POPULATE_WRITE);
+#endif
+  prepared_ = next + 1;
 }
 
 }  // namespace assay::record

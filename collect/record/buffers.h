@@ -34,6 +34,9 @@ class Buffers {
   std::vector<FullBuffer> take();
   // All of it is in the file.
   void recycle(const FullBuffer& buffer);
+  // Has the system make the pages of the buffer that is asked for next, which takes it longer for
+  // shared memory than for a process's own: here, and not in the program's calls.
+  void prepare();
   // Shows each shared buffer that CUPTI has, and how far it was looked at: look(buffer, looked).
   template <typename Look>
   void look_at_filling(Look look) {
@@ -52,7 +55,8 @@ class Buffers {
   std::mutex mutex_;
   std::vector<uint8_t*> free_;
   std::vector<FullBuffer> full_;
-  size_t made_ = 0;  // the area's first
+  size_t made_ = 0;      // the area's first
+  size_t prepared_ = 0;  // likewise
   uint64_t numbers_ = 0;
   std::atomic<size_t> waiting_ = 0;
   std::vector<size_t> looked_;  // the writing thread's: of each shared buffer

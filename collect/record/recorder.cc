@@ -727,6 +727,7 @@ void Recorder::drain() {
       file_.flush();
       publish_lost();
       buffers_.recycle(buffer);
+      buffers_.prepare();
     }
     names_->publish();
     check_file();
@@ -741,6 +742,7 @@ void Recorder::drain() {
 // Names of kernels, while somebody can be asked for them: often, while new ones come.
 void Recorder::look_ahead() {
   if (!tracing_ || !area_.is_shared()) return;
+  buffers_.prepare();
   bool found = false;
   buffers_.look_at_filling(
       [&](const uint8_t* buffer, size_t& looked) { found |= names_->look_ahead(buffer, looked); });

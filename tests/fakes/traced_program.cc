@@ -1,11 +1,11 @@
 // A program to be recorded: does what its arguments say, one after the other, through libcuda.so.1
-// and NVTX. launch N, runtime N, asked N (launches with what
-// a framework asks before each, and an event behind it), graph N, copy BYTES, fill BYTES, sync,
-// init, push NAME, pop, start NAME, end, mark NAME, ranges N (of as many names), memory FILE (the
-// most it ever had, in KiB), domain NAME (for the next push), fork (the child goes on to "join",
-// the parent waits there), join, kill, segfault, abort, kernel NAME (of the launches that follow),
-// unload NAME (the module goes, and the next one's kernel has this name at the same address), pause
-// MICROSECONDS, exit CODE, _exit CODE, ready FILE (makes it), await FILE
+// and NVTX. launch N, runtime N, asked N (launches with what a framework asks before each, and an
+// event behind it), graph N, copy BYTES, fill BYTES, sync, init, push NAME, pop, start NAME, end,
+// mark NAME, ranges N (of as many names), memory FILE (the most it ever had, in KiB), spent FILE
+// (processor time of this thread so far, in ns), domain NAME (for the next push), fork (the child
+// goes on to "join", the parent waits there), join, kill, segfault, abort, kernel NAME (of the
+// launches that follow), unload NAME (the module goes, and the next one's kernel has this name at
+// the same address), pause MICROSECONDS, exit CODE, _exit CODE, ready FILE (makes it), await FILE
 // (waits until there is one, and gives up with code 8 when nobody makes it).
 
 #include <dlfcn.h>
@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <string>
 
 #include "collect/record/nvtx_abi.h"
@@ -135,6 +136,15 @@ void write_memory(const char* path) {
   if (out != nullptr) std::fclose(out);
 }
 
+void write_spent(const char* path) {
+  timespec time = {};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  std::FILE* out = std::fopen(path, "w");
+  if (out == nullptr) return;
+  std::fprintf(out, "%lld\n", static_cast<long long>(time.tv_sec) * 1'000'000'000 + time.tv_nsec);
+  std::fclose(out);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -188,6 +198,8 @@ int main(int argc, char** argv) {
       many_ranges(number);
     } else if (verb == "memory") {
       write_memory(word);
+    } else if (verb == "spent") {
+      write_spent(word);
     } else if (verb == "push") {
       push(word);
     } else if (verb == "domain") {

@@ -61,7 +61,8 @@ int main(int, char** argv) {
   assay::record::Decoder decoder(file, names, 1);
   uint64_t records = 0;
   const uint64_t start = assay::record::clock_ns(CLOCK_THREAD_CPUTIME_ID);
-  for (int i = 0; i < kBuffers; ++i) decoder.decode(functions, buffer.data(), buffer.size(), records);
+  for (int i = 0; i < kBuffers; ++i)
+    decoder.decode(functions, buffer.data(), buffer.size(), records);
   file.flush();
   const uint64_t end = assay::record::clock_ns(CLOCK_THREAD_CPUTIME_ID);
   std::printf("%.1f ns per record, %.1f bytes each\n",
