@@ -5,8 +5,9 @@
 // (processor time of this thread so far, in ns), domain NAME (for the next push), fork (the child
 // goes on to "join", the parent waits there), join, kill, segfault, abort, kernel NAME (of the
 // launches that follow), unload NAME (the module goes, and the next one's kernel has this name at
-// the same address), pause MICROSECONDS, exit CODE, _exit CODE, ready FILE (makes it), await FILE
-// (waits until there is one, and gives up with code 8 when nobody makes it).
+// the same address), operators N (fake_observer.cc), pause MICROSECONDS, exit CODE, _exit CODE,
+// ready FILE (makes it), await FILE (waits until there is one, and gives up with code 8 when nobody
+// makes it).
 
 #include <dlfcn.h>
 #include <sys/wait.h>
@@ -136,6 +137,13 @@ void write_memory(const char* path) {
   if (out != nullptr) std::fclose(out);
 }
 
+void see_operators(long count) {
+  const char* path = std::getenv("ASSAY_RECORD_TORCH");
+  void* observer = path != nullptr ? ::dlopen(path, RTLD_NOW | RTLD_NOLOAD) : nullptr;
+  if (observer == nullptr) return;
+  reinterpret_cast<void (*)(long)>(::dlsym(observer, "assay_fake_operators"))(count);
+}
+
 void write_spent(const char* path) {
   timespec time = {};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -198,6 +206,8 @@ int main(int argc, char** argv) {
       many_ranges(number);
     } else if (verb == "memory") {
       write_memory(word);
+    } else if (verb == "operators") {
+      see_operators(number);
     } else if (verb == "spent") {
       write_spent(word);
     } else if (verb == "push") {

@@ -12,6 +12,8 @@ STRING, RANGE, OPERATOR, USER_RANGE = 2, 8, 21, 1
 
 def records(path):
     data = path.read_bytes()
+    if len(data) < 64:
+        return
     at = struct.unpack_from("<I", data, 12)[0]
     while at + 32 <= len(data):
         payload = struct.unpack_from("<I", data, at + 4)[0]
