@@ -53,6 +53,10 @@ class Recorder {
 
   enum class State : uint8_t { kIdle, kRunning, kFinished };
 
+  static constexpr size_t kRangesWorthWaking = 1 << 13;
+
+  static void say(const std::string& text);
+  static std::string program_name();
   static void in_forked_child();
   static void on_callback(void* user, int domain, uint32_t callback, const void* info);
   static void on_buffer_requested(uint8_t** buffer, size_t* size, size_t* most_records);
@@ -61,10 +65,13 @@ class Recorder {
   static void on_buffer_completed(void* context, uint32_t stream, uint8_t* buffer, size_t size,
                                   size_t valid);
 
+  // recorder.cc
   bool ensure_running();
   bool share();
+  void note(wire::NoteCode code, int64_t value, const std::string& text);
+
+  // tracing.cc
   void share_tracer();
-  void write_process();
   void choose_cupti();
   int try_cupti();
   std::string with_kineto(const std::string& text) const;
@@ -72,24 +79,26 @@ class Recorder {
   void switch_clock();
   void start_tracing();
   void explain(int result, const char* doing);
-  void note(wire::NoteCode code, int64_t value, const std::string& text);
   void open_window(wire::WindowReason reason);
   void close_window(wire::WindowReason reason);
   bool enable(uint32_t kind);
   void enable_host_kinds();
   void find_quiet_calls();
   void enable_device_kinds();
-  void disable_kinds(const uint32_t* kinds, size_t count);
+  void disable_host_kinds();
+  void disable_device_kinds();
   void capture_opened();
   void capture_closed();
 
+  // writing.cc
   void write_until_finished();
+  void write_process();
   void wait_for_work();
   void drain();
   void look_ahead();
   void publish_lost();
   void periodic_flush(bool forced);
-  wire::Clock read_clocks();
+  wire::Clock read_clocks(bool traced);
   void write_clock();
   void write_devices();
   void poll_control();

@@ -184,6 +184,10 @@ void write_process(const SharedPlace& place, TraceFile& file) {
   file.add(wire::Kind::kProcess, process);
 }
 
+bool is_told(const SharedPlace& place) {
+  return place.told.load() >= (place.is_traced.load() != 0 ? Told::kTraced : Told::kProcess);
+}
+
 // What its times are, where the file does not say it yet, and for clocks that are ours the last
 // moment.
 void write_clock(const SharedPlace& place, TraceFile& file) {
@@ -195,7 +199,7 @@ void write_clock(const SharedPlace& place, TraceFile& file) {
     clock.realtime = realtime_ns();
     clock.uncertainty_ns = static_cast<uint32_t>(monotonic_ns() - clock.monotonic);
   }
-  if (is_ours || place.is_told == 0) file.add(wire::Kind::kClock, clock);
+  if (is_ours || !is_told(place)) file.add(wire::Kind::kClock, clock);
 }
 
 void write_buffers(const uint8_t* base, const AreaLayout& layout, const SourceProgress& done,
@@ -280,7 +284,7 @@ SharedMemory::Rescued rescue_one(const uint8_t* base, const AreaLayout& layout, 
     file.count_lost(static_cast<wire::LostReason>(reason), place.lost[reason].load());
   }
   const uint64_t unfinished_before = file.lost(wire::LostReason::kUnfinished);
-  if (place.is_told == 0) write_process(place, file);
+  if (!is_told(place)) write_process(place, file);
   LeftNames names(place, file, end.end.next_text);
   Decoder decoder(file, names, place.own_thread);
   const uint64_t before = file.events();

@@ -64,6 +64,9 @@ struct SharedOpenRange {
   uint32_t reserved;
 };
 
+// Of the process, with a clock, in its file.
+enum class Told : uint32_t { kNothing = 0, kProcess = 1, kTraced = 2 };
+
 enum class PlaceUse : uint32_t { kEmpty = 0, kRecording = 1, kClosed = 2 };
 
 constexpr size_t kBufferBytes = 1 << 20;
@@ -79,8 +82,9 @@ struct SharedPlace {
 
   std::atomic<PlaceUse> use;
   uint32_t pid;
-  uint32_t own_thread;  // its calls are the recorder's and not the program's
-  uint32_t is_told;     // the file has the process as it is here, with a clock
+  uint32_t own_thread;              // its calls are the recorder's and not the program's
+  std::atomic<uint32_t> is_traced;  // what is below of the process holds with its tracer
+  std::atomic<Told> told;
   uint64_t max_bytes;
   wire::Process process;  // its texts are below
   wire::Clock clock;      // when a driver started

@@ -366,6 +366,7 @@ class CampaignTest(unittest.TestCase):
         self.run_campaign("--check", out=False)
         parts = [self.top / "tree/collect/replay" / name for name in
                  ("main.cc", "arguments.cc", "device.cc", "job.cc", "labels.cc", "replay.py")]
+        parts += [self.top / "tree/collect/operators" / name for name in ("torch_operators.cc", "sink.h")]
         parts += [self.top / "tree/collect/pytorch/assay_torch.py", self.gpu / "pairs.py", self.top / "bin/assay_null_kernel",
                   self.top / "bin/libassay_record.so"]
         for path in parts:
