@@ -207,16 +207,21 @@ def check_other_processes(bench):
     ranges = sorted(len(of_kind(records(path), RANGE)) for path in files)
     check(done.returncode == 137 and kernels == [0, 7] and ranges == [0, 1], f"a family: {kernels} {ranges} {done.stderr}")
     # One that goes on when the command has ended: told, and nothing is written into its file.
-    ready, gate = bench.folder / "lasting.ready", bench.folder / "lasting.gate"
-    program = bench.program
-    script = f"'{program}' launch 3 ready '{ready}' await '{gate}' launch 2 & while ! [ -e '{ready}' ]; do sleep 0.01; done"
+    end, gate = bench.folder / "lasting.end", bench.folder / "lasting.gate"
+    script = f"'{bench.program}' launch 3 await '{gate}' launch 2 & '{bench.program}' await '{end}'"
     command = [bench.assay, "record", "-o", str(bench.folder / "lasting.assaytrace"), "--cupti",
                str(bench.fakes / "libcuda.so.1"), "--flush-ms", "20", "--", "sh", "-c", script]
     with subprocess.Popen(command, env=bench.env, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
+        until = time.monotonic() + TIMEOUT_S
+        while len(of_kind(bench.growing("lasting.assaytrace"), KERNEL)) < 3 and time.monotonic() < until:
+            time.sleep(0.01)
+        end.touch()
         said = process.stderr.readline() + process.stderr.readline()
         check("still runs" in said, f"a child that lasts: {said}")
         process.wait(timeout=TIMEOUT_S)
-        path = bench.folder / "lasting.assaytrace"
+        paths = sorted(bench.folder.glob("lasting*.assaytrace"))
+        check(len(paths) == 1, f"a child that lasts: {paths} {said}")
+        path = paths[0]
         gate.touch()
         until = time.monotonic() + TIMEOUT_S
         while not of_kind(records(path, whole=False), FOOTER) and time.monotonic() < until:
