@@ -79,6 +79,8 @@ bool Area::take_place(int fd, const AreaHead& head) {
     void* map = ::mmap(nullptr, layout_.bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
                        fd, at);
     if (map == MAP_FAILED) return fail(std::string("cannot be mapped: ") + std::strerror(errno));
+    // Nobody wants hundreds of MiB of it in a core file.
+    ::madvise(map, layout_.bytes(), MADV_DONTDUMP);
     base_ = static_cast<uint8_t*>(map);
     shared_ = true;
     return true;
