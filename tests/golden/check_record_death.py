@@ -110,7 +110,9 @@ def check_random_deaths(bench):
             check("killed, crashed or left by _exit" in death.done.stderr, f"{death.name}: {death.done.stderr}")
             death.check_rows()
             death.check_names()
-            check(losses(death.found) == {UNFINISHED: 1}, f"{death.name}: lost {losses(death.found)}")
+            # Right behind a flush CUPTI has no buffer, and nothing is half written.
+            flushed = i % 3 == 0 and not losses(death.found)
+            check(flushed or losses(death.found) == {UNFINISHED: 1}, f"{death.name}: lost {losses(death.found)}")
             told = texts(death.found)
             spans = collections.Counter(
                 (told[struct.unpack_from("<I", record, 24)[0]].split()[0], struct.unpack_from("<I", record, 32)[0] & 2)
@@ -154,12 +156,11 @@ def check_death_while_writing(bench):
     """In the middle of what the recorder itself does: while a buffer is read, at the first blocks and at later ones, with
     nothing, half or all of a block in the file."""
     dice = random.Random(64)
-    never = bench.folder / "never"
     system = dict(bench.env, LD_PRELOAD=str(bench.fakes / "libassay_fake_system.so"),
                   ASAN_OPTIONS="verify_asan_link_order=0:" + bench.env["ASAN_OPTIONS"])
 
     def dies(name, what, env, script):
-        death = Death(bench, name, *script, "await", never, env=dict(env, **what), faults="", flags=("--flush-ms", "150"))
+        death = Death(bench, name, *script, "pause", 20_000_000, env=dict(env, **what), faults="", flags=("--flush-ms", "150"))
         check(death.done.returncode == 128 + signal.SIGKILL, f"{name}: {death.done.returncode} {death.done.stderr}")
         death.check_rows(ahead=1)
         death.check_names()
@@ -171,6 +172,8 @@ def check_death_while_writing(bench):
     for i in range(12):
         last = dice.randrange(1, 2 * 3900)
         dies(f"reading{i}", {"FAKE_DIE_AT_RECORD": str(last)}, bench.env, ("launch", 3900))
+    if bench.sanitized():  # It wants to be in front of the C library itself.
+        return
     for last in (1, 2, 3, 4, 5, 6):
         for most in (0, 40, 150_000, 1 << 20):
             # Blocks of a bank and of a buffer, each more than one.
@@ -187,6 +190,8 @@ def check_names(bench):
                         flags=("--flush-ms", "3600000"), env=env)
     found = records(bench.folder / "names.assaytrace")
     check(kernel_names(found) == {"first": 7}, f"names told ahead: {kernel_names(found)} {done.stderr_text}")
+    if "tsan" in bench.sanitized():  # The program writes over the name that the recorder reads.
+        return
     seen_both = lambda _, found: kernel_names(found)["first"] == 5
     bench.staged("again.assaytrace", ("kernel", "first", "launch", 5), seen_both,
                  ("unload", "second", "launch", 3, "kill"), flags=("--flush-ms", "200"), env=env)
