@@ -300,11 +300,11 @@ struct Clock {
 };
 
 enum class LostReason : uint32_t {
-  kTracer = 1,     // CUPTI dropped them: it had no buffer, or the device's was full
-  kMemory = 2,     // ranges of the host that found the recorder's memory full
-  kByteLimit = 3,  // the file had reached its limit
-  kWrite = 4,      // the file could not be written
-  kUnknown = 5,    // records that CUPTI delivered and could not be read
+  kTracer = 1,      // CUPTI dropped them: it had no buffer, or the device's was full
+  kMemory = 2,      // ranges of the host that found the recorder's memory full
+  kByteLimit = 3,   // the file had reached its limit
+  kWrite = 4,       // the file could not be written
+  kUnknown = 5,     // records that CUPTI delivered and could not be read
   kUnfinished = 6,  // calls and work of the device that had no end when the program ended
 };
 
@@ -332,10 +332,10 @@ enum class NoteCode : uint32_t {
   kTextsForgotten =
       13,  // names of ranges made room for others: value says how many. Nothing is lost
   kNoOperators =
-      14,  // operators were asked for and cannot be had: value 1 = their observer's fault
-  kNotShared = 15,   // what the recorder has in memory is lost where the process dies
-  kRescued = 16,     // the process died: value rows were found in the memory that it had shared
-  kNamesLost = 17,   // value kernels of these have no name: it was known to the process alone
+      14,           // operators were asked for and cannot be had: value 1 = their observer's fault
+  kNotShared = 15,  // what the recorder has in memory is lost where the process dies
+  kRescued = 16,    // the process died: value rows were found in the memory that it had shared
+  kNamesLost = 17,  // value kernels of these have no name: it was known to the process alone
 };
 
 struct Note {

@@ -51,18 +51,31 @@ __attribute__((no_sanitize("thread", "address"))) uint64_t look(const uint8_t* a
   return __atomic_load_n(reinterpret_cast<const uint64_t*>(at), __ATOMIC_RELAXED);
 }
 
-constexpr uint32_t kKindsWithBytes[] = {cupti::kMemcpy,
-                                        cupti::kMemset,
-                                        cupti::kKernel,
-                                        cupti::kDriver,
-                                        cupti::kRuntime,
-                                        cupti::kContext,
-                                        cupti::kConcurrentKernel,
-                                        cupti::kOverhead,
-                                        cupti::kMemcpy2,
-                                        cupti::kSynchronization,
-                                        cupti::kExternalCorrelation,
-                                        cupti::kGraphTrace};
+// What is read of a record of each kind that is recorded: none is shorter.
+struct LeastBytes {
+  uint32_t kind;
+  size_t bytes;
+};
+constexpr LeastBytes kLeastBytes[] = {{cupti::kMemcpy, sizeof(cupti::Memcpy)},
+                                      {cupti::kMemset, sizeof(cupti::Memset)},
+                                      {cupti::kKernel, sizeof(cupti::Kernel)},
+                                      {cupti::kDriver, sizeof(cupti::Api)},
+                                      {cupti::kRuntime, sizeof(cupti::Api)},
+                                      {cupti::kContext, sizeof(cupti::ContextRecord)},
+                                      {cupti::kConcurrentKernel, sizeof(cupti::Kernel)},
+                                      {cupti::kOverhead, sizeof(cupti::Overhead)},
+                                      {cupti::kMemcpy2, sizeof(cupti::MemcpyPeer)},
+                                      {cupti::kSynchronization, sizeof(cupti::Synchronization)},
+                                      {cupti::kExternalCorrelation, sizeof(cupti::External)},
+                                      {cupti::kGraphTrace, sizeof(cupti::GraphTrace)}};
+
+// 0 = no kind that is recorded.
+size_t least_bytes(uint32_t kind) {
+  for (const LeastBytes& least : kLeastBytes) {
+    if (least.kind == kind) return least.bytes;
+  }
+  return 0;
+}
 
 }  // namespace
 
@@ -70,7 +83,7 @@ void learn_record_bytes(const cupti::Functions& functions, RecordBytes& bytes) {
   constexpr size_t kBytes = 4096;
   constexpr ptrdiff_t kLongest = kBytes / 4;
   alignas(8) std::array<uint32_t, kBytes / 4> buffer;
-  for (const uint32_t kind : kKindsWithBytes) {
+  for (const auto& [kind, least] : kLeastBytes) {
     buffer.fill(kind);
     auto* data = reinterpret_cast<uint8_t*>(buffer.data());
     void* first = nullptr;
@@ -79,7 +92,8 @@ void learn_record_bytes(const cupti::Functions& functions, RecordBytes& bytes) {
     void* second = first;
     if (functions.next_record(data, kBytes, &second) != cupti::kSuccess) continue;
     const ptrdiff_t length = static_cast<uint8_t*>(second) - static_cast<uint8_t*>(first);
-    if (length <= 0 || length > kLongest || length % 8 != 0) continue;
+    if (length > kLongest || length % 8 != 0) continue;
+    if (length <= 0 || static_cast<size_t>(length) < least) continue;
     bytes[kind].store(static_cast<uint16_t>(length), std::memory_order_relaxed);
   }
 }
@@ -89,7 +103,9 @@ const uint8_t* RecordWalk::next() {
   const auto kind = static_cast<uint32_t>(look(buffer_ + at_));
   if (kind == 0) return nullptr;
   const uint16_t length = kind < bytes_.size() ? bytes_[kind].load(std::memory_order_relaxed) : 0;
-  if (length == 0 || at_ + length > size_) {
+  // The program may have written over what it shares before it crashed.
+  const size_t least = least_bytes(kind);
+  if (least == 0 || length < least || length % 8 != 0 || at_ + length > size_) {
     lost_ = true;
     return nullptr;
   }

@@ -266,16 +266,25 @@ void write_note(wire::NoteCode code, uint64_t value, const std::string& text, Tr
   file.add(wire::Kind::kNote, note);
 }
 
+// The program may have written over it.
+std::string printable(std::string text) {
+  for (char& c : text) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return text;
+}
+
 // The place of a process that is gone, mapped.
 SharedMemory::Rescued rescue_one(const uint8_t* base, const AreaLayout& layout, uint64_t session) {
   const auto& place = *reinterpret_cast<const SharedPlace*>(base);
   SharedMemory::Rescued rescued;
-  rescued.file.assign(place.path.data(), ::strnlen(place.path.data(), place.path.size()));
+  const std::string path(place.path.data(), ::strnlen(place.path.data(), place.path.size()));
+  rescued.file = printable(path);
   rescued.pid = place.pid;
   FileEnd end;
-  if (!find_end(rescued.file, session, place, end, rescued.problem)) return rescued;
+  if (!find_end(path, session, place, end, rescued.problem)) return rescued;
   TraceFile file;
-  if (!file.resume(rescued.file, session, place.max_bytes, end.end)) {
+  if (!file.resume(path, session, place.max_bytes, end.end)) {
     rescued.problem = std::strerror(file.error());
     return rescued;
   }

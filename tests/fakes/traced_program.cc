@@ -144,6 +144,29 @@ void see_operators(long count) {
   reinterpret_cast<void (*)(long)>(::dlsym(observer, "assay_fake_operators"))(count);
 }
 
+// A program that writes where it must not.
+[[noreturn]] void scribble(uint64_t seed) {
+  std::FILE* maps = std::fopen("/proc/self/maps", "r");
+  char line[512];
+  while (maps != nullptr && std::fgets(line, sizeof(line), maps) != nullptr) {
+    unsigned long from = 0;
+    unsigned long to = 0;
+    if (std::strstr(line, "/memfd:assay-record") == nullptr) continue;
+    std::sscanf(line, "%lx-%lx", &from, &to);
+    constexpr int kWords = 4000;
+    for (int i = 0; i < kWords; ++i) {
+      seed = seed * 6364136223846793005u + 1442695040888963407u;
+      // More of them where the tables are than where the buffers are, and some small numbers.
+      const uint64_t size = i % 4 == 0 ? to - from : i % 4 == 1 ? 8192 : 1 << 18;
+      auto* at = reinterpret_cast<uint32_t*>(from + (seed >> 20) % size / 4 * 4);
+      const bool is_use = reinterpret_cast<uint64_t>(at) == from;
+      if (!is_use) *at = static_cast<uint32_t>(i % 3 == 0 ? seed >> 33 : seed >> 58);
+    }
+  }
+  ::raise(SIGKILL);
+  std::abort();
+}
+
 void write_spent(const char* path) {
   timespec time = {};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -208,6 +231,8 @@ int main(int argc, char** argv) {
       write_memory(word);
     } else if (verb == "operators") {
       see_operators(number);
+    } else if (verb == "scribble") {
+      scribble(static_cast<uint64_t>(number));
     } else if (verb == "spent") {
       write_spent(word);
     } else if (verb == "push") {

@@ -181,6 +181,21 @@ def check_death_while_writing(bench):
                  ("ranges", 8000, "launch", 3900))
 
 
+def check_scribbled(bench):
+    """A program that has written over what it shares: nothing is promised of its rows, but the file is valid, or told to be
+    none, and `assay record` lives."""
+    for seed in range(60):
+        name = f"scribbled{seed}.assaytrace"
+        done = bench.record(name, "push", "a", "launch", 50 + seed * 100, "ranges", 20, "pause", 1000 * (seed % 40), "launch", 20,
+                            "scribble", seed + 1, flags=("--flush-ms", "20"))
+        check(done.returncode == 128 + signal.SIGKILL, f"{name}: {done.returncode} {done.stderr[-300:]}")
+        told = bench.folder / name
+        if told.exists():
+            records(told)
+        else:
+            check("in shared memory is lost" in done.stderr or "whole block" in done.stderr, f"{name}: {done.stderr[-300:]}")
+
+
 def check_names(bench):
     """Names that were known while the program lived, at an address that another module's kernel has later: never the
     one for the other."""
@@ -322,7 +337,7 @@ def main():
     parser.add_argument("--fakes", required=True, type=pathlib.Path)
     parser.add_argument("--only", default="")
     arguments = parser.parse_args()
-    parts = (check_random_deaths, check_killed_from_outside, check_death_while_writing, check_names, check_other_processes, check_parent_killed,
+    parts = (check_random_deaths, check_killed_from_outside, check_death_while_writing, check_scribbled, check_names, check_other_processes, check_parent_killed,
              check_refused, check_limits)
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(str(pathlib.Path(arguments.assay).resolve()), arguments.fakes.resolve(), pathlib.Path(folder))
