@@ -69,6 +69,8 @@ sanitizers:
 	ctest --preset tsan -R '^(unit/base|unit/ingest|property/ingest)$$'
 	ASSAY_RECORD_LIBRARY=$(CURDIR)/build/tsan/libassay_record.so python3 tests/golden/check_record.py \
 	  --assay build/dev/assay --fakes build/tsan/fake_gpu
+	ASSAY_RECORD_LIBRARY=$(CURDIR)/build/tsan/libassay_record.so python3 tests/golden/check_record_death.py \
+	  --assay build/dev/assay --fakes build/tsan/fake_gpu
 
 # The speed claims of bench/README.md, measured here (about ten minutes).
 bench:
