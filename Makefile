@@ -71,6 +71,8 @@ sanitizers:
 	  --assay build/dev/assay --fakes build/tsan/fake_gpu
 	ASSAY_RECORD_AMD_LIBRARY=$(CURDIR)/build/tsan/libassay_record_amd.so ASSAY_RECORD_LIBRARY=$(CURDIR)/build/tsan/libassay_record.so \
 	  python3 tests/golden/check_record_amd.py --assay build/dev/assay --build build/tsan
+	ASSAY_RECORD_LIBRARY=$(CURDIR)/build/tsan/libassay_record.so python3 tests/golden/check_record_death.py \
+	  --assay build/dev/assay --fakes build/tsan/fake_gpu
 
 # The speed claims of bench/README.md, measured here (about ten minutes).
 bench:

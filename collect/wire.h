@@ -111,6 +111,16 @@ struct String {
   uint32_t reserved;
 };
 
+constexpr size_t padded(size_t bytes) { return (bytes + 7) & ~size_t{7}; }
+
+// Of a text of at most kMaxText bytes.
+constexpr String string_record(uint32_t id, size_t length) {
+  return {{Kind::kString, static_cast<uint16_t>(sizeof(String) + padded(length))},
+          id,
+          static_cast<uint32_t>(length),
+          0};
+}
+
 enum class Domain : uint16_t { kRuntime = 0, kDriver = 1, kHsa = 2 };
 
 // start and end are tracer times in nanoseconds from here on, unless told otherwise.
@@ -309,11 +319,12 @@ struct Clock {
 };
 
 enum class LostReason : uint32_t {
-  kTracer = 1,     // the tracer dropped them: it had no buffer, or the device's was full
-  kMemory = 2,     // ranges of the host that found the recorder's memory full
-  kByteLimit = 3,  // the file had reached its limit
-  kWrite = 4,      // the file could not be written
-  kUnknown = 5,    // records that CUPTI delivered and could not be read
+  kTracer = 1,      // the tracer dropped them: it had no buffer, or the device's was full
+  kMemory = 2,      // ranges of the host that found the recorder's memory full
+  kByteLimit = 3,   // the file had reached its limit
+  kWrite = 4,       // the file could not be written
+  kUnknown = 5,     // records that were delivered and could not be read
+  kUnfinished = 6,  // calls and work of the device that had no end when the program ended
 };
 
 struct Lost {
@@ -343,6 +354,9 @@ enum class NoteCode : uint32_t {
       14,  // operators were asked for and cannot be had: value 1 = their observer's fault
   kOldRocprofiler = 15,      // rocprofiler-sdk before 0.5: value is its version
   kRocprofilerRefused = 16,  // rocprofiler-sdk answers with an error: value is its status
+  kNotShared = 17,           // what the recorder has in memory is lost where the process dies
+  kRescued = 18,    // the process died: value rows were found in the memory that it had shared
+  kNamesLost = 19,  // value kernels of these have no name: it was known to the process alone
 };
 
 struct Note {

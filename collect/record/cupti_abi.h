@@ -54,6 +54,8 @@ constexpr uint32_t kFlushForced = 1;     // CUPTI_ACTIVITY_FLAG_FLUSH_FORCED
 constexpr int kThreadIdSystem = 1;       // CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM
 constexpr int kCallbackDriverApi = 1;    // CUPTI_CB_DOMAIN_DRIVER_API
 constexpr int kCallbackRuntimeApi = 2;   // CUPTI_CB_DOMAIN_RUNTIME_API
+constexpr int kCallbackResource = 3;     // CUPTI_CB_DOMAIN_RESOURCE
+constexpr uint32_t kModuleUnload = 7;    // CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING
 constexpr uint8_t kMemcpyIsAsync = 1;    // CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC
 constexpr uint32_t kOldestVersion = 17;  // of CUDA 11.6
 constexpr uint32_t kTakesNoBuffer = 27;  // of CUDA 12.9: from here on a NULL buffer is an answer
@@ -238,6 +240,7 @@ struct Functions {
 
   int (*register_timestamp)(uint64_t (*now)());
   int (*set_attribute)(int attribute, size_t* size, void* value);
+  int (*enable_callback)(uint32_t on, void* subscriber, int domain, uint32_t callback);
   // From CUDA 12.5 on. Single functions of a kind that is on; switching the kind on forgets them.
   int (*enable_runtime_call)(uint32_t function, uint8_t on);
   int (*enable_driver_call)(uint32_t function, uint8_t on);

@@ -20,6 +20,7 @@ bool bind(void* library, const char* name, Function*& function) {
 bool bind_all(void* library, cupti::Functions& to) {
   bind(library, "cuptiActivityRegisterTimestampCallback", to.register_timestamp);
   bind(library, "cuptiActivitySetAttribute", to.set_attribute);
+  bind(library, "cuptiEnableCallback", to.enable_callback);
   bind(library, "cuptiActivityEnableRuntimeApi", to.enable_runtime_call);
   bind(library, "cuptiActivityEnableDriverApi", to.enable_driver_call);
   return bind(library, "cuptiGetVersion", to.get_version) &&

@@ -1,6 +1,7 @@
 #include "collect/record/decoder.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 namespace assay::record {
@@ -34,15 +35,144 @@ wire::Copy copy_of(const From& from) {
   return to;
 }
 
+// Where one of what every record with times and a correlation has is missing, it is not written.
+template <typename Record>
+bool has_times(const void* record) {
+  const auto from = read<Record>(record);
+  return from.start != 0 && from.end >= from.start;
+}
+template <typename Record>
+bool is_whole_work(const void* record) {
+  return has_times<Record>(record) && read<Record>(record).correlation != 0;
+}
+
+// Another library may be writing there.
+__attribute__((no_sanitize("thread", "address"))) uint64_t look(const uint8_t* at) {
+  return __atomic_load_n(reinterpret_cast<const uint64_t*>(at), __ATOMIC_RELAXED);
+}
+
+// What is read of a record of each kind that is recorded: none is shorter.
+struct LeastBytes {
+  uint32_t kind;
+  size_t bytes;
+};
+constexpr LeastBytes kLeastBytes[] = {{cupti::kMemcpy, sizeof(cupti::Memcpy)},
+                                      {cupti::kMemset, sizeof(cupti::Memset)},
+                                      {cupti::kKernel, sizeof(cupti::Kernel)},
+                                      {cupti::kDriver, sizeof(cupti::Api)},
+                                      {cupti::kRuntime, sizeof(cupti::Api)},
+                                      {cupti::kContext, sizeof(cupti::ContextRecord)},
+                                      {cupti::kConcurrentKernel, sizeof(cupti::Kernel)},
+                                      {cupti::kOverhead, sizeof(cupti::Overhead)},
+                                      {cupti::kMemcpy2, sizeof(cupti::MemcpyPeer)},
+                                      {cupti::kSynchronization, sizeof(cupti::Synchronization)},
+                                      {cupti::kExternalCorrelation, sizeof(cupti::External)},
+                                      {cupti::kGraphTrace, sizeof(cupti::GraphTrace)}};
+
+// 0 = no kind that is recorded.
+size_t least_bytes(uint32_t kind) {
+  for (const LeastBytes& least : kLeastBytes) {
+    if (least.kind == kind) return least.bytes;
+  }
+  return 0;
+}
+
 }  // namespace
 
-void Decoder::decode(uint8_t* buffer, size_t valid) {
+void learn_record_bytes(const cupti::Functions& functions, RecordBytes& bytes) {
+  constexpr size_t kBytes = 4096;
+  constexpr ptrdiff_t kLongest = kBytes / 4;
+  alignas(8) std::array<uint32_t, kBytes / 4> buffer;
+  for (const auto& [kind, least] : kLeastBytes) {
+    buffer.fill(kind);
+    auto* data = reinterpret_cast<uint8_t*>(buffer.data());
+    void* first = nullptr;
+    if (functions.next_record(data, kBytes, &first) != cupti::kSuccess || first == nullptr)
+      continue;
+    void* second = first;
+    if (functions.next_record(data, kBytes, &second) != cupti::kSuccess) continue;
+    const ptrdiff_t length = static_cast<uint8_t*>(second) - static_cast<uint8_t*>(first);
+    if (length > kLongest || length % 8 != 0) continue;
+    if (length <= 0 || static_cast<size_t>(length) < least) continue;
+    bytes[kind].store(static_cast<uint16_t>(length), std::memory_order_relaxed);
+  }
+}
+
+const uint8_t* RecordWalk::next() {
+  if (at_ + sizeof(uint64_t) > size_) return nullptr;
+  const auto kind = static_cast<uint32_t>(look(buffer_ + at_));
+  if (kind == 0) return nullptr;
+  const uint16_t length = kind < bytes_.size() ? bytes_[kind].load(std::memory_order_relaxed) : 0;
+  // The program may have written over what it shares before it crashed.
+  const size_t least = least_bytes(kind);
+  if (least == 0 || length < least || length % 8 != 0 || at_ + length > size_) {
+    lost_ = true;
+    return nullptr;
+  }
+  const uint8_t* record = buffer_ + at_;
+  at_ += length;
+  return record;
+}
+
+bool is_whole(const void* record) {
+  switch (read<uint32_t>(record)) {
+    case cupti::kRuntime:
+    case cupti::kDriver:
+      return is_whole_work<cupti::Api>(record) && read<cupti::Api>(record).thread != 0;
+    case cupti::kKernel:
+    case cupti::kConcurrentKernel:
+      return is_whole_work<cupti::Kernel>(record) && read<cupti::Kernel>(record).name != nullptr;
+    case cupti::kMemcpy:
+      return is_whole_work<cupti::Memcpy>(record);
+    case cupti::kMemcpy2:
+      return is_whole_work<cupti::MemcpyPeer>(record);
+    case cupti::kMemset:
+      return is_whole_work<cupti::Memset>(record);
+    case cupti::kGraphTrace:
+      return is_whole_work<cupti::GraphTrace>(record);
+    case cupti::kSynchronization:
+      return has_times<cupti::Synchronization>(record);
+    case cupti::kOverhead:
+      return has_times<cupti::Overhead>(record);
+    case cupti::kExternalCorrelation:
+      return read<cupti::External>(record).correlation != 0;
+    default:
+      return true;
+  }
+}
+
+KernelName name_in(const uint8_t* record) {
+  const auto kind = static_cast<uint32_t>(look(record));
+  if (kind != cupti::kKernel && kind != cupti::kConcurrentKernel) return {};
+  static_assert(offsetof(cupti::Kernel, name) % 8 == 0);
+  const uint64_t name = look(record + offsetof(cupti::Kernel, name));
+  return {reinterpret_cast<const char*>(name), name != 0};
+}
+
+void Decoder::decode_left(const RecordBytes& bytes, const uint8_t* buffer, size_t size,
+                          uint64_t done) {
+  RecordWalk walk(bytes, buffer, size);
+  while (const uint8_t* record = walk.next()) {
+    if (done > 0) {
+      --done;
+    } else if (is_whole(record)) {
+      add(record);
+    } else {
+      file_.count_lost(wire::LostReason::kUnfinished, 1);
+    }
+  }
+  if (walk.is_lost()) file_.count_lost(wire::LostReason::kUnknown, 1);
+}
+
+void Decoder::decode(const cupti::Functions& functions, uint8_t* buffer, size_t valid,
+                     uint64_t& progress) {
   void* record = nullptr;
   int result = cupti::kSuccess;
   while (valid > 0) {
-    result = functions_.next_record(buffer, valid, &record);
+    result = functions.next_record(buffer, valid, &record);
     if (result != cupti::kSuccess || record == nullptr) break;
     add(record);
+    ++progress;
   }
   // The end of a buffer is told by kMaxLimitReached; anything else leaves records unread.
   if (valid > 0 && result != cupti::kMaxLimitReached) {
@@ -82,7 +212,7 @@ void Decoder::add_call(const cupti::Api& from, wire::Domain domain) {
   to.start = from.start;
   to.end = from.end;
   to.thread = from.thread;
-  to.name = function_name(domain, from.function);
+  to.name = names_.of_call(domain, from.function);
   to.domain = domain;
   to.function = static_cast<uint16_t>(from.function);
   to.result = static_cast<int32_t>(from.result);
@@ -98,7 +228,7 @@ void Decoder::add_kernel(const cupti::Kernel& from) {
   to.device = from.device;
   to.context = from.context;
   to.stream = from.stream;
-  to.name = kernel_name(from.name);
+  to.name = names_.of_kernel(from.name);
   for (int i = 0; i < 3; ++i) {
     to.grid[i] = static_cast<uint32_t>(from.grid[i]);
     to.block[i] = static_cast<uint32_t>(from.block[i]);
@@ -190,30 +320,6 @@ void Decoder::add_rest(const void* record, uint32_t kind) {
     to.null_stream = from.null_stream;
     file_.add(wire::Kind::kContext, to);
   }
-}
-
-uint32_t Decoder::function_name(wire::Domain domain, uint32_t function) {
-  constexpr uint32_t kMostFunctions = 1 << 16;
-  if (function >= kMostFunctions) return wire::kNoString;
-  std::vector<uint32_t>& names = function_names_[static_cast<size_t>(domain)];
-  if (function >= names.size()) names.resize(function + 1);
-  if (names[function] != wire::kNoString) return names[function];
-  const int callback_domain =
-      domain == wire::Domain::kDriver ? cupti::kCallbackDriverApi : cupti::kCallbackRuntimeApi;
-  const char* name = nullptr;
-  const bool named = functions_.callback_name(callback_domain, function, &name) == 0;
-  names[function] = file_.text(named && name != nullptr ? name : "unknown call");
-  return names[function];
-}
-
-uint32_t Decoder::kernel_name(const char* name) {
-  if (name == nullptr) return wire::kNoString;
-  Name& known = kernel_names_[name];
-  if (known.id == wire::kNoString || known.text != name) {
-    known.text = name;
-    known.id = file_.text(name);
-  }
-  return known.id;
 }
 
 }  // namespace assay::record

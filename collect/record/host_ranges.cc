@@ -30,30 +30,69 @@ uint32_t this_thread() {
 
 HostRanges::Open HostRanges::opened(std::string_view domain, std::string_view name,
                                     uint32_t category) {
-  return {this_thread(), texts_.hold(domain), texts_.hold(name),
-          category,      monotonic_ns(),      is_capture(name)};
+  return {this_thread(),
+          texts_.hold(domain),
+          texts_.hold(name),
+          category,
+          monotonic_ns(),
+          is_capture(name),
+          0};
+}
+
+// What is open is told where the process dies: as far as there are places.
+void HostRanges::share(Open& open, uint32_t flags) {
+  if (free_open_.empty() || !room_for({open.name, open.domain})) return;
+  define({open.name, open.domain});
+  open.shared = free_open_.back();
+  free_open_.pop_back();
+  SharedOpenRange& place = area_->place().open[open.shared - 1];
+  place.thread = open.thread;
+  place.name = open.name;
+  place.domain = open.domain;
+  place.category = open.category;
+  place.flags = flags;
+  place.start.store(open.start, std::memory_order_release);
 }
 
 void HostRanges::forget(const Open& open) {
+  if (open.shared != 0) {
+    area_->place().open[open.shared - 1].start.store(0, std::memory_order_release);
+    free_open_.push_back(open.shared);
+  }
   texts_.release(open.domain);
   texts_.release(open.name);
 }
 
-// For one record with these texts, which the file then needs.
-bool HostRanges::room_for(std::initializer_list<uint32_t> texts) {
-  const bool fits = waiting() < most_waiting_ && texts_.waiting_bytes() < most_text_bytes_ &&
-                    std::find(texts.begin(), texts.end(), kLostText) == texts.end();
-  if (!fits) {
-    ++lost_;
-    return false;
-  }
+// For one record with these texts.
+bool HostRanges::room_for(std::initializer_list<uint32_t> texts) const {
+  const size_t most_bytes = 256 + texts.size() * (sizeof(wire::String) + wire::kMaxText + 8);
+  return waiting() < most_waiting_ && log_.room() >= most_bytes &&
+         std::find(texts.begin(), texts.end(), kLostText) == texts.end();
+}
+
+// Texts that the file does not have yet and needs.
+void HostRanges::define(std::initializer_list<uint32_t> texts) {
   for (const uint32_t text : texts) texts_.write(text);
+  if (texts_.waiting_bytes() == 0) return;
+  for (const auto& [id, value] : texts_.fetch()) {
+    const wire::String record = wire::string_record(id, value.size());
+    log_.add(&record, sizeof(record), value.data(), value.size());
+  }
+}
+
+template <typename Record>
+void HostRanges::keep(wire::Kind kind, Record record, std::initializer_list<uint32_t> texts) {
+  if (!room_for(texts)) {
+    ++lost_;
+    return;
+  }
+  define(texts);
+  record.header = {kind, sizeof(Record)};
+  log_.add(&record, sizeof(record));
   waiting_.fetch_add(1, std::memory_order_relaxed);
-  return true;
 }
 
 void HostRanges::keep_range(const Open& open, uint32_t flags) {
-  if (!room_for({open.name, open.domain})) return;
   wire::Range range = {};
   range.thread = open.thread;
   range.start = open.start;
@@ -62,12 +101,25 @@ void HostRanges::keep_range(const Open& open, uint32_t flags) {
   range.domain = open.domain;
   range.flags = flags;
   range.category = open.category;
-  ranges_.push_back(range);
+  keep(wire::Kind::kRange, range, {open.name, open.domain});
 }
 
-int HostRanges::push(std::string_view domain, std::string_view name, uint32_t category) {
+void HostRanges::use(Area& area) {
   const std::lock_guard lock(mutex_);
-  const Open added = opened(domain, name, category);
+  log_.use(area);
+  area_ = &area;
+  if (!area.is_shared()) return;
+  for (uint32_t i = SharedPlace::kMostOpen; i > 0; --i) free_open_.push_back(i);
+  for (auto& [thread, stack] : stacks_) {
+    for (Open& range : stack) share(range, wire::kPushPop);
+  }
+  for (auto& [id, range] : started_) share(range, 0);
+}
+
+int HostRanges::push(std::string_view domain, std::string_view name, uint32_t category, bool keep) {
+  const std::lock_guard lock(mutex_);
+  Open added = opened(domain, name, category);
+  if (keep) share(added, wire::kPushPop);
   std::vector<Open>& open = stack(added.thread);
   int depth = 0;
   for (const Open& range : open) depth += range.domain == added.domain ? 1 : 0;
@@ -95,10 +147,12 @@ int HostRanges::pop(std::string_view domain, bool keep, bool& captures) {
   return depth;
 }
 
-uint64_t HostRanges::start(std::string_view domain, std::string_view name, uint32_t category) {
+uint64_t HostRanges::start(std::string_view domain, std::string_view name, uint32_t category,
+                           bool keep) {
   const std::lock_guard lock(mutex_);
   const uint64_t id = next_start_++;
-  started_[id] = opened(domain, name, category);
+  Open& added = started_[id] = opened(domain, name, category);
+  if (keep) share(added, 0);
   return id;
 }
 
@@ -120,7 +174,7 @@ void HostRanges::mark(std::string_view domain, std::string_view name) {
   const std::lock_guard lock(mutex_);
   mark.name = texts_.hold(name);
   mark.domain = texts_.hold(domain);
-  if (room_for({mark.name, mark.domain})) marks_.push_back(mark);
+  keep(wire::Kind::kMark, mark, {mark.name, mark.domain});
   texts_.release(mark.name);
   texts_.release(mark.domain);
 }
@@ -130,7 +184,7 @@ void HostRanges::name_thread(uint32_t thread, std::string_view name) {
   named.thread = thread;
   const std::lock_guard lock(mutex_);
   named.name = texts_.hold(name);
-  if (room_for({named.name})) threads_.push_back(named);
+  keep(wire::Kind::kThread, named, {named.name});
   texts_.release(named.name);
 }
 
@@ -152,7 +206,7 @@ void HostRanges::add(const OperatorSeen& seen) {
   op.strides = hold(seen.strides);
   op.concrete = hold(seen.concrete);
   const auto texts = {op.name, op.dims, op.types, op.strides, op.concrete};
-  if (room_for(texts)) operators_.push_back(op);
+  keep(wire::Kind::kOperator, op, texts);
   for (const uint32_t text : texts) texts_.release(text);
 }
 
@@ -161,43 +215,46 @@ uint64_t HostRanges::texts_forgotten() {
   return texts_.forgotten();
 }
 
-bool HostRanges::fetch(TraceFile& file) {
-  std::vector<Texts::Definition> texts;
-  std::vector<wire::Range> ranges;
-  std::vector<wire::Mark> marks;
-  std::vector<wire::ThreadName> threads;
-  std::vector<wire::Operator> operators;
+void HostRanges::add(wire::Window window) {
+  window.header = {wire::Kind::kWindow, sizeof(window)};
+  const std::lock_guard lock(mutex_);
+  if (log_.room() >= sizeof(window)) log_.add(&window, sizeof(window));
+}
+
+bool HostRanges::fetch(TraceFile& file, SourceProgress& progress) {
+  bool any = false;
   uint64_t lost = 0;
   {
     const std::lock_guard lock(mutex_);
-    texts = texts_.fetch();
-    ranges.swap(ranges_);
-    marks.swap(marks_);
-    threads.swap(threads_);
-    operators.swap(operators_);
+    any = log_.swap();
     std::swap(lost, lost_);
     waiting_.store(0, std::memory_order_relaxed);
   }
-  for (const auto& [id, value] : texts) file.define(id, value);
-  for (const wire::Range& range : ranges) file.add(wire::Kind::kRange, range);
-  for (const wire::Mark& mark : marks) file.add(wire::Kind::kMark, mark);
-  for (const wire::ThreadName& thread : threads) file.add(wire::Kind::kThread, thread);
-  for (const wire::Operator& op : operators) file.add(wire::Kind::kOperator, op);
   file.count_lost(wire::LostReason::kMemory, lost);
-  return !ranges.empty() || !marks.empty() || !threads.empty() || !operators.empty() || lost > 0;
+  if (!any) return lost > 0;
+  log_.write_full(file, progress);
+  file.flush();
+  log_.give_back();
+  return true;
 }
 
-void HostRanges::end_all(TraceFile& file) {
+void HostRanges::end_all(TraceFile& file, SourceProgress& progress) {
   {
     const std::lock_guard lock(mutex_);
     for (auto& [thread, open] : stacks_) {
-      for (const Open& range : open) keep_range(range, wire::kPushPop | wire::kStillOpen);
+      for (const Open& range : open) {
+        keep_range(range, wire::kPushPop | wire::kStillOpen);
+        forget(range);
+      }
       open.clear();
     }
-    for (auto& [id, range] : started_) keep_range(range, wire::kStillOpen);
+    for (auto& [id, range] : started_) {
+      keep_range(range, wire::kStillOpen);
+      forget(range);
+    }
     started_.clear();
   }
-  fetch(file);
+  fetch(file, progress);
 }
 
 }  // namespace assay::record

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "collect/operators/sink.h"
+#include "collect/record/host_log.h"
 #include "collect/record/texts.h"
 #include "collect/record/trace_file.h"
 #include "collect/wire.h"
@@ -25,28 +26,29 @@ class HostRanges {
   // most_waiting: ranges, marks and names until a fetch. most_text_bytes: of all distinct texts.
   // capture: ranges of this name are told apart; empty = none is.
   HostRanges(size_t most_waiting, size_t most_text_bytes, std::string capture)
-      : most_waiting_(most_waiting),
-        most_text_bytes_(most_text_bytes),
-        capture_(std::move(capture)),
-        texts_(most_text_bytes) {}
+      : most_waiting_(most_waiting), capture_(std::move(capture)), texts_(most_text_bytes) {}
 
-  // An empty domain is the default one.
+  // An empty domain is the default one. keep: the range is told should the process die inside it.
   // depth: of the ranges that are open in this domain on this thread, before (push) or after (pop);
   // negative when there is none to pop.
-  int push(std::string_view domain, std::string_view name, uint32_t category);
+  int push(std::string_view domain, std::string_view name, uint32_t category, bool keep);
   // captures: the range that ended has the name `capture`. keep: write it down.
   int pop(std::string_view domain, bool keep, bool& captures);
-  uint64_t start(std::string_view domain, std::string_view name, uint32_t category);
+  uint64_t start(std::string_view domain, std::string_view name, uint32_t category, bool keep);
   bool end(uint64_t id, bool keep, bool& captures);
   void mark(std::string_view domain, std::string_view name);
   void name_thread(uint32_t thread, std::string_view name);
   void add(const OperatorSeen& seen);
+  void add(wire::Window window);
   bool is_capture(std::string_view name) const { return !capture_.empty() && name == capture_; }
 
-  // Moves everything gathered to the file. True: something was there.
-  bool fetch(TraceFile& file);
+  // From here on what is gathered lies in the area, which must outlive this.
+  void use(Area& area);
+  // Moves everything gathered to the file, whose block with it is written when this returns. True:
+  // something was there. progress: of the file.
+  bool fetch(TraceFile& file, SourceProgress& progress);
   // The ranges that nobody has ended yet, as ending now.
-  void end_all(TraceFile& file);
+  void end_all(TraceFile& file, SourceProgress& progress);
   size_t waiting() const { return waiting_.load(std::memory_order_relaxed); }
   // How many texts were forgotten so far because others needed their place.
   uint64_t texts_forgotten();
@@ -60,26 +62,29 @@ class HostRanges {
     uint32_t category;
     uint64_t start;
     bool captures;
+    uint32_t shared;  // its place + 1 among those that outlive the process; 0 = none
   };
 
   std::vector<Open>& stack(uint32_t thread) { return stacks_[thread]; }
   Open opened(std::string_view domain, std::string_view name, uint32_t category);
+  void share(Open& open, uint32_t flags);
   void keep_range(const Open& open, uint32_t flags);
   void forget(const Open& open);
-  bool room_for(std::initializer_list<uint32_t> texts);
+  bool room_for(std::initializer_list<uint32_t> texts) const;
+  void define(std::initializer_list<uint32_t> texts);
+  template <typename Record>
+  void keep(wire::Kind kind, Record record, std::initializer_list<uint32_t> texts);
 
   const size_t most_waiting_;
-  const size_t most_text_bytes_;
   const std::string capture_;
   std::mutex mutex_;
   Texts texts_;
   std::unordered_map<uint32_t, std::vector<Open>> stacks_;  // by thread
   std::unordered_map<uint64_t, Open> started_;
   uint64_t next_start_ = 1;
-  std::vector<wire::Range> ranges_;
-  std::vector<wire::Mark> marks_;
-  std::vector<wire::ThreadName> threads_;
-  std::vector<wire::Operator> operators_;
+  HostLog log_;
+  Area* area_ = nullptr;
+  std::vector<uint32_t> free_open_;  // places of the area for open ranges
   std::atomic<size_t> waiting_ = 0;
   uint64_t lost_ = 0;
 };

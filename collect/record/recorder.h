@@ -5,6 +5,7 @@
 // the program, and what fails is one line on stderr and a note in the file.
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -13,10 +14,13 @@
 #include <string_view>
 #include <vector>
 
+#include "collect/record/buffers.h"
 #include "collect/record/cupti_library.h"
 #include "collect/record/decoder.h"
 #include "collect/record/host_ranges.h"
+#include "collect/record/live_names.h"
 #include "collect/record/settings.h"
+#include "collect/record/shared_area.h"
 #include "collect/record/trace_file.h"
 
 namespace assay::record {
@@ -47,23 +51,25 @@ class Recorder {
  private:
   explicit Recorder(bool forked);
 
-  struct Buffer {
-    uint8_t* data;
-    size_t size;
-    size_t valid;
-  };
   enum class State : uint8_t { kIdle, kRunning, kFinished };
 
+  static constexpr size_t kRangesWorthWaking = 1 << 13;
+
   static void in_forked_child();
+  static void on_callback(void* user, int domain, uint32_t callback, const void* info);
   static void on_buffer_requested(uint8_t** buffer, size_t* size, size_t* most_records);
-  uint8_t* buffer_for_records();
   uint64_t dropped_by_tracer(void* context, uint32_t stream);
   void count_dropped(uint64_t count);
   static void on_buffer_completed(void* context, uint32_t stream, uint8_t* buffer, size_t size,
                                   size_t valid);
 
+  // recorder.cc
   bool ensure_running();
-  void write_process();
+  bool share();
+  void note(wire::NoteCode code, int64_t value, const std::string& text);
+
+  // tracing.cc
+  void share_tracer();
   void choose_cupti();
   int try_cupti();
   std::string with_kineto(const std::string& text) const;
@@ -71,21 +77,26 @@ class Recorder {
   void switch_clock();
   void start_tracing();
   void explain(int result, const char* doing);
-  void note(wire::NoteCode code, int64_t value, const std::string& text);
   void open_window(wire::WindowReason reason);
   void close_window(wire::WindowReason reason);
   bool enable(uint32_t kind);
   void enable_host_kinds();
   void find_quiet_calls();
   void enable_device_kinds();
-  void disable_kinds(const uint32_t* kinds, size_t count);
+  void disable_host_kinds();
+  void disable_device_kinds();
   void capture_opened();
   void capture_closed();
 
+  // writing.cc
   void write_until_finished();
+  void write_process();
   void wait_for_work();
   void drain();
+  void look_ahead();
+  void publish_lost();
   void periodic_flush(bool forced);
+  wire::Clock read_clocks(bool traced);
   void write_clock();
   void write_devices();
   void poll_control();
@@ -99,7 +110,10 @@ class Recorder {
   const bool forked_;
   std::atomic<State> state_ = State::kIdle;
   std::mutex start_mutex_;  // one attach at a time
-  TraceFile file_;          // the writing thread's, once it runs
+  Area area_;
+  TraceFile file_;  // the writing thread's, once it runs
+  ProgressLog progress_;
+  std::unique_ptr<LiveNames> names_;
   std::unique_ptr<Decoder> decoder_;
   std::unique_ptr<HostRanges> ranges_;
   CuptiLibrary cupti_;
@@ -115,14 +129,11 @@ class Recorder {
   bool device_on_ = false;
   std::vector<uint32_t> quiet_runtime_;  // CUPTI's numbers of the calls of quiet_calls.h
   std::vector<uint32_t> quiet_driver_;
-  std::vector<wire::Window> windows_;  // not yet written
-  std::vector<std::pair<wire::Note, std::string>> notes_;
+  std::vector<std::pair<wire::Note, std::string>> notes_;  // not yet written
 
   std::mutex queue_mutex_;
   std::condition_variable work_;
-  std::vector<Buffer> completed_;
-  std::vector<uint8_t*> free_;
-  size_t buffers_made_ = 0;
+  Buffers buffers_;
   uint64_t dropped_ = 0;
   bool stop_asked_ = false;
   bool writer_done_ = false;
@@ -133,6 +144,7 @@ class Recorder {
   uint32_t control_seen_ = 0;
   const wire::Control* control_ = nullptr;
   uint32_t attached_told_ = 0;
+  std::chrono::milliseconds look_again_{1};  // for new names, in buffers that CUPTI is filling
   bool devices_written_ = false;
   bool file_ended_ = false;
   bool told_trouble_ = false;            // under window_mutex_

@@ -40,6 +40,7 @@ Settings settings_from_environment() {
   settings.torch_modules = says("ASSAY_RECORD_TORCH_MODULES", "hooks");
   settings.capture_range = text("ASSAY_RECORD_RANGE");
   settings.control = text("ASSAY_RECORD_CONTROL");
+  settings.shared = text("ASSAY_RECORD_SHARED");
   settings.version = text("ASSAY_RECORD_VERSION");
   settings.session = number("ASSAY_RECORD_SESSION", 0, 16);
   settings.max_bytes = number("ASSAY_RECORD_MAX_BYTES", settings.max_bytes);

@@ -14,6 +14,8 @@ struct Settings {
   std::string torch;                   // ASSAY_RECORD_TORCH: the observer of PyTorch's operators
   std::string capture_range;           // ASSAY_RECORD_RANGE: record only while it is open
   std::string control;                 // ASSAY_RECORD_CONTROL: a file holding a wire::Control
+  std::string shared;                  // ASSAY_RECORD_SHARED: memory that outlives this process;
+                                       // "none" = it was refused; empty = nobody asks for it
   std::string version;                 // ASSAY_RECORD_VERSION
   uint64_t session = 0;                // ASSAY_RECORD_SESSION, hexadecimal
   uint64_t max_bytes = 4ull << 30;     // ASSAY_RECORD_MAX_BYTES, of one process's file
@@ -27,6 +29,9 @@ struct Settings {
   // Nothing is recorded until a range or a signal says so.
   bool starts_paused() const { return !capture_range.empty() || !control.empty(); }
 };
+
+// ASSAY_RECORD_SHARED where there is none although one was wanted.
+constexpr const char* kNoSharedMemory = "none";
 
 Settings settings_from_environment();
 

@@ -21,8 +21,6 @@ std::string with_process(const std::string& path, int again) {
   return path.substr(0, dot) + mark + path.substr(dot);
 }
 
-constexpr size_t padded(size_t bytes) { return (bytes + 7) & ~size_t{7}; }
-
 }  // namespace
 
 TraceFile::~TraceFile() {
@@ -47,21 +45,44 @@ bool TraceFile::open(const Settings& settings) {
     broken_ = true;
     return false;
   }
-  session_ = settings.session;
-  max_bytes_ = settings.max_bytes;
-  block_bytes_ = std::clamp<size_t>(static_cast<size_t>(max_bytes_ / 8), kReserved, kBlockBytes);
-  block_.reserve(block_bytes_ + sizeof(wire::BlockHeader));
-  block_.resize(sizeof(wire::BlockHeader));
+  limit(settings.session, settings.max_bytes);
   return true;
 }
 
-void TraceFile::begin() {
+void TraceFile::limit(uint64_t session, uint64_t max_bytes) {
+  session_ = session;
+  max_bytes_ = max_bytes;
+  block_bytes_ = std::clamp<size_t>(static_cast<size_t>(max_bytes_ / 8), kReserved, kBlockBytes);
+  block_.reserve(block_bytes_ + sizeof(wire::BlockHeader));
+  block_.resize(sizeof(wire::BlockHeader));
+}
+
+bool TraceFile::resume(const std::string& path, uint64_t session, uint64_t max_bytes,
+                       const End& end) {
+  path_ = path;
+  fd_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+  const auto at = static_cast<off_t>(end.bytes);
+  const bool whole = fd_ >= 0 && ::lseek(fd_, 0, SEEK_END) >= at;
+  if (!whole || ::ftruncate(fd_, at) != 0 || ::lseek(fd_, at, SEEK_SET) != at) {
+    error_ = fd_ >= 0 && !whole ? EIO : errno;
+    broken_ = true;
+    return false;
+  }
+  limit(session, max_bytes);
+  bytes_ = end.bytes;
+  sequence_ = end.sequence;
+  next_text_ = end.next_text;
+  records_ = end.records;
+  return true;
+}
+
+void TraceFile::begin(uint32_t pid) {
   wire::FileHeader header = {};
   std::memcpy(header.magic, wire::kMagic, sizeof(header.magic));
   header.version = wire::kVersion;
   header.header_bytes = sizeof(header);
   header.byte_order = wire::kByteOrder;
-  header.pid = static_cast<uint32_t>(::getpid());
+  header.pid = pid != 0 ? pid : static_cast<uint32_t>(::getpid());
   header.session = session_;
   header.monotonic_ns = monotonic_ns();
   header.realtime_ns = realtime_ns();
@@ -78,11 +99,7 @@ uint32_t TraceFile::text(std::string_view value) {
 
 void TraceFile::define(uint32_t id, std::string_view value) {
   value = value.substr(0, wire::kMaxText);
-  wire::String record = {};
-  record.id = id;
-  record.length = static_cast<uint32_t>(value.size());
-  record.header = {wire::Kind::kString,
-                   static_cast<uint16_t>(sizeof(record) + padded(value.size()))};
+  const wire::String record = wire::string_record(id, value.size());
   append(&record, sizeof(record), value.data(), value.size());
 }
 
@@ -90,6 +107,8 @@ void TraceFile::append(const void* record, size_t bytes, const void* tail, size_
   wire::RecordHeader header;
   std::memcpy(&header, record, sizeof(header));
   const uint32_t events = wire::is_event(header.kind) ? 1 : 0;
+  // Before and not behind: a block never ends between a record and what was noted of it.
+  if (block_.size() >= block_bytes_) flush();
   if (broken_) return count_lost(wire::LostReason::kWrite, events);
   if (full_) return count_lost(wire::LostReason::kByteLimit, events);
   const auto* first = static_cast<const unsigned char*>(record);
@@ -97,11 +116,10 @@ void TraceFile::append(const void* record, size_t bytes, const void* tail, size_
   if (tail_bytes > 0) {
     const auto* rest = static_cast<const unsigned char*>(tail);
     block_.insert(block_.end(), rest, rest + tail_bytes);
-    block_.resize(block_.size() + padded(tail_bytes) - tail_bytes);
+    block_.resize(block_.size() + wire::padded(tail_bytes) - tail_bytes);
   }
   ++block_records_;
   block_events_ += events;
-  if (block_.size() >= block_bytes_) flush();
 }
 
 void TraceFile::flush() {
@@ -130,9 +148,13 @@ void TraceFile::write_block() {
   header.session = session_;
   header.checksum = wire::block_checksum(header, block_.data() + sizeof(header));
   std::memcpy(block_.data(), &header, sizeof(header));
+  if (progress_ != nullptr) {
+    progress_->before_block(bytes_, sequence_, records_ + block_records_, next_text_);
+  }
   if (!write_all(block_.data(), block_.size())) return drop_block(wire::LostReason::kWrite);
   ++sequence_;
   records_ += block_records_;
+  events_ += block_events_;
   block_.resize(sizeof(header));
   block_records_ = 0;
   block_events_ = 0;

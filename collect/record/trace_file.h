@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "collect/record/progress.h"
 #include "collect/record/settings.h"
 #include "collect/wire.h"
 
@@ -22,13 +23,27 @@ class TraceFile {
   // is one already. False: error() says why.
   bool open(const Settings& settings);
   // Writes the head. Only for a thread that blocks SIGXFSZ, as everything below that writes.
-  void begin();
+  // pid: of the process that is recorded; 0 = this one.
+  void begin(uint32_t pid = 0);
+  // Goes on with a file that another process left, behind its last whole block. None: from its
+  // beginning, and begin() is next. False: it cannot be opened, or is shorter than that.
+  struct End {
+    uint64_t bytes = 0;  // 0 = nothing is in it
+    uint32_t sequence = 0;
+    uint32_t next_text = 1;
+    uint64_t records = 0;
+  };
+  bool resume(const std::string& path, uint64_t session, uint64_t max_bytes, const End& end);
+  // Before each block is written, what it holds is noted there.
+  void keep_progress(ProgressLog* log) { progress_ = log; }
 
   template <typename Record>
   void add(wire::Kind kind, Record record) {
     record.header = {kind, sizeof(Record)};
     append(&record, sizeof(Record), nullptr, 0);
   }
+  // A record that is whole, with its header and what is behind it.
+  void copy(const void* record, size_t bytes) { append(record, bytes, nullptr, 0); }
   // The id of a text, which is written where it is new.
   uint32_t text(std::string_view value);
   // A text under an id that the caller chose.
@@ -38,6 +53,7 @@ class TraceFile {
     lost_[static_cast<size_t>(reason)] += count;
   }
   uint64_t lost() const;
+  uint64_t lost(wire::LostReason reason) const { return lost_[static_cast<size_t>(reason)]; }
   // Writes what has been gathered.
   void flush();
   // From here on, a few more records are taken although the file is full.
@@ -50,6 +66,8 @@ class TraceFile {
   int error() const { return error_; }     // errno of what failed
   const std::string& path() const { return path_; }
   uint64_t records() const { return records_; }
+  // What the program did, as far as it was written by this object.
+  uint64_t events() const { return events_; }
   uint64_t bytes() const { return bytes_; }
   // In the forked child of the process that writes it.
   void abandon();
@@ -57,14 +75,16 @@ class TraceFile {
  private:
   static constexpr size_t kBlockBytes = 256 << 10;
   static constexpr size_t kReserved = 4 << 10;  // for close()
-  static constexpr size_t kReasons = 6;
+  static constexpr size_t kReasons = 8;
 
+  void limit(uint64_t session, uint64_t max_bytes);
   void append(const void* record, size_t bytes, const void* tail, size_t tail_bytes);
   void write_block();
   bool write_all(const void* data, size_t bytes);
   void drop_block(wire::LostReason reason);
   void tell_of_failure(uint64_t monotonic_ns);
 
+  ProgressLog* progress_ = nullptr;
   std::string path_;
   int fd_ = -1;
   int error_ = 0;
@@ -80,6 +100,7 @@ class TraceFile {
   std::vector<unsigned char> block_;  // header and payload
   uint32_t block_records_ = 0;
   uint32_t block_events_ = 0;
+  uint64_t events_ = 0;
   std::array<uint64_t, kReasons> lost_ = {};
   uint32_t next_text_ = 1;
   std::unordered_map<std::string, uint32_t> texts_;

@@ -173,6 +173,13 @@ bool Recorder::ensure_running() {
     state_ = State::kFinished;
     return false;
   }
+  if (!area_.make_own()) {
+    say_line("no memory to record with; this process is not recorded");
+    file_.abandon();
+    state_ = State::kFinished;
+    return false;
+  }
+  ranges_->use(area_);
   // Here and not on the thread below: a process that ends at once leaves a file that can be told.
   file_.begin();
   // All signals are the program's: blocked here, inherited by the thread, then as before.
@@ -441,7 +448,7 @@ void Recorder::symbol_seen(const rocprofiler::KernelSymbol& symbol) noexcept {
 void Recorder::push(const char* name) {
   if (!ensure_running()) return;
   if (ranges_->is_capture(name)) capture_changed(true);
-  ranges_->push({}, name, 0);
+  ranges_->push({}, name, 0, false);
 }
 
 void Recorder::pop() {
@@ -454,7 +461,7 @@ void Recorder::start_range(const char* name, uint64_t id) {
   if (!ensure_running()) return;
   if (ranges_->is_capture(name)) capture_changed(true);
   const std::lock_guard lock(started_mutex_);
-  started_[id] = ranges_->start({}, name, 0);
+  started_[id] = ranges_->start({}, name, 0, false);
 }
 
 void Recorder::stop_range(uint64_t id) {
@@ -668,7 +675,7 @@ void Recorder::drain() {
   decoder_.decode(records.data(), records.size());
   write_devices();
   check_file();
-  const bool ranges = ranges_->fetch(file_);
+  const bool ranges = ranges_->fetch(file_, ranges_written_);
   // A process that is killed runs nothing more: what is in the file is what stays.
   if (ranges || !records.empty()) file_.flush();
 }
@@ -708,7 +715,7 @@ void Recorder::write_last() {
     note(wire::NoteCode::kNoOperators, 0,
          "PyTorch's operators are not recorded: PyTorch was not loaded in this process");
   }
-  ranges_->end_all(file_);
+  ranges_->end_all(file_, ranges_written_);
   if (const uint64_t forgotten = ranges_->texts_forgotten(); forgotten > 0) {
     note(wire::NoteCode::kTextsForgotten, static_cast<int64_t>(forgotten),
          std::to_string(forgotten) +

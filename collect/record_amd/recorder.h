@@ -99,7 +99,9 @@ class Recorder {
   std::atomic<State> state_ = State::kIdle;
   std::mutex start_mutex_;
   record::TraceFile file_;  // the writing thread's, once it runs
+  record::Area area_;       // for ranges: memory of this process, which goes with it
   std::unique_ptr<HostRanges> ranges_;
+  record::SourceProgress ranges_written_;  // nobody asks
   Library library_;
   Symbols symbols_;
   Decoder decoder_;

@@ -159,9 +159,11 @@ struct Recorders {
 };
 
 Environment environment_for(const RecordRequest& request, const Recorders& recorders,
-                            const std::string& control_path, uint64_t session) {
+                            const std::string& control_path, const std::string& shared_path,
+                            uint64_t session) {
   Environment variables = {{"ASSAY_RECORD_OUT", absolute_path(request.output)},
                            {"ASSAY_RECORD_SESSION", hexadecimal(session)},
+                           {"ASSAY_RECORD_SHARED", shared_path},
                            {"ASSAY_RECORD_VERSION", kVersion}};
   const auto add = [&variables](const char* name, const std::string& value) {
     if (!value.empty()) variables.emplace_back(name, value);
@@ -336,7 +338,9 @@ Result<RecordRun> run_recorded(const RecordRequest& request) {
   }
   std::random_device random;
   const uint64_t session = uint64_t{random()} << 32 | random();
-  const Environment variables = environment_for(request, recorders, shared.path(), session);
+  record::SharedMemory memory = record::SharedMemory::make(session);
+  const Environment variables =
+      environment_for(request, recorders, shared.path(), memory.path(), session);
   RecordRun run;
   run.for_nvidia = !recorders.nvidia.empty();
   run.for_amd = !recorders.amd.empty();
@@ -359,6 +363,7 @@ Result<RecordRun> run_recorded(const RecordRequest& request) {
     run.exit_code = wait_for(child);
     child_pid = 0;
   }
+  run.rescued = memory.rescue();
   run.files = files_of(request.output, session);
   return run;
 }

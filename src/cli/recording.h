@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "collect/record/rescue.h"
 
 namespace assay {
 
@@ -34,6 +35,8 @@ struct RecordRun {
   std::vector<std::string> files;  // of this run, by name
   bool for_nvidia = false;         // whose GPUs were to be recorded
   bool for_amd = false;
+  // Processes that left their recording open, whose files were finished for them.
+  std::vector<record::SharedMemory::Rescued> rescued;
 };
 
 // A file that belongs to Assay, `name`: named by the environment variable, beside this binary, or

@@ -117,14 +117,15 @@ void report_file(const RecordedFile& file) {
                                facts.program, counts_text(facts), lost, bytes_text(facts.bytes)));
   if (!facts.closed) {
     say_of_recording(fmt::format(
-        "{}: not closed: the process was killed, crashed or still runs, or there was no room left "
-        "to write to; what it did since the last flush is missing",
+        "{}: not closed: the process still runs, or was killed or crashed and could not be asked "
+        "for the rest, or there was no room left to write to; what it did since the last flush is "
+        "missing",
         file.path));
   }
   std::string told;
   for (const RecordingFacts::Note& note : facts.notes) {
     if (note.code == NoteCode::kClockCallback || note.text == told) continue;
-    told = note.text;
+    if (note.code != NoteCode::kNotShared) told = note.text;
     const std::string what_to_do = remedy(note);
     say_of_recording(fmt::format("{}: {}{}{}", file.path, note.text, what_to_do.empty() ? "" : ". ",
                                  what_to_do));
@@ -227,7 +228,7 @@ Result<std::string> find_observer() {
                "", -1};
 }
 
-Result<int> record(RecordVerb& verb) {
+Result<int> record_command(RecordVerb& verb) {
   RecordRequest& request = verb.request;
   if (request.command.empty()) {
     return Error{ErrorCode::kInvalidArgument,
@@ -272,6 +273,11 @@ Result<int> record(RecordVerb& verb) {
   }
   name_output(files, asked);
   for (const RecordedFile& file : files) report_file(file);
+  for (const auto& rescued : run.rescued) {
+    if (rescued.problem.empty()) continue;
+    say_of_recording(fmt::format("{}: what process {} left in shared memory is lost: {}",
+                                 rescued.file, rescued.pid, rescued.problem));
+  }
   if (files.empty()) report_nothing(run);
   report_older(files, asked);
   return exit_code_of(run, files);
@@ -349,7 +355,7 @@ void add_record_verb(Verb& app, int& exit_code) {
       exit_code = build_for_torch("operators", verb->python);
       return;
     }
-    const Result<int> code = record(*verb);
+    const Result<int> code = record_command(*verb);
     exit_code = code ? *code : fail(code.error());
   });
 }

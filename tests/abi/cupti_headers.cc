@@ -112,6 +112,8 @@ static_assert(int{ours::kMemcpy2} == CUPTI_ACTIVITY_KIND_MEMCPY2);
 static_assert(ours::kThreadIdSystem == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
 static_assert(ours::kFlushForced == CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 static_assert(ours::kCallbackDriverApi == CUPTI_CB_DOMAIN_DRIVER_API);
+static_assert(ours::kCallbackResource == CUPTI_CB_DOMAIN_RESOURCE);
+static_assert(ours::kModuleUnload == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING);
 
 #ifdef NVTX_VERSION
 using NvtxEvent = nvtxEventAttributes_t;

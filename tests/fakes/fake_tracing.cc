@@ -5,16 +5,23 @@
 // fills likewise. A graph launch has three kernels of 4 us, 1 us apart, or as many as launches were
 // captured between cudaStreamBeginCapture and cudaStreamEndCapture, which run nothing. FAKE_TRACING
 // names faults, separated by commas: no_permission, old_driver, subscribed, no_callback, old_cupti,
-// drop, keep_buffers (until they are asked for), and stolen and step, which begin as soon as there
-// is a file of the name in FAKE_TRACING_BEGIN. FAKE_DRIVER_VERSION is what the driver says it is
-// (13000), FAKE_CUPTI_VERSION what CUPTI says (130001): below 27 it dies of a buffer that is NULL,
-// as CUPTI before 12.9 does. Records are laid out as CUDA 13.0's.
+// drop, keep_buffers (until they are asked for), half (behind the last record stands the beginning
+// of one more, which has no end yet), and stolen and step, which begin as soon as there is a file
+// of the name in FAKE_TRACING_BEGIN. FAKE_DRIVER_VERSION is what the driver says it is (13000),
+// FAKE_CUPTI_VERSION what CUPTI says (130001): below 27 it dies of a buffer that is NULL, as CUPTI
+// before 12.9 does. Records are laid out as CUDA 13.0's. FAKE_LEDGER is a file of 64 numbers of 8
+// bytes: how many records of each kind are whole in a buffer, without those of cuDriverGetVersion,
+// also when the process dies. FAKE_DIE_AT_RECORD=N ends it by SIGKILL when the N-th record is read
+// out of a buffer.
 
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -24,6 +31,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -41,6 +49,8 @@ uint64_t (*clock_callback)() = nullptr;
 cupti::BufferRequested requested = nullptr;
 cupti::BufferCompleted completed = nullptr;
 void* subscriber = nullptr;
+cupti::Callback callback = nullptr;
+bool tells_unloads = false;
 std::set<uint32_t> enabled;
 std::set<std::pair<uint32_t, uint32_t>> calls_off;  // kind and function
 uint8_t* buffer = nullptr;
@@ -123,6 +133,37 @@ int switch_call(uint32_t kind, uint32_t function, bool on) {
   return 0;
 }
 
+constexpr uint32_t kVersionId = 2;
+
+uint64_t* open_ledger() {
+  const char* path = std::getenv("FAKE_LEDGER");
+  const int fd = path != nullptr ? ::open(path, O_RDWR) : -1;
+  void* map =
+      fd >= 0 ? ::mmap(nullptr, 512, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
+  if (fd >= 0) ::close(fd);
+  return map != MAP_FAILED ? static_cast<uint64_t*>(map) : nullptr;
+}
+
+template <typename Record>
+void note_in_ledger(const Record& record) {
+  static uint64_t* const ledger = open_ledger();
+  if (ledger == nullptr) return;
+  if constexpr (std::is_same_v<Record, cupti::Api>) {
+    if (record.function == kVersionId) return;
+  }
+  __atomic_fetch_add(ledger + record.kind, 1, __ATOMIC_RELEASE);
+}
+
+// The driver has a place for the next kernel, which is running.
+void begin_half_a_record(uint8_t* at, size_t room) {
+  if (room < size_of(cupti::kConcurrentKernel)) return;
+  cupti::Kernel half = {};
+  half.kind = cupti::kConcurrentKernel;
+  half.start = base_ns + script_ns;
+  half.correlation = correlation + 1;
+  std::memcpy(at, &half, sizeof(half));
+}
+
 template <typename Record>
 void put(Record record) {
   if (enabled.count(record.kind) == 0 || requested == nullptr) return;
@@ -148,6 +189,9 @@ void put(Record record) {
   std::memset(buffer + buffer_used, 0xEE, size);  // what is behind the known fields is not read
   std::memcpy(buffer + buffer_used, &record, sizeof(record));
   buffer_used += size;
+  note_in_ledger(record);
+  static const bool half = faulty("half");
+  if (half) begin_half_a_record(buffer + buffer_used, buffer_size - buffer_used);
 }
 
 constexpr char kKernelName[] = "_Z9saxpy_oneIfEvPKT_PS0_i";
@@ -155,7 +199,6 @@ constexpr uint32_t kLaunchId = 307;  // CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel
 constexpr uint32_t kGraphId = 514;
 constexpr uint32_t kCopyId = 276;
 constexpr uint32_t kFillId = 285;
-constexpr uint32_t kVersionId = 2;
 constexpr uint32_t kSyncId = 17;
 constexpr uint32_t kRuntimeLaunchId = 211;
 
@@ -319,6 +362,12 @@ int cuModuleGetFunction(void** function, void*, const char* name) {
                                                                             : kKernelName);
   return 0;
 }
+int cuModuleUnload(void*) {
+  if (callback != nullptr && tells_unloads) {
+    callback(nullptr, cupti::kCallbackResource, cupti::kModuleUnload, nullptr);
+  }
+  return 0;
+}
 int cuLaunchKernel(void* function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                    unsigned, void*, void**, void**) {
   const std::lock_guard lock(mutex);
@@ -446,9 +495,14 @@ int cuptiGetResultString(int result, const char** text) {
                          : "CUPTI_ERROR";
   return 0;
 }
-int cuptiSubscribe(void** handle, cupti::Callback, void*) {
+int cuptiSubscribe(void** handle, cupti::Callback told, void*) {
   if (faulty("subscribed") || subscriber != nullptr) return 39;
+  callback = told;
   return *handle = subscriber = &subscriber, 0;
+}
+int cuptiEnableCallback(uint32_t on, void*, int domain, uint32_t which) {
+  if (domain == cupti::kCallbackResource && which == cupti::kModuleUnload) tells_unloads = on != 0;
+  return 0;
 }
 int cuptiUnsubscribe(void*) { return subscriber = nullptr, 0; }
 int cuptiActivityRegisterCallbacks(cupti::BufferRequested ask, cupti::BufferCompleted give) {
@@ -503,6 +557,9 @@ int cuptiActivityGetNextRecord(uint8_t* from, size_t valid, void** record) {
     at += size_of(kind);
   }
   if (at >= from + valid) return cupti::kMaxLimitReached;
+  static const char* const last = std::getenv("FAKE_DIE_AT_RECORD");
+  static long read = 0;
+  if (last != nullptr && base_ns != 0 && ++read == std::atol(last)) ::raise(SIGKILL);
   *record = at;
   return 0;
 }

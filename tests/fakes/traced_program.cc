@@ -1,10 +1,13 @@
 // A program to be recorded: does what its arguments say, one after the other, through libcuda.so.1
-// and NVTX. launch N, runtime N, asked N (launches with what
-// a framework asks before each, and an event behind it), graph N, copy BYTES, fill BYTES, sync,
-// init, push NAME, pop, start NAME, end, mark NAME, ranges N (of as many names), memory FILE (the
-// most it ever had, in KiB), domain NAME (for the next push), fork (the child goes on to "join",
-// the parent waits there), join, kill, exit CODE, _exit CODE, ready FILE (makes it), await FILE
-// (waits until there is one, and gives up with code 8 when nobody makes it).
+// and NVTX. launch N, runtime N, asked N (launches with what a framework asks before each, and an
+// event behind it), graph N, copy BYTES, fill BYTES, sync, init, push NAME, pop, start NAME, end,
+// mark NAME, ranges N (of as many names), memory FILE (the most it ever had, in KiB), spent FILE
+// (processor time of this thread so far, in ns), domain NAME (for the next push), fork (the child
+// goes on to "join", the parent waits there), join, kill, segfault, abort, kernel NAME (of the
+// launches that follow), unload NAME (the module goes, and the next one's kernel has this name at
+// the same address), operators N (fake_observer.cc), pause MICROSECONDS, exit CODE, _exit CODE,
+// ready FILE (makes it), await FILE (waits until there is one, and gives up with code 8 when nobody
+// makes it).
 
 #include <dlfcn.h>
 #include <sys/wait.h>
@@ -15,6 +18,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <string>
 
 #include "collect/record/nvtx_abi.h"
@@ -87,6 +91,7 @@ uint64_t call(nvtx::FunctionPointer pointer, Arguments... arguments) {
   }
 }
 
+char kernel_name[256] = {};
 void* domain = nullptr;
 uint64_t started_range = 0;
 
@@ -132,6 +137,45 @@ void write_memory(const char* path) {
   if (out != nullptr) std::fclose(out);
 }
 
+void see_operators(long count) {
+  const char* path = std::getenv("ASSAY_RECORD_TORCH");
+  void* observer = path != nullptr ? ::dlopen(path, RTLD_NOW | RTLD_NOLOAD) : nullptr;
+  if (observer == nullptr) return;
+  reinterpret_cast<void (*)(long)>(::dlsym(observer, "assay_fake_operators"))(count);
+}
+
+// A program that writes where it must not.
+[[noreturn]] void scribble(uint64_t seed) {
+  std::FILE* maps = std::fopen("/proc/self/maps", "r");
+  char line[512];
+  while (maps != nullptr && std::fgets(line, sizeof(line), maps) != nullptr) {
+    unsigned long from = 0;
+    unsigned long to = 0;
+    if (std::strstr(line, "/memfd:assay-record") == nullptr) continue;
+    std::sscanf(line, "%lx-%lx", &from, &to);
+    constexpr int kWords = 4000;
+    for (int i = 0; i < kWords; ++i) {
+      seed = seed * 6364136223846793005u + 1442695040888963407u;
+      // More of them where the tables are than where the buffers are, and some small numbers.
+      const uint64_t size = i % 4 == 0 ? to - from : i % 4 == 1 ? 8192 : 1 << 18;
+      auto* at = reinterpret_cast<uint32_t*>(from + (seed >> 20) % size / 4 * 4);
+      const bool is_use = reinterpret_cast<uint64_t>(at) == from;
+      if (!is_use) *at = static_cast<uint32_t>(i % 3 == 0 ? seed >> 33 : seed >> 58);
+    }
+  }
+  ::raise(SIGKILL);
+  std::abort();
+}
+
+void write_spent(const char* path) {
+  timespec time = {};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  std::FILE* out = std::fopen(path, "w");
+  if (out == nullptr) return;
+  std::fprintf(out, "%lld\n", static_cast<long long>(time.tv_sec) * 1'000'000'000 + time.tv_nsec);
+  std::fclose(out);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -141,7 +185,8 @@ int main(int argc, char** argv) {
     const char* word = i + 1 < argc ? argv[i + 1] : "";
     const long number = std::atol(word);
     const bool takes_word = verb != "sync" && verb != "init" && verb != "pop" && verb != "end" &&
-                            verb != "fork" && verb != "join" && verb != "kill";
+                            verb != "fork" && verb != "join" && verb != "kill" &&
+                            verb != "segfault" && verb != "abort";
     if (takes_word) ++i;
     if (verb == "init") {
       start_cuda();
@@ -184,6 +229,12 @@ int main(int argc, char** argv) {
       many_ranges(number);
     } else if (verb == "memory") {
       write_memory(word);
+    } else if (verb == "operators") {
+      see_operators(number);
+    } else if (verb == "scribble") {
+      scribble(static_cast<uint64_t>(number));
+    } else if (verb == "spent") {
+      write_spent(word);
     } else if (verb == "push") {
       push(word);
     } else if (verb == "domain") {
@@ -216,6 +267,20 @@ int main(int argc, char** argv) {
       ::waitpid(child, &status, 0);
     } else if (verb == "kill") {
       ::raise(SIGKILL);
+    } else if (verb == "segfault") {
+      ::signal(SIGSEGV, SIG_DFL);
+      ::raise(SIGSEGV);
+    } else if (verb == "abort") {
+      std::abort();
+    } else if (verb == "pause") {
+      ::usleep(static_cast<useconds_t>(number));
+    } else if (verb == "kernel") {
+      start_cuda();
+      std::snprintf(kernel_name, sizeof(kernel_name), "%s", word);
+      function = kernel_name;
+    } else if (verb == "unload") {
+      driver<int(void*)>("cuModuleUnload")(nullptr);
+      std::snprintf(kernel_name, sizeof(kernel_name), "%s", word);
     } else if (verb == "ready") {
       if (std::FILE* file = std::fopen(word, "w")) std::fclose(file);
     } else if (verb == "_exit") {

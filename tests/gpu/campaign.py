@@ -31,6 +31,8 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+sys.path.insert(0, str(HERE))
+import operators as counting  # noqa: E402
 # One place of the eight is for the file that is just being written.
 MAX_FILES, MAX_BYTES = 7, 16_000_000
 SWEEP = (1, 2, 4, 8, 16, 32, 64)
@@ -292,6 +294,10 @@ def huggingface(c):
     c.model("llama-3.2-1b", "--hf", "--phase", "decode", "--timed", "5", "--repeats", "2")
 
 
+# What PyTorch's profiler traces of the program of "tracers".
+PROFILED = "gpt2_sdpa_prefill_b1_s512"
+
+
 def per_iteration(c, path):
     """Kernels, launches and device time of an iteration: the median over those of the trace."""
     whole = c.ask("launch", path, "--top", "0")["launch"]
@@ -313,7 +319,7 @@ def tracers(c):
     c.model("gpt2", *common, "--tracer", "kineto", out=alone)
     c.run([c.assay, "record", "-o", c.work / "gpt2.assaytrace", "--", c.python,
            ROOT / "collect/pytorch/assay_torch.py", "--model", "gpt2", *common, "--tracer", "nvtx", "--out", traced])
-    kineto, kineto_names = per_iteration(c, alone / "gpt2_sdpa_prefill_b1_s512.json.gz")
+    kineto, kineto_names = per_iteration(c, alone / f"{PROFILED}.json.gz")
     recorded, record_names = per_iteration(c, c.made("gpt2.assaytrace"))
     times = [json.loads(line)["latency"]["p50_ms"] for line in (alone / "runs.jsonl").read_text().splitlines()]
     under = json.loads((traced / "runs.jsonl").read_text().splitlines()[0])["latency"]["p50_ms"]
@@ -323,6 +329,37 @@ def tracers(c):
             "record_overhead_share": under / times[0] - 1,
             "kernels_agree": kineto["kernels"] == recorded["kernels"],
             "device_time_ratio": recorded["kernel_sum_ns"] / kineto["kernel_sum_ns"]}
+
+
+def operators(c):
+    """PyTorch's operators by `assay record --torch`, against those that its profiler saw of the same program in the step
+    before, where that one ran."""
+    try:
+        c.run([c.python, "-c", "import torch"])
+    except Failed:
+        raise Missing("this Python has no PyTorch") from None
+    if shutil.which(os.environ.get("CXX", "c++")) is None:
+        raise Missing("there is no C++ compiler, and what fits this PyTorch is compiled here") from None
+    c.run([ROOT / "collect/build_for_torch.sh", "--python", c.python, "--out", c.work / "operators", "operators"])
+    out, recording = c.work / "with_operators", c.work / "operators.assaytrace"
+    shutil.rmtree(out, ignore_errors=True)
+    c.run([c.assay, "record", "--torch", "--max-bytes", str(MAX_BYTES), "-o", recording, "--", c.python,
+           ROOT / "collect/pytorch/assay_torch.py", "--model", "gpt2", "--mode", "sdpa", "--timed", "30", "--seq", "512",
+           "--repeats", "3", "--tracer", "nvtx", "--out", out],
+          env={**c.env, "ASSAY_TORCH_OPERATORS": str(c.work / "operators/libassay_torch.so")})
+    ours = counting.recorded(c.made(recording.name))
+    if not ours:
+        raise Failed("no operator was recorded in an iteration")
+    under = json.loads((out / "runs.jsonl").read_text().splitlines()[0])["latency"]["p50_ms"]
+    told = {"recorded_p50_ms": under}
+    alone = c.work / "alone"
+    if (alone / "runs.jsonl").exists():
+        untraced = json.loads((alone / "runs.jsonl").read_text().splitlines()[0])["latency"]["p50_ms"]
+        told |= {"untraced_p50_ms": untraced, "overhead_share": under / untraced - 1}
+    trace = alone / f"{PROFILED}.json.gz"
+    if not trace.exists():
+        return {**told, "kinds": len(ours), "operators": sum(ours.values()), "agree": None}
+    return {**told, **counting.compared(ours, counting.profiled(trace))}
 
 
 REPLAYED = ("gpt2_eager_prefill_b1_s512", "llama-3.2-1b_eager_prefill_b1_s512")
@@ -460,14 +497,15 @@ def calibrate(c):
 # costs. The groups "power_all" and "parts" and the step
 # "hf" wait until they are asked for.
 STEPS = [
-    ("machine", 40, "base", machine),
+    ("machine", 25, "base", machine),
     ("build_replay", 120, "base", build_replay),
-    ("floor", 40, "base", floor),
+    ("floor", 25, "base", floor),
     ("gpt2", 60, "models", gpt2),
     ("llama", 60, "models", llama),
-    ("pairs", 100, "models", pairs),
-    ("bert", 45, "models", bert),
+    ("pairs", 80, "models", pairs),
+    ("bert", 40, "models", bert),
     ("tracers", 60, "base", tracers),
+    ("operators", 85, "base", operators),
     ("replay_traces", 50, "parts", replay_traces),
     ("programs", 70, "parts", programs),
     ("replay", 140, "base", replay),
@@ -476,8 +514,8 @@ STEPS = [
     ("moe", 90, "models", moe),
     ("xlmr", 40, "models", xlmr),
     ("hf", 90, "hf", huggingface),
-    ("tax", 60, "analysis", tax),
-    ("bound", 30, "analysis", bound),
+    ("tax", 45, "analysis", tax),
+    ("bound", 20, "analysis", bound),
     ("fuse", 20, "analysis", fuse),
     ("power_calibrate", 120, "power", calibrate),
     ("power_cb_8k", 90, "power", power_step("power_cb_8k", "run", "--workload", "gemm:8192")),
@@ -494,7 +532,7 @@ STEPS = [
 # What one call of a borrowed machine measures, most worth first. The limits of a part's steps, with
 # the seconds for packing, sum to at most the default budget.
 PARTS = {
-    "trace": ("machine", "floor", "gpt2", "llama", "pairs", "tracers", "bert", "tax", "bound", "fuse"),
+    "trace": ("machine", "floor", "gpt2", "llama", "pairs", "tracers", "operators", "bert", "tax", "bound", "fuse"),
     "replay": ("machine", "floor", "build_replay", "replay_traces", "replay", "programs", "tax"),
     "power": ("machine", "power_calibrate", "power_cb_8k", "power_cb_2k", "power_cb_4k", "power_mb_2k"),
 }
@@ -606,8 +644,21 @@ def tracer_figures(results):
                    "what the tracer costs")]
 
 
+def operator_figures(results):
+    told = results.get("operators")
+    if told is None:
+        return []
+    theirs = told.get("profiler_operators")
+    return [figure("operators per iteration, assay record --torch over PyTorch's profiler",
+                   told["operators"] / theirs if theirs else None, "", 1, "same program, same machine"),
+            figure("latency under assay record --torch over untraced",
+                   None if told.get("overhead_share") is None else 1 + told["overhead_share"], "", 1,
+                   "what the tracer costs")]
+
+
 def all_figures(results):
-    return [*floor_figures(results), *tax_figures(results), *sweep_figures(results), *tracer_figures(results)]
+    return [*floor_figures(results), *tax_figures(results), *sweep_figures(results), *tracer_figures(results),
+            *operator_figures(results)]
 
 
 # ---------------------------------------------------------------------------------- driving
@@ -656,7 +707,7 @@ def earlier(path):
 KEEP = ("programs.tar.gz", *(f"{name}{ending}" for _, ending, _ in THROUGH.values() for name in REPLAYED),
         *(f"traces/gpt2_{mode}_prefill_b1_s128.json.gz" for mode in PAIR_MODES),
         "traces/gpt2_eager_prefill_b1_s512.json.gz", "traces/llama-3.2-1b_eager_prefill_b1_s512.json.gz",
-        "gpt2.assaytrace")
+        "gpt2.assaytrace", "operators.assaytrace")
 SMALL = ("traces/runs.jsonl", "sensor.json", "floor.json")
 
 
@@ -762,7 +813,8 @@ def drive(args):
 
 
 # What the steps call, in this tree and beside the binary: nothing can be fetched where they run.
-SOURCES = ("tests/gpu/pairs.py", "collect/pytorch/assay_torch.py", "collect/build_for_torch.sh", "collect/replay/main.cc",
+SOURCES = ("tests/gpu/pairs.py", "tests/gpu/operators.py", "collect/operators/torch_operators.cc",
+           "collect/operators/sink.h", "collect/pytorch/assay_torch.py", "collect/build_for_torch.sh", "collect/replay/main.cc",
            "collect/replay/arguments.cc", "collect/replay/device.cc", "collect/replay/job.cc",
            "collect/replay/labels.cc", "collect/replay/replay.py")
 COLLECTORS = {"assay_null_kernel": "ASSAY_NULL_KERNEL", "libassay_record.so": "ASSAY_RECORD_LIBRARY"}

@@ -34,6 +34,17 @@ if os.environ.get("STUB_FAIL", "no such command") in line:
     print("no such GPU", file=sys.stderr); sys.exit(2)
 def out():
     return pathlib.Path(words[words.index("-o") + 1])
+def recording():
+    # Two iterations of three operators, one more outside of them, and a range that is none.
+    import struct
+    body = b""
+    for key, text in ((1, b"ProfilerStep#0"), (2, b"aten::mm"), (3, b"aten::add")):
+        body += struct.pack("<2H3I", 2, 32, key, len(text), 0) + text.ljust(16, bytes(1))
+    for begin in (100, 200):
+        body += struct.pack("<2HI2Q4I", 8, 40, 1, begin, begin + 50, 1, 0, 1, 0)
+    for begin, name, flags in ((10, 2, 0), (110, 2, 0), (120, 2, 0), (130, 3, 0), (140, 3, 1), (210, 2, 0), (220, 2, 0), (230, 3, 0)):
+        body += struct.pack("<2HI2Qq", 21, 64, 1, begin, begin + 5, -1) + struct.pack("<Q6I", 0, name, 0, 0, 0, 0, flags)
+    return bytes(12) + struct.pack("<I", 64) + bytes(48) + struct.pack("<4I2Q", 0, len(body), 0, 0, 0, 0) + body
 sample = {"n": 150, "mean_ns": 4600, "std_ns": 9, "min_ns": 4000, "p5_ns": 4200, "p50_ns": 4500, "p95_ns": 5000, "max_ns": 6000}
 window = {"n": 380, "n_launch": 380, "t_orch_ns": 5000000, "t_device_ns": 1700000, "hdbi": 0.6 if "_b16_" in line else 0.25,
           "t_e2e_ns": 6000000}
@@ -43,6 +54,9 @@ if words[0] == "null-kernel":
     out().write_text(json.dumps({"gpus": [{"launch": sample, "duration": sample}]}))
 elif words[0] == "record":
     out().write_text("trace")
+    if "--torch" in words and not os.environ.get("STUB_NO_OPERATORS"):
+        assert os.environ["ASSAY_TORCH_OPERATORS"].endswith("operators/libassay_torch.so")
+        out().write_bytes(recording())
     os.execvp(words[words.index("--") + 1], words[words.index("--") + 1:])
 elif words[0] == "replay":
     program = words[words.index("--program") + 1]
@@ -75,6 +89,14 @@ import json, os, pathlib, sys
 words = sys.argv[1:]
 if "find_spec" not in words[1]:
     open(os.environ["STUB_LOG"], "a").write("python " + " ".join(words[1:]) + "\\n")
+if words[:2] == ["-c", "import torch"]:
+    sys.exit(1 if os.environ.get("STUB_NO_TORCH") else 0)
+def profiled():
+    import gzip
+    events = [{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#3", "ts": 1.0, "dur": 9.0}]
+    names = ["aten::mm", "aten::mm", "aten::add"] + ["aten::mul"] * bool(os.environ.get("STUB_OTHER"))
+    events += [{"ph": "X", "cat": "cpu_op", "name": name, "ts": 2.0, "dur": 1.0} for name in names]
+    return gzip.compress(json.dumps({"traceEvents": events}).encode())
 if words[0] == "-c":
     print(json.dumps({"torch": "2.11.0", "cuda": "13.0", "gpu": "NVIDIA H200", "python": "3.12.3",
                       "libraries": ["/site-packages/nvidia/cu13/lib"]})); sys.exit()
@@ -86,6 +108,7 @@ for batch in flag("--batch", "1").split(","):
     name = f"{model}_{flag('--mode', 'eager')}_{flag('--phase', 'prefill')}_b{batch}_s{flag('--seq', '512')}"
     if flag("--tracer", "kineto") == "kineto":
         (out / (name + ".json.gz")).write_bytes(b"x" * int(os.environ.get("STUB_BYTES", "10")))
+        if "_sdpa_" in name and str(out).endswith("alone"): (out / (name + ".json.gz")).write_bytes(profiled())
     with open(out / "runs.jsonl", "a") as index:
         index.write(json.dumps({"name": name, "latency": {"p50_ms": 5.5}}) + "\\n")
 '''
@@ -129,7 +152,7 @@ class CampaignTest(unittest.TestCase):
         # The scripts in a tree of their own, where the compiler's script is a stub as well.
         self.gpu = self.top / "tree/tests/gpu"
         self.gpu.mkdir(parents=True)
-        for name in ("campaign.sh", "campaign.py", "write_measured.py"):
+        for name in ("campaign.sh", "campaign.py", "operators.py", "write_measured.py"):
             shutil.copy(HERE / name, self.gpu)
         executable(self.top / "tree/collect/build_for_torch.sh", BUILD)
         executable(self.top / "bin/assay", ASSAY)
@@ -203,6 +226,46 @@ class CampaignTest(unittest.TestCase):
                          {key: {"ok": 1, "skipped_dynamic": 0, "op_missing": 1, "failed": 0}
                           for key in ("measured", "measured_python")})
         self.assertTrue(self.document()["results"]["tracers"]["kernels_agree"])
+
+    def test_operators_are_compared_with_the_profilers(self):
+        """Of the steps before it only what is there is used; what cannot be had is told."""
+        done = self.run_campaign("--only", "tracers", "--only", "operators")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        told = self.document()["results"]["operators"]
+        self.assertEqual({key: told[key] for key in ("kinds", "operators", "profiler_kinds", "profiler_operators", "agree",
+                                                     "different", "overhead_share")},
+                         {"kinds": 2, "operators": 3, "profiler_kinds": 2, "profiler_operators": 3, "agree": True,
+                          "different": {}, "overhead_share": 0})
+        figures = self.figures()
+        self.assertEqual(figures["operators per iteration, assay record --torch over PyTorch's profiler", None]["value"], 1)
+        self.assertEqual(figures["latency under assay record --torch over untraced", None]["value"], 1)
+        self.assertIn("record --torch --max-bytes 16000000", self.log.read_text())
+        self.assertIn("Each kind is seen as often by both.", self.page())
+        done = self.run_campaign("--only", "tracers", "--only", "operators", STUB_OTHER="1")
+        told = self.document()["results"]["operators"]
+        self.assertEqual((told["agree"], told["different"]), (False, {"aten::mul": [0, 1]}))
+        self.assertIn("| aten::mul | 0 | 1.00 |", self.page())
+
+    def test_operators_without_what_they_need(self):
+        done = self.run_campaign("--only", "operators")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        told = self.document()["results"]["operators"]
+        self.assertEqual((told["kinds"], told["operators"], told["agree"]), (2, 3, None))
+        self.assertNotIn("untraced_p50_ms", told)
+        self.assertIn("PyTorch's profiler was not asked.", self.page())
+        for words, stub in (("no PyTorch", {"STUB_NO_TORCH": "1"}), ("no C++ compiler", {"CXX": "no-such-compiler"})):
+            self.run_campaign("--only", "operators", **stub)
+            step = self.steps()["operators"]
+            self.assertEqual(step["status"], "skipped")
+            self.assertIn(words, step["why"])
+            self.assertNotIn("operators", self.document()["results"])
+        self.run_campaign("--only", "operators", STUB_NO_OPERATORS="1")
+        self.assertEqual(self.steps()["operators"]["status"], "failed")
+
+    def page(self):
+        subprocess.run([sys.executable, str(self.gpu / "write_measured.py"), str(self.out), "--to", str(self.top)], check=True,
+                       capture_output=True, text=True)
+        return next(self.top.glob("*-unknown-gpu.md")).read_text()
 
     def test_a_failing_and_a_hanging_step_do_not_stop_the_others(self):
         self.limit("floor", 3)
@@ -303,6 +366,7 @@ class CampaignTest(unittest.TestCase):
         self.run_campaign("--check", out=False)
         parts = [self.top / "tree/collect/replay" / name for name in
                  ("main.cc", "arguments.cc", "device.cc", "job.cc", "labels.cc", "replay.py")]
+        parts += [self.top / "tree/collect/operators" / name for name in ("torch_operators.cc", "sink.h")]
         parts += [self.top / "tree/collect/pytorch/assay_torch.py", self.gpu / "pairs.py", self.top / "bin/assay_null_kernel",
                   self.top / "bin/libassay_record.so"]
         for path in parts:

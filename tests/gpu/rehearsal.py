@@ -31,6 +31,7 @@ TIMEOUT_S = 800  # nothing waits for it where all is well
 KILLS, SEED = 4, 22
 # What the fakes do (tests/fakes/fake_tracing.cc).
 RUNTIME_NS, DRIVER_NS, KERNEL_NS, RECORDED_LAUNCHES = 9000, 7000, 4000, 12
+OPERATORS = 90  # of an iteration (tests/fakes/fake_observer.cc), a third of them ranges
 # The three names of the one library, which is driver, runtime and CUPTI.
 NAMES = ("libcuda.so.1", "libcudart.so.13", "libcupti.so.13")
 
@@ -55,15 +56,19 @@ for batch in flag("--batch", "1").split(","):
     if flag("--tracer", "kineto") == "kineto": shutil.copy("{trace}", out / (name + ".json.gz"))
     with open(out / "runs.jsonl", "a") as index:
         index.write(json.dumps({{"name": name, "latency": {{"p50_ms": 5.5}}}}) + "\\n")
+if flag("--tracer", "") == "nvtx" and "ASSAY_RECORD_TORCH" in os.environ:
+    os.environ["LD_PRELOAD"] = "{torch}"
+    step = ["push", "ProfilerStep#0", "operators", "{operators}", "pop"]
+    os.execv("{program}", ["{program}", "init", *step, *step, "operators", "5", "launch", "{launches}"])
 if flag("--tracer", "") == "nvtx":
     os.execv("{program}", ["{program}", "launch", "{launches}"])
 '''
-# A compiler of programs that are REPLAYER.
+# A compiler of programs that are REPLAYER, and of an observer of operators that do not exist.
 COMPILER = '''#!{python} -SE
 import pathlib, sys
 words = sys.argv[1:]
 out = pathlib.Path(words[words.index("-o") + 1])
-out.write_text(open("{replayer}").read() if "-c" not in words else "")
+out.write_bytes(open("{observer}" if out.suffix == ".so" else "{replayer}", "rb").read() if "-c" not in words else b"")
 out.chmod(0o755)
 '''
 # What replays nothing and says that all went well, on the host: as the compiled program and as the script.
@@ -93,6 +98,8 @@ def compiled_fakes(folder):
     flags = ["-std=c++20", "-O1", f"-I{ROOT}", "-static-libstdc++", "-static-libgcc", "-pthread"]
     sources = ROOT / "tests/fakes"
     for words in (["-shared", "-fPIC", sources / "fake_tracing.cc", "-o", folder / "libcuda.so.1"],
+                  ["-shared", "-fPIC", sources / "fake_observer.cc", "-o", folder / "libassay_fake_observer.so"],
+                  ["-shared", "-fPIC", sources / "fake_kineto.cc", "-o", folder / "libtorch_cpu.so"],
                   [sources / "traced_program.cc", "-o", folder / "assay_traced_program"]):
         subprocess.run(["c++", *map(str, flags), *map(str, words), "-ldl"], check=True)
     return folder
@@ -122,6 +129,7 @@ class Rehearsal(unittest.TestCase):
         cls.top = pathlib.Path(cls.folder.name)
         fakes = FAKES or compiled_fakes(cls.top)
         cls.program = fakes / "assay_traced_program"
+        cls.torch = next(path for path in (fakes / "libtorch_cpu.so", fakes.parent / "fake_cupti/libtorch_cpu.so") if path.exists())
         cls.libraries = cls.top / "libraries"
         cls.libraries.mkdir()
         for name in NAMES:
@@ -133,8 +141,9 @@ class Rehearsal(unittest.TestCase):
         trace.write_bytes(gzip.compress(text.encode()))
         replayer = executable(cls.top / "replayer", REPLAYER)
         cls.python = executable(cls.top / "python_with_torch", PYTHON, trace=trace, program=cls.program,
-                                launches=RECORDED_LAUNCHES, replayer=replayer)
-        cls.compiler = executable(cls.top / "compiler", COMPILER, replayer=replayer)
+                                launches=RECORDED_LAUNCHES, replayer=replayer, torch=cls.torch, operators=OPERATORS)
+        cls.compiler = executable(cls.top / "compiler", COMPILER, replayer=replayer,
+                                  observer=fakes / "libassay_fake_observer.so")
         cls.out = cls.top / "out"
         bare = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAY_", "FAKE_"))}
         cls.env = {**bare, "LD_LIBRARY_PATH": str(cls.libraries), "CXX": str(cls.compiler), "PYTHON": sys.executable,
@@ -176,6 +185,12 @@ class Rehearsal(unittest.TestCase):
         recorded = results["tracers"]["record"]
         self.assertEqual((recorded["kernels"], recorded["kernel_sum_ns"], recorded["tklqt_ns"]),
                          (RECORDED_LAUNCHES, RECORDED_LAUNCHES * KERNEL_NS, RECORDED_LAUNCHES * DRIVER_NS))
+        seen = results["operators"]
+        self.assertEqual((seen["kinds"], seen["operators"]), (2, OPERATORS * 2 / 3))
+        # Those of the recorded trace, whose profiler saw others.
+        self.assertGreater(seen["profiler_operators"], 100)
+        self.assertFalse(seen["agree"])
+        self.assertEqual(seen["different"]["aten::mm"][0], OPERATORS / 3)
         rows = results["tax"]
         self.assertIn("gpt2_compile-reduce-overhead_prefill_b1_s128", rows)
         self.assertFalse([name for name, row in rows.items() if "failed" in row], rows)

@@ -66,6 +66,24 @@ def tax_rows(results):
     return rows
 
 
+def operator_lines(results):
+    """What `assay record --torch` saw, beside PyTorch's profiler."""
+    told = results.get("operators")
+    if told is None:
+        return []
+    rows = [["`assay record --torch`", cell(told["kinds"]), cell(float(told["operators"]))]]
+    if "profiler_kinds" in told:
+        rows.append(["PyTorch's profiler", cell(told["profiler_kinds"]), cell(float(told["profiler_operators"]))])
+    lines = ["## Operators of an iteration", ""] + table(["seen by", "kinds", "operators"], rows)
+    if told["agree"] is None:
+        return lines + ["PyTorch's profiler was not asked.", ""]
+    if told["agree"]:
+        return lines + ["Each kind is seen as often by both.", ""]
+    return lines + table(["seen otherwise", "recorded", "by the profiler"],
+                         [[cell(name), cell(float(ours)), cell(float(theirs))]
+                          for name, (ours, theirs) in told["different"].items()])
+
+
 def page(document):
     results = document["results"]
     machine = results.get("machine") or {}
@@ -77,6 +95,7 @@ def page(document):
     lines += table(["machine", ""], [[key, cell(value)] for key, value in machine.items() if value is not None])
     lines += ["## Figures", ""]
     lines += table(["figure", "measured", "paper", "ratio", "source"], figure_rows(document["figures"]))
+    lines += operator_lines(results)
     lines += ["## The last iteration of every trace", ""]
     lines += table(["trace", "kernels", "T_Orch (ms)", "T_DeviceActive (ms)", "HDBI", "wall (ms)"], tax_rows(results))
     lines += ["## Latency without a tracer", ""]

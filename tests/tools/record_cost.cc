@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "collect/record/clocks.h"
-#include "collect/record/decoder.h"
+#include "collect/record/live_names.h"
 
 namespace {
 
@@ -55,9 +55,14 @@ int main(int, char** argv) {
   assay::record::TraceFile file;
   if (!file.open(settings)) return 2;
   file.begin();
-  assay::record::Decoder decoder(file, functions, 1);
+  assay::record::Area area;
+  if (!area.make_own()) return 2;
+  assay::record::LiveNames names(functions, file, area);
+  assay::record::Decoder decoder(file, names, 1);
+  uint64_t records = 0;
   const uint64_t start = assay::record::clock_ns(CLOCK_THREAD_CPUTIME_ID);
-  for (int i = 0; i < kBuffers; ++i) decoder.decode(buffer.data(), buffer.size());
+  for (int i = 0; i < kBuffers; ++i)
+    decoder.decode(functions, buffer.data(), buffer.size(), records);
   file.flush();
   const uint64_t end = assay::record::clock_ns(CLOCK_THREAD_CPUTIME_ID);
   std::printf("%.1f ns per record, %.1f bytes each\n",

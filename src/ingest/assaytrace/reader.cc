@@ -275,6 +275,10 @@ StringId Recording::text(uint32_t id) {
 }
 
 StringId Recording::kernel_name(uint32_t id) {
+  if (id == wire::kNoString) {
+    builder_.log.add(ImportCode::kMissingName);
+    return StringId(0);
+  }
   const auto [found, added] = kernel_ids_.try_emplace(id);
   if (!added) return found->second;
   const auto value = texts_.find(id);
@@ -600,6 +604,12 @@ void Recording::log_file(const AssayTraceBlocks& blocks) {
     if (note.code == wire::NoteCode::kClockCallback) continue;
     if (note.code == wire::NoteCode::kTextsForgotten) continue;
     if (note.code == wire::NoteCode::kNoOperators) continue;
+    if (note.code == wire::NoteCode::kNotShared) continue;  // nothing has happened
+    if (note.code == wire::NoteCode::kNamesLost) continue;  // as missing_name, each of them
+    if (note.code == wire::NoteCode::kRescued) {
+      log.add(ImportCode::kRescued);
+      continue;
+    }
     log.add(ends_recording(note.code) ? ImportCode::kCutShort : ImportCode::kProfilerError);
   }
   clock_.report(log);
