@@ -21,7 +21,7 @@ import check_record
 from check_record import (CALL, COPY, FILL, FOOTER, KERNEL, LOST, NOTE, PROCESS, RANGE, STRING, TIMEOUT_S, Bench, check,
                           kernels_written, of_kind, problems, records)
 
-SHARED_NO_MORE, RESCUED, NAMES_LOST = 15, 16, 17  # notes
+SHARED_NO_MORE, RESCUED, NAMES_LOST = 17, 18, 19  # notes
 UNFINISHED = 6  # reason of a loss
 SAXPY = "_Z9saxpy_oneIfEvPKT_PS0_i"
 LEDGER_KINDS = {KERNEL: (10,), CALL: (4, 5), COPY: (1,), FILL: (2,)}
