@@ -2,9 +2,10 @@
 """Writes docs/measured/whatif.md: how far replays are the run on every public trace, and how far gains are from a
 simulator's truth.
 
-  measure_whatif.py --assay BINARY [--programs 10000] [--results FILE]
+  measure_whatif.py --assay BINARY [--programs 10000] [--results FILE] [--keep-programs]
 
---results: what tests/whatif/check_programs.py --json wrote, in place of running it.
+--results: what tests/whatif/check_programs.py --json wrote, in place of running it. --keep-programs: the page's section of random programs
+stays as it is.
 """
 
 import argparse
@@ -60,9 +61,11 @@ holds 98 % of both. The aim, within 2 % wherever evidence is complete, is not me
 PAIRS = """
 ## Pairs of recordings
 
-None yet that was blind. Frozen before its other side was read, which is not public: [`v100_resnet50_input.ini`](../../tests/measured/v100_resnet50_input.ini),
-`input` of `old/v100_resnet50_2021-06`. The definition of an iteration's end was made by people who knew results of that pair, so
-it is a number to reproduce and no blind prediction. One pair proves nothing.
+Sixteen programs before and after one change on an H200: what ails each was written down before it was recorded, and the gain told before
+the second recording was read; truth is the step without a profiler ([what a replay told, and what
+came](2026-11-26-nvidia-h200.md#what-a-replay-told-and-what-came)). Of a public recording the other side is not public:
+[`v100_resnet50_input.ini`](../../tests/measured/v100_resnet50_input.ini), `input` of `old/v100_resnet50_2021-06`; the definition of an
+iteration's end was made by people who knew results of that pair, so it is a number to reproduce and no blind prediction.
 
 How verdicts move when each threshold is halved and doubled: [thresholds.md](thresholds.md).
 """
@@ -116,7 +119,13 @@ def main():
     options.add_argument("--assay", required=True)
     options.add_argument("--programs", type=int, default=10000)
     options.add_argument("--results")
+    options.add_argument("--keep-programs", action="store_true")
     options = options.parse_args()
+    if options.keep_programs:
+        before = PAGE.read_text(encoding="utf-8")
+        programs = before[before.index("\n## Random programs"):before.index("\n## Pairs of recordings")]
+        PAGE.write_text(HEAD + replay_tables(options.assay) + programs + PAIRS, encoding="utf-8")
+        return
     with tempfile.TemporaryDirectory() as scratch:
         results = options.results or str(pathlib.Path(scratch) / "programs.json")
         if not options.results:
