@@ -43,7 +43,7 @@ if [ "$arch" != "$(uname -m)" ]; then
   build+=-$arch
   static+=-$arch
   cross=(-DCMAKE_TOOLCHAIN_FILE="cmake/$arch.cmake")
-  [ -x "$own" ] || { echo "first the release for $(uname -m), whose answers that for $arch must give" >&2; exit 1; }
+  [ -x "$own" ] && "$own" --version | grep -qF "($(git rev-parse --short=8 HEAD))" || { echo "first the release for $(uname -m), whose answers that for $arch must give" >&2; exit 1; }
 fi
 
 tools/static_deps.sh --arch "$arch" "$static" >/dev/null

@@ -64,13 +64,34 @@ void HostLog::give_back() {
   area_->place().banks[1 - filling_].used.store(0, std::memory_order_release);
 }
 
+namespace {
+
+bool is_of_the_host(wire::Kind kind) {
+  switch (kind) {
+    case wire::Kind::kString:
+    case wire::Kind::kRange:
+    case wire::Kind::kMark:
+    case wire::Kind::kThread:
+    case wire::Kind::kOperator:
+    case wire::Kind::kWindow:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
 void HostLog::write(const uint8_t* bytes, uint64_t from, uint64_t used, TraceFile& file,
                     uint64_t& progress) {
+  // The program may have written over it before it died: a block holds whole records only.
+  if (from > used || from % 8 != 0) return;
   uint64_t at = from;
-  while (at + sizeof(wire::RecordHeader) <= used) {
+  while (used - at >= sizeof(wire::RecordHeader)) {
     wire::RecordHeader header;
     std::memcpy(&header, bytes + at, sizeof(header));
-    if (header.bytes < sizeof(header) || at + header.bytes > used) return;
+    if (header.bytes < sizeof(header) || header.bytes % 8 != 0 || header.bytes > used - at) return;
+    if (!is_of_the_host(header.kind)) return;
     file.copy(bytes + at, header.bytes);
     at += header.bytes;
     progress = at;

@@ -1,7 +1,8 @@
 #pragma once
 
-// What the program says of itself: ranges, marks and thread names through NVTX, operators through
-// an observer in PyTorch, gathered by any thread until the recorder's own thread fetches them.
+// What the program says of itself: ranges, marks and thread names through NVTX or roctx, operators
+// through an observer in PyTorch, gathered by any thread until the recorder's own thread fetches
+// them.
 
 #include <atomic>
 #include <cstdint>

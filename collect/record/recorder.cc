@@ -95,6 +95,7 @@ bool Recorder::ensure_running() {
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (failed != 0) {
     say_line(std::string("no thread to write with: ") + std::strerror(failed));
+    area_.place().use.store(PlaceUse::kClosed, std::memory_order_release);
     state_ = State::kFinished;
     return false;
   }
@@ -134,8 +135,8 @@ bool Recorder::share() {
   place.use.store(PlaceUse::kRecording, std::memory_order_release);
   if (wanted && !shared) {
     note(wire::NoteCode::kNotShared, 0,
-         "should this program be killed or crash, up to a second of the recording is lost: no "
-         "shared memory" +
+         "should this program be killed or crash, what was recorded since the last flush "
+         "(--flush-ms) is lost: no shared memory" +
              (area_.problem().empty() ? "" : " (" + area_.problem() + ")"));
   }
   return true;
@@ -146,9 +147,9 @@ void Recorder::note(wire::NoteCode code, int64_t value, const std::string& text)
   record.code = code;
   record.monotonic = monotonic_ns();
   record.value = value;
-  const bool trouble = code != wire::NoteCode::kClockCallback &&
-                       code != wire::NoteCode::kKindRefused &&
-                       code != wire::NoteCode::kTextsForgotten;
+  const bool trouble =
+      code != wire::NoteCode::kNotShared && code != wire::NoteCode::kClockCallback &&
+      code != wire::NoteCode::kKindRefused && code != wire::NoteCode::kTextsForgotten;
   {
     const std::lock_guard lock(window_mutex_);
     notes_.emplace_back(record, text);

@@ -49,6 +49,7 @@ bool lay_out(int fd, uint64_t session, uint32_t places, const AreaLayout& layout
   head.buffers = layout.buffers;
   head.bank_bytes = layout.bank_bytes;
   head.reserve = reserve ? 1 : 0;
+  head.place_bytes = sizeof(SharedPlace);
   if (!may_be_as_long(bytes)) {
     errno = EFBIG;
     return false;
@@ -141,9 +142,17 @@ bool has_block(int fd, uint64_t session, const Progress& progress, FileEnd& foun
 // False: the file has blocks, and which of what is shared they hold cannot be told.
 bool find_end(const std::string& path, uint64_t session, const SharedPlace& place, FileEnd& found,
               std::string& problem) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  // The path is what the program left, which may have written over it.
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) {
     problem = error_text();
+    return false;
+  }
+  struct stat status = {};
+  if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) ||
+      (status.st_size > 0 && status.st_size < static_cast<off_t>(sizeof(wire::FileHeader)))) {
+    ::close(fd);
+    problem = "it is not of this recording";
     return false;
   }
   wire::FileHeader head = {};
@@ -242,13 +251,14 @@ void write_banks(const uint8_t* base, const AreaLayout& layout, const SourceProg
 }
 
 void write_open_ranges(const SharedPlace& place, TraceFile& file) {
-  const uint64_t now = monotonic_ns();
+  // Their process was gone soon after its recorder last looked, which may be long ago.
+  const uint64_t alive = std::min(place.alive_ns.load(), monotonic_ns());
   for (const SharedOpenRange& open : place.open) {
     wire::Range range = {};
     range.start = open.start.load(std::memory_order_acquire);
     if (range.start == 0) continue;
     range.thread = open.thread;
-    range.end = now;
+    range.end = std::max(alive, range.start);
     range.name = open.name;
     range.domain = open.domain;
     range.category = open.category;
@@ -314,7 +324,7 @@ SharedMemory::Rescued rescue_one(const uint8_t* base, const AreaLayout& layout, 
                file);
   }
   write_note(wire::NoteCode::kRescued, rescued.rows,
-             "the program was killed, crashed or left by _exit: its last " +
+             "the program was killed, crashed, left by _exit or became another one: its last " +
                  std::to_string(rescued.rows) + " rows were found in the memory that it shared; " +
                  std::to_string(rescued.unfinished) + " that had not finished are missing",
              file);

@@ -23,6 +23,7 @@ int open_area(const std::string& path, uint64_t session, AreaHead& head, std::st
   const int fd = S_ISREG(status.st_mode) ? ::open(path.c_str(), O_RDWR | O_CLOEXEC) : -1;
   const bool ours = fd >= 0 && ::pread(fd, &head, sizeof(head), 0) == sizeof(head) &&
                     head.magic == AreaHead::kMagic && head.session == session &&
+                    head.place_bytes == sizeof(SharedPlace) &&
                     head.buffers <= SharedPlace::kMostBuffers;
   if (ours) return fd;
   problem = path + ": " +
@@ -69,8 +70,8 @@ bool Area::take_place(int fd, const AreaHead& head) {
       continue;
     }
     const auto bytes = static_cast<off_t>(layout_.bytes());
-    if (use == PlaceUse::kClosed &&
-        ::fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, bytes) != 0) {
+    // Also what a process left that died as it took the place.
+    if (::fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, bytes) != 0) {
       return fail(std::string("cannot be emptied: ") + std::strerror(errno));
     }
     if (head.reserve != 0 && ::fallocate(fd, FALLOC_FL_KEEP_SIZE, at, bytes) != 0) {

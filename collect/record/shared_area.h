@@ -23,8 +23,8 @@ struct AreaHead {
   uint32_t places;
   uint32_t buffers;  // of kBufferBytes, in each place
   uint64_t bank_bytes;
-  uint32_t reserve;  // 1: the file system may be full, so a place is reserved as it is taken
-  uint32_t reserved;
+  uint32_t reserve;      // 1: the file system may be full, so a place is reserved as it is taken
+  uint32_t place_bytes;  // sizeof(SharedPlace): another version's is another layout
 };
 
 enum class BufferUse : uint32_t {
@@ -85,6 +85,7 @@ struct SharedPlace {
   uint32_t own_thread;              // its calls are the recorder's and not the program's
   std::atomic<uint32_t> is_traced;  // what is below of the process holds with its tracer
   std::atomic<Told> told;
+  std::atomic<uint64_t> alive_ns;  // CLOCK_MONOTONIC when its recorder last looked
   uint64_t max_bytes;
   wire::Process process;  // its texts are below
   wire::Clock clock;      // when a driver started
@@ -136,7 +137,6 @@ class Area {
   bool make_own();
 
   bool is_shared() const { return shared_; }
-  bool exists() const { return base_ != nullptr; }
   const std::string& problem() const { return problem_; }
   SharedPlace& place() const { return *reinterpret_cast<SharedPlace*>(base_); }
   const AreaLayout& layout() const { return layout_; }

@@ -42,6 +42,7 @@ void Recorder::write_until_finished() {
   try {
     decoder_ = std::make_unique<Decoder>(file_, *names_, this_thread());
     area_.place().own_thread = this_thread();
+    area_.place().alive_ns = monotonic_ns();
     if (!settings_.control.empty()) {
       const int fd = ::open(settings_.control.c_str(), O_RDONLY | O_CLOEXEC);
       void* map = fd < 0 ? MAP_FAILED
@@ -53,6 +54,7 @@ void Recorder::write_until_finished() {
     bool stop = false;
     while (!stop) {
       wait_for_work();
+      area_.place().alive_ns.store(monotonic_ns(), std::memory_order_release);
       {
         const std::lock_guard lock(queue_mutex_);
         stop = stop_asked_;

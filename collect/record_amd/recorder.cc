@@ -239,7 +239,7 @@ void Recorder::configure() noexcept {
       attached_.store(true, std::memory_order_release);
       if (recording_) switch_tracing(true);
     }
-    ensure_running();
+    if (!ensure_running() && attached_) switch_tracing(false);
   } catch (...) {
     say_line("out of memory while starting; this process is not recorded");
   }

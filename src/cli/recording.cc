@@ -319,7 +319,8 @@ Result<Recorders> find_recorders(const RecordRequest& request) {
   } else {
     fmt::print(stderr, "assay record: AMD's GPUs are not recorded: {}\n", amd.error().describe());
   }
-  if (const std::string others = other_amd_tools(); !recorders.amd.empty() && !others.empty()) {
+  if (const std::string others = other_amd_tools();
+      !recorders.rocprofiler.empty() && !others.empty()) {
     fmt::print(stderr,
                "assay record: ROCP_TOOL_LIBRARIES names {} already: the recorder goes before it\n",
                others);

@@ -208,7 +208,9 @@ bool lacks_its_end(const RecordedFile& file) {
 int exit_code_of(const RecordRun& run, const std::vector<RecordedFile>& files) {
   if (run.exit_code != kExitFine) return run.exit_code;
   if (files.empty()) return kExitError;
-  return std::any_of(files.begin(), files.end(), lacks_its_end) ? kExitDataLost : kExitFine;
+  const bool left = std::any_of(run.rescued.begin(), run.rescued.end(),
+                                [](const auto& one) { return !one.problem.empty(); });
+  return left || std::any_of(files.begin(), files.end(), lacks_its_end) ? kExitDataLost : kExitFine;
 }
 
 // Named by ASSAY_TORCH_OPERATORS, built before, beside this program.
@@ -266,6 +268,12 @@ Result<int> record_command(RecordVerb& verb) {
     }
     files.push_back({path, *std::move(facts)});
   }
+  // Under the names that its processes gave them: below they may get others.
+  for (const auto& rescued : run.rescued) {
+    if (rescued.problem.empty()) continue;
+    say_of_recording(fmt::format("{}: what process {} left in shared memory is lost: {}",
+                                 rescued.file, rescued.pid, rescued.problem));
+  }
   for (RecordedFile& file : files) {
     if (!json) continue;
     if (const Status converted = convert(file); !converted)
@@ -273,11 +281,6 @@ Result<int> record_command(RecordVerb& verb) {
   }
   name_output(files, asked);
   for (const RecordedFile& file : files) report_file(file);
-  for (const auto& rescued : run.rescued) {
-    if (rescued.problem.empty()) continue;
-    say_of_recording(fmt::format("{}: what process {} left in shared memory is lost: {}",
-                                 rescued.file, rescued.pid, rescued.problem));
-  }
   if (files.empty()) report_nothing(run);
   report_older(files, asked);
   return exit_code_of(run, files);

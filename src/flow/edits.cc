@@ -160,11 +160,11 @@ std::string edit_forms() {
 }
 
 std::string_view edit_refusal_word(EditRefusal refusal) {
-  constexpr std::array<std::string_view, 14> kWords = {
+  constexpr std::array<std::string_view, 15> kWords = {
       "",          "model_error", "unexplained",    "unlinked",
       "cold",      "nothing",     "few_iterations", "not_capturable",
       "varies",    "in_graphs",   "chain_varies",   "needs_ranks",
-      "no_shapes", "no_peaks"};
+      "no_shapes", "no_peaks",    "no_operators"};
   return kWords[static_cast<size_t>(refusal)];
 }
 
@@ -456,6 +456,10 @@ void EditMaker::make_roof(Edit& edit) const {
 
 // The products keep their time; what lies between them takes none.
 void EditMaker::make_attention(Edit& edit) const {
+  if (!run_.has_ops) {
+    edit.refusal = EditRefusal::kNoOperators;
+    return;
+  }
   const UnfusedAttention found = find_unfused_attention(run_);
   edit.affected = found.cores.size();
   edit.falls_back = found.falls_back;

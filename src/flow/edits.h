@@ -70,6 +70,7 @@ enum class EditRefusal : uint8_t {
   kNeedsRanks,     // one rank says nothing about it
   kNoShapes,       // the work of no operator is known
   kNoPeaks,        // what the device could do is not known
+  kNoOperators,    // operators were not recorded
 };
 // "model_error", "few_iterations", ...; empty for none.
 std::string_view edit_refusal_word(EditRefusal refusal);

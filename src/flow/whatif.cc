@@ -311,12 +311,13 @@ EditRefusal refusal_of_run(const FlowReport& report) {
   return EditRefusal::kNone;
 }
 
-std::vector<EditRequest> usual_edits(const FlowReport& report) {
+std::vector<EditRequest> usual_edits(const FlowReport& report, bool has_ops) {
   std::vector<EditRequest> edits = {
       {.kind = EditKind::kGraph}, {.kind = EditKind::kFasterCpu, .factor = 1.3},
       {.kind = EditKind::kInput}, {.kind = EditKind::kSync},
       {.kind = EditKind::kAlloc}, {.kind = EditKind::kCopies},
-      {.kind = EditKind::kComm},  {.kind = EditKind::kAttention}};
+      {.kind = EditKind::kComm}};
+  if (has_ops) edits.push_back({.kind = EditKind::kAttention});
   if (report.total[FlowCause::kCold] > 0) edits.push_back({.kind = EditKind::kWarm});
   return edits;
 }
@@ -350,7 +351,8 @@ WhatIf explore_edits(const FlowModel& model, const Windows& iterations, const Fl
   found.window_ns = report.window_ns();
   const EditMaker maker(model.run, iterations, options.roof);
   const bool asked = !options.edits.empty();
-  std::vector<EditRequest> requests = asked ? options.edits : usual_edits(report);
+  std::vector<EditRequest> requests =
+      asked ? options.edits : usual_edits(report, model.run.has_ops);
   // Pauses are as good a thing to change as any; kernels that take no time are but a bound.
   const auto pauses = [](const EditRequest& request) { return request.kind == EditKind::kPauses; };
   if (!asked) {

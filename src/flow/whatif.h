@@ -96,7 +96,7 @@ struct WhatIfOptions {
 EditRefusal refusal_of_run(const FlowReport& report);
 
 // The levers that are tried when none is named, in a fixed order.
-std::vector<EditRequest> usual_edits(const FlowReport& report);
+std::vector<EditRequest> usual_edits(const FlowReport& report, bool has_ops);
 
 // The host's own work, or its pauses where they lead, and the kernels that take longest: bounds
 // that are told each by itself, since nothing is left of a run without them.

@@ -97,7 +97,7 @@ std::string_view severity_name(Severity severity);
   CODE(kNotClosed, "not_closed", kDataLoss,                                                        \
        "the recording was not closed: the program was killed, crashed or still runs; what it did since the last flush (a second, if not told otherwise) is missing") \
   CODE(kRescued, "rescued", kDataLoss,                                                              \
-       "the program was killed, crashed or left by _exit: its last rows were found in the memory that it shared; calls that had not returned are missing, and work that the driver had not told of yet") \
+       "the program was killed, crashed, left by _exit or became another one: its last rows were found in the memory that it shared; calls that had not returned are missing, and work that the driver had not told of yet") \
   CODE(kLostRecords, "lost_records", kDataLoss,                                                    \
        "rows that the tracer could not keep (its buffers or the file were full); counts and sums are too small") \
   CODE(kCutShort, "cut_short", kDataLoss,                                                          \

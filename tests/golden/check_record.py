@@ -120,7 +120,7 @@ def records(path, whole=True):
         magic, payload, count, number = struct.unpack_from("<4I", data, at)
         session, sum_ = struct.unpack_from("<2Q", data, at + 16)
         body = data[at + 32:at + 32 + payload]
-        good = (magic == 0x4B4C4241 and number == sequence and session == struct.unpack_from("<Q", data, 24)[0] and
+        good = (magic == 0x4B4C4241 and payload % 8 == 0 and number == sequence and session == struct.unpack_from("<Q", data, 24)[0] and
                 len(body) == payload and checksum(body, checksum(data[at:at + 24])) == sum_)
         check(good, f"{path.name}: block {sequence} at {at}")
         if not good:

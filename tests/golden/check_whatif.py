@@ -17,7 +17,7 @@ import datasets
 
 BUDGET_S = 60        # after this no further trace is begun; small ones go first
 TOLD = {"at most", "predicted"}
-REFUSALS = {"model_error", "unexplained", "unlinked", "cold", "nothing", "few_iterations", "not_capturable", "varies", "in_graphs", "chain_varies", "no_shapes", "no_peaks"}
+REFUSALS = {"model_error", "unexplained", "unlinked", "cold", "nothing", "few_iterations", "not_capturable", "varies", "in_graphs", "chain_varies", "no_shapes", "no_peaks", "no_operators"}
 # Worked out with the prototype of the definition: ms per iteration, median of five, and its interval.
 KNOWN = {
     "old/v100_resnet50_2021-06.json.gz": {

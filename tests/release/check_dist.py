@@ -128,7 +128,7 @@ def check_package(dist, arch, roots, folder, expected):
     depends = run("dpkg-deb", "-f", package, "Depends").stdout
     names = sorted(re.sub(r" \(.*?\)", "", one).strip() for one in depends.split(","))
     check(names == ["libc6", "libgcc-s1"], f"Depends: {depends}")
-    for system in sorted(roots.iterdir()) if roots else []:
+    for system in sorted(roots.iterdir()) if roots and arch == os.uname().machine else []:
         root = folder / system.name
         check(run("cp", "-a", system, root).returncode == 0, f"{system} was not copied")
         shutil.copy(package, root / "assay.deb")

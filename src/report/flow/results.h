@@ -137,7 +137,7 @@
   R(refused, "not told", kText, \
     "why no number is told: `model_error`, `unexplained`, `unlinked`, `cold`, `nothing`, " \
     "`few_iterations`, `not_capturable`, `varies`, `in_graphs`, `chain_varies`, `needs_ranks`, " \
-    "`no_shapes`, `no_peaks`") \
+    "`no_shapes`, `no_peaks`, `no_operators`") \
   O("whatif.levers[]") \
   U(name, "the edit, as `--edit` takes it") \
   R(edits, "what it does", kText, "the same in words") \

@@ -482,6 +482,8 @@ std::string refusal_words(const Edit& edit, const FlowReport& report) {
       return "one rank says nothing about it; give all ranks";
     case EditRefusal::kNoShapes:
       return "the work of no operator is known; record with record_shapes=True";
+    case EditRefusal::kNoOperators:
+      return "operators were not recorded; record with PyTorch's profiler, or assay record --torch";
     case EditRefusal::kNoPeaks:
       return "the trace does not name its GPU, or no published figures of it are known";
   }
