@@ -194,7 +194,8 @@ def check_scribbled(bench):
               f"{name}: {done.returncode} {done.stderr[-300:]}")
         told = bench.folder / name
         if told.exists():
-            records(told)
+            # Where nothing could be made of what was shared, the end is as its process left it.
+            records(told, whole="in shared memory is lost" not in done.stderr)
         else:
             check("in shared memory is lost" in done.stderr or "whole block" in done.stderr, f"{name}: {done.stderr[-300:]}")
 
