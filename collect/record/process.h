@@ -1,8 +1,12 @@
 #pragma once
 
-// What a recorder says on stderr, and what the program is called that it is in.
+// A recorder in the program's process: what it says on stderr, what the program is called, and a
+// thread of its own.
 
+#include <pthread.h>
 #include <unistd.h>
+
+#include <csignal>
 
 #include <string>
 
@@ -20,6 +24,22 @@ inline std::string running_program() {
   if (length <= 0) return "unknown";
   const std::string text(path, static_cast<size_t>(length));
   return text.substr(text.rfind('/') + 1);
+}
+
+// All signals are the program's: blocked here, inherited by the thread, then as before. The error's
+// number, 0 = the thread runs.
+inline int start_own_thread(void* (*run)(void*), void* data) {
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_t thread;
+  const int failed = ::pthread_create(&thread, nullptr, run, data);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (failed != 0) return failed;
+  ::pthread_detach(thread);
+  ::pthread_setname_np(thread, "assay-record");
+  return 0;
 }
 
 }  // namespace assay::record

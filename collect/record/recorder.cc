@@ -4,20 +4,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 
 #include "collect/record/clocks.h"
+#include "collect/record/limits.h"
 #include "collect/record/process.h"
 
 namespace assay::record {
 namespace {
-
-constexpr size_t kMostRangesWaiting = 1 << 20;
-constexpr size_t kMostTextBytes = 16 << 20;
-constexpr auto kLongestFinish = std::chrono::seconds(20);
 
 std::atomic<Recorder*> the_recorder = nullptr;
 
@@ -78,29 +74,19 @@ bool Recorder::ensure_running() {
   }
   // Here and not on the thread below: a process that ends at once leaves a file that can be told.
   file_.begin();
-  pthread_t thread;
-  // All signals are the program's: blocked here, inherited by the thread, then as before.
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
   state_.store(State::kRunning, std::memory_order_release);
-  const int failed = ::pthread_create(
-      &thread, nullptr,
+  const int failed = start_own_thread(
       [](void* recorder) -> void* {
         static_cast<Recorder*>(recorder)->write_until_finished();
         return nullptr;
       },
       this);
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (failed != 0) {
     say_line(std::string("no thread to write with: ") + std::strerror(failed));
     area_.place().use.store(PlaceUse::kClosed, std::memory_order_release);
     state_ = State::kFinished;
     return false;
   }
-  ::pthread_detach(thread);
-  ::pthread_setname_np(thread, "assay-record");
   if (!forked_) std::atexit([] { get().finish(); });
   return true;
 }
@@ -134,29 +120,12 @@ bool Recorder::share() {
   ranges_->use(area_);
   place.use.store(PlaceUse::kRecording, std::memory_order_release);
   if (wanted && !shared) {
-    note(wire::NoteCode::kNotShared, 0,
-         "should this program be killed or crash, what was recorded since the last flush "
-         "(--flush-ms) is lost: no shared memory" +
-             (area_.problem().empty() ? "" : " (" + area_.problem() + ")"));
+    notes_.add(wire::NoteCode::kNotShared, 0,
+               "should this program be killed or crash, what was recorded since the last flush "
+               "(--flush-ms) is lost: no shared memory" +
+                   (area_.problem().empty() ? "" : " (" + area_.problem() + ")"));
   }
   return true;
-}
-
-void Recorder::note(wire::NoteCode code, int64_t value, const std::string& text) {
-  wire::Note record = {};
-  record.code = code;
-  record.monotonic = monotonic_ns();
-  record.value = value;
-  const bool trouble =
-      code != wire::NoteCode::kNotShared && code != wire::NoteCode::kClockCallback &&
-      code != wire::NoteCode::kKindRefused && code != wire::NoteCode::kTextsForgotten;
-  {
-    const std::lock_guard lock(window_mutex_);
-    notes_.emplace_back(record, text);
-    if (told_trouble_ || !trouble) return;
-    told_trouble_ = true;
-  }
-  say_line(text);
 }
 
 // ---- NVTX ---------------------------------------------------------------------------------------

@@ -15,10 +15,12 @@
 #include <vector>
 
 #include "collect/record/buffers.h"
+#include "collect/record/control.h"
 #include "collect/record/cupti_library.h"
 #include "collect/record/decoder.h"
 #include "collect/record/host_ranges.h"
 #include "collect/record/live_names.h"
+#include "collect/record/notes.h"
 #include "collect/record/settings.h"
 #include "collect/record/shared_area.h"
 #include "collect/record/trace_file.h"
@@ -53,8 +55,6 @@ class Recorder {
 
   enum class State : uint8_t { kIdle, kRunning, kFinished };
 
-  static constexpr size_t kRangesWorthWaking = 1 << 13;
-
   static void in_forked_child();
   static void on_callback(void* user, int domain, uint32_t callback, const void* info);
   static void on_buffer_requested(uint8_t** buffer, size_t* size, size_t* most_records);
@@ -66,7 +66,6 @@ class Recorder {
   // recorder.cc
   bool ensure_running();
   bool share();
-  void note(wire::NoteCode code, int64_t value, const std::string& text);
 
   // tracing.cc
   void share_tracer();
@@ -102,7 +101,6 @@ class Recorder {
   void poll_control();
   void check_file();
   void end_grace();
-  void write_notes();
   bool taken_over();
   void write_last();
 
@@ -112,6 +110,7 @@ class Recorder {
   std::mutex start_mutex_;  // one attach at a time
   Area area_;
   TraceFile file_;  // the writing thread's, once it runs
+  Notes notes_;
   ProgressLog progress_;
   std::unique_ptr<LiveNames> names_;
   std::unique_ptr<Decoder> decoder_;
@@ -129,7 +128,6 @@ class Recorder {
   bool device_on_ = false;
   std::vector<uint32_t> quiet_runtime_;  // CUPTI's numbers of the calls of quiet_calls.h
   std::vector<uint32_t> quiet_driver_;
-  std::vector<std::pair<wire::Note, std::string>> notes_;  // not yet written
 
   std::mutex queue_mutex_;
   std::condition_variable work_;
@@ -141,13 +139,11 @@ class Recorder {
 
   // The writing thread's own.
   uint64_t next_flush_ns_ = 0;
-  uint32_t control_seen_ = 0;
-  const wire::Control* control_ = nullptr;
+  Control control_;
   uint32_t attached_told_ = 0;
   std::chrono::milliseconds look_again_{1};  // for new names, in buffers that CUPTI is filling
   bool devices_written_ = false;
   bool file_ended_ = false;
-  bool told_trouble_ = false;            // under window_mutex_
   std::atomic<bool> observing_ = false;  // PyTorch's operators, or found that they cannot be had
 };
 

@@ -118,9 +118,9 @@ void Recorder::choose_cupti() {
     explain(refusal, "subscribing");
   } else if (too_old != 0) {
     cupti_.version = too_old;
-    note(wire::NoteCode::kOldTracer, too_old, "this CUPTI is older than CUDA 11.6");
+    notes_.add(wire::NoteCode::kOldTracer, too_old, "this CUPTI is older than CUDA 11.6");
   } else {
-    note(wire::NoteCode::kNoTracer, 0, "no CUPTI: " + problem);
+    notes_.add(wire::NoteCode::kNoTracer, 0, "no CUPTI: " + problem);
   }
 }
 
@@ -168,8 +168,7 @@ void Recorder::observe_operators() {
   static OperatorSink sink = {kOperatorSinkVersion, 0, operators_wanted, operator_seen};
   sink.modules = settings_.torch_modules ? 1 : 0;
   const std::string problem = start_observer(settings_.torch, sink);
-  if (problem.empty()) return;
-  note(wire::NoteCode::kNoOperators, 1, "PyTorch's operators are not recorded: " + problem);
+  if (!problem.empty()) notes_.add_no_operators(problem);
 }
 
 void Recorder::switch_clock() {
@@ -187,7 +186,7 @@ void Recorder::switch_clock() {
   if (result == cupti::kSuccess) {
     clock_ = wire::ClockKind::kMonotonic;
   } else {
-    note(wire::NoteCode::kClockCallback, result, "CUPTI keeps its own clock");
+    notes_.add(wire::NoteCode::kClockCallback, result, "CUPTI keeps its own clock");
   }
 }
 
@@ -222,21 +221,21 @@ void Recorder::explain(int result, const char* doing) {
   switch (result) {
     case cupti::kInsufficientPrivileges:
     case cupti::kVirtualDevicePrivileges:
-      return note(wire::NoteCode::kNoPermission, result, text);
+      return notes_.add(wire::NoteCode::kNoPermission, result, text);
     case cupti::kMultipleSubscribers:
     case cupti::kMaxLimitReached:
-      return note(wire::NoteCode::kOtherSubscriber, result, with_kineto(text));
+      return notes_.add(wire::NoteCode::kOtherSubscriber, result, with_kineto(text));
     case cupti::kNotCompatible:
-      return note(wire::NoteCode::kOldDriver, driver_version(), text);
+      return notes_.add(wire::NoteCode::kOldDriver, driver_version(), text);
     case cupti::kVirtualDeviceNotSupported:
     case cupti::kConfidentialComputing:
     case cupti::kCmpDevice:
     case cupti::kMigDevice:
     case cupti::kSliDevice:
     case cupti::kWslDevice:
-      return note(wire::NoteCode::kUnsupportedGpu, result, text);
+      return notes_.add(wire::NoteCode::kUnsupportedGpu, result, text);
     default:
-      return note(wire::NoteCode::kTracerRefused, result, text);
+      return notes_.add(wire::NoteCode::kTracerRefused, result, text);
   }
 }
 
@@ -249,8 +248,8 @@ bool Recorder::enable(uint32_t kind) {
   if (needed) {
     explain(result, "switching on");
   } else {
-    note(wire::NoteCode::kKindRefused, kind,
-         "CUPTI refuses records of kind " + std::to_string(kind));
+    notes_.add(wire::NoteCode::kKindRefused, kind,
+               "CUPTI refuses records of kind " + std::to_string(kind));
   }
   return false;
 }

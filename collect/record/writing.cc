@@ -1,26 +1,17 @@
 // The recorder's own thread: from what CUPTI and the program said to the file.
 
-#include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <thread>
 
 #include "collect/record/clocks.h"
+#include "collect/record/limits.h"
 #include "collect/record/process.h"
 #include "collect/record/recorder.h"
 
 namespace assay::record {
-namespace {
-
-constexpr auto kControlPeriod = std::chrono::milliseconds(5);
-// What the program said of itself is in the file this soon, whatever becomes of the program.
-constexpr std::chrono::milliseconds kKeepPeriod(50);
-
-}  // namespace
 
 void Recorder::wait_for_work() {
   std::unique_lock lock(queue_mutex_);
@@ -31,7 +22,7 @@ void Recorder::wait_for_work() {
   if (tracing_ && area_.is_shared()) {
     wait = std::min<std::chrono::nanoseconds>(wait, look_again_);
   }
-  if (control_ != nullptr) wait = std::min<std::chrono::nanoseconds>(wait, kControlPeriod);
+  if (control_.is_open()) wait = std::min<std::chrono::nanoseconds>(wait, kControlPeriod);
   work_.wait_for(lock, wait, [this] {
     return stop_asked_ || buffers_.full() > 0 || attached_ != attached_told_ ||
            ranges_->waiting() >= kRangesWorthWaking;
@@ -43,13 +34,7 @@ void Recorder::write_until_finished() {
     decoder_ = std::make_unique<Decoder>(file_, *names_, this_thread());
     area_.place().own_thread = this_thread();
     area_.place().alive_ns = monotonic_ns();
-    if (!settings_.control.empty()) {
-      const int fd = ::open(settings_.control.c_str(), O_RDONLY | O_CLOEXEC);
-      void* map = fd < 0 ? MAP_FAILED
-                         : ::mmap(nullptr, sizeof(wire::Control), PROT_READ, MAP_SHARED, fd, 0);
-      if (fd >= 0) ::close(fd);
-      if (map != MAP_FAILED) control_ = static_cast<const wire::Control*>(map);
-    }
+    control_.open(settings_.control);
     write_process();
     bool stop = false;
     while (!stop) {
@@ -136,7 +121,7 @@ void Recorder::drain() {
     check_file();
   }
   arrived |= ranges_->fetch(file_, progress_.current);
-  if (!file_.full()) write_notes();
+  if (!file_.full()) notes_.write(file_);
   // What is in the file is what stays.
   if (arrived) file_.flush();
   publish_lost();
@@ -179,18 +164,6 @@ void Recorder::periodic_flush(bool forced) {
   next_flush_ns_ = monotonic_ns() + uint64_t{settings_.flush_ms} * 1'000'000;
 }
 
-void Recorder::write_notes() {
-  std::vector<std::pair<wire::Note, std::string>> notes;
-  {
-    const std::lock_guard lock(window_mutex_);
-    notes.swap(notes_);
-  }
-  for (auto& [record, words] : notes) {
-    record.text = file_.text(words);
-    file_.add(wire::Kind::kNote, record);
-  }
-}
-
 // The file is full or broken: nothing more is asked of CUPTI.
 void Recorder::check_file() {
   if (file_ended_ || (!file_.full() && !file_.broken())) return;
@@ -200,15 +173,7 @@ void Recorder::check_file() {
     disable_host_kinds();
     disable_device_kinds();
   }
-  if (file_.broken()) {
-    note(wire::NoteCode::kWriteFailed, file_.error(),
-         "cannot write " + file_.path() + ": " + std::strerror(file_.error()) +
-             "; recording ends here");
-  } else {
-    note(wire::NoteCode::kByteLimit, static_cast<int64_t>(settings_.max_bytes),
-         file_.path() + " has reached its limit of " + std::to_string(settings_.max_bytes) +
-             " bytes; recording ends here");
-  }
+  notes_.add_end_of(file_, settings_);
 }
 
 void Recorder::write_devices() {
@@ -251,13 +216,10 @@ void Recorder::write_devices() {
 }
 
 void Recorder::poll_control() {
-  if (control_ == nullptr) return;
-  const wire::Control now = {__atomic_load_n(&control_->magic, __ATOMIC_RELAXED),
-                             __atomic_load_n(&control_->recording, __ATOMIC_ACQUIRE)};
-  if (now.magic != wire::kControlMagic || now.recording == control_seen_) return;
-  control_seen_ = now.recording;
+  bool recording = false;
+  if (!control_.changed(recording)) return;
   const std::lock_guard lock(start_mutex_);
-  if (now.recording != 0) {
+  if (recording) {
     open_window(wire::WindowReason::kSignal);
   } else {
     close_window(wire::WindowReason::kSignal);
@@ -299,23 +261,17 @@ bool Recorder::taken_over() {
 void Recorder::write_last() {
   periodic_flush(true);
   if (taken_over()) {
-    note(wire::NoteCode::kTakenOver, 0,
-         with_kineto("another profiler took CUPTI over while recording; what came after is "
-                     "missing"));
+    notes_.add(wire::NoteCode::kTakenOver, 0,
+               with_kineto("another profiler took CUPTI over while recording; what came after is "
+                           "missing"));
   }
   if (!settings_.torch.empty() && !observing_ && !forked_ && decoder_->saw_device_work()) {
-    note(wire::NoteCode::kNoOperators, 0,
-         "PyTorch's operators are not recorded: PyTorch was not loaded in this process");
+    notes_.add_no_torch();
   }
   ranges_->end_all(file_, progress_.current);
-  if (const uint64_t forgotten = ranges_->texts_forgotten(); forgotten > 0) {
-    note(wire::NoteCode::kTextsForgotten, static_cast<int64_t>(forgotten),
-         std::to_string(forgotten) +
-             " distinct names of ranges were forgotten to keep memory small; ranges that were "
-             "recorded have theirs");
-  }
+  notes_.add_texts_forgotten(ranges_->texts_forgotten());
   file_.take_last();
-  write_notes();
+  notes_.write(file_);
   file_.close(monotonic_ns());
   area_.place().use.store(PlaceUse::kClosed, std::memory_order_release);
 }

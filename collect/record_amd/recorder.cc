@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
 
 #include "collect/record/clocks.h"
+#include "collect/record/limits.h"
 #include "collect/record/loaded.h"
 #include "collect/record/observer.h"
 #include "collect/record/process.h"
@@ -19,23 +19,23 @@
 namespace assay::record_amd {
 namespace {
 
+using record::kControlPeriod;
+using record::kKeepPeriod;
+using record::kLongestFinish;
+using record::kMostRangesWaiting;
+using record::kMostTextBytes;
+using record::kRangesWorthWaking;
 using record::monotonic_ns;
 using record::running_program;
 using record::say_line;
+using record::start_own_thread;
 using rocprofiler::kPhaseEnter;
 using rocprofiler::kPhaseExit;
 using rocprofiler::kSuccess;
 
 constexpr size_t kBufferBytes = 1 << 20;
 constexpr size_t kBufferWatermark = kBufferBytes / 2;
-constexpr size_t kMostRangesWaiting = 1 << 20;
-constexpr size_t kMostTextBytes = 16 << 20;
-constexpr size_t kRangesWorthWaking = 1 << 13;
 constexpr uint64_t kLongestRecord = 64 << 10;
-constexpr auto kControlPeriod = std::chrono::milliseconds(5);
-// What the program said of itself is in the file this soon, whatever becomes of the program.
-constexpr auto kKeepPeriod = std::chrono::milliseconds(50);
-constexpr auto kLongestFinish = std::chrono::seconds(20);
 
 std::atomic<Recorder*> the_recorder = nullptr;
 
@@ -182,28 +182,18 @@ bool Recorder::ensure_running() {
   ranges_->use(area_);
   // Here and not on the thread below: a process that ends at once leaves a file that can be told.
   file_.begin();
-  // All signals are the program's: blocked here, inherited by the thread, then as before.
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
   state_.store(State::kRunning, std::memory_order_release);
-  pthread_t thread;
-  const int failed = ::pthread_create(
-      &thread, nullptr,
+  const int failed = start_own_thread(
       [](void* recorder) -> void* {
         static_cast<Recorder*>(recorder)->write_until_finished();
         return nullptr;
       },
       this);
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (failed != 0) {
     say_line(std::string("no thread to write with: ") + std::strerror(failed));
     state_ = State::kFinished;
     return false;
   }
-  ::pthread_detach(thread);
-  ::pthread_setname_np(thread, "assay-record");
   return true;
 }
 
@@ -212,11 +202,11 @@ bool Recorder::attach(uint32_t version) noexcept {
     version_ = version;
     library_ = bind_rocprofiler(version);
     if (version < rocprofiler::kOldestVersion) {
-      note(wire::NoteCode::kOldRocprofiler, version,
-           "rocprofiler-sdk " + version_text(version) + " is older than 0.5.0");
+      notes_.add(wire::NoteCode::kOldRocprofiler, version,
+                 "rocprofiler-sdk " + version_text(version) + " is older than 0.5.0");
     } else if (!library_.problem.empty()) {
-      note(wire::NoteCode::kRocprofilerRefused, 0,
-           "rocprofiler-sdk " + version_text(version) + " has no " + library_.problem);
+      notes_.add(wire::NoteCode::kRocprofilerRefused, 0,
+                 "rocprofiler-sdk " + version_text(version) + " has no " + library_.problem);
     } else {
       return true;
     }
@@ -245,26 +235,11 @@ void Recorder::configure() noexcept {
   }
 }
 
-void Recorder::note(wire::NoteCode code, int64_t value, const std::string& text) {
-  wire::Note record = {};
-  record.code = code;
-  record.monotonic = monotonic_ns();
-  record.value = value;
-  const bool trouble =
-      code != wire::NoteCode::kKindRefused && code != wire::NoteCode::kTextsForgotten;
-  {
-    const std::lock_guard lock(window_mutex_);
-    notes_.emplace_back(record, text);
-    if (told_trouble_ || !trouble) return;
-    told_trouble_ = true;
-  }
-  say_line(text);
-}
-
 bool Recorder::succeeded(int status, const char* doing) {
   if (status == kSuccess) return true;
-  note(wire::NoteCode::kRocprofilerRefused, status,
-       std::string(doing) + ": rocprofiler-sdk says " + status_text(library_.functions, status));
+  notes_.add(
+      wire::NoteCode::kRocprofilerRefused, status,
+      std::string(doing) + ": rocprofiler-sdk says " + status_text(library_.functions, status));
   return false;
 }
 
@@ -304,9 +279,9 @@ bool Recorder::ask_for_kind(const char* kind, RecordKind meaning) {
         operations_of(number->second, call.buffer_operations, call.buffer_operation_name));
     return true;
   }
-  note(needed ? wire::NoteCode::kRocprofilerRefused : wire::NoteCode::kKindRefused, status,
-       "rocprofiler-sdk " + version_text(library_.version) +
-           (listed ? " refuses records of kind " : " has no records of kind ") + kind);
+  notes_.add(needed ? wire::NoteCode::kRocprofilerRefused : wire::NoteCode::kKindRefused, status,
+             "rocprofiler-sdk " + version_text(library_.version) +
+                 (listed ? " refuses records of kind " : " has no records of kind ") + kind);
   return false;
 }
 
@@ -314,8 +289,8 @@ bool Recorder::ask_for_kind(const char* kind, RecordKind meaning) {
 void Recorder::ask_for_calls(const char* kind, RecordKind meaning, bool with_quiet) {
   const auto number = buffer_kinds_.find(kind);
   if (number == buffer_kinds_.end()) {
-    note(wire::NoteCode::kKindRefused, 0,
-         std::string("rocprofiler-sdk has no records of kind ") + kind);
+    notes_.add(wire::NoteCode::kKindRefused, 0,
+               std::string("rocprofiler-sdk has no records of kind ") + kind);
     return;
   }
   const rocprofiler::Functions& call = library_.functions;
@@ -362,8 +337,9 @@ bool Recorder::ask_for_callback(const char* kind, rocprofiler::TracingCallback c
                                                                   0, callback, &number->second)
                             : -1;
   if (status == kSuccess) return true;
-  note(needed ? wire::NoteCode::kRocprofilerRefused : wire::NoteCode::kKindRefused, status,
-       "rocprofiler-sdk " + version_text(library_.version) + " gives no callbacks of kind " + kind);
+  notes_.add(
+      needed ? wire::NoteCode::kRocprofilerRefused : wire::NoteCode::kKindRefused, status,
+      "rocprofiler-sdk " + version_text(library_.version) + " gives no callbacks of kind " + kind);
   return false;
 }
 
@@ -567,8 +543,7 @@ void Recorder::observe_operators() {
   static OperatorSink sink = {kOperatorSinkVersion, 0, operators_wanted, operator_seen};
   sink.modules = settings_.torch_modules ? 1 : 0;
   const std::string problem = record::start_observer(settings_.torch, sink);
-  if (problem.empty()) return;
-  note(wire::NoteCode::kNoOperators, 1, "PyTorch's operators are not recorded: " + problem);
+  if (!problem.empty()) notes_.add_no_operators(problem);
 }
 
 // ---- the writing thread -------------------------------------------------------------------------
@@ -650,17 +625,12 @@ void Recorder::write_devices() {
 
 void Recorder::write_notes() {
   std::vector<wire::Window> windows;
-  std::vector<std::pair<wire::Note, std::string>> notes;
   {
     const std::lock_guard lock(window_mutex_);
     windows.swap(windows_);
-    notes.swap(notes_);
   }
   for (const wire::Window& window : windows) file_.add(wire::Kind::kWindow, window);
-  for (auto& [record, words] : notes) {
-    record.text = file_.text(words);
-    file_.add(wire::Kind::kNote, record);
-  }
+  notes_.write(file_);
 }
 
 void Recorder::drain() {
@@ -694,15 +664,7 @@ void Recorder::periodic_flush() {
 void Recorder::check_file() {
   if (file_ended_ || (!file_.full() && !file_.broken())) return;
   file_ended_ = true;
-  if (file_.broken()) {
-    note(wire::NoteCode::kWriteFailed, file_.error(),
-         "cannot write " + file_.path() + ": " + std::strerror(file_.error()) +
-             "; recording ends here");
-  } else {
-    note(wire::NoteCode::kByteLimit, static_cast<int64_t>(settings_.max_bytes),
-         file_.path() + " has reached its limit of " + std::to_string(settings_.max_bytes) +
-             " bytes; recording ends here");
-  }
+  notes_.add_end_of(file_, settings_);
   const std::lock_guard lock(start_mutex_);
   recording_ = false;
   switch_tracing(false);
@@ -712,16 +674,10 @@ void Recorder::write_last() {
   drain();
   write_clock();
   if (!settings_.torch.empty() && !observing_ && !forked_ && decoder_.saw_device_work()) {
-    note(wire::NoteCode::kNoOperators, 0,
-         "PyTorch's operators are not recorded: PyTorch was not loaded in this process");
+    notes_.add_no_torch();
   }
   ranges_->end_all(file_, ranges_written_);
-  if (const uint64_t forgotten = ranges_->texts_forgotten(); forgotten > 0) {
-    note(wire::NoteCode::kTextsForgotten, static_cast<int64_t>(forgotten),
-         std::to_string(forgotten) +
-             " distinct names of ranges were forgotten to keep memory small; ranges that were "
-             "recorded have theirs");
-  }
+  notes_.add_texts_forgotten(ranges_->texts_forgotten());
   file_.take_last();
   write_notes();
   file_.close(monotonic_ns());

@@ -17,10 +17,11 @@
 #include <utility>
 #include <vector>
 
+#include "collect/record/control.h"
 #include "collect/record/host_ranges.h"
+#include "collect/record/notes.h"
 #include "collect/record/settings.h"
 #include "collect/record/trace_file.h"
-#include "collect/record_amd/control.h"
 #include "collect/record_amd/decoder.h"
 #include "collect/record_amd/library.h"
 
@@ -62,7 +63,6 @@ class Recorder {
   static void in_forked_child();
 
   bool ensure_running();
-  void note(wire::NoteCode code, int64_t value, const std::string& text);
   bool succeeded(int status, const char* doing);
   bool create_contexts();
   void ask_for_records();
@@ -99,7 +99,8 @@ class Recorder {
   std::atomic<State> state_ = State::kIdle;
   std::mutex start_mutex_;
   record::TraceFile file_;  // the writing thread's, once it runs
-  record::Area area_;       // for ranges: memory of this process, which goes with it
+  record::Notes notes_;
+  record::Area area_;  // for ranges: memory of this process, which goes with it
   std::unique_ptr<HostRanges> ranges_;
   record::SourceProgress ranges_written_;  // nobody asks
   Library library_;
@@ -121,8 +122,6 @@ class Recorder {
   bool tracing_on_ = false;
   int captures_open_ = 0;
   std::vector<wire::Window> windows_;  // not yet written
-  std::vector<std::pair<wire::Note, std::string>> notes_;
-  bool told_trouble_ = false;
 
   std::mutex started_mutex_;
   std::unordered_map<uint64_t, uint64_t> started_;  // ranges, from roctx's id to ours
@@ -137,7 +136,7 @@ class Recorder {
   std::condition_variable done_;
 
   // The writing thread's own.
-  Control control_;
+  record::Control control_;
   uint64_t next_flush_ns_ = 0;
   bool devices_written_ = false;
   bool file_ended_ = false;

@@ -28,7 +28,20 @@ def check(holds, message):
         problems.append(message)
 
 
-class Bench:
+class Analyses:
+    """What assay says of the files in a folder."""
+
+    def analyse(self, verb, name, *flags):
+        done = subprocess.run([self.assay, verb, str(self.folder / name), *flags, "--format", "json"],
+                              capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
+        check(done.returncode == 0, f"{verb} {name}: {done.stderr.strip()}")
+        return json.loads(done.stdout) if done.returncode == 0 else {}
+
+    def codes(self, name):
+        return {row["code"]: row["count"] for row in self.analyse("launch", name).get("import_log", [])}
+
+
+class Bench(Analyses):
     def __init__(self, assay, fakes, folder):
         self.assay, self.fakes, self.folder = assay, fakes, folder
         self.program = fakes / "assay_traced_program"
@@ -86,15 +99,6 @@ class Bench:
             return records(paths[0], whole=False) if len(paths) == 1 else []
         except FileNotFoundError:  # it got its name in the meantime
             return []
-
-    def analyse(self, verb, name, *flags):
-        done = subprocess.run([self.assay, verb, str(self.folder / name), *flags, "--format", "json"],
-                              capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
-        check(done.returncode == 0, f"{verb} {name}: {done.stderr.strip()}")
-        return json.loads(done.stdout) if done.returncode == 0 else {}
-
-    def codes(self, name):
-        return {row["code"]: row["count"] for row in self.analyse("launch", name).get("import_log", [])}
 
 
 def checksum(data, seed=0xCBF29CE484222325):

@@ -67,7 +67,7 @@ class Recording:
         return [kernel.start - calls[kernel.correlation] for kernel in self.kernels]
 
 
-class Bench:
+class Bench(check_record.Analyses):
     def __init__(self, assay, build, folder, sdk):
         self.assay, self.build, self.folder, self.sdk = assay, build, folder, sdk
         self.old = sdk.endswith("_0")
@@ -100,15 +100,6 @@ class Bench:
 
     def read(self, name):
         return Recording(self.folder / name)
-
-    def analyse(self, verb, name, *flags):
-        done = subprocess.run([self.assay, verb, str(self.folder / name), *flags, "--format", "json"],
-                              capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
-        check(done.returncode == 0, f"{verb} {name}: {done.stderr.strip()}")
-        return json.loads(done.stdout) if done.returncode == 0 else {}
-
-    def codes(self, name):
-        return {row["code"]: row["count"] for row in self.analyse("launch", name).get("import_log", [])}
 
 
 def check_round_trip(bench):

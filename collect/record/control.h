@@ -6,7 +6,7 @@
 
 #include "collect/wire.h"
 
-namespace assay::record_amd {
+namespace assay::record {
 
 class Control {
  public:
@@ -21,4 +21,4 @@ class Control {
   uint32_t seen_ = 0;
 };
 
-}  // namespace assay::record_amd
+}  // namespace assay::record

@@ -1,10 +1,10 @@
-#include "collect/record_amd/control.h"
+#include "collect/record/control.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-namespace assay::record_amd {
+namespace assay::record {
 
 void Control::open(const std::string& path) {
   if (path.empty()) return;
@@ -26,4 +26,4 @@ bool Control::changed(bool& recording) {
   return true;
 }
 
-}  // namespace assay::record_amd
+}  // namespace assay::record
