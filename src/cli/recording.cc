@@ -252,7 +252,7 @@ Result<std::string> find_collector(const std::string& name, const char* variable
   if (told != nullptr && *told != '\0') return absolute_path(told);
   const std::string folder = program_folder();
   for (const char* beside : {"", "../lib/assay", "lib/assay", "../libexec/assay"}) {
-    const std::string place = normal_path(joined(joined(folder, beside), name));
+    std::string place = normal_path(joined(joined(folder, beside), name));
     if (!file_exists(place)) continue;
     ASSAY_TRY(check_trusted(place));
     return place;
@@ -296,7 +296,7 @@ Result<std::string> find_nvidia_recorder(const RecordRequest& request) {
 }
 
 Result<std::string> find_amd_recorder() {
-  ASSAY_TRY_ASSIGN(const std::string library,
+  ASSAY_TRY_ASSIGN(std::string library,
                    find_collector("libassay_record_amd.so", "ASSAY_RECORD_AMD_LIBRARY"));
   if (::access(library.c_str(), R_OK) != 0) {
     return Error{ErrorCode::kIo, "cannot read the recorder", library, -1};

@@ -118,7 +118,7 @@ bool sleeps(const FlowAnswer& answer) {
 // Bytes per second of the copies of one name; 0 where bytes are not told, or where the copies are
 // so small that the way to them takes most of their time.
 double copy_pace(const Trace& trace, StringId name) {
-  constexpr int64_t kLeastBytes = 256 * 1024;  // on average
+  constexpr int64_t kLeastBytes = int64_t{256} * 1024;  // on average
   int64_t bytes = 0;
   int64_t busy_ns = 0;
   int64_t copies = 0;
