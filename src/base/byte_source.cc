@@ -54,6 +54,7 @@ struct ByteSource::Handle {
   bool regular = false;
   uint64_t bytes = 0;
   int64_t mtime_ns = 0;
+  bool grows = false;
   std::atomic<uint64_t>* counter = nullptr;
   std::string head;  // first bytes of a pipe, taken to tell the compression, given back first
   RunningChecksum streamed;  // of what stream() or summed() gave
@@ -80,6 +81,7 @@ Status ByteSource::Handle::check_unchanged() const {
   if (!regular) return Ok{};
   ASSAY_TRY_ASSIGN(const FileFacts now, file_facts(fd));
   if (now.bytes < bytes) return ended_early();
+  if (grows) return Ok{};
   if (now.bytes == bytes && now.mtime_ns == mtime_ns) return Ok{};
   return Error{ErrorCode::kIo,
                "changed while it was read: somebody writes to it; read it again when that is done",
@@ -134,6 +136,8 @@ void ByteSource::count_reads(std::atomic<uint64_t>* counter) { handle_->counter 
 uint64_t ByteSource::stored_bytes() const { return handle_->bytes; }
 
 Status ByteSource::check_unchanged() const { return handle_->check_unchanged(); }
+
+void ByteSource::may_grow() { handle_->grows = true; }
 
 ReadFn ByteSource::range(uint64_t begin, uint64_t end) const {
   return [handle = handle_.get(), at = begin, end](char* dst, size_t n) mutable -> Result<size_t> {

@@ -37,6 +37,8 @@ class ByteSource {
   // Fails where a regular file has another size or time than when it was opened: what was read of
   // it belongs to no one state. Streams and ranges say so themselves when they come to their end.
   Status check_unchanged() const;
+  // A writer may add to the file: only one that became shorter fails then.
+  void may_grow();
 
   // Checksum (base/checksum.h) of the bytes as stored. What went by as a stream, or through
   // summed(), to its end costs nothing more; a regular file is read once more otherwise, and `stop`

@@ -8,6 +8,7 @@ import collections
 import json
 import os
 import pathlib
+import re
 import struct
 import subprocess
 import sys
@@ -30,9 +31,17 @@ def check(holds, message):
         problems.append(message)
 
 
+def sanitizer_of(assay):
+    """What a program needs that is not built with the sanitizers of the recorder that it loads."""
+    linked = subprocess.run(["ldd", assay], capture_output=True, text=True, check=False).stdout
+    runtime = re.search(r"libasan\S* => (\S+)", linked)
+    return {"LD_PRELOAD": runtime[1], "ASAN_OPTIONS": "detect_leaks=0"} if runtime else {}
+
+
 class Bench:
     def __init__(self, assay, fakes, folder, python):
         self.assay, self.fakes, self.folder, self.python = assay, fakes, folder, python
+        self.sanitizer = sanitizer_of(assay)
         self.env = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache"), "FAKE_LAUNCH_NOW": "1"}
         for name in ("CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "ASSAY_TORCH_OPERATORS"):
             self.env.pop(name, None)
@@ -43,7 +52,7 @@ class Bench:
 
     def record(self, name, *flags, command=None, **more):
         return self.run(self.assay, "record", "-o", self.folder / name, "--cupti", self.fakes / "libcuda.so.1", *flags,
-                        "--", *(command or [self.python, PROGRAM]), LD_LIBRARY_PATH=self.fakes, **more)
+                        "--", *(command or [self.python, PROGRAM]), **{"LD_LIBRARY_PATH": self.fakes, **self.sanitizer, **more})
 
     def answer(self, *words):
         done = self.run(self.assay, *words, "--format", "json")
@@ -129,7 +138,7 @@ def check_amd(bench):
     build = bench.fakes.parent
     rocm = {"LD_LIBRARY_PATH": f"{build / 'fake_hip'}:{build / 'fake_rocprofiler'}"}
     done = bench.run(bench.assay, "record", "-o", bench.folder / "hip.assaytrace", "--torch", "--gpu", "amd", "--",
-                     bench.python, PROGRAM, "hip", **rocm)
+                     bench.python, PROGRAM, "hip", **rocm, **bench.sanitizer)
     check(" operators; 0 lost" in done.stderr, f"beside HIP: {done.stderr}")
     bench.record("cuda.assaytrace", "--torch")
     seen = {name: collections.Counter((row["name"], row["dims"]) for row in operators_in(bench.folder / name)

@@ -681,6 +681,7 @@ Result<Trace> read_assaytrace(ReadFn read, const ReadOptions& options) {
 
 Result<RecordingFacts> read_recording_facts(const std::string& path) {
   ASSAY_TRY_ASSIGN(ByteSource source, ByteSource::open(path));
+  source.may_grow();  // a process that goes on when the command has ended
   ASSAY_TRY_ASSIGN(AssayTraceBlocks blocks, AssayTraceBlocks::open(source.stream(false)));
   RecordingFacts facts;
   std::unordered_map<uint32_t, std::string> texts;

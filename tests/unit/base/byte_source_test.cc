@@ -5,6 +5,7 @@
 #include <zstd.h>
 
 #include <atomic>
+#include <fstream>
 #include <optional>
 #include <vector>
 
@@ -223,6 +224,20 @@ TEST(Checksum, IsXxh3AsOthersComputeIt) {
   EXPECT_EQ(checksum_text(checksum("", 0)), "xxh3:2d06800538d394c2");
   EXPECT_EQ(checksum_text(checksum("a", 1)), "xxh3:e6c632b61e964e1f");
   EXPECT_EQ(checksum_text(checksum("abc", 3)), "xxh3:78af5f94892f3950");
+}
+
+// One that grows is refused, but by who expects it; one that became shorter always is.
+TEST(ByteSource, AFileMayGrowWhereThatIsExpected) {
+  for (const bool expected : {false, true}) {
+    const TempFile file("begin ");
+    auto source = ByteSource::open(file.path());
+    ASSERT_TRUE(source);
+    if (expected) source->may_grow();
+    std::ofstream(file.path(), std::ios::app) << "more";
+    EXPECT_EQ(read_all(source->stream(false)).has_value(), expected);
+    std::ofstream(file.path(), std::ios::trunc) << "b";
+    EXPECT_FALSE(source->check_unchanged());
+  }
 }
 
 TEST(Checksum, OfAFileAPassAndAStreamAreOne) {
