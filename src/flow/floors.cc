@@ -15,6 +15,7 @@ constexpr FlowFloor kAssumedEvent{2'000, 14'000, 0, true};
 // A successor that begins later than this after its predecessor was held back by something else.
 constexpr int64_t kLongestGapNs = 20'000;
 constexpr int64_t kLongestUsualNs = 10'000;
+constexpr int64_t kShortestUsualNs = 500;
 
 int64_t end_of(const FlowRun& run, uint32_t work) {
   return work == kNoFlowRow ? kUnknownNs : run.works[work].end_ns;
@@ -122,6 +123,12 @@ void refine(std::vector<int64_t> alone, const std::vector<int64_t>& all, FlowFlo
   drop_far(alone);
   const int64_t few_ns = shortest_ns(alone.empty() ? all : alone, floor.typical_ns);
   floor.typical_ns = std::min(quantile_ns(alone, 0.5, few_ns), floor.limit_ns);
+  if (alone.size() >= kFloorSamples) return;
+  const auto [least, most] = std::minmax_element(alone.begin(), alone.end());
+  const int64_t low_ns = alone.empty() ? kShortestUsualNs : *least;
+  const int64_t high_ns = alone.empty() ? shortest_ns(all, kLongestUsualNs) : *most;
+  floor.low_ns = std::min(low_ns, floor.typical_ns);
+  floor.high_ns = std::clamp(high_ns, floor.typical_ns, kLongestUsualNs);
 }
 
 // Where launches hardly ever met a free stream. Of work that began before its call returned nobody
@@ -130,7 +137,7 @@ void refine_launch(FlowRun& run) {
   FlowFloor& floor = run.floors.launch;
   if (!floor.assumed) return;
   std::vector<int64_t> alone;
-  std::vector<int64_t> all{floor.typical_ns};
+  std::vector<int64_t> all;
   for (const FlowWork& work : run.works) {
     if (work.call == kNoFlowRow || work.in_graph) continue;
     if (work.start_ns < run.calls[work.call].end_ns) continue;
@@ -138,7 +145,9 @@ void refine_launch(FlowRun& run) {
     const bool free = end_of(run, work.stream_prev) <= arrived_ns && work.wait_count == 0;
     (free ? alone : all).push_back(work.start_ns - arrived_ns);
   }
+  const int64_t assumed_ns = alone.empty() ? floor.typical_ns : kLongestUsualNs;
   refine(std::move(alone), all, floor);
+  floor.typical_ns = std::min(floor.typical_ns, assumed_ns);
 }
 
 // What follows its predecessor's end sooner than a launch takes may have waited for its launch, and

@@ -57,8 +57,9 @@ int64_t own_before_wait_ns(const FlowCall& call, int64_t from_ns) {
 
 class GraphMaker {
  public:
-  explicit GraphMaker(const FlowRun& run)
+  GraphMaker(const FlowRun& run, const FlowFloors& floors)
       : run_(run),
+        floors_(floors),
         joined_(*run.trace),
         cursor_(run.threads.size()),
         calls_(static_cast<uint32_t>(run.calls.size())) {
@@ -260,8 +261,7 @@ class GraphMaker {
 
   int64_t own_call_ns(const FlowCall& call) const {
     const StringId name = run_.trace->api_calls.name[call.row.index()];
-    const int64_t own_ns = run_.floors.own_call_ns[name.index()];
-    return own_ns > 0 ? own_ns : kUnseenCallNs;
+    return floors_.own_call(name).typical_ns;
   }
 
   void edges_of_call_end(uint32_t c) {
@@ -279,7 +279,7 @@ class GraphMaker {
     for (uint32_t k = 0; k < call.target_count; ++k) {
       const uint32_t work = run_.targets[call.first_target + k];
       const int64_t end_ns = run_.works[work].end_ns;
-      const FlowFloor& floor = run_.floors.returns;
+      const FlowFloor& floor = floors_.returns;
       // Only the last to end tells how long the return took.
       const bool last = end_ns == waited_ns && end_ns > call.start_ns;
       // A call that releases memory does so behind the wait.
@@ -303,10 +303,10 @@ class GraphMaker {
     if (work.call != kNoFlowRow) {
       const FlowCall& call = run_.calls[work.call];
       if (call.end_ns <= work.start_ns) {
-        edges_.push_back({2 * work.call + 1,
-                          std::min(run_.floors.way_ns + run_.floors.launch.typical_ns,
-                                   work.start_ns - call.end_ns),
-                          EdgeKind::kLaunch});
+        edges_.push_back(
+            {2 * work.call + 1,
+             std::min(floors_.way_ns + floors_.launch.typical_ns, work.start_ns - call.end_ns),
+             EdgeKind::kLaunch});
       } else {
         edges_.push_back({2 * work.call, std::min(work.submit_ns, work.start_ns) - call.start_ns,
                           EdgeKind::kLaunch});
@@ -317,13 +317,13 @@ class GraphMaker {
       edges_.push_back({end_item(prev), std::min(floor.typical_ns, work.start_ns - end_ns), kind});
     };
     if (work.stream_prev != kNoFlowRow) {
-      add_after(work.stream_prev, run_.floors.stream, EdgeKind::kStream);
+      add_after(work.stream_prev, floors_.stream, EdgeKind::kStream);
     }
     if (work.graph_prev != kNoFlowRow && work.graph_prev != work.stream_prev) {
-      add_after(work.graph_prev, run_.floors.stream, EdgeKind::kStream);
+      add_after(work.graph_prev, floors_.stream, EdgeKind::kStream);
     }
     for (uint32_t k = 0; k < work.wait_count; ++k) {
-      add_after(run_.waits[work.first_wait + k], run_.floors.event, EdgeKind::kEvent);
+      add_after(run_.waits[work.first_wait + k], floors_.event, EdgeKind::kEvent);
     }
   }
 
@@ -399,9 +399,8 @@ class GraphMaker {
     }
   }
 
-  static constexpr int64_t kUnseenCallNs = 5'000;
-
   const FlowRun& run_;
+  const FlowFloors& floors_;
   const JoinedThreads joined_;
   PieceCursor cursor_;
   const uint32_t calls_;
@@ -435,7 +434,11 @@ uint64_t FlowGraph::bytes() const {
          bytes_of(silences);
 }
 
-FlowGraph make_flow_graph(const FlowRun& run) { return GraphMaker(run).make(); }
+FlowGraph make_flow_graph(const FlowRun& run) { return make_flow_graph(run, run.floors); }
+
+FlowGraph make_flow_graph(const FlowRun& run, const FlowFloors& floors) {
+  return GraphMaker(run, floors).make();
+}
 
 std::array<SegmentSpan, 2> segment_spans(const FlowRun& run, const FlowGraph& graph, uint32_t point,
                                          EdgeKind kind) {

@@ -81,8 +81,10 @@ struct FlowGraph {
   uint64_t bytes() const;
 };
 
-// run must outlive nothing: the graph keeps no reference to it.
+// run must outlive nothing: the graph keeps no reference to it. floors: in place of the run's own,
+// with its number of names; points and edges are the same for all floors, what binds is not.
 FlowGraph make_flow_graph(const FlowRun& run);
+FlowGraph make_flow_graph(const FlowRun& run, const FlowFloors& floors);
 
 // What the lag of a kSegment or kHandOver edge into the begin of a call consists of: what a thread
 // did in a stretch of time. The second stretch may be empty.

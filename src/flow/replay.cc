@@ -9,6 +9,16 @@ int64_t scaled(int64_t ns, double factor) {
   return factor == 1 ? ns : static_cast<int64_t>(static_cast<double>(ns) * factor);
 }
 
+// The begin of the call that ends with point p.
+int64_t called_ns(const FlowGraph& graph, const std::vector<int64_t>& times, size_t p) {
+  for (uint32_t e = graph.first_edge[p]; e < graph.first_edge[p + 1]; ++e) {
+    if (graph.kind[e] == EdgeKind::kCall && graph.source[e] != kNoPoint) {
+      return times[graph.source[e]];
+    }
+  }
+  return INT64_MIN;
+}
+
 }  // namespace
 
 std::vector<int64_t> replay(const FlowGraph& graph, const ReplayOptions& options) {
@@ -24,6 +34,10 @@ std::vector<int64_t> replay(const FlowGraph& graph, const ReplayOptions& options
     int64_t latest_ns = INT64_MIN;
     for (uint32_t e = first; e < graph.first_edge[p + 1]; ++e) {
       if (lags[e] == kCutLag) continue;
+      if (options.skips_ended && graph.kind[e] == EdgeKind::kReturn &&
+          begin_of(e) <= called_ns(graph, times, p)) {
+        continue;
+      }
       int64_t reached_ns = begin_of(e) + lags[e];
       if (e == first && keeps) {
         const int64_t residual_ns = graph.residual_ns[p];

@@ -25,6 +25,9 @@ struct ReplayOptions {
   const std::vector<int64_t>* lags_ns = nullptr;
   // A residual of this or more does not move under kPin.
   int64_t pinned_ns = INT64_MAX;
+  // A call that waits does not where what it waits for has ended by its begin: it returns without
+  // the time that a return takes. Then shorter lags may make a point later, by less than that time.
+  bool skips_ended = false;
 };
 
 // Times of all points.

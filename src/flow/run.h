@@ -101,19 +101,31 @@ struct FlowFloor {
   int64_t limit_ns = 0;    // beyond it the time is no mere latency
   uint64_t samples = 0;
   bool assumed = false;  // too few samples: a fixed value
+  // What typical_ns lies between where the run does not tell it; both 0 where it does.
+  int64_t low_ns = 0;
+  int64_t high_ns = 0;
+  bool told() const { return high_ns == 0; }
 };
 struct FlowFloors {
   FlowFloor launch;   // handed over -> begins, on a free stream
   FlowFloor stream;   // predecessor ends -> begins
   FlowFloor event;    // the work it waits for on another stream ends -> begins
   FlowFloor returns;  // the work a blocking call waits for ends -> the call returns
-  // Per StringId of a call's name: what it costs when it need not wait; 0 = not seen.
-  std::vector<int64_t> own_call_ns;
-  uint64_t queue_depth = 0;  // unstarted work at which launch calls block; 0 = not seen
+  FlowFloor unseen_call{5'000, 5'000, 0, true, 1'000, 10'000};  // a call that waited each time
+  // What calls cost that need not wait, by name. Each has its own cost, and of one that waited
+  // nobody knows it: never told.
+  std::vector<FlowFloor> own_calls;
+  std::vector<uint32_t> own_of_name;  // per StringId: place in own_calls plus 1; 0 = not seen
+  uint64_t queue_depth = 0;           // unstarted work at which launch calls block; 0 = not seen
   // What every launch is on its way for before it can begin, where that is far longer than usual
   // and the same each time, while others follow on the same way: a device far from its host. Part
   // of no limit and no typical time.
   int64_t way_ns = 0;
+
+  const FlowFloor& own_call(StringId name) const {
+    const uint32_t place = own_of_name[name.index()];
+    return place == 0 ? unseen_call : own_calls[place - 1];
+  }
 
   const FlowFloor& of(ReadyBy by) const {
     if (by == ReadyBy::kLaunch) return launch;

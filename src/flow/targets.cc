@@ -15,6 +15,8 @@ constexpr int64_t kLongLaunchNs = 20'000;
 constexpr int64_t kUsualCallNs = 5'000;  // of a call that was never seen not to wait
 constexpr int64_t kUsualReturnNs = 5'000;
 constexpr int64_t kUsualReturnLimitNs = 20'000;
+constexpr int64_t kShortestReturnNs = 1'000;
+constexpr int64_t kLongestReturnNs = 10'000;
 constexpr uint64_t kLeastQueue = 256;
 
 class Targets {
@@ -135,21 +137,31 @@ class Targets {
     run_.early_return_ns = std::max(run_.early_return_ns, early_ns);
   }
 
+  static FlowFloor cost_of(std::vector<int64_t>& values) {
+    const auto at = [&values](size_t place) {
+      const auto nth = values.begin() + static_cast<std::ptrdiff_t>(place);
+      std::nth_element(values.begin(), nth, values.end());
+      return *nth;
+    };
+    const size_t n = values.size();
+    return {
+        .typical_ns = at(n / 2), .samples = n, .low_ns = at(n / 20), .high_ns = at(n - 1 - n / 20)};
+  }
+
   void fill_floors() {
     FlowFloors& floors = run_.floors;
-    floors.own_call_ns.assign(own_ns_.size(), 0);
+    floors.own_of_name.assign(own_ns_.size(), 0);
     for (size_t name = 0; name < own_ns_.size(); ++name) {
-      auto& values = own_ns_[name];
-      if (values.empty()) continue;
-      const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-      std::nth_element(values.begin(), middle, values.end());
-      floors.own_call_ns[name] = *middle;
+      if (own_ns_[name].empty()) continue;
+      floors.own_calls.push_back(cost_of(own_ns_[name]));
+      floors.own_of_name[name] = static_cast<uint32_t>(floors.own_calls.size());
     }
-    floors.returns = {kUsualReturnNs, kUsualReturnLimitNs, returns_ns_.size(), true};
+    floors.returns = {kUsualReturnNs, kUsualReturnLimitNs, returns_ns_.size(),
+                      true,           kShortestReturnNs,   kLongestReturnNs};
     if (returns_ns_.size() < kFloorSamples) return;
-    floors.returns.typical_ns = quantile_ns(returns_ns_, 0.5, 0);
-    floors.returns.limit_ns = quantile_ns(returns_ns_, 0.9, 0) + kFlowMarginNs;
-    floors.returns.assumed = false;
+    const int64_t typical_ns = quantile_ns(returns_ns_, 0.5, 0);
+    const int64_t limit_ns = quantile_ns(returns_ns_, 0.9, 0) + kFlowMarginNs;
+    floors.returns = {typical_ns, limit_ns, returns_ns_.size()};
   }
 
   FlowRun& run_;

@@ -97,6 +97,8 @@ class Explorer {
     const std::vector<int64_t> times = replayed(lags, Residuals::kKeep);
     Gain gain;
     gain.run_ns = end_ns_ - work_end_ns(run_, graph_, times);
+    gain.run_low_ns = gain.run_ns;
+    gain.run_high_ns = gain.run_ns;
     if (steps_.count() < 2) return gain;
     const std::vector<int64_t> after = steps_.durations(times);
     gain.before = step_times(recorded_);
@@ -110,6 +112,21 @@ class Explorer {
     // An iteration may take longer where the one before it ends earlier, the run does not.
     if (gain.run_ns >= 0) gain.low_ns = std::max<int64_t>(0, gain.low_ns);
     return gain;
+  }
+
+  // The interval of a gain reaches what the same edits give with other usual times.
+  void widen(const FlowGraph& graph, const std::vector<const Edit*>& edits, Gain& gain) const {
+    const EditedLags lags = edited_lags(run_, graph, edits, from_ns_);
+    const std::vector<int64_t> times =
+        replay(graph, {.lags_ns = &lags.lag_ns, .skips_ended = true});
+    const int64_t run_ns = end_ns_ - work_end_ns(run_, graph, times);
+    gain.run_low_ns = std::min(gain.run_low_ns, run_ns);
+    gain.run_high_ns = std::max(gain.run_high_ns, run_ns);
+    if (steps_.count() < 2) return;
+    std::vector<int64_t> kept = saved(steps_.durations(times));
+    const MedianInterval interval = median_interval(kept);
+    gain.low_ns = std::min(gain.low_ns, interval.low_ns);
+    gain.high_ns = std::max(gain.high_ns, interval.high_ns);
   }
 
   // Of the run alone: what the order of levers is found by.
@@ -194,6 +211,33 @@ std::vector<size_t> best_alone(const WhatIf& found, int64_t least_ns, size_t mos
   best.resize(std::min(best.size(), most));
   std::sort(best.begin(), best.end());
   return best;
+}
+
+// Usual times that the run does not tell, all at one end of where they may lie.
+FlowFloors floors_at(const FlowFloors& floors, int64_t FlowFloor::* end) {
+  FlowFloors moved = floors;
+  for (FlowFloor* floor :
+       {&moved.launch, &moved.stream, &moved.event, &moved.returns, &moved.unseen_call}) {
+    if (!floor->told()) floor->typical_ns = floor->*end;
+  }
+  for (FlowFloor& own : moved.own_calls) {
+    if (!own.told()) own.typical_ns = own.*end;
+  }
+  return moved;
+}
+
+void widen_gains(const FlowModel& model, const Explorer& explorer, WhatIf& found) {
+  for (const auto end : {&FlowFloor::low_ns, &FlowFloor::high_ns}) {
+    const FlowGraph graph = make_flow_graph(model.run, floors_at(model.run.floors, end));
+    for (TriedLever& lever : found.levers) {
+      if (lever.edit.refusal == EditRefusal::kNone) {
+        explorer.widen(graph, {&lever.edit}, lever.alone);
+      }
+    }
+    std::vector<const Edit*> joint;
+    for (const size_t i : found.order) joint.push_back(&found.levers[i].edit);
+    explorer.widen(graph, joint, found.joint);
+  }
 }
 
 std::vector<TogetherGain> all_sets(const Explorer& explorer, const WhatIf& found,
@@ -380,6 +424,7 @@ WhatIf explore_edits(const FlowModel& model, const Windows& iterations, const Fl
   }
   found.together = all_sets(explorer, found, best_alone(found, least_ns, options.together));
   if (options.joint) find_order(explorer, asked ? 0 : least_ns, found);
+  widen_gains(model, explorer, found);
   return found;
 }
 

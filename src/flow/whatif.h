@@ -33,6 +33,10 @@ struct Gain {
   int64_t step_ns = 0;
   int64_t low_ns = 0;
   int64_t high_ns = 0;
+  // What run_ns is between with usual times that the run does not tell at either end of where they
+  // may lie (FlowFloor::low_ns, high_ns); low_ns and high_ns above reach as far. All told: run_ns.
+  int64_t run_low_ns = 0;
+  int64_t run_high_ns = 0;
 };
 
 // The same edit to another factor.

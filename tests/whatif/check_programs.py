@@ -23,7 +23,7 @@ WITHIN = 0.02          # of the truth
 OF_RUN = 0.001         # or of the run, where the truth is next to nothing
 BATCH = 40
 # Share of answers that must be right; what is wrong: docs/measured/whatif.md.
-LEAST = {"complete": 0.98, "withheld": 0.98}
+LEAST = {"complete": 0.99, "withheld": 0.99}
 
 
 def told_by(assay, paths, edits):
@@ -74,6 +74,12 @@ def judge(told, truth, makespan):
     return abs(error) <= max(WITHIN * abs(truth), OF_RUN * makespan), error / makespan
 
 
+def between(gain, truth, makespan):
+    """Where the recording does not tell a usual time, a gain lies between two."""
+    within = max(WITHIN * abs(truth), OF_RUN * makespan)
+    return "bracketed" if gain["run_low_ns"] - within <= truth <= gain["run_high_ns"] + within else "wrong"
+
+
 def check_complete(tally, seed, program, recorded, answer):
     if answer["identity"]["identity_errors"]:
         tally.add("complete", "identity", "wrong", what=f"seed {seed}: {answer['identity']}")
@@ -99,7 +105,7 @@ def check_complete(tally, seed, program, recorded, answer):
             continue
         truth = recorded.work_end - simulator.Run(program, [edit], recorded).work_end
         right, error = judge(lever["run_gain_ns"], truth, recorded.makespan)
-        tally.add("complete", edit, "right" if right else "wrong", error,
+        tally.add("complete", edit, "right" if right else between(lever, truth, recorded.makespan), error,
                   f"seed {seed}: told {lever['run_gain_ns']}, is {truth} of {recorded.makespan}")
     if not answer["joint"]["refused"] and listed != answer["joint"]["run_gain_ns"]:
         tally.add("complete", "list", "wrong", what=f"seed {seed}: {listed} is not the joint gain")
@@ -112,7 +118,8 @@ def check_together(tally, seed, program, recorded, answer):
     edits = [lever["name"] for lever in answer["levers"] if not lever["refused"]]
     truth = recorded.work_end - simulator.Run(program, edits, recorded).work_end if edits else 0
     right, error = judge(answer["joint"]["run_gain_ns"], truth, recorded.makespan)
-    tally.add("complete", "together", "right" if right else "wrong", error,
+    verdict = "right" if right else between(answer["joint"], truth, recorded.makespan)
+    tally.add("complete", "together", verdict, error,
               f"seed {seed}: told {answer['joint']['run_gain_ns']}, is {truth} of {recorded.makespan}")
 
 
@@ -152,7 +159,8 @@ def check_withheld(tally, seed, kind, program, recorded, answer):
         truth = recorded.work_end - simulator.Run(program, [lever["name"]], recorded).work_end
         right, error = judge(lever["run_gain_ns"], truth, recorded.makespan)
         above = lever["run_gain_ns"] >= truth
-        tally.add("withheld", kind, "right" if right else "bracketed" if above else "wrong", error,
+        verdict = "right" if right else "bracketed" if above else between(lever, truth, recorded.makespan)
+        tally.add("withheld", kind, verdict, error,
                   f"seed {seed} {lever['name']}: told {lever['run_gain_ns']}, is {truth} of {recorded.makespan}")
 
 

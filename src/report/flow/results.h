@@ -134,6 +134,11 @@
     "with what they follow, or end when they ended") \
   R(high95_ns, "to", kNanoseconds, "") \
   R(run_gain_ns, "of the run", kNanoseconds, "what the last device work of the run ends earlier by") \
+  R(run_low_ns, "of the run, from", kNanoseconds, \
+    "what `run_gain_ns` is between with usual times that the run does not tell (of launches, of work " \
+    "that follows work, of returns, of calls that waited each time) at either end of where they may " \
+    "lie; where it tells them all, `run_gain_ns`. `low95_ns` and `high95_ns` reach as far") \
+  R(run_high_ns, "of the run, to", kNanoseconds, "") \
   R(refused, "not told", kText, \
     "why no number is told: `model_error`, `unexplained`, `unlinked`, `cold`, `nothing`, " \
     "`few_iterations`, `not_capturable`, `varies`, `in_graphs`, `chain_varies`, `needs_ranks`, " \
@@ -149,6 +154,8 @@
   U(low95_ns, "") \
   U(high95_ns, "") \
   U(run_gain_ns, "what the last device work ends earlier by with this edit alone") \
+  U(run_low_ns, "") \
+  U(run_high_ns, "") \
   R(gain_in_order_ns, "in this order", kNanoseconds, \
     "of the run, on top of the rows above: the rows add up to `whatif.joint.run_gain_ns`; `null` for " \
     "levers that give less than 1 % of the window on top of the others") \

@@ -278,6 +278,9 @@ Table whatif_levers_table(const WhatIfAnswer& answer) {
   };
   const std::vector<Row> levers = in_order(found);
   const bool any_steps = found.iterations > 1;
+  const bool any_open = std::any_of(levers.begin(), levers.end(), [&](Row l) {
+    return told(l) && (l->alone.run_high_ns - l->alone.run_low_ns) * 100 > found.run_ns;
+  });
   TableOf table(levers, {.key = "levers", .title = "Levers, each alone and one after the other"});
   table.add(
            keys::name, [](Row l) { return edit_text(l->edit.request); }, elastic())
@@ -307,6 +310,10 @@ Table whatif_levers_table(const WhatIfAnswer& answer) {
           },
           shown_if(any_steps))
       .add(keys::run_gain_ns, value([](Row l) { return l->alone.run_ns; }))
+      .add(keys::run_low_ns, value([](Row l) { return l->alone.run_low_ns; }),
+           shown_if(any_open && !any_steps))
+      .add(keys::run_high_ns, value([](Row l) { return l->alone.run_high_ns; }),
+           shown_if(any_open && !any_steps))
       .add(keys::gain_in_order_ns,
            [](Row l) { return l->listed ? Value(l->in_order_ns) : Value(); })
       .add(keys::refused, [&](Row l) {
@@ -387,6 +394,8 @@ Facts joint_facts(const WhatIfAnswer& answer) {
                 data_fact(keys::low95_ns, joint.before.n > 1 ? Value(joint.low_ns) : Value()),
                 data_fact(keys::high95_ns, joint.before.n > 1 ? Value(joint.high_ns) : Value()),
                 data_fact(keys::run_gain_ns, value(joint.run_ns)),
+                data_fact(keys::run_low_ns, value(joint.run_low_ns)),
+                data_fact(keys::run_high_ns, value(joint.run_high_ns)),
                 data_fact(keys::refused,
                           told ? Value() : Value(std::string(edit_refusal_word(found.refusal))))},
       .show = Show::kDataOnly};

@@ -311,6 +311,23 @@ TEST_P(FlowProperty, ReplayIsTheRecord) {
   });
 }
 
+// Other usual times move what binds, and neither points nor the record.
+TEST_P(FlowProperty, OtherUsualTimesKeepTheRecord) {
+  uint32_t draw = 0;
+  each([&draw](const Trace&, const FlowRun& run) {
+    const FlowGraph graph = make_flow_graph(run);
+    Random random(++draw);
+    FlowFloors floors = run.floors;
+    for (FlowFloor* floor : {&floors.launch, &floors.stream, &floors.event, &floors.returns}) {
+      floor->typical_ns = random.below(10'000);
+    }
+    const FlowGraph other = make_flow_graph(run, floors);
+    ASSERT_EQ(other.item, graph.item);
+    ASSERT_EQ(other.point_of, graph.point_of);
+    ASSERT_EQ(identity_errors(other), 0u);
+  });
+}
+
 // Parts of segments are what their lags consist of.
 TEST_P(FlowProperty, SegmentsAreTheirParts) {
   each([](const Trace&, const FlowRun& run) {

@@ -222,6 +222,47 @@ TEST(WhatIf, KernelsShrinkByNameAndKind) {
   EXPECT_EQ(run.edit("family:gemm").refusal, EditRefusal::kNothing);
 }
 
+// What a sync costs that waited each time is told nowhere, 1 to 10 us; and nothing follows a kernel
+// soon: 0.5 to 10 us.
+TEST(WhatIf, GainsLieBetweenWhereTheRunDoesNotTellUsualTimes) {
+  const Traced run = sync_run();
+  const WhatIf found = run.explore({"family:other", "frame:*step"});
+  // Without k1, which would begin at 6000, the sync takes 4000 to 9000, to 8000 (its return) or to
+  // 14000.
+  const Gain& sync = found.levers[0].alone;
+  EXPECT_EQ(sync.run_ns, 59000);
+  EXPECT_EQ(sync.run_low_ns, 54000);
+  EXPECT_EQ(sync.run_high_ns, 60000);
+  // k1 ends at 36000: without the frame k2 begins at 44000, or 10000 later than that end.
+  const Gain& frame = found.levers[1].alone;
+  EXPECT_EQ(frame.run_ns, 40000);
+  EXPECT_EQ(frame.run_low_ns, 38000);
+  EXPECT_EQ(frame.run_high_ns, 40000);
+}
+
+// A sync that waited for k1 begins at 20000; with half of it, k1 ends at 19000. A sync costs 1000,
+// a return took 4000.
+TEST(WhatIf, ACallBehindWorkThatEndedDoesNotWait) {
+  const Traced run(TraceMaker()
+                       .call(1, "cudaLaunchKernel", 0, 4000, 1)
+                       .kernel(0, 7, "k1", 6000, 26000, 1)
+                       .op(1, "prepare", 4000, 16000)
+                       .call(1, "cudaStreamSynchronize", 20000, 16000, 2)
+                       .call(1, "cudaStreamSynchronize", 50000, 1000, 3)
+                       .call(1, "cudaLaunchKernel", 60000, 4000, 4)
+                       .kernel(0, 7, "k2", 66000, 1000, 4)
+                       .build());
+  const Edit edit = run.edit("kernel:k1=0.5");
+  const std::vector<const Edit*> edits{&edit};
+  const EditedLags lags = edited_lags(run.model.run, run.model.graph, edits);
+  const auto returns_at = [&](bool skips) {
+    const auto times = replay(run.model.graph, {.lags_ns = &lags.lag_ns, .skips_ended = skips});
+    return times[run.model.graph.call_point(1, true)] - run.model.graph.start_ns;
+  };
+  EXPECT_EQ(returns_at(false), 23000);
+  EXPECT_EQ(returns_at(true), 21000);
+}
+
 TEST(WhatIf, FasterHost) {
   const Traced run = sync_run();
   // 40000 of frame become 20000, the launch call before k1 2000 and that before k2 2000.
