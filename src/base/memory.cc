@@ -5,8 +5,6 @@
 #include <cstddef>
 #include <numeric>
 
-#include "base/stats.h"
-
 namespace assay {
 namespace {
 
@@ -25,7 +23,7 @@ double most_alike(double seen, size_t n) {
   const double unbiased = seen + (1 + 3 * seen) / count;
   // Below 0.05 the spread of an estimate near 1 says nothing.
   const double spread = std::sqrt(std::max(0.05, 1 - unbiased * unbiased) / count);
-  return std::clamp(unbiased + student_t95_one_sided(n - 1) * spread, 0.0, kMostAlike);
+  return std::clamp(unbiased + student_t_above(n - 1, 0.05) * spread, 0.0, kMostAlike);
 }
 
 // The variance of the mean over what the spread of the values says of it.
@@ -77,6 +75,17 @@ double memory_widening(const std::vector<double>& in_order) {
 
 double rank_memory_widening(const std::vector<double>& in_order) {
   return memory_widening(shared_ranks(in_order));
+}
+
+MeanInterval mean_interval_in_order(const std::vector<double>& in_order, double tail) {
+  MeanInterval interval = mean_interval95(in_order);
+  if (interval.n < 2) return interval;
+  const size_t df = interval.n - 1;
+  const double wider = memory_widening(in_order) * student_t_above(df, tail) / student_t95(df);
+  const double half = wider * (interval.high - interval.mean);
+  interval.low = interval.mean - half;
+  interval.high = interval.mean + half;
+  return interval;
 }
 
 }  // namespace assay

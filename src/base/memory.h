@@ -17,6 +17,8 @@
 
 #include <vector>
 
+#include "base/stats.h"
+
 namespace assay {
 
 // By which half an interval of the mean of values in order of time, made as if each stood by
@@ -25,5 +27,9 @@ double memory_widening(const std::vector<double>& in_order);
 
 // The same where only the order of the values counts: of their ranks, those of equals shared.
 double rank_memory_widening(const std::vector<double>& in_order);
+
+// The mean of values in order of time with Student's interval, widened so; `tail` is left out at
+// each end. low = high = NaN when there are fewer than two.
+MeanInterval mean_interval_in_order(const std::vector<double>& in_order, double tail = 0.025);
 
 }  // namespace assay

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "base/memory.h"
 #include "base/stats.h"
 
 namespace assay {
@@ -12,18 +13,7 @@ namespace {
 constexpr size_t kExactUpTo = 30;
 constexpr size_t kMostBlocks = 64;  // more tell nothing more about an interval and cost time
 constexpr size_t kFewBlocks = 24;
-
-// The normal quantile that `tail` lies above, by halving; 0 < tail < 0.5.
-double normal_above(double tail) {
-  double low = 0;
-  double high = 40;
-  for (int i = 0; i < 80; ++i) {
-    const double middle = (low + high) / 2;
-    const bool above = std::erfc(middle / std::sqrt(2.0)) / 2 > tail;
-    (above ? low : high) = middle;
-  }
-  return low;
-}
+constexpr size_t kLeastInOrder = 3;  // two have no neighbours to compare
 
 // Ways in which the Mann-Whitney statistic of n and m values is u, for all u: those where the
 // largest value is of the first sample, and those where it is of the second.
@@ -103,6 +93,35 @@ std::ptrdiff_t cut_off_pairs(size_t n, double tail) {
   return cut_ways(ways, tail);
 }
 
+std::vector<double> finite_values(const std::vector<double>& values) {
+  std::vector<double> finite;
+  for (const double value : values) {
+    if (std::isfinite(value)) finite.push_back(value);
+  }
+  return finite;
+}
+
+std::vector<double> means_of(const std::vector<double>& values, const EvenBlocks& blocks) {
+  std::vector<double> sums(blocks.count(), 0.0);
+  std::vector<double> counts(blocks.count(), 0.0);
+  for (size_t i = 0; i < values.size(); ++i) {
+    sums[blocks.of(i)] += values[i];
+    ++counts[blocks.of(i)];
+  }
+  for (size_t b = 0; b < sums.size(); ++b) sums[b] /= counts[b];
+  return sums;
+}
+
+Shift shift_of_means(const std::vector<double>& a, const std::vector<double>& b, double tail) {
+  if (std::min(a.size(), b.size()) < kLeastInOrder) return {};
+  const MeanInterval from = mean_interval_in_order(a, tail);
+  const MeanInterval to = mean_interval_in_order(b, tail);
+  const double change = to.mean - from.mean;
+  const double half = std::hypot(from.high - from.mean, to.high - to.mean);
+  return {
+      .known = true, .change = change, .low = change - half, .high = change + half, .a = median(a)};
+}
+
 Shift between_ends(std::vector<double> sorted, std::ptrdiff_t cut, const std::vector<double>& a) {
   Shift shift;
   shift.known = true;
@@ -131,6 +150,14 @@ Shift shift_between(const std::vector<double>& a, const std::vector<double>& b, 
   return between_ends(std::move(differences), cut, a);
 }
 
+Shift shift_of_rows(const std::vector<double>& a, const std::vector<double>& b, double tail) {
+  const std::vector<double> from = few_block_means(a);
+  const std::vector<double> to = few_block_means(b);
+  const Shift by_ranks =
+      shift_between(from, to, tail, rank_memory_widening(from), rank_memory_widening(to));
+  return by_ranks.known ? by_ranks : shift_of_means(from, to, tail);
+}
+
 Shift shift_of_pairs(const std::vector<double>& a, const std::vector<double>& b, double tail) {
   const std::ptrdiff_t cut = cut_off_pairs(a.size(), tail);
   if (cut < 0) return {};
@@ -157,19 +184,13 @@ EvenBlocks EvenBlocks::of_few(size_t n) {
 size_t EvenBlocks::of(size_t i) const { return std::min(i / length_, count_ - 1); }
 
 std::vector<double> block_means(const std::vector<double>& values) {
-  std::vector<double> finite;
-  for (const double value : values) {
-    if (std::isfinite(value)) finite.push_back(value);
-  }
-  const EvenBlocks blocks(finite.size());
-  std::vector<double> sums(blocks.count(), 0.0);
-  std::vector<double> counts(blocks.count(), 0.0);
-  for (size_t i = 0; i < finite.size(); ++i) {
-    sums[blocks.of(i)] += finite[i];
-    ++counts[blocks.of(i)];
-  }
-  for (size_t b = 0; b < sums.size(); ++b) sums[b] /= counts[b];
-  return sums;
+  const std::vector<double> finite = finite_values(values);
+  return means_of(finite, EvenBlocks(finite.size()));
+}
+
+std::vector<double> few_block_means(const std::vector<double>& values) {
+  const std::vector<double> finite = finite_values(values);
+  return means_of(finite, EvenBlocks::of_few(finite.size()));
 }
 
 }  // namespace assay

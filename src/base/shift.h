@@ -33,6 +33,14 @@ constexpr double kShiftTail = 0.025;  // left out at each end: 95 %
 Shift shift_between(const std::vector<double>& a, const std::vector<double>& b,
                     double tail = kShiftTail, double memory_a = 1, double memory_b = 1);
 
+// The same of two rows of values in order of time that may resemble their neighbours, in few blocks
+// (few_block_means). Where the ranks would be cut off beyond the ends, because a row is too short
+// to show that it has no memory, the difference of the means with Student's interval of each, so
+// widened, the two squared and added. Known from three finite values a side on.
+// Effect: docs/measured/insights.md.
+Shift shift_of_rows(const std::vector<double>& a, const std::vector<double>& b,
+                    double tail = kShiftTail);
+
 // The same of pairs, one value of A and one of B taken under the same circumstances: the median of
 // the means of every two differences, with the interval of Wilcoxon's signed ranks. Known from six
 // pairs on; a and b are as long.
@@ -60,5 +68,6 @@ class EvenBlocks {
 };
 // Of values in order of time, the mean of each block of those that are finite.
 std::vector<double> block_means(const std::vector<double>& values);
+std::vector<double> few_block_means(const std::vector<double>& values);  // EvenBlocks::of_few
 
 }  // namespace assay

@@ -1,10 +1,10 @@
 #include "base/stats.h"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "base/numbers.h"
 
@@ -28,16 +28,37 @@ double interpolate(const std::vector<T>& sorted, double q) {
   return static_cast<double>(sorted[below]) + share * gap(sorted[below], sorted[below + 1]);
 }
 
-// Two-sided 95 % quantiles for 1 to 30 degrees of freedom.
-constexpr std::array<double, 30> kStudent95 = {
-    12.706204736, 4.302652730, 3.182446305, 2.776445105, 2.570581836, 2.446911851,
-    2.364624252,  2.306004135, 2.262157163, 2.228138852, 2.200985160, 2.178812830,
-    2.160368656,  2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.100922040,
-    2.093024054,  2.085963447, 2.079613845, 2.073873068, 2.068657610, 2.063898562,
-    2.059538553,  2.055529439, 2.051830516, 2.048407142, 2.045229642, 2.042272456};
+constexpr size_t kExactDegrees = 100;
 
-// The expansion of Fisher and Cornish in 1/df around the normal quantile z: at 97.5 % and more than
-// 30 degrees of freedom right to better than 1e-6, at 95 % and 3 or more to 0.0011.
+// How much of Student's t lies above t > 0: a finite sum for whole degrees of freedom.
+double share_above(double t, size_t df) {
+  const double angle = std::atan(t / std::sqrt(static_cast<double>(df)));
+  const double cosine = std::cos(angle);
+  const bool odd = df % 2 == 1;
+  double sum = 0;
+  double term = odd ? cosine : 1;
+  for (size_t k = odd ? 1 : 0; k < df - 1; k += 2) {
+    sum += term;
+    term *= cosine * cosine * static_cast<double>(k + 1) / static_cast<double>(k + 2);
+  }
+  const double within = std::sin(angle) * sum;
+  return (1 - (odd ? 2 / std::numbers::pi * (angle + within) : within)) / 2;
+}
+
+// What `share`, which falls, is `tail` at: by halving.
+template <typename Share>
+double where_falls_to(double tail, Share share) {
+  double low = 0;
+  double high = 40;
+  while (share(high) > tail) high *= 2;
+  for (int i = 0; i < 80; ++i) {
+    const double middle = (low + high) / 2;
+    (share(middle) > tail ? low : high) = middle;
+  }
+  return low;
+}
+
+// The expansion of Fisher and Cornish in 1/df around the normal quantile z.
 double student_by_normal(double z, size_t df) {
   const double z2 = z * z;
   const double inverse = 1.0 / static_cast<double>(df);
@@ -92,17 +113,14 @@ MeanInterval mean_interval95(const std::vector<double>& values) {
   return result;
 }
 
-double student_t95(size_t df) {
+double student_t_above(size_t df, double tail) {
   assert(df >= 1);
-  if (df <= kStudent95.size()) return kStudent95[df - 1];
-  return student_by_normal(1.959963984540054, df);
+  if (df > kExactDegrees) return student_by_normal(normal_above(tail), df);
+  return where_falls_to(tail, [df](double t) { return share_above(t, df); });
 }
 
-double student_t95_one_sided(size_t df) {
-  assert(df >= 1);
-  if (df == 1) return 6.313751515;
-  if (df == 2) return 2.919985580;
-  return student_by_normal(1.644853626951472, df);
+double normal_above(double tail) {
+  return where_falls_to(tail, [](double z) { return std::erfc(z / std::sqrt(2.0)) / 2; });
 }
 
 }  // namespace assay

@@ -27,9 +27,13 @@ struct MeanInterval {
 };
 MeanInterval mean_interval95(const std::vector<double>& values);
 
-// Two-sided 95 % quantile of Student's t with `df` degrees of freedom (df >= 1).
-double student_t95(size_t df);
-// What Student's t lies above in 5 of 100 cases, to 0.0011.
-double student_t95_one_sided(size_t df);
+// What Student's t with `df` degrees of freedom lies above in a share of `tail` of cases; df >= 1,
+// 0 < tail < 0.5. Abramowitz and Stegun, 26.7.3 and 26.7.4; to 1e-6 of its size for df above 100.
+double student_t_above(size_t df, double tail);
+// Two-sided 95 % quantile.
+inline double student_t95(size_t df) { return student_t_above(df, 0.025); }
+
+// The normal quantile that `tail` lies above; 0 < tail < 0.5.
+double normal_above(double tail);
 
 }  // namespace assay

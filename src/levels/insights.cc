@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "base/memory.h"
 #include "base/shift.h"
 #include "base/stats.h"
 #include "levels/waterfall.h"
@@ -54,10 +55,6 @@ FigureSeries sum_of(const ConfigFigures& config, FigureSeries FigurePart::* fiel
   return sum;
 }
 
-Shift shift_of(const FigureSeries& a, const FigureSeries& b, double tail = kShiftTail) {
-  return shift_between(block_means(a), block_means(b), tail);
-}
-
 double middle(const FigureSeries& series) {
   FigureSeries finite = block_means(series);
   return finite.empty() ? Insight::kNone : median(std::move(finite));
@@ -78,8 +75,8 @@ std::optional<MoreWork> more_work(const ConfigFigures& less, const ConfigFigures
   if (!less.tokens || !more.tokens || less.gpus != more.gpus) return std::nullopt;
   const double tokens_ratio = *more.tokens / *less.tokens;
   if (!(tokens_ratio >= 1 + kMoreWork)) return std::nullopt;
-  const Shift products = shift_of(sum_of(less, &FigurePart::dur_each, OpType::kGemm),
-                                  sum_of(more, &FigurePart::dur_each, OpType::kGemm));
+  const Shift products = shift_of_rows(sum_of(less, &FigurePart::dur_each, OpType::kGemm),
+                                       sum_of(more, &FigurePart::dur_each, OpType::kGemm));
   if (!products.real() || !(products.change >= kMoreWork * products.a)) return std::nullopt;
   return MoreWork{&less, &more, tokens_ratio, 1 + products.change / products.a};
 }
@@ -150,11 +147,11 @@ Insight faster_with_more_work(const WorkOrder& order) {
     return unknown(1, "5", "no matrix product or attention is done as often in both");
   const double tail = kShiftTail / static_cast<double>(ops.size());
   Insight found{.number = 1, .figure = "5", .state = InsightState::kNot};
-  found.why = "every matrix product and attention takes as long or longer with more work";
+  found.why = "no matrix product or attention is told to take less time with more work";
   double most = kFaster;
   bool known = false;
   for (const OpPair& op : ops) {
-    const Shift shift = shift_of(op.less->dur_each, op.more->dur_each, tail);
+    const Shift shift = shift_of_rows(op.less->dur_each, op.more->dur_each, tail);
     known = known || shift.known;
     if (!shift.real() || shift.change >= -most * shift.a) continue;
     most = -shift.change / shift.a;
@@ -185,25 +182,27 @@ const FigureComm* find_comm(const ConfigFigures& config, const std::string& kind
 Insight collectives_grow_with_iteration(const WorkOrder& order) {
   if (order.pairs.empty()) return unknown(2, "6", order.why);
   const MoreWork& pair = order.widest();
-  const Shift span = shift_of(pair.less->span_each, pair.more->span_each);
+  const Shift span = shift_of_rows(pair.less->span_each, pair.more->span_each);
   Insight found{.number = 2, .figure = "6", .state = InsightState::kNot};
   found.config = pair.less->name;
   found.other = pair.more->name;
   found.n = pair.less->iterations.size();
   found.other_n = pair.more->iterations.size();
-  found.why = "no kind of collective grows in the middle and stays at its shortest";
+  found.why = "no kind of collective is told to grow in the middle and stay at its shortest";
   if (!span.real() || span.change <= 0) {
-    found.why = "the iteration does not grow";
+    found.why = "the iteration is not told to grow";
     return found;
   }
   found.share = span.change / span.a;
+  const double tail =
+      kShiftTail / static_cast<double>(std::max<size_t>(1, pair.less->comms.size()));
   double longest = 0;
   for (const FigureComm& less : pair.less->comms) {
     const FigureComm* more = find_comm(*pair.more, less.kind);
     if (more == nullptr) continue;
     const double per_sample = static_cast<double>(less.kernels) * more->dur_ns.samples;
     const double other_per_sample = static_cast<double>(more->kernels) * less.dur_ns.samples;
-    const Shift shift = shift_of(less.dur_each, more->dur_each);
+    const Shift shift = shift_of_rows(less.dur_each, more->dur_each, tail);
     const bool stays = std::abs(more->dur_ns.min - less.dur_ns.min) <= kStays * less.dur_ns.min;
     const double growth = shift.known ? shift.change / shift.a : 0;
     const bool grows = shift.real() && growth >= kGrows && growth >= found.share / 2;
@@ -285,7 +284,7 @@ Insight overlap_varies_over_gpus(const ConfigFigures& config) {
 // Shares of two configurations, of which the one with more work has the smaller.
 Insight smaller_share(Insight found, const FigureSeries& less, const FigureSeries& more,
                       double least, const std::string& what) {
-  const Shift shift = shift_of(less, more);
+  const Shift shift = shift_of_rows(less, more);
   found.from = middle(less);
   found.to = middle(more);
   found.low = shift.known ? shift.low : Insight::kNone;
@@ -296,7 +295,11 @@ Insight smaller_share(Insight found, const FigureSeries& less, const FigureSerie
   }
   const bool holds = shift.real() && shift.change <= -least;
   found.state = holds ? InsightState::kHolds : InsightState::kNot;
-  if (!holds) found.why = what + (shift.real() && shift.change > 0 ? " grows" : " does not fall");
+  if (holds) return found;
+  const char* how = !shift.real()      ? " is not told to fall"
+                    : shift.change > 0 ? " grows"
+                                       : " hardly falls";
+  found.why = what + how;
   return found;
 }
 
@@ -350,13 +353,13 @@ Insight waits_at_the_ends(const ConfigFigures& config) {
     edges.push_back(gap.edges_ns / gap.all_ns);
     comm.push_back(gap.edges_comm_ns / gap.edges_ns);
   }
-  const MeanInterval of_edges = mean_interval95(block_means(edges));
-  const MeanInterval of_comm = mean_interval95(block_means(comm));
+  const MeanInterval of_edges = mean_interval_in_order(few_block_means(edges));
+  const MeanInterval of_comm = mean_interval_in_order(few_block_means(comm));
   Insight found{.number = 5, .figure = "11", .state = InsightState::kNot, .config = config.name};
   found.n = config.iterations.size();
   found.from = edges_ns / gaps_ns;
   found.share = edges_comm_ns / edges_ns;
-  found.low = of_edges.low;
+  found.low = std::max(of_edges.low, 0.0);
   found.high = std::min(of_edges.high, 1.0);
   if (!std::isfinite(of_edges.low) || !std::isfinite(of_comm.low)) {
     return unknown(5, "11", "too few iterations", config.name);
@@ -364,9 +367,9 @@ Insight waits_at_the_ends(const ConfigFigures& config) {
   if (gaps_ns < kGapsMatter * span_ns) {
     found.why = "there is hardly any time between kernels";
   } else if (of_edges.low <= kMost) {
-    found.why = "most of it does not lie at the ends of an iteration";
+    found.why = "most of it is not told to lie at the ends of an iteration";
   } else if (of_comm.low <= kMost) {
-    found.why = "most of it is no waiting for collectives";
+    found.why = "most of it is not told to be waiting for collectives";
   } else {
     found.state = InsightState::kHolds;
   }
@@ -385,10 +388,10 @@ Insight few_cores_would_do(const ConfigFigures& config) {
     active.push_back(at.active);
     needed.push_back(at.least);
   }
-  std::vector<double> ratios = block_means(active);
-  const std::vector<double> least = block_means(needed);
+  std::vector<double> ratios = few_block_means(active);
+  const std::vector<double> least = few_block_means(needed);
   for (size_t b = 0; b < ratios.size(); ++b) ratios[b] /= least[b];
-  const MeanInterval ratio = mean_interval95(block_means(ratios));
+  const MeanInterval ratio = mean_interval_in_order(ratios);
   Insight found{.number = 7, .figure = "13", .state = InsightState::kNot, .config = config.name};
   found.n = config.cores.size();
   found.from = median(active);
@@ -398,7 +401,7 @@ Insight few_cores_would_do(const ConfigFigures& config) {
   found.share = config.cores_used_share;
   if (!std::isfinite(ratio.low)) return unknown(7, "13", "too few samples", config.name);
   if (ratio.low <= 2) {
-    found.why = "not twice as many cores are active as would do";
+    found.why = "twice as many active cores as would do are not told";
   } else if (found.share > kCoresUsed) {
     found.why = "most physical cores are used";
   } else {

@@ -2,8 +2,9 @@
 
 // The eight Insights of Chopper's evaluation (arXiv 2512.08242, section V) as rules on the figures
 // of any configurations: each is told to hold, not to hold, or not to be known, with its numbers.
-// What is compared are iterations (FigureSeries in blocks, base/shift.h); where several operations
-// or configurations are looked at and the most striking is told, the interval is as much wider.
+// What is compared are iterations in order of time, which may resemble each other (shift_of_rows of
+// base/shift.h, mean_interval_in_order of base/memory.h); where several operations or collectives
+// are looked at and the most striking is told, the interval is as much wider.
 
 #include <cstdint>
 #include <string>

@@ -369,10 +369,36 @@ def per_iteration(kernels):
     return [launch[i] / dur[i] for i in sorted(dur)], [span[i] for i in sorted(span)]
 
 
+T975, T95 = 3.182446305, 2.353363435  # Student's t of three degrees of freedom, tables
+
+
+def memory(values):
+    """By which half an interval of the mean of four values in order of time widens (docs/metrics.md, Noise)."""
+    n, mean = len(values), statistics.fmean(values)
+    off = [v - mean for v in values]
+    seen = sum(x * y for x, y in zip(off, off[1:])) / sum(x * x for x in off)
+    unbiased = seen + (1 + 3 * seen) / n
+    alike = min(0.95, max(0.0, unbiased + T95 * math.sqrt(max(0.05, 1 - unbiased**2) / n)))
+    ratio = 1 + 2 * sum((1 - k / n) * alike**k for k in range(1, n))
+    by_neighbours = math.sqrt(ratio / (1 - (ratio - 1) / (n - 1)))
+    halves = abs(statistics.fmean(values[: n // 2]) - statistics.fmean(values[n // 2:]))
+    return max(1.0, by_neighbours, 1.5 * halves / half_of_mean(values))
+
+
+def half_of_mean(values):
+    return T975 * statistics.stdev(values) / math.sqrt(len(values))
+
+
 def shift(a, b):
-    """Hodges and Lehmann's, with all differences as its interval: what four iterations a side have at 95 %."""
-    between = sorted(y - x for x in a for y in b)
-    return statistics.median(between), between[0], between[-1]
+    """Of four iterations a side all differences are what the ranks have at 95 %; where their order has a memory, less
+    than all would be left, and the means tell."""
+    ranks = [[sorted(side).index(v) for v in side] for side in (a, b)]
+    if all(memory(side) == 1 for side in ranks):
+        between = sorted(y - x for x in a for y in b)
+        return statistics.median(between), between[0], between[-1]
+    change = statistics.fmean(b) - statistics.fmean(a)
+    half = math.hypot(*(memory(side) * half_of_mean(side) for side in (a, b)))
+    return change, change - half, change + half
 
 
 def check_words(document, made, check):

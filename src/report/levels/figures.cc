@@ -205,9 +205,9 @@ Shift part_shift(const std::map<std::string, FigureSeries>& a, size_t n_a,
                  const std::string& name) {
   const auto of = [&name](const std::map<std::string, FigureSeries>& parts, size_t n) {
     const auto found = parts.find(name);
-    return block_means(found == parts.end() ? FigureSeries(n, 0.0) : found->second);
+    return found == parts.end() ? FigureSeries(n, 0.0) : found->second;
   };
-  return shift_between(of(a, n_a), of(b, n_b));
+  return shift_of_rows(of(a, n_a), of(b, n_b));
 }
 
 std::string time_words(double ns) { return format_ns(std::llround(ns)); }
@@ -260,7 +260,7 @@ std::string slower_words(const ConfigFigures& first, const ConfigFigures& other)
   const double to_ns = median(to);
   if (!(from_ns > 0)) return "";
   const std::string times = fmt::format("{} against {}", time_words(to_ns), time_words(from_ns));
-  const Shift shift = shift_between(from, to);
+  const Shift shift = shift_of_rows(first.span_each, other.span_each);
   if (!shift.known) {
     return fmt::format(
         "An iteration of {} spans {}, one of {} {}: too few iterations ({}) to tell noise from a "

@@ -76,6 +76,29 @@ TEST(ShiftBetween, AMemoryMakesAWiderInterval) {
             -shift_between(b, a, kShiftTail, 1, 1.3).high);
 }
 
+// Rows that stay are widened by 6.79843 (memory_test.cc): ranks are cut off beyond the ends, and
+// what is left is the difference of the means, give or take sqrt(2) * 6.79843 * 3.182446 * sqrt(1 /
+// 3).
+TEST(ShiftOfRows, RowsTooShortToShowThatTheyHaveNoMemoryAreToldByTheirMeans) {
+  const Shift shift = shift_of_rows({1, 1, 3, 3}, {101, 101, 103, 103});
+  EXPECT_TRUE(shift.real());
+  EXPECT_DOUBLE_EQ(shift.change, 100);
+  EXPECT_NEAR(shift.low, 100 - 17.6654, 1e-3);
+  EXPECT_NEAR(shift.high, 100 + 17.6654, 1e-3);
+  EXPECT_FALSE(shift_of_rows({1, 1, 3, 3}, {11, 11, 13, 13}).real());
+  EXPECT_TRUE(shift_of_rows({1, 2, 3}, {4, 5, 6}).known);
+  EXPECT_FALSE(shift_of_rows({1, 2}, {4, 5, 6}).known);
+  EXPECT_FALSE(shift_of_rows({1, NAN, 2}, {4, 5, 6}).known);
+}
+
+// Opposite neighbours have no memory: as shift_between.
+TEST(ShiftOfRows, RowsWithoutMemoryAreToldByTheirRanks) {
+  const std::vector<double> a = {1, 3, 1, 3, 1, 3};
+  const std::vector<double> b = {2, 5, 2, 5, 2, 5};
+  EXPECT_EQ(shift_of_rows(a, b).low, shift_between(a, b).low);
+  EXPECT_EQ(shift_of_rows(a, b).high, shift_between(a, b).high);
+}
+
 TEST(EvenBlocks, AreOfTheCubeRootAndNoneIsShort) {
   const EvenBlocks seven(7);
   EXPECT_EQ(seven.count(), 7u);

@@ -73,11 +73,21 @@ TEST(Stats, TheMedianOfTimesIsAWholeNanosecond) {
 
 // Tables of Student's t at 0.95.
 TEST(Student, OneSided) {
-  EXPECT_NEAR(student_t95_one_sided(1), 6.3138, 1e-3);
-  EXPECT_NEAR(student_t95_one_sided(2), 2.9200, 1e-3);
-  EXPECT_NEAR(student_t95_one_sided(3), 2.3534, 1.1e-3);
-  EXPECT_NEAR(student_t95_one_sided(7), 1.8946, 1e-3);
-  EXPECT_NEAR(student_t95_one_sided(23), 1.7139, 1e-3);
+  EXPECT_NEAR(student_t_above(1, 0.05), 6.3137515, 1e-6);
+  EXPECT_NEAR(student_t_above(2, 0.05), 2.9199856, 1e-6);
+  EXPECT_NEAR(student_t_above(3, 0.05), 2.3533634, 1e-6);
+  EXPECT_NEAR(student_t_above(7, 0.05), 1.8945786, 1e-6);
+  EXPECT_NEAR(student_t_above(23, 0.05), 1.7138715, 1e-6);
+}
+
+// Tables at 0.999 and 0.9995, one-sided.
+TEST(Student, FarOut) {
+  EXPECT_NEAR(student_t_above(1, 0.0005), 636.619249, 1e-4);
+  EXPECT_NEAR(student_t_above(3, 0.001), 10.214532, 1e-5);
+  EXPECT_NEAR(student_t_above(4, 0.0005), 8.610302, 1e-5);
+  EXPECT_NEAR(student_t_above(30, 0.0005), 3.645959, 1e-5);
+  EXPECT_NEAR(student_t_above(120, 0.0005), 3.373454, 1e-5);
+  EXPECT_NEAR(normal_above(0.0005), 3.290527, 1e-6);
 }
 
 }  // namespace

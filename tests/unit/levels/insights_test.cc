@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kIterations = 7;
 
-// Around a middle, without being constant.
+// Around a middle, without being constant: it drifts, which widens intervals.
 FigureSeries about(double middle, double spread = 0.01) {
   FigureSeries series;
   for (size_t i = 0; i < kIterations; ++i)
@@ -83,7 +83,7 @@ TEST(Insights, AnOperationThatTakesLessTimeWithMoreWorkIsTold) {
   EXPECT_EQ(one.other, "b2");
   EXPECT_DOUBLE_EQ(one.from, 400);
   EXPECT_DOUBLE_EQ(one.to, 320);
-  EXPECT_LT(one.high, -70);
+  EXPECT_LT(one.high, -50);
   EXPECT_EQ(one.n, kIterations);
   EXPECT_DOUBLE_EQ(one.share, 2);
 }
@@ -178,17 +178,17 @@ TEST(Insights, SharesThatFallWithMoreWorkAreTold) {
   EXPECT_EQ(overlap.state, InsightState::kHolds);
   EXPECT_DOUBLE_EQ(overlap.from, 0.5);
   EXPECT_DOUBLE_EQ(overlap.to, 0.3);
-  EXPECT_LT(overlap.high, -0.19);
+  EXPECT_LT(overlap.high, -0.17);
   const Insight launch = found({b1, b2}, 6);
   EXPECT_EQ(launch.state, InsightState::kHolds);
   EXPECT_DOUBLE_EQ(launch.from, 0.1);
   EXPECT_DOUBLE_EQ(launch.to, 0.05);
-  // Three iterations a side tell nothing.
+  // Two iterations a side tell nothing.
   ConfigFigures short_b1 = b1;
   ConfigFigures short_b2 = b2;
   for (ConfigFigures* one : {&short_b1, &short_b2}) {
-    one->overlap_each.resize(3);
-    for (FigurePart& part : one->parts) part.launch_each.resize(3);
+    one->overlap_each.resize(2);
+    for (FigurePart& part : one->parts) part.launch_each.resize(2);
   }
   EXPECT_EQ(found({short_b1, short_b2}, 4).state, InsightState::kUnknown);
   EXPECT_EQ(found({short_b1, short_b2}, 6).state, InsightState::kUnknown);
