@@ -2,8 +2,12 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace assay {
 namespace {
@@ -23,12 +27,69 @@ TEST(Facts, BuiltInTextIsTheDataFileAndReadsWithoutError) {
     for (const auto& [attribute, fact] : book.values("model", name)) EXPECT_NE(fact.source, "");
   }
   EXPECT_EQ(book.hardware_names().size(),
-            42U);  // seven more are known by their sensor alone, one by its peaks
+            67U);  // four more are known by their sensor alone, five by their peaks
   EXPECT_EQ(book.values("hardware", "RTX A5000").at("sensor_gain").value, 0.908);
   for (const std::string& name : book.hardware_names()) {
     EXPECT_NE(book.hardware(name), nullptr) << name;
     for (const auto& [attribute, fact] : book.values("hardware", name)) EXPECT_NE(fact.source, "");
   }
+}
+
+// A remark ("PCIe 4.0 x16") is no source: each value of a device is from a document that is named.
+TEST(Facts, TheSourceOfEachValueOfADeviceNamesADocument) {
+  const std::vector<std::string> documents = {
+      "data sheet",    "white paper",       "https://",    "product page",
+      "product brief", "technical brief",   "arXiv",       "Hot Chips",
+      "SC24",          "Prabhakar",         "CUDA driver", "estimate",
+      "twice FP32",    "architecture brief"};
+  const FactBook& book = FactBook::built_in();
+  for (const std::string& name : book.hardware_names()) {
+    for (const auto& [attribute, fact] : book.values("hardware", name)) {
+      const bool named = std::any_of(
+          documents.begin(), documents.end(),
+          [&fact](const std::string& word) { return fact.source.find(word) != std::string::npos; });
+      EXPECT_TRUE(named) << name << ", " << attribute << ": " << fact.source;
+    }
+  }
+}
+
+// As drivers call them; a smaller or a later card of the series is another device.
+TEST(Facts, NamesOfDriversFindTheCardThatRuns) {
+  const std::pair<const char*, double> told[] = {{"NVIDIA A10G", 70},
+                                                 {"NVIDIA A10", 125},
+                                                 {"NVIDIA A30", 165},
+                                                 {"NVIDIA A40", 149.7},
+                                                 {"NVIDIA A800-SXM4-80GB", 312},
+                                                 {"NVIDIA RTX A6000", 154.8},
+                                                 {"NVIDIA RTX A5000", 111.1},
+                                                 {"NVIDIA RTX 6000 Ada Generation", 364.25},
+                                                 {"NVIDIA L40", 181.05},
+                                                 {"NVIDIA L40S", 362.05},
+                                                 {"NVIDIA L20", 119.5},
+                                                 {"NVIDIA GeForce RTX 2080 Ti", 53.8},
+                                                 {"NVIDIA GeForce RTX 3060", 25.4},
+                                                 {"NVIDIA GeForce RTX 3070", 40.6},
+                                                 {"NVIDIA GeForce RTX 3080", 59.5},
+                                                 {"NVIDIA GeForce RTX 3090", 71.2},
+                                                 {"NVIDIA GeForce RTX 3090 Ti", 80},
+                                                 {"NVIDIA GeForce RTX 4070 Ti", 80.2},
+                                                 {"NVIDIA GeForce RTX 4080", 97.5},
+                                                 {"NVIDIA GeForce RTX 5080", 112.6},
+                                                 {"Tesla V100S-PCIE-32GB", 130},
+                                                 {"Quadro RTX 8000", 130.5},
+                                                 {"AMD Instinct MI60", 29.5},
+                                                 {"AMD Radeon RX 7900 XTX", 122.88},
+                                                 {"AMD Radeon PRO W7900", 122.6},
+                                                 {"AMD Radeon RX 9070 XT", 194.6}};
+  const FactBook& book = FactBook::built_in();
+  for (const auto& [name, tflops] : told) {
+    const auto values = book.values("hardware", name);
+    ASSERT_TRUE(values.contains("tflops")) << name;
+    EXPECT_EQ(values.at("tflops").value, tflops) << name;
+  }
+  for (const char* name : {"AMD Instinct MI308X", "AMD Instinct MI300X HF", "Orin",
+                           "NVIDIA GeForce RTX 4080 Laptop GPU", "NVIDIA H100 64GB HBM2"})
+    EXPECT_TRUE(book.values("hardware", name).empty()) << name;
 }
 
 TEST(Facts, KnowsTheModelsAndDevicesOfTheBenchmark) {
