@@ -160,7 +160,7 @@ Prose insight_reasons(const std::vector<Insight>& insights) {
     const auto& [number, state, why] = key;
     reasons.paragraphs.push_back(
         fmt::format("Insight {} of Chopper {}{}: {}", number,
-                    state == InsightState::kNot ? "does not hold" : "is not known",
+                    state == InsightState::kNot ? "is not seen" : "is not known",
                     names.empty() ? "" : " (" + names + ")", why));
   }
   return reasons;

@@ -450,7 +450,7 @@
   R(missing, "missing", kText, "") \
   O("`insights`") \
   R(insight, "insight", kNone, \
-    "the paper's eight Insights as rules on these numbers: `holds`, `not` or `unknown`; of `config`, or of `config` " \
+    "the paper's eight Insights as rules on these numbers: `holds`, `not` (these numbers do not show it) or `unknown`; of `config`, or of `config` " \
     "against `other_config`, which has a tenth more tokens or more on as many GPUs and matrix products that take a " \
     "tenth longer; the operation, collective or bar; what lacks. Of one run also `levels.insights`. " \
     "Tests: `Insights`") \

@@ -45,7 +45,7 @@ TEST(LevelInsights, SaysWhyOfTheOthersOnceForAllConfigurations) {
   const Prose reasons = insight_reasons(insights);
   ASSERT_EQ(reasons.paragraphs.size(), 2u);
   EXPECT_EQ(reasons.paragraphs[0],
-            "Insight 5 of Chopper does not hold (b): there is hardly any time between kernels");
+            "Insight 5 of Chopper is not seen (b): there is hardly any time between kernels");
   EXPECT_EQ(reasons.paragraphs[1],
             "Insight 7 of Chopper is not known (a, b): no log of processor utilisation");
 }
