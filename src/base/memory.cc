@@ -23,7 +23,7 @@ double most_alike(double seen, size_t n) {
   const double unbiased = seen + (1 + 3 * seen) / count;
   // Below 0.05 the spread of an estimate near 1 says nothing.
   const double spread = std::sqrt(std::max(0.05, 1 - unbiased * unbiased) / count);
-  return std::clamp(unbiased + student_t_above(n - 1, 0.05) * spread, 0.0, kMostAlike);
+  return std::clamp(unbiased + student_t95_one_sided(n - 1) * spread, 0.0, kMostAlike);
 }
 
 // The variance of the mean over what the spread of the values says of it.

@@ -1,6 +1,7 @@
 #include "base/stats.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cmath>
 #include <limits>
@@ -28,7 +29,7 @@ double interpolate(const std::vector<T>& sorted, double q) {
   return static_cast<double>(sorted[below]) + share * gap(sorted[below], sorted[below + 1]);
 }
 
-constexpr size_t kExactDegrees = 100;
+constexpr size_t kExactDegrees = 40;
 
 // How much of Student's t lies above t > 0: a finite sum for whole degrees of freedom.
 double share_above(double t, size_t df) {
@@ -68,6 +69,22 @@ double student_by_normal(double z, size_t df) {
   const double g4 = z * ((((79 * z2 + 776) * z2 + 1482) * z2 - 1920) * z2 - 945) / 92160;
   return z + inverse * (g1 + inverse * (g2 + inverse * (g3 + inverse * g4)));
 }
+
+// The quantiles of one tail, worked out once.
+class StudentTail {
+ public:
+  explicit StudentTail(double tail) : normal_(normal_above(tail)) {
+    for (size_t df = 1; df <= kExactDegrees; ++df) exact_[df] = student_t_above(df, tail);
+  }
+  double above(size_t df) const {
+    assert(df >= 1);
+    return df <= kExactDegrees ? exact_[df] : student_by_normal(normal_, df);
+  }
+
+ private:
+  double normal_;
+  std::array<double, kExactDegrees + 1> exact_{};
+};
 
 }  // namespace
 
@@ -117,6 +134,16 @@ double student_t_above(size_t df, double tail) {
   assert(df >= 1);
   if (df > kExactDegrees) return student_by_normal(normal_above(tail), df);
   return where_falls_to(tail, [df](double t) { return share_above(t, df); });
+}
+
+double student_t95(size_t df) {
+  static const StudentTail two_sided(0.025);
+  return two_sided.above(df);
+}
+
+double student_t95_one_sided(size_t df) {
+  static const StudentTail one_sided(0.05);
+  return one_sided.above(df);
 }
 
 double normal_above(double tail) {

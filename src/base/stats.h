@@ -28,10 +28,11 @@ struct MeanInterval {
 MeanInterval mean_interval95(const std::vector<double>& values);
 
 // What Student's t with `df` degrees of freedom lies above in a share of `tail` of cases; df >= 1,
-// 0 < tail < 0.5. Abramowitz and Stegun, 26.7.3 and 26.7.4; to 1e-6 of its size for df above 100.
+// 0 < tail < 0.5. Abramowitz and Stegun, 26.7.3 and 26.7.4; to 1e-5 for df above 40.
 double student_t_above(size_t df, double tail);
-// Two-sided 95 % quantile.
-inline double student_t95(size_t df) { return student_t_above(df, 0.025); }
+// The same at tails that are asked for again and again: two-sided and one-sided 95 %.
+double student_t95(size_t df);
+double student_t95_one_sided(size_t df);
 
 // The normal quantile that `tail` lies above; 0 < tail < 0.5.
 double normal_above(double tail);

@@ -73,6 +73,8 @@ TEST(Stats, TheMedianOfTimesIsAWholeNanosecond) {
 
 // Tables of Student's t at 0.95.
 TEST(Student, OneSided) {
+  for (const size_t df : {1, 7, 40, 41, 500})
+    EXPECT_NEAR(student_t95_one_sided(df), student_t_above(df, 0.05), 1e-12);
   EXPECT_NEAR(student_t_above(1, 0.05), 6.3137515, 1e-6);
   EXPECT_NEAR(student_t_above(2, 0.05), 2.9199856, 1e-6);
   EXPECT_NEAR(student_t_above(3, 0.05), 2.3533634, 1e-6);
