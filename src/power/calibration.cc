@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <string>
 #include <tuple>
 
@@ -22,6 +23,13 @@ constexpr uint32_t kPulses = 120;
 // window and delay down.
 constexpr int64_t kWavesNs = 40'000 * kMillisecondNs;
 constexpr uint32_t kLeastPulses = 48;
+// Short pulses, in windows, and the gaps between them.
+constexpr std::array kShortLengths = {0.25, 0.5, 1.0, 2.0, 4.0};
+constexpr double kShortestGap = 0.5;
+constexpr double kLongestGap = 2.5;
+constexpr int64_t kShortReadings = 250;
+constexpr int64_t kShortNs = 25'000 * kMillisecondNs;  // but at least kLeastShort pulses
+constexpr uint32_t kLeastShort = 30;
 constexpr int64_t kPollsPerPeriod = 200;
 constexpr int64_t kKernelsPerWindow = 20;
 constexpr int64_t kOneSecondFrom = 800 * kMillisecondNs;
@@ -32,48 +40,6 @@ constexpr size_t kGrid = 48;
 constexpr double kGolden = 0.6180339887498949;
 constexpr std::array<const char*, 3> kLoads = {"triad:4MiB", "triad:64MiB", "triad:1GiB"};
 
-using Busy = std::vector<std::pair<int64_t, int64_t>>;
-
-// Time the load ran up to t; with a ramp, the integral of a power that follows the load with that
-// time constant: c' = (load - c) / ramp, so the integral of c is that of the load less ramp c.
-class LoadIntegral {
- public:
-  explicit LoadIntegral(const Busy& busy, double ramp_ns = 0)
-      : busy_(busy), ramp_ns_(ramp_ns), before_(busy.size() + 1, 0), reached_(busy.size() + 1, 0) {
-    for (size_t i = 0; i < busy.size(); ++i) {
-      before_[i + 1] = before_[i] + busy[i].second - busy[i].first;
-      const auto next = static_cast<double>(i + 1 < busy.size() ? busy[i + 1].first : 0);
-      reached_[i + 1] = reached(i, next);
-    }
-  }
-  double until(double t) const {
-    const auto after = std::upper_bound(
-        busy_.begin(), busy_.end(), t,
-        [](double time, const auto& span) { return time < static_cast<double>(span.first); });
-    if (after == busy_.begin()) return 0;
-    const auto i = static_cast<size_t>(after - busy_.begin()) - 1;
-    const double inside = std::min(t, static_cast<double>(busy_[i].second));
-    const double load =
-        static_cast<double>(before_[i]) + inside - static_cast<double>(busy_[i].first);
-    return ramp_ns_ > 0 ? load - ramp_ns_ * reached(i, t) : load;
-  }
-
- private:
-  // c at t, which lies behind the start of span i and before that of the next.
-  double reached(size_t i, double t) const {
-    if (ramp_ns_ <= 0) return 0;
-    const auto start = static_cast<double>(busy_[i].first);
-    const double end = std::min(t, static_cast<double>(busy_[i].second));
-    const double risen = 1 - (1 - reached_[i]) * std::exp((start - end) / ramp_ns_);
-    return risen * std::exp((end - std::max(t, end)) / ramp_ns_);
-  }
-
-  const Busy& busy_;
-  double ramp_ns_;
-  std::vector<int64_t> before_;
-  std::vector<double> reached_;  // c where span i begins
-};
-
 // Least squares of reading = idle + (load - idle) share, for one window and delay.
 struct Line {
   double idle_w = 0;
@@ -81,11 +47,11 @@ struct Line {
   double squares = 0;  // of what is left
 };
 
-Line fit_line(const std::vector<SensorUpdate>& updates, const LoadIntegral& load, double window,
-              double delay) {
+Line fit_line(const std::vector<SensorUpdate>& updates, const LoadIntegral& load, int64_t origin,
+              double window, double delay) {
   double sx = 0, sy = 0, sxx = 0, sxy = 0, syy = 0;
   for (const SensorUpdate& update : updates) {
-    const double end = static_cast<double>(update.t_ns) - delay;
+    const double end = static_cast<double>(update.t_ns - origin) - delay;
     const double x = (load.until(end) - load.until(end - window)) / window;
     const double y = update.power_w;
     sx += x;
@@ -170,7 +136,7 @@ class Calibration {
     return *best;
   }
 
-  Status load_for_ns(const Load& load, int64_t duration_ns, Busy& busy) {
+  Status load_for_ns(const Load& load, int64_t duration_ns, BusyTimes& busy) {
     const int64_t count = std::max<int64_t>(1, duration_ns / load.t_ns);
     ASSAY_TRY_ASSIGN(
         const auto done,
@@ -182,7 +148,7 @@ class Calibration {
   // One step from idle to load: the period, and roughly how long a reading takes to follow.
   Result<Step> step_response() {
     tell("step", 0, 1);
-    Busy busy;
+    BusyTimes busy;
     ASSAY_TRY(device_.start_logging({kFirstPoll}));
     ASSAY_TRY(device_.wait_ns(kStepIdle));
     ASSAY_TRY(load_for_ns(loads_[1], kStepLoad, busy));
@@ -224,46 +190,92 @@ class Calibration {
     return 0;
   }
 
+  // Long pulses tell how long a reading takes to follow, short ones around that length how.
   Result<SensorCalibration> square_waves(const Step& step) {
     const int64_t scale = std::max(2 * step.period_ns, step.rise_ns);
+    // One load for all: another would draw another power.
     const Load& load = load_for(std::max(step.period_ns / 4, step.rise_ns));
-    const int64_t poll = std::max(kUs, step.period_ns / kPollsPerPeriod);
-    const uint32_t pulses = pulses_for(scale);
-    Busy busy;
-    ASSAY_TRY(device_.wait_ns(2 * scale));
-    ASSAY_TRY(device_.start_logging({poll}));
-    for (uint32_t pulse = 0; pulse < pulses; ++pulse) {
-      tell("square waves", pulse, pulses);
-      ASSAY_TRY(device_.wait_ns(random_length(scale)));
-      ASSAY_TRY(load_for_ns(load, random_length(scale), busy));
-    }
-    ASSAY_TRY(device_.wait_ns(2 * scale));
-    ASSAY_TRY_ASSIGN(const auto polls, device_.stop_logging());
-    const std::vector<SensorUpdate> updates = find_updates(polls);
-    ASSAY_TRY(hand_on(updates, busy));
-    const BoxcarFit fit = fit_boxcar(updates, busy, 3 * scale);
-    if (fit.explained < kLeastExplained || fit.load_w <= fit.idle_w) {
+    ASSAY_TRY_ASSIGN(const PulseTrain pulses, long_pulses(load, step, scale));
+    const BoxcarFit alone = fit_boxcar(pulses.updates, pulses.busy, 3 * scale);
+    if (alone.explained < kLeastExplained || alone.load_w <= alone.idle_w) {
       return Error{ErrorCode::kUnsupported,
                    "the sensor's readings do not follow the load (a boxcar explains " +
-                       std::to_string(std::lround(100 * fit.explained)) +
+                       std::to_string(std::lround(100 * alone.explained)) +
                        " % of them): is something else running on this GPU?",
                    "", -1};
     }
-    SensorCalibration found = report(updates, fit, static_cast<uint32_t>(2 * busy.size()));
-    add_ramp(fit_ramp(updates, busy, fit), found);
-    return found;
+    ASSAY_TRY_ASSIGN(const PulseTrain brief, short_pulses(load, step, alone));
+    const std::vector<PulseTrain> trains = {pulses, brief};
+    ASSAY_TRY(hand_on(trains));
+    return report(trains, alone);
   }
 
-  Status hand_on(const std::vector<SensorUpdate>& updates, const Busy& busy) const {
+  Result<PulseTrain> long_pulses(const Load& load, const Step& step, int64_t scale) {
+    const uint32_t pulses = pulses_for(scale);
+    return logged(step.period_ns, 2 * scale, [&](BusyTimes& busy) -> Status {
+      for (uint32_t pulse = 0; pulse < pulses; ++pulse) {
+        tell("square waves", pulse, pulses);
+        ASSAY_TRY(device_.wait_ns(random_length(scale)));
+        ASSAY_TRY(load_for_ns(load, random_length(scale), busy));
+      }
+      return Ok{};
+    });
+  }
+
+  Result<PulseTrain> short_pulses(const Load& load, const Step& step, const BoxcarFit& alone) {
+    const auto window = static_cast<double>(alone.window_ns);
+    const double mean = std::accumulate(kShortLengths.begin(), kShortLengths.end(), 0.0) /
+                        static_cast<double>(kShortLengths.size());
+    const double pulse_ns = window * (mean + (kShortestGap + kLongestGap) / 2);
+    const double wanted_ns = std::min(static_cast<double>(kShortReadings * step.period_ns),
+                                      static_cast<double>(kShortNs));
+    const auto pulses =
+        static_cast<uint32_t>(std::max(wanted_ns / pulse_ns, static_cast<double>(kLeastShort)));
+    return logged(step.period_ns, 2 * (alone.window_ns + alone.delay_ns),
+                  [&](BusyTimes& busy) -> Status {
+                    for (uint32_t pulse = 0; pulse < pulses; ++pulse) {
+                      tell("short pulses", pulse, pulses);
+                      const double gap = window * random_.uniform(kShortestGap, kLongestGap);
+                      ASSAY_TRY(device_.wait_ns(std::llround(gap)));
+                      const double length = kShortLengths[pulse % kShortLengths.size()] * window;
+                      ASSAY_TRY(load_for_ns(load, std::llround(length), busy));
+                    }
+                    return Ok{};
+                  });
+  }
+
+  // The sensor's updates while `work` goes on, idle before and after it.
+  template <typename Work>
+  Result<PulseTrain> logged(int64_t period_ns, int64_t idle_ns, const Work& work) {
+    PulseTrain pulses;
+    const int64_t poll_ns = std::max(kUs, period_ns / kPollsPerPeriod);
+    ASSAY_TRY(device_.wait_ns(idle_ns));
+    ASSAY_TRY(device_.start_logging({poll_ns}));
+    ASSAY_TRY(work(pulses.busy));
+    ASSAY_TRY(device_.wait_ns(idle_ns));
+    ASSAY_TRY_ASSIGN(const auto polls, device_.stop_logging());
+    pulses.updates = find_updates(polls);
+    if (polls.size() < 2) return pulses;
+    const int64_t polled_ns =
+        (polls.back().t_ns - polls.front().t_ns) / static_cast<int64_t>(polls.size() - 1);
+    pulses.updates =
+        on_their_grid(std::move(pulses.updates), update_period_ns(pulses.updates), polled_ns);
+    return pulses;
+  }
+
+  // Long pulses are run 0, short ones run 1.
+  Status hand_on(const std::vector<PulseTrain>& trains) const {
     if (!options_.recorded) return Ok{};
     PowerRunRecord record;
-    for (const SensorUpdate& update : updates) {
-      record.samples.push_back({.t_ns = update.t_ns, .power_w = update.power_w});
-    }
-    uint32_t pulse = 0;
-    for (const auto& [start_ns, end_ns] : busy) {
-      record.executions.push_back(
-          {.run = 0, .index = pulse++, .start_ns = start_ns, .end_ns = end_ns});
+    for (uint32_t run = 0; run < trains.size(); ++run) {
+      for (const SensorUpdate& update : trains[run].updates) {
+        record.samples.push_back({.t_ns = update.t_ns, .power_w = update.power_w});
+      }
+      uint32_t pulse = 0;
+      for (const auto& [start_ns, end_ns] : trains[run].busy) {
+        record.executions.push_back(
+            {.run = run, .index = pulse++, .start_ns = start_ns, .end_ns = end_ns});
+      }
     }
     return options_.recorded(record);
   }
@@ -280,38 +292,32 @@ class Calibration {
     return static_cast<uint32_t>(std::clamp<double>(fit, kLeastPulses, kPulses));
   }
 
-  SensorCalibration report(const std::vector<SensorUpdate>& updates, const BoxcarFit& fit,
-                           uint32_t steps) const {
+  SensorCalibration report(const std::vector<PulseTrain>& trains, const BoxcarFit& fit) const {
     SensorCalibration found;
     found.device = device_.facts().name;
     found.driver = device_.facts().driver;
     found.uuid = device_.facts().uuid;
-    found.sensor.window_ns = fit.window_ns;
-    found.sensor.delay_ns = fit.delay_ns;
-    found.sensor.period_ns = update_period_ns(updates);
-    found.sensor.mode =
-        fit.window_ns >= kOneSecondFrom ? SensorMode::kOneSecondAverage : SensorMode::kBoxcar;
+    found.response = fit_response(trains, fit.window_ns, fit.delay_ns);
+    const bool told = found.response.is_boxcar_alone() && !found.response.misfit;
+    found.sensor.window_ns = told ? found.response.window.ns : fit.window_ns;
+    found.sensor.delay_ns = told ? found.response.delay.ns : fit.delay_ns;
+    if (!found.response.is_boxcar_alone()) found.sensor.ramp_ns = found.response.lag_ns();
+    found.sensor.period_ns = update_period_ns(trains.front().updates);
+    found.sensor.mode = found.sensor.window_ns >= kOneSecondFrom ? SensorMode::kOneSecondAverage
+                                                                 : SensorMode::kBoxcar;
     found.sensor.source = "calibrated on this machine";
     found.sensor.reading = device_.facts().documented.reading;
     found.sensor.calibrated = true;
-    found.share_sampled = std::min(
-        1.0, static_cast<double>(fit.window_ns) / static_cast<double>(found.sensor.period_ns));
+    found.share_sampled = std::min(1.0, static_cast<double>(found.sensor.window_ns) /
+                                            static_cast<double>(found.sensor.period_ns));
     found.idle_w = fit.idle_w;
     found.load_w = fit.load_w;
     found.residual_w = fit.residual_w;
-    found.updates = static_cast<uint32_t>(updates.size());
-    found.steps = steps;
+    for (const PulseTrain& train : trains) {
+      found.updates += static_cast<uint32_t>(train.updates.size());
+      found.steps += static_cast<uint32_t>(2 * train.busy.size());
+    }
     return found;
-  }
-
-  static void add_ramp(const RampedFit& ramped, SensorCalibration& found) {
-    if (ramped.ramp_ns == 0) return;
-    found.sensor.ramp_ns = ramped.ramp_ns;
-    found.ramp_low_ns = ramped.ramp_low_ns;
-    found.ramp_high_ns = ramped.ramp_high_ns;
-    found.window_low_ns = ramped.window_low_ns;
-    found.window_high_ns = ramped.window_high_ns;
-    found.ramped_residual_w = ramped.residual_w;
   }
 
   Status linearity(SensorCalibration& found) {
@@ -320,7 +326,7 @@ class Calibration {
     const int64_t settle = sensor.window_ns + sensor.delay_ns + sensor.period_ns;
     const int64_t measure = std::max({1000 * kMillisecondNs, 20 * sensor.period_ns});
     const Load& load = load_for(sensor.window_ns);
-    Busy busy;
+    BusyTimes busy;
     ASSAY_TRY(device_.wait_ns(settle));
     ASSAY_TRY_ASSIGN(found.linearity_idle,
                      against_counter(sensor, measure, [&] { return device_.wait_ns(measure); }));
@@ -386,13 +392,14 @@ int64_t update_period_ns(const std::vector<SensorUpdate>& updates) {
   return std::llround(time / count);
 }
 
-BoxcarFit fit_boxcar(const std::vector<SensorUpdate>& updates, const Busy& busy,
+BoxcarFit fit_boxcar(const std::vector<SensorUpdate>& updates, const BusyTimes& busy,
                      int64_t longest_ns) {
   BoxcarFit fit;
   if (updates.size() < 3 || busy.empty()) return fit;
-  const LoadIntegral load(busy);
+  const int64_t origin = busy.front().first;
+  const LoadIntegral load(busy, origin);
   const auto squares = [&](double window, double delay) {
-    return fit_line(updates, load, window, delay).squares;
+    return fit_line(updates, load, origin, window, delay).squares;
   };
   const auto longest = static_cast<double>(longest_ns);
   // Coarse grid first: the sum of squares has several valleys when pulses are short.
@@ -417,61 +424,14 @@ BoxcarFit fit_boxcar(const std::vector<SensorUpdate>& updates, const Busy& busy,
   window = golden_section(window * 0.6, std::min(longest, window * 1.6),
                           [&](double w) { return squares(w, best_delay(w)); });
   delay = best_delay(window);
-  const Line line = fit_line(updates, load, window, delay);
-  const Line nothing = fit_line(updates, load, window, 1e18);
+  const Line line = fit_line(updates, load, origin, window, delay);
+  const Line nothing = fit_line(updates, load, origin, window, 1e18);
   fit.window_ns = std::llround(window);
   fit.delay_ns = std::llround(delay);
   fit.idle_w = line.idle_w;
   fit.load_w = line.idle_w + line.slope_w;
   fit.residual_w = std::sqrt(line.squares / static_cast<double>(updates.size()));
   fit.explained = nothing.squares > 0 ? 1 - line.squares / nothing.squares : 0;
-  return fit;
-}
-
-RampedFit fit_ramp(const std::vector<SensorUpdate>& updates, const Busy& busy,
-                   const BoxcarFit& alone) {
-  constexpr double kAsGood = 1.25;  // of the scatter
-  constexpr int kWindows = 24;
-  constexpr int kDelays = 16;
-  constexpr std::array kRamps = {0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.55, 0.75, 1.0};
-  const auto memory = static_cast<double>(alone.window_ns + alone.delay_ns);
-  struct Tried {
-    double ramp_ns;
-    double window_ns;
-    double rms_w;
-  };
-  std::vector<Tried> tried;
-  const auto n = static_cast<double>(updates.size());
-  for (const double part : kRamps) {
-    const double ramp = part * memory;
-    const LoadIntegral load(busy, ramp);
-    for (int w = 1; w <= kWindows; ++w) {
-      const double window = 1.5 * memory * w / kWindows;
-      double least = std::numeric_limits<double>::infinity();
-      for (int d = 0; d <= kDelays; ++d) {
-        least = std::min(least, fit_line(updates, load, window, memory * d / kDelays).squares);
-      }
-      tried.push_back({ramp, window, std::sqrt(least / n)});
-    }
-  }
-  const Tried best = *std::min_element(
-      tried.begin(), tried.end(), [](const Tried& a, const Tried& b) { return a.rms_w < b.rms_w; });
-  if (alone.residual_w <= kAsGood * best.rms_w || best.ramp_ns == 0) return {};
-  RampedFit fit{std::llround(best.ramp_ns), INT64_MAX, 0, INT64_MAX, 0, best.rms_w};
-  // The truth may lie between two that were tried: ranges reach to the next ones.
-  const double step = 1.5 * memory / kWindows;
-  const auto part_at = [&](size_t i) { return kRamps[std::min(i, kRamps.size() - 1)] * memory; };
-  for (size_t i = 0; i < tried.size(); ++i) {
-    const Tried& one = tried[i];
-    if (one.rms_w > kAsGood * best.rms_w) continue;
-    const size_t ramp = i / kWindows;
-    const double below = ramp > 0 ? part_at(ramp - 1) : 0;
-    fit.ramp_low_ns = std::min<int64_t>(fit.ramp_low_ns, std::llround(below));
-    fit.ramp_high_ns = std::max<int64_t>(fit.ramp_high_ns, std::llround(part_at(ramp + 1)));
-    fit.window_low_ns =
-        std::min<int64_t>(fit.window_low_ns, std::llround(std::max(0.0, one.window_ns - step)));
-    fit.window_high_ns = std::max<int64_t>(fit.window_high_ns, std::llround(one.window_ns + step));
-  }
   return fit;
 }
 

@@ -13,15 +13,10 @@
 #include "base/result.h"
 #include "devices/device.h"
 #include "power/procedure.h"
+#include "power/sensor_response.h"
 #include "records/sensor_calibration.h"
 
 namespace assay {
-
-// A new value of the sensor and when it was first seen, on the CPU's clock.
-struct SensorUpdate {
-  int64_t t_ns = 0;
-  double power_w = 0;
-};
 
 // The first sighting of every value, half a poll earlier: on average when it appeared.
 std::vector<SensorUpdate> find_updates(const std::vector<PowerSample>& polls);
@@ -39,23 +34,8 @@ struct BoxcarFit {
 };
 // Window and delay for which boxcar(load) is closest to the readings in least squares. `busy`: when
 // the load ran, in order.
-BoxcarFit fit_boxcar(const std::vector<SensorUpdate>& updates,
-                     const std::vector<std::pair<int64_t, int64_t>>& busy, int64_t longest_ns);
-
-// Windows behind a first-order rise, of the device's power or of the sensor.
-struct RampedFit {
-  int64_t ramp_ns = 0;  // time constant of the best; 0: a window alone is as good
-  int64_t ramp_low_ns = 0;
-  int64_t ramp_high_ns = 0;
-  int64_t window_low_ns = 0;
-  int64_t window_high_ns = 0;
-  double residual_w = 0;
-};
-// All (window, ramp) whose scatter is at most a quarter above the least: readings scatter by what
-// no such model has, so that the usual test would take any small gain for certain. A ramp is told
-// only where no window alone is among them.
-RampedFit fit_ramp(const std::vector<SensorUpdate>& updates,
-                   const std::vector<std::pair<int64_t, int64_t>>& busy, const BoxcarFit& alone);
+BoxcarFit fit_boxcar(const std::vector<SensorUpdate>& updates, const BusyTimes& busy,
+                     int64_t longest_ns);
 
 struct CalibrationOptions {
   uint64_t seed = 1;

@@ -506,9 +506,9 @@ void judge(const Job& job, KernelProfile& profile, const Plateau& plateau) {
     }
     profile.verdict = PowerVerdict::kMeanOnly;
     profile.reasons.push_back(
-        blurred ? "the sensor's window and a ramp of " +
+        blurred ? "the sensor may follow with a lag of " +
                       duration_words(static_cast<double>(sensor.ramp_ns)) +
-                      " are not told apart, so a profile in time would be a guess: mean power and "
+                      " that is no window's, so a profile in time would be a guess: mean power and "
                       "energy only"
         : mean_only
             ? "the sensor averages over " + duration_words(static_cast<double>(sensor.window_ns)) +

@@ -50,8 +50,8 @@ struct SensorModel {
   std::string source;        // "calibrated on this machine, 2026-11-21", "documented", "meta.json"
   std::string reading = {};  // which of the device's readings: "instant"; empty = it has one only
   bool calibrated = false;   // measured, not only documented or stated
-  // Time constant of a rise, of the device's power or of the sensor, that the window was not told
-  // apart from; 0: none was seen.
+  // Time constants of a rise, of the device's power or of the sensor, that a window does not make,
+  // or the most they may be; 0: none that a curve would show.
   int64_t ramp_ns = 0;
 };
 

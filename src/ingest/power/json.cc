@@ -78,6 +78,50 @@ SensorMode mode_of(const std::string& name) {
   return SensorMode::kUnknown;
 }
 
+Result<ResponseTime> response_time(const Json& json, const std::string& path) {
+  ResponseTime time;
+  ASSAY_TRY_ASSIGN(time.ns, whole(json, "value", kLongest, path));
+  ASSAY_TRY_ASSIGN(time.low_ns, whole(json, "low", kLongest, path));
+  ASSAY_TRY_ASSIGN(time.high_ns, whole(json, "high", kLongest, path));
+  return time;
+}
+
+Result<SensorResponse> response_of(const Json& json, const std::string& path) {
+  SensorResponse response;
+  for (const auto& [key, to] : {std::pair{"window_ns", &response.window},
+                                {"ramp_ns", &response.ramp},
+                                {"delay_ns", &response.delay}}) {
+    const Json time = json.is_object() ? json.value(key, Json()) : Json();
+    if (!time.is_object()) {
+      return Error{ErrorCode::kFormat,
+                   std::string("\"response\" must have \"") + key +
+                       "\" with \"value\", \"low\" and \"high\"",
+                   path, -1};
+    }
+    ASSAY_TRY_ASSIGN(*to, response_time(time, path));
+  }
+  const std::string kind = text(json, "kind");
+  for (const ResponseKind one : {ResponseKind::kBoxcar, ResponseKind::kExponential}) {
+    if (kind == response_kind_name(one)) response.kind = one;
+  }
+  response.residual_w = number(json, "residual_w");
+  response.misfit = flag(json, "misfit");
+  return response;
+}
+
+Json json_of(const SensorResponse& response) {
+  Json json;
+  json["kind"] = response_kind_name(response.kind);
+  for (const auto& [key, time] : {std::pair{"window_ns", &response.window},
+                                  {"ramp_ns", &response.ramp},
+                                  {"delay_ns", &response.delay}}) {
+    json[key] = {{"value", time->ns}, {"low", time->low_ns}, {"high", time->high_ns}};
+  }
+  json["residual_w"] = or_null(response.residual_w);
+  json["misfit"] = response.misfit;
+  return json;
+}
+
 // Letters, digits and dashes only: part of a file name.
 std::string plain(const std::string& name) {
   std::string result;
@@ -101,13 +145,12 @@ Result<SensorCalibration> read_sensor_calibration(const std::string& path) {
   ASSAY_TRY_ASSIGN(found.sensor.window_ns, whole(json, "window_ns", kLongest, path));
   ASSAY_TRY_ASSIGN(found.sensor.period_ns, whole(json, "period_ns", kLongest, path));
   ASSAY_TRY_ASSIGN(found.sensor.delay_ns, whole(json, "delay_ns", kLongest, path));
-  for (const auto& [key, to] : {std::pair{"ramp_ns", &found.sensor.ramp_ns},
-                                {"window_low_ns", &found.window_low_ns},
-                                {"window_high_ns", &found.window_high_ns},
-                                {"ramp_low_ns", &found.ramp_low_ns},
-                                {"ramp_high_ns", &found.ramp_high_ns}}) {
-    if (!json.contains(key)) continue;  // files from before it was looked for
-    ASSAY_TRY_ASSIGN(*to, whole(json, key, kLongest, path));
+  // Files from before these were looked for have neither.
+  if (json.contains("ramp_ns")) {
+    ASSAY_TRY_ASSIGN(found.sensor.ramp_ns, whole(json, "ramp_ns", kLongest, path));
+  }
+  if (json.contains("response")) {
+    ASSAY_TRY_ASSIGN(found.response, response_of(json["response"], path));
   }
   if (found.sensor.window_ns == 0 || found.sensor.period_ns == 0) {
     return Error{ErrorCode::kFormat, "window_ns and period_ns must be above 0", path, -1};
@@ -120,7 +163,6 @@ Result<SensorCalibration> read_sensor_calibration(const std::string& path) {
   found.idle_w = number(json, "idle_w");
   found.load_w = number(json, "load_w");
   found.residual_w = number(json, "residual_w");
-  found.ramped_residual_w = number(json, "ramped_residual_w");
   ASSAY_TRY_ASSIGN(found.updates, count(json, "updates", path));
   ASSAY_TRY_ASSIGN(found.steps, count(json, "steps", path));
   found.linearity_idle = number(json, "linearity_idle");
@@ -142,11 +184,7 @@ Status write_sensor_calibration(const SensorCalibration& calibration, const std:
   json["period_ns"] = calibration.sensor.period_ns;
   json["delay_ns"] = calibration.sensor.delay_ns;
   json["ramp_ns"] = calibration.sensor.ramp_ns;
-  json["window_low_ns"] = calibration.window_low_ns;
-  json["window_high_ns"] = calibration.window_high_ns;
-  json["ramp_low_ns"] = calibration.ramp_low_ns;
-  json["ramp_high_ns"] = calibration.ramp_high_ns;
-  json["ramped_residual_w"] = or_null(calibration.ramped_residual_w);
+  json["response"] = json_of(calibration.response);
   json["source"] = calibration.sensor.source;
   json["share_sampled"] = or_null(calibration.share_sampled);
   json["idle_w"] = or_null(calibration.idle_w);

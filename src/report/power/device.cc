@@ -95,6 +95,7 @@ std::vector<std::string> procedure_words(const ProcedureResult& result) {
 }
 
 Section calibration_section(const SensorCalibration& calibration, const std::string& path) {
+  const SensorResponse& response = calibration.response;
   Facts facts;
   facts.title = "Power sensor of " + calibration.device;
   facts.items = {{"device", "device", calibration.device, Unit::kNone},
@@ -108,7 +109,18 @@ Section calibration_section(const SensorCalibration& calibration, const std::str
       {"load_w", "power under load", calibration.load_w, Unit::kWatts},
       {"residual_w", "scatter around the model", calibration.residual_w, Unit::kWatts},
       {"ramp_ns", "ramp", calibration.sensor.ramp_ns, Unit::kNanoseconds},
-      {"ramped_residual_w", "scatter with a ramp", calibration.ramped_residual_w, Unit::kWatts},
+      {"response_kind", "kind of mean", std::string(response_kind_name(response.kind)),
+       Unit::kText},
+      {"response_window_ns", "window or time constant", response.window.ns, Unit::kNanoseconds},
+      {"response_window_low_ns", "from", response.window.low_ns, Unit::kNanoseconds},
+      {"response_window_high_ns", "to", response.window.high_ns, Unit::kNanoseconds},
+      {"response_ramp_ns", "ramp or shorter lag", response.ramp.ns, Unit::kNanoseconds},
+      {"response_ramp_low_ns", "from", response.ramp.low_ns, Unit::kNanoseconds},
+      {"response_ramp_high_ns", "to", response.ramp.high_ns, Unit::kNanoseconds},
+      {"response_delay_ns", "delay", response.delay.ns, Unit::kNanoseconds},
+      {"response_delay_low_ns", "from", response.delay.low_ns, Unit::kNanoseconds},
+      {"response_delay_high_ns", "to", response.delay.high_ns, Unit::kNanoseconds},
+      {"response_residual_w", "scatter around that answer", response.residual_w, Unit::kWatts},
       {"updates", "readings fitted", calibration.updates, Unit::kCount},
       {"steps", "steps", calibration.steps, Unit::kCount},
       {"linearity_idle", "reading over energy counter, idle", calibration.linearity_idle,
@@ -120,23 +132,54 @@ Section calibration_section(const SensorCalibration& calibration, const std::str
   return {"calibration", "Calibration", {std::move(facts)}};
 }
 
+namespace {
+
+std::string in_ms(int64_t ns) { return fmt::format("{:.3g}", static_cast<double>(ns) * 1e-6); }
+std::string time_words(const ResponseTime& time) {
+  return fmt::format("{} ms ({} to {})", in_ms(time.ns), in_ms(time.low_ns), in_ms(time.high_ns));
+}
+
+// What the pulses told of the sensor's answer, and what they did not.
+std::string response_words(const SensorResponse& response) {
+  const std::string times = fmt::format("window {}, ramp {}, delay {}", time_words(response.window),
+                                        time_words(response.ramp), time_words(response.delay));
+  if (response.kind == ResponseKind::kExponential) {
+    return fmt::format(
+        "It is no mean over a window: it follows with a time constant of {}, another lag of {}, "
+        "and is {} late. Not told apart: which of these is the sensor's and which the GPU's.",
+        time_words(response.window), time_words(response.ramp), time_words(response.delay));
+  }
+  if (response.kind == ResponseKind::kNotTold) {
+    return "Not told apart: boxcar and exponential mean; as a boxcar " + times + ".";
+  }
+  if (!response.told_apart()) return "Not told apart: window and ramp; " + times + ".";
+  return "Told by long and short pulses, 95 %: " + times + ".";
+}
+
+}  // namespace
+
 std::vector<std::string> calibration_verdict_words(const SensorCalibration& calibration) {
   const auto ms = [](int64_t ns) { return static_cast<double>(ns) * 1e-6; };
   const SensorModel& sensor = calibration.sensor;
   std::vector<std::string> words = {
-      fmt::format("The sensor reports every {:.4g} ms the mean over {:.4g} ms, {:.4g} ms late.",
-                  ms(sensor.period_ns), ms(sensor.window_ns), ms(sensor.delay_ns))};
+      fmt::format("The sensor reports every {:.4g} ms {}the mean over {:.4g} ms, {:.4g} ms late.",
+                  ms(sensor.period_ns), sensor.ramp_ns > 0 ? "what is about " : "",
+                  ms(sensor.window_ns), ms(sensor.delay_ns))};
+  words.push_back(response_words(calibration.response));
+  if (calibration.response.misfit) {
+    words.push_back(
+        "Readings beside a switch of the load scatter more than such a sensor explains; the "
+        "intervals are wider for it.");
+  }
   if (calibration.share_sampled < 0.99) {
     words.push_back(fmt::format("It sees {:.0f} % of the time; what happens in between is missed.",
                                 100 * calibration.share_sampled));
   }
   if (sensor.ramp_ns > 0) {
-    words.push_back(fmt::format(
-        "A window of at most {:.3g} ms and a ramp of {:.3g} to {:.3g} ms, of the GPU's power or of "
-        "the sensor, fit better than that window alone (scatter of {:.3g} W, not {:.3g} W): the "
-        "two are not told apart, so `power run` gives means and no curve inside a kernel.",
-        ms(calibration.window_high_ns), ms(calibration.ramp_low_ns), ms(calibration.ramp_high_ns),
-        calibration.ramped_residual_w, calibration.residual_w));
+    words.push_back(
+        "`power run` gives means and no curve inside a kernel: only a window without a ramp is "
+        "known "
+        "well enough.");
     return words;
   }
   words.push_back(fmt::format(

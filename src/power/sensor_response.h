@@ -1,0 +1,68 @@
+#pragma once
+
+// How a power sensor answers a load that is switched on and off: the joint fit behind `assay power
+// calibrate` (spec/energy 8.5). Readings are means over a window (boxcar) or exponential means, a
+// delay late, of a power that itself follows the load with a first-order ramp. A long pulse shows
+// window/2 + ramp only; pulses around the window's length show each. One load, ramps of any length
+// and a second exponential: the joint model of power/joint has many classes and ramps of a list.
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "records/sensor_calibration.h"
+
+namespace assay {
+
+// A new value of the sensor and when it was first seen, on the CPU's clock.
+struct SensorUpdate {
+  int64_t t_ns = 0;
+  double power_w = 0;
+};
+// When the load ran, in order.
+using BusyTimes = std::vector<std::pair<int64_t, int64_t>>;
+
+// What one stretch of pulses showed. Each has its own power without and with load: a device that is
+// switched often may draw another than one that rests in between.
+struct PulseTrain {
+  std::vector<SensorUpdate> updates;
+  BusyTimes busy;
+};
+
+// Time the load ran up to t; with a ramp, the integral of a power that follows the load with that
+// time constant: c' = (load - c) / ramp, so the integral of c is that of the load less ramp c.
+// Times in ns from `origin_ns`, so that clocks since 1970 lose no digits.
+class LoadIntegral {
+ public:
+  LoadIntegral(const BusyTimes& busy, int64_t origin_ns, double ramp_ns = 0);
+  double until(double t) const;
+  // c at t: 0 idle, 1 under load for long.
+  double reached(double t) const;
+
+ private:
+  struct Span {
+    double start = 0;
+    double end = 0;
+    double before = 0;   // time the load ran before it
+    double reached = 0;  // c where it begins
+  };
+  // The last span that begins at t or before it; null when there is none.
+  const Span* span_at(double t) const;
+  double reached_in(const Span& span, double t) const;
+
+  std::vector<Span> spans_;
+  double ramp_ns_;
+};
+
+// Moves first sightings onto the sensor's grid where they lie on one: a line over their number,
+// within half a poll. Else as they are.
+std::vector<SensorUpdate> on_their_grid(std::vector<SensorUpdate> updates, int64_t period_ns,
+                                        int64_t poll_ns);
+
+// `alone_ns`: the window that fits best without a ramp, where the search begins. Trains in order of
+// time; together they need 16 updates and a pulse.
+SensorResponse fit_response(const std::vector<PulseTrain>& trains, int64_t alone_ns,
+                            int64_t delay_ns);
+
+}  // namespace assay
