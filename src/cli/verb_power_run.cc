@@ -273,7 +273,7 @@ Result<Campaign> run_campaign(const RunVerb& verb, const std::string& workload,
     campaign.verdict.push_back(std::move(words));
   }
   campaign.sections = power_sections(report);
-  campaign.sections.push_back(procedure_section(result.plan, result.rounds));
+  campaign.sections.push_back(procedure_section(result));
   if (const auto truth = device->truth()) {
     campaign.sections.push_back(truth_section(*truth, result.profile.name));
   }

@@ -28,6 +28,9 @@ constexpr int64_t kSettlingSpan = 50 * kMillisecondNs;  // watched for throttlin
 constexpr uint32_t kSettlingRuns = 24;
 constexpr uint32_t kFewSettlingRuns = 4;
 constexpr uint32_t kMostGrowth = 6;
+// Heat and power limits act within seconds: one run is watched for so long at the end.
+constexpr int64_t kLateSpan = 8'000 * kMillisecondNs;
+constexpr uint32_t kMostLate = 200'000;  // executions of it
 constexpr uint32_t kMostExecutions = 4'000'000;
 constexpr double kMostSamples = 2e6;    // of one campaign: some hundred MB
 constexpr double kLongestCampaign = 6;  // hours
@@ -233,6 +236,12 @@ class Procedure {
     return static_cast<uint32_t>(divide_up(recording_.sensor.window_ns, plan_.t_exec_ns)) + 1;
   }
 
+  // More of them where readings are rare, so that some lie in the settled part.
+  uint32_t for_readings() const {
+    if (!plan_.mean_only) return 0;
+    return static_cast<uint32_t>(divide_up(2 * recording_.sensor.period_ns, plan_.t_exec_ns));
+  }
+
   Status count_executions() {
     if (interleaved_) {
       plan_.fills_window = ssp_executions(recording_.sensor.window_ns, plan_.t_exec_ns, false);
@@ -247,10 +256,7 @@ class Procedure {
     plan_.fills_window = filling();
     plan_.executions_per_run =
         plan_.throttles ? settling.from_execution + windowful() : plan_.fills_window;
-    if (plan_.mean_only) {
-      plan_.executions_per_run +=
-          static_cast<uint32_t>(divide_up(2 * recording_.sensor.period_ns, plan_.t_exec_ns));
-    }
+    plan_.executions_per_run += for_readings();
     if (plan_.executions_per_run <= kMostExecutions) return Ok{};
     return Error{ErrorCode::kUnsupported,
                  "a run would need " + std::to_string(plan_.executions_per_run) +
@@ -261,10 +267,8 @@ class Procedure {
   // Step 4: grows the run until its last two quarters agree, then looks in the same records for
   // the first part from which on everything agrees with them.
   Result<Settling> outlast_throttling() {
-    const SensorModel& sensor = recording_.sensor;
-    const int64_t span = std::max({kSettlingSpan, 4 * sensor.window_ns, 16 * sensor.period_ns});
-    auto count = static_cast<uint32_t>(
-        std::min<int64_t>(kMostExecutions, plan_.fills_window + divide_up(span, plan_.t_exec_ns)));
+    auto count = static_cast<uint32_t>(std::min<int64_t>(
+        kMostExecutions, plan_.fills_window + divide_up(settling_span(), plan_.t_exec_ns)));
     Settling settling;
     for (uint32_t growth = 0; growth < kMostGrowth; ++growth, count *= 2) {
       ASSAY_TRY_ASSIGN(const SettlingRecord record, watch(count, settling_runs(count)));
@@ -273,6 +277,11 @@ class Procedure {
       if (settling_runs(2 * count) < kFewSettlingRuns) break;  // no time for longer ones
     }
     return settling;
+  }
+
+  int64_t settling_span() const {
+    const SensorModel& sensor = recording_.sensor;
+    return std::max({kSettlingSpan, 4 * sensor.window_ns, 16 * sensor.period_ns});
   }
 
   // As many as a third of what is left of the budget has room for.
@@ -364,12 +373,29 @@ class Procedure {
     }
     tell("stitching", 0, 1);
     ASSAY_TRY_ASSIGN(result.profile, profile_kernel(recording_, profiling));
+    ASSAY_TRY_ASSIGN(result.late, watch_late(result.profile));
     result.recording = std::move(recording_);
     result.plan = plan_;
     result.runs = next_run_;
     result.runs_wanted = wanted;
     result.out_of_time = out_of_time_;
     return result;
+  }
+
+  // One run of seconds, behind all that are told of, at least four times as long as these and as
+  // throttling was looked for; nothing where the budget has no room for it.
+  Result<LateSettling> watch_late(const KernelProfile& profile) {
+    if (interleaved_ || profile.verdict == PowerVerdict::kRefused) return LateSettling{};
+    const int64_t early_ns = std::max(plan_.executions_per_run * plan_.t_exec_ns, settling_span());
+    const int64_t left_ns = std::max<int64_t>(0, end_ns_ - device_.now_ns() - kCoolDown);
+    const int64_t span_ns = std::min(std::max(kLateSpan, 5 * early_ns), left_ns);
+    const int64_t count = std::min<int64_t>(divide_up(span_ns, plan_.t_exec_ns), kMostLate);
+    if (count * plan_.t_exec_ns < 4 * early_ns) return LateSettling{};
+    ASSAY_TRY_ASSIGN(const SettlingRecord record, watch(static_cast<uint32_t>(count), 1));
+    const uint32_t from =
+        plan_.executions_per_run - std::min(windowful() + for_readings(), plan_.executions_per_run);
+    return find_late_settling(record, std::max(from, plan_.fills_window),
+                              static_cast<uint32_t>(early_ns / plan_.t_exec_ns));
   }
 
   // Enough of them for an interval, whatever the budget; then no more than it has room for.

@@ -15,6 +15,7 @@
 #include "devices/device.h"
 #include "devices/workload.h"
 #include "power/profile.h"
+#include "power/settling.h"
 #include "records/power_plan.h"
 #include "records/power_recording.h"
 
@@ -70,6 +71,7 @@ struct ProcedureResult {
   uint32_t runs = 0;         // that were recorded
   uint32_t runs_wanted = 0;  // of the plan and of the rounds that were begun
   bool out_of_time = false;  // fewer than wanted, since the budget was used up
+  LateSettling late;         // what comes after the time that a run takes
 };
 
 // Refusals (a kernel under 25 us, a sensor nobody knows, clocks too loose) are verdicts of the

@@ -14,6 +14,7 @@ constexpr size_t kParts = 64;             // of a run, for times
 constexpr size_t kPowerParts = 16;        // samples are fewer than executions
 constexpr double kPowerTolerance = 0.02;  // spec/power 2 step 4
 constexpr double kTimeTolerance = 0.003;  // clocks that fell show in the times first
+constexpr double kLateTolerance = 0.01;   // of either, over seconds
 constexpr double kSigmas = 3;             // differences below this are scatter
 
 // What was seen in one part of all runs.
@@ -100,9 +101,9 @@ std::array<Part, kParts> times_of(const SettlingRecord& record, uint32_t warm_up
   return parts;
 }
 
-std::array<Part, kPowerParts> power_of(const SettlingRecord& record, const ClockModel& clock,
-                                       uint32_t fills_window) {
-  std::array<Part, kPowerParts> parts;
+// Calls add(index, executions of its run, watts) for every reading that ends in execution `index`.
+template <typename Add>
+void for_readings_in_runs(const SettlingRecord& record, const ClockModel& clock, const Add& add) {
   for (const PowerSample& sample : record.samples) {
     const int64_t t = (record.samples_on_cpu_clock ? sample.t_ns : clock.to_cpu_ns(sample.t_ns)) -
                       record.sensor.delay_ns;
@@ -112,12 +113,41 @@ std::array<Part, kPowerParts> power_of(const SettlingRecord& record, const Clock
     if (run == record.runs.end()) continue;
     const auto execution = std::partition_point(
         run->begin(), run->end(), [t](const PowerExecution& one) { return one.end_ns < t; });
-    const auto index = static_cast<size_t>(execution - run->begin());
-    if (index < fills_window || execution->start_ns > t) continue;
-    parts[index * kPowerParts / run->size()].add(sample.power_w);
+    if (execution->start_ns > t) continue;
+    add(static_cast<size_t>(execution - run->begin()), run->size(), sample.power_w);
   }
+}
+
+std::array<Part, kPowerParts> power_of(const SettlingRecord& record, const ClockModel& clock,
+                                       uint32_t fills_window) {
+  std::array<Part, kPowerParts> parts;
+  for_readings_in_runs(record, clock, [&](size_t index, size_t size, double watts) {
+    if (index >= fills_window) parts[index * kPowerParts / size].add(watts);
+  });
   return parts;
 }
+
+// Without a common clock only times can tell; the profile will be refused for the clock.
+Result<ClockModel> clock_of(const SettlingRecord& record) {
+  return record.samples_on_cpu_clock ? Result<ClockModel>(ClockModel{})
+                                     : fit_clock(record.probes, record.tick_hz);
+}
+
+// One quantity of a long run: the early part, and all of it in N parts.
+template <size_t N>
+struct Course {
+  Part early;
+  std::array<Part, N> parts;
+
+  void add(size_t index, size_t size, double value, uint32_t from, uint32_t until) {
+    if (index < from) return;
+    if (index < until) early.add(value);
+    parts[index * N / size].add(value);
+  }
+  double late() const { return quarter(parts, 3).mean(); }
+  double change() const { return late() / early.mean() - 1; }
+  bool changes() const { return !agree(early, quarter(parts, 3), kLateTolerance); }
+};
 
 }  // namespace
 
@@ -130,9 +160,7 @@ Settling find_settling(const SettlingRecord& record, uint32_t warm_ups, uint32_t
   settling.settled = ends_settled(times, kTimeTolerance);
   double share = settled_share(times, kTimeTolerance);
 
-  // Without a common clock only times can tell; the profile will be refused for the clock.
-  const auto clock = record.samples_on_cpu_clock ? Result<ClockModel>(ClockModel{})
-                                                 : fit_clock(record.probes, record.tick_hz);
+  const auto clock = clock_of(record);
   if (clock) {
     const auto power = power_of(record, *clock, fills_window);
     settling.settled = settling.settled && ends_settled(power, kPowerTolerance);
@@ -141,6 +169,34 @@ Settling find_settling(const SettlingRecord& record, uint32_t warm_ups, uint32_t
   const auto size = static_cast<double>(record.runs.front().size());
   settling.from_execution = std::max(warm_ups, static_cast<uint32_t>(std::ceil(share * size)));
   return settling;
+}
+
+LateSettling find_late_settling(const SettlingRecord& record, uint32_t from, uint32_t until) {
+  LateSettling late;
+  const std::vector<PowerExecution>& run = record.runs.front();
+  Course<kParts> times;
+  for (size_t i = 0; i < run.size(); ++i) times.add(i, run.size(), took_ns(run[i]), from, until);
+  late.watched_ns = run.back().end_ns - run.front().start_ns;
+  late.time_change = times.change();
+  late.changes = times.changes();
+  double share = settled_share(times.parts, kLateTolerance);
+  Course<kPowerParts> power;
+  if (const auto clock = clock_of(record)) {
+    for_readings_in_runs(record, *clock, [&](size_t index, size_t size, double watts) {
+      power.add(index, size, watts, from, until);
+    });
+  }
+  late.late_w = power.late();
+  late.power_change = power.early.count > 0 ? power.change() : std::nan("");
+  if (power.early.count > 0) {
+    late.changes = late.changes || power.changes();
+    share = std::max(share, settled_share(power.parts, kLateTolerance));
+  }
+  const auto last = static_cast<size_t>(share * static_cast<double>(run.size()));
+  if (late.changes && last > 0) {
+    late.after_ns = run[std::min(last, run.size()) - 1].end_ns - run.front().start_ns;
+  }
+  return late;
 }
 
 }  // namespace assay

@@ -30,4 +30,18 @@ struct Settling {
 // window still held something else.
 Settling find_settling(const SettlingRecord& record, uint32_t warm_ups, uint32_t fills_window);
 
+// What one long run shows after the part of it that other runs are as long as: heat and power
+// limits act within seconds.
+struct LateSettling {
+  int64_t watched_ns = 0;   // 0: nothing was watched, and nothing below is known
+  bool changes = false;     // time or power by more than 1 %
+  int64_t after_ns = 0;     // of running, from which on nothing changes any more
+  double time_change = 0;   // of an execution, share of the early one
+  double power_change = 0;  // likewise; NaN where no reading lies in the early part
+  double late_w = 0;        // power in the last quarter; NaN without readings
+};
+
+// `record`: one run. Its executions from `from` to `until` are the early part, and are settled.
+LateSettling find_late_settling(const SettlingRecord& record, uint32_t from, uint32_t until);
+
 }  // namespace assay

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace assay {
 namespace {
@@ -61,7 +62,10 @@ Section truth_section(const PowerTruth& truth, const std::string& kernel) {
   return section;
 }
 
-Section procedure_section(const PowerPlan& plan, uint32_t rounds) {
+Section procedure_section(const ProcedureResult& result) {
+  const PowerPlan& plan = result.plan;
+  const LateSettling& late = result.late;
+  const bool watched = late.watched_ns > 0;
   Facts facts;
   facts.key = "procedure";
   facts.title = "How it was measured";
@@ -71,11 +75,44 @@ Section procedure_section(const PowerPlan& plan, uint32_t rounds) {
       {"executions_per_run", "executions per run", plan.executions_per_run, Unit::kCount},
       {"timed_together", "executions between two time stamps", plan.timed_together, Unit::kCount},
       {"planned_runs", "runs planned", plan.runs, Unit::kCount},
-      {"rounds", "further rounds for LOIs", rounds, Unit::kCount},
+      {"rounds", "further rounds for LOIs", result.rounds, Unit::kCount},
       {"throttles", "power or time settled late", plan.throttles},
-      {"mean_only", "too slow a sensor for a curve", plan.mean_only}};
+      {"mean_only", "too slow a sensor for a curve", plan.mean_only},
+      time_item("watched_ns", "watched without a pause", late.watched_ns),
+      {"settles_late", "changes after the time of a run", watched ? Value(late.changes) : Value()},
+      {"late_after_ns", "settled after", late.changes ? Value(late.after_ns) : Value(),
+       Unit::kNanoseconds},
+      {"late_power_change", "power then against that of runs",
+       watched ? Value(late.power_change) : Value(), Unit::kShare},
+      {"late_time_change", "execution time then", watched ? Value(late.time_change) : Value(),
+       Unit::kShare},
+      {"late_w", "power at the end", watched ? Value(late.late_w) : Value(), Unit::kWatts}};
   return {"power", "", {std::move(facts)}};
 }
+
+namespace {
+
+// " 12.3 % less power", or nothing where nothing is known of it.
+std::string change_words(double change, const char* more, const char* less) {
+  if (!(std::fabs(change) >= 0.001)) return {};
+  return fmt::format(" {:.1f} % {}", 100 * std::fabs(change), change > 0 ? more : less);
+}
+
+std::string late_words(const ProcedureResult& result) {
+  const LateSettling& late = result.late;
+  const double run_s =
+      static_cast<double>(result.plan.executions_per_run * result.plan.t_exec_ns) * 1e-9;
+  const std::string power = change_words(late.power_change, "more power", "less power");
+  const std::string time = change_words(late.time_change, "longer", "shorter");
+  return fmt::format(
+      "It settles late: after {:.2g} s without a pause an execution draws{}{}{}; what is told is "
+      "of "
+      "runs of {:.2g} s.",
+      static_cast<double>(late.after_ns) * 1e-9, power.empty() ? " the same power" : power,
+      time.empty() ? "" : " and takes", time, run_s);
+}
+
+}  // namespace
 
 std::vector<std::string> procedure_words(const ProcedureResult& result) {
   const PowerPlan& plan = result.plan;
@@ -86,6 +123,7 @@ std::vector<std::string> procedure_words(const ProcedureResult& result) {
         "its block.",
         plan.executions_per_run, plan.timed_together));
   }
+  if (result.late.changes) words.push_back(late_words(result));
   if (result.out_of_time) {
     words.push_back(fmt::format(
         "The time was up after {} of {} runs; intervals are wider for it (--budget gives more).",

@@ -17,7 +17,7 @@ namespace assay {
 // "truth" under "power": what the simulated device says about the profiled kernel and itself.
 Section truth_section(const PowerTruth& truth, const std::string& kernel);
 // "procedure" under "power".
-Section procedure_section(const PowerPlan& plan, uint32_t rounds);
+Section procedure_section(const ProcedureResult& result);
 // What the verdict says of how it was measured; mostly nothing.
 std::vector<std::string> procedure_words(const ProcedureResult& result);
 // "calibration".

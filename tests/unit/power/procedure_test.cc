@@ -4,15 +4,21 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "devices/simulated.h"
+#include "support/throttling_device.h"
 
 namespace assay {
 namespace {
 
+using testing::drawn_throttling;
 using ::testing::HasSubstr;
+using testing::Throttling;
+using testing::ThrottlingDevice;
 
 constexpr const char* kSteady = "kind=logger,window=1ms,period=1ms,delay=0,boost=0,t=100us";
 
@@ -82,6 +88,69 @@ TEST(Procedure, ThrottlingIsOutlasted) {
   // All but the last few percent of the ramp lie before the profiled execution.
   EXPECT_GT(result->plan.executions_per_run * 200'000.0, 0.9 * truth.settled_after_ns);
   EXPECT_NEAR(result->profile.ssp_w, truth.ssp_w, 0.01 * truth.ssp_w);
+}
+
+// What a device of the second simulator is told to do after the time of a run: how much less it
+// draws then, in truth, and whether that was said.
+struct LateRun {
+  double left = 0;  // of the power at the end of a run, what still goes
+  bool said = false;
+  double power_change = 0;
+};
+
+LateRun late_run(uint64_t seed, bool throttles) {
+  const Throttling made = drawn_throttling(seed, throttles);
+  ThrottlingDevice device(made, seed);
+  ProcedureOptions options = options_for(seed);
+  options.runs = 12;
+  options.rounds = 0;
+  options.profile.check_sensor = false;
+  const auto result = run_procedure(device, *parse_workload_list("gemm:4096"), options, {});
+  EXPECT_TRUE(result) << seed;
+  if (!result) return {};
+  EXPECT_GT(result->late.watched_ns, 0) << seed;
+  const double run_s =
+      static_cast<double>(result->plan.executions_per_run * result->plan.t_exec_ns) * 1e-9;
+  return {1 - made.watts_at(60) / made.watts_at(run_s), result->late.changes,
+          result->late.power_change};
+}
+
+// Clocks that fall by 3 to 25 % within 0.3 to 5 s, in four ways, with kernels that slow down by it
+// or hardly do; runs last some milliseconds to seconds. ASSAY_DEVICES=300 prints what was missed.
+TEST(Procedure, ThrottlingThatSettlesLateIsSaid) {
+  const char* asked = std::getenv("ASSAY_DEVICES");
+  const uint64_t devices = asked == nullptr ? 60 : std::strtoull(asked, nullptr, 10);
+  uint64_t late = 0;
+  uint64_t missed = 0;
+  uint64_t false_alarms = 0;
+  for (uint64_t i = 0; i < devices; ++i) {
+    const LateRun throttled = late_run(710'000 + i, true);
+    if (throttled.left >= 0.02) {
+      ++late;
+      missed += throttled.said ? 0 : 1;
+    }
+    if (throttled.said && throttled.left > 0.05) EXPECT_LT(throttled.power_change, -0.01) << i;
+    false_alarms += late_run(720'000 + i, false).said ? 1 : 0;
+  }
+  EXPECT_GT(late, devices / 2);
+  EXPECT_LE(missed, devices / 100);
+  EXPECT_LE(false_alarms, devices / 100);
+  if (asked != nullptr) {
+    std::printf("%zu of %zu missed, %zu of %zu steady ones told\n", static_cast<size_t>(missed),
+                static_cast<size_t>(late), static_cast<size_t>(false_alarms),
+                static_cast<size_t>(devices));
+  }
+}
+
+// A budget that is used up leaves no room to watch, and nothing is said of what comes later.
+TEST(Procedure, WithoutTimeNothingIsSaidOfLater) {
+  ThrottlingDevice device(drawn_throttling(710'000, true), 1);
+  ProcedureOptions options = options_for(1);
+  options.budget_ns = 1;
+  const auto result = run_procedure(device, *parse_workload_list("gemm:4096"), options, {});
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->late.watched_ns, 0);
+  EXPECT_FALSE(result->late.changes);
 }
 
 TEST(Procedure, ASlowSensorGivesAMeanFromFewLongRuns) {
