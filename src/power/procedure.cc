@@ -272,7 +272,7 @@ class Procedure {
     Settling settling;
     for (uint32_t growth = 0; growth < kMostGrowth; ++growth, count *= 2) {
       ASSAY_TRY_ASSIGN(const SettlingRecord record, watch(count, settling_runs(count)));
-      settling = find_settling(record, plan_.warm_ups, plan_.fills_window);
+      settling = find_settling(record, plan_.warm_ups, plan_.fills_window - 1);
       if (settling.settled || count > kMostExecutions / 2) break;
       if (settling_runs(2 * count) < kFewSettlingRuns) break;  // no time for longer ones
     }

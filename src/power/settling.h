@@ -21,14 +21,14 @@ struct SettlingRecord {
 };
 
 struct Settling {
-  bool settled = false;         // the last two quarters agree, in power within 2 %
+  bool settled = false;         // the last two quarters agree, in power within 1 %
   uint32_t from_execution = 0;  // from here on executions agree with them; at least `warm_ups`
   int64_t t_exec_ns = 0;        // median in the last quarter
 };
 
-// Times count from execution `warm_ups` on, power from `fills_window` on: before that the sensor's
-// window still held something else.
-Settling find_settling(const SettlingRecord& record, uint32_t warm_ups, uint32_t fills_window);
+// Times count from execution `warm_ups` on, power from `power_from` on, in whose readings the
+// sensor's window holds nothing of the warm-ups.
+Settling find_settling(const SettlingRecord& record, uint32_t warm_ups, uint32_t power_from);
 
 // What one long run shows after the part of it that other runs are as long as: heat and power
 // limits act within seconds.

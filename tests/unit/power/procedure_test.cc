@@ -153,6 +153,23 @@ TEST(Procedure, WithoutTimeNothingIsSaidOfLater) {
   EXPECT_FALSE(result->late.changes);
 }
 
+// Boosted executions that are warm-ups as well take as long as settled ones: only their power
+// tells, and the profiled execution's window reaches into the last of them.
+TEST(Procedure, ThrottlingThatTimesDoNotShowIsOutlasted) {
+  std::vector<std::pair<uint64_t, std::string>> devices;
+  for (const uint64_t seed : {70'001, 70'050, 70'083}) devices.emplace_back(seed, "t=4ms");
+  for (uint64_t seed = 73'000; seed < 73'020; ++seed)
+    devices.emplace_back(seed, "t=3ms,boost=0.25");
+  for (const auto& [seed, knobs] : devices) {
+    const auto device = device_with("kind=logger," + knobs, seed);
+    const auto result =
+        run_procedure(*device, *parse_workload_list("gemm:4096"), options_for(seed), {});
+    ASSERT_TRUE(result) << seed;
+    const double truth = device->truth()->kernels[0].ssp_w;
+    EXPECT_NEAR(result->profile.ssp_w, truth, 0.005 * truth) << seed;
+  }
+}
+
 TEST(Procedure, ASlowSensorGivesAMeanFromFewLongRuns) {
   const auto device = device_with("kind=nvml,t=1ms,boost=0");
   const auto result = run_procedure(*device, *parse_workload_list("gemm:4096"), options_for(), {});
