@@ -172,7 +172,7 @@ Section calibration_section(const SensorCalibration& calibration, const std::str
 
 namespace {
 
-std::string in_ms(int64_t ns) { return fmt::format("{:.3g}", static_cast<double>(ns) * 1e-6); }
+std::string in_ms(int64_t ns) { return fmt::format("{:.4g}", static_cast<double>(ns) * 1e-6); }
 std::string time_words(const ResponseTime& time) {
   return fmt::format("{} ms ({} to {})", in_ms(time.ns), in_ms(time.low_ns), in_ms(time.high_ns));
 }

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "ingest/power/json.h"
 #include "support/power_maker.h"
 
 namespace assay {
@@ -157,6 +158,39 @@ TEST_F(RecordingFolder, SamplesOnTheCpuClockNeedNoProbes) {
   EXPECT_THAT(error(), HasSubstr("sync.csv"));
   write("meta.json", R"({"samples_clock":"cpu","w_us":1000})");
   EXPECT_EQ(error(), "accepted");
+}
+
+TEST_F(RecordingFolder, ACalibrationIsReadAsItWasWritten) {
+  SensorCalibration calibration;
+  calibration.sensor.window_ns = 25'000'000;
+  calibration.sensor.period_ns = 100'000'000;
+  calibration.sensor.ramp_ns = 12'400'000;
+  calibration.response = {.kind = ResponseKind::kExponential,
+                          .window = {12'400'000, 10'600'000, 13'900'000},
+                          .ramp = {800'000, 0, 4'200'000},
+                          .delay = {9'300'000, 7'400'000, 11'600'000},
+                          .residual_w = 7.5,
+                          .misfit = true};
+  const std::string path = folder_ + "/sensor.json";
+  ASSERT_TRUE(write_sensor_calibration(calibration, path));
+  const auto read = read_sensor_calibration(path);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->sensor.ramp_ns, 12'400'000);
+  EXPECT_EQ(read->response.kind, ResponseKind::kExponential);
+  EXPECT_EQ(read->response.window.low_ns, 10'600'000);
+  EXPECT_EQ(read->response.ramp.high_ns, 4'200'000);
+  EXPECT_EQ(read->response.delay.ns, 9'300'000);
+  EXPECT_EQ(read->response.residual_w, 7.5);
+  EXPECT_TRUE(read->response.misfit);
+  // Kept before there was a response: read, with none.
+  write("old.json", R"({"window_ns":25,"period_ns":100,"delay_ns":5,"updates":1,"steps":2})");
+  const auto old = read_sensor_calibration(folder_ + "/old.json");
+  ASSERT_TRUE(old) << old.error().message;
+  EXPECT_EQ(old->response.kind, ResponseKind::kNotTold);
+  write("bad.json", R"({"window_ns":25,"period_ns":100,"delay_ns":5,"response":{"window_ns":3}})");
+  const auto bad = read_sensor_calibration(folder_ + "/bad.json");
+  ASSERT_FALSE(bad);
+  EXPECT_THAT(bad.error().message, HasSubstr("\"value\", \"low\" and \"high\""));
 }
 
 }  // namespace

@@ -1,0 +1,72 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "report/power/device.h"
+
+namespace assay {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string joined_words(const std::vector<std::string>& words) {
+  std::string all;
+  for (const std::string& one : words) all += one + " ";
+  return all;
+}
+
+SensorCalibration calibration_of(ResponseKind kind, ResponseTime window, ResponseTime ramp) {
+  SensorCalibration calibration;
+  calibration.sensor.period_ns = 100'000'000;
+  calibration.sensor.window_ns = 25'000'000;
+  calibration.share_sampled = 0.25;
+  calibration.response = {
+      .kind = kind, .window = window, .ramp = ramp, .delay = {5'000'000, 4'000'000, 6'000'000}};
+  if (!calibration.response.is_boxcar_alone()) {
+    calibration.sensor.ramp_ns = calibration.response.lag_ns();
+  }
+  return calibration;
+}
+
+TEST(CalibrationWords, WhatIsToldHasItsIntervals) {
+  const std::string words = joined_words(calibration_verdict_words(calibration_of(
+      ResponseKind::kBoxcar, {25'000'000, 24'000'000, 26'000'000}, {1'000'000, 0, 2'000'000})));
+  EXPECT_THAT(words, HasSubstr("window 25 ms (24 to 26), ramp 1 ms (0 to 2), delay 5 ms (4 to 6)"));
+  EXPECT_THAT(words, Not(HasSubstr("Not told apart")));
+  EXPECT_THAT(words, HasSubstr("can be resolved from 50 ms"));
+}
+
+TEST(CalibrationWords, WhatIsNotToldApartIsNamed) {
+  const std::string both = joined_words(calibration_verdict_words(calibration_of(
+      ResponseKind::kBoxcar, {18'000'000, 2'000'000, 24'000'000}, {6'000'000, 0, 12'000'000})));
+  EXPECT_THAT(both, HasSubstr("Not told apart: window and ramp"));
+  EXPECT_THAT(both, HasSubstr("means and no curve"));
+  const std::string kinds = joined_words(calibration_verdict_words(calibration_of(
+      ResponseKind::kNotTold, {18'000'000, 17'000'000, 19'000'000}, {1'000'000, 0, 2'000'000})));
+  EXPECT_THAT(kinds, HasSubstr("Not told apart: boxcar and exponential mean"));
+  EXPECT_THAT(kinds, HasSubstr("means and no curve"));
+  const std::string whose = joined_words(calibration_verdict_words(calibration_of(
+      ResponseKind::kExponential, {12'400'000, 10'600'000, 13'900'000}, {800'000, 0, 4'200'000})));
+  EXPECT_THAT(whose, HasSubstr("time constant of 12.4 ms (10.6 to 13.9)"));
+  EXPECT_THAT(whose, HasSubstr("which of these is the sensor's and which the GPU's"));
+}
+
+TEST(ProcedureWords, WhatSettlesLateIsSaid) {
+  ProcedureResult result;
+  result.plan.executions_per_run = 10;
+  result.plan.t_exec_ns = 2'000'000;
+  EXPECT_TRUE(procedure_words(result).empty());
+  result.late = {.watched_ns = 8'000'000'000,
+                 .changes = true,
+                 .after_ns = 2'100'000'000,
+                 .time_change = 0.08,
+                 .power_change = -0.142};
+  EXPECT_EQ(joined_words(procedure_words(result)),
+            "It settles late: after 2.1 s without a pause an execution draws 14.2 % less power and "
+            "takes 8.0 % longer; what is told is of runs of 0.02 s. ");
+}
+
+}  // namespace
+}  // namespace assay
