@@ -129,7 +129,9 @@ TEST(Procedure, ThrottlingThatSettlesLateIsSaid) {
       ++late;
       missed += throttled.said ? 0 : 1;
     }
-    if (throttled.said && throttled.left > 0.05) EXPECT_LT(throttled.power_change, -0.01) << i;
+    if (throttled.said && throttled.left > 0.05) {
+      EXPECT_LT(throttled.power_change, -0.01) << i;
+    }
     false_alarms += late_run(720'000 + i, false).said ? 1 : 0;
   }
   EXPECT_GT(late, devices / 2);
