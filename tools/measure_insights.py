@@ -26,7 +26,7 @@ beyond the ends (`shift_of_rows`) was chosen on a sketch of the scenes of diff.m
 FALSE = """
 Nothing of that is true: 1, 2, 4 and 6 are the same in A and B, 5 and 7 lie exactly where their rule begins (half of the time between
 kernels at the ends, twice as many cores as would do). Above 5 % is what happened to the whole of a run, as in diff.md: a step before
-its first iterations, one clock for long; no iteration shows it, and each of fourteen quantities has its own here.
+its first iterations, one clock for long; no iteration shows it, and each of seventeen quantities has its own here.
 
 Before iterations counted as fewer where they may resemble each other (the same scenes, 300 pairs), a memory of 0.6 made up to 24 in
 100 of an Insight, of 0.9 up to 80, a drift up to 98, a step up to 94; each by itself 4 or less.

@@ -54,7 +54,7 @@ class EvenBlocks {
   // Of the cube root of their number, 64 at most: where blocks are then taken as independent
   // (Hall, Horowitz and Jing, Biometrika 82, 1995, for the rate).
   explicit EvenBlocks(size_t n);
-  // Each by itself up to 24, else between 13 and 24: where what blocks have in common is measured
+  // Each by itself up to 24, else between 12 and 24: where what blocks have in common is measured
   // (base/memory.h). So many are enough for that, and longer ones hide less.
   static EvenBlocks of_few(size_t n);
   size_t count() const { return count_; }

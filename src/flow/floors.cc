@@ -128,7 +128,7 @@ void refine(std::vector<int64_t> alone, const std::vector<int64_t>& all, FlowFlo
   const int64_t low_ns = alone.empty() ? kShortestUsualNs : *least;
   const int64_t high_ns = alone.empty() ? shortest_ns(all, kLongestUsualNs) : *most;
   floor.low_ns = std::min(low_ns, floor.typical_ns);
-  floor.high_ns = std::clamp(high_ns, floor.typical_ns, kLongestUsualNs);
+  floor.high_ns = std::max(floor.typical_ns, std::min(high_ns, kLongestUsualNs));
 }
 
 // Where launches hardly ever met a free stream. Of work that began before its call returned nobody

@@ -126,6 +126,7 @@ class Explorer {
     std::vector<int64_t> kept = saved(steps_.durations(times));
     const MedianInterval interval = median_interval(kept);
     gain.low_ns = std::min(gain.low_ns, interval.low_ns);
+    if (gain.run_low_ns >= 0) gain.low_ns = std::max<int64_t>(0, gain.low_ns);
     gain.high_ns = std::max(gain.high_ns, interval.high_ns);
   }
 
@@ -423,7 +424,8 @@ WhatIf explore_edits(const FlowModel& model, const Windows& iterations, const Fl
     if (options.points && told) lever.points = points_of(explorer, maker, lever);
   }
   found.together = all_sets(explorer, found, best_alone(found, least_ns, options.together));
-  if (options.joint) find_order(explorer, asked ? 0 : least_ns, found);
+  if (!options.joint) return found;
+  find_order(explorer, asked ? 0 : least_ns, found);
   widen_gains(model, explorer, found);
   return found;
 }

@@ -33,8 +33,9 @@ struct Gain {
   int64_t step_ns = 0;
   int64_t low_ns = 0;
   int64_t high_ns = 0;
-  // What run_ns is between with usual times that the run does not tell at either end of where they
-  // may lie (FlowFloor::low_ns, high_ns); low_ns and high_ns above reach as far. All told: run_ns.
+  // Of WhatIfOptions::joint; else both run_ns. What run_ns is between with usual times that the run
+  // does not tell at either end of where they may lie (FlowFloor::low_ns, high_ns); low_ns and
+  // high_ns above reach as far. All told: run_ns.
   int64_t run_low_ns = 0;
   int64_t run_high_ns = 0;
 };
@@ -89,7 +90,7 @@ struct WhatIf {
 struct WhatIfOptions {
   std::vector<EditRequest> edits;  // none: every lever that applies
   std::vector<EditRequest> alone;  // tried as well, and no part of the order
-  bool joint = true;          // also the order, joint gain and what binds then; else each alone
+  bool joint = true;  // also the order, joint gain, reach and what binds then; else each alone
   double least_share = 0.01;  // of the window; levers below it are not listed, asked ones are
   size_t together = 0;        // every set of so many levers that give most alone is tried
   RoofSources roof = {};      // of the edit "roof"

@@ -385,6 +385,7 @@ Insight few_cores_would_do(const ConfigFigures& config) {
   std::vector<double> active;
   std::vector<double> needed;
   for (const FigureCores& at : config.cores) {
+    if (!(at.least > 0)) continue;  // no core did anything
     active.push_back(at.active);
     needed.push_back(at.least);
   }

@@ -60,6 +60,7 @@ class Tally:
         self.rows = collections.defaultdict(lambda: collections.Counter())
         self.errors = collections.defaultdict(list)
         self.problems = []
+        self.widths = []   # of the run: from run_low_ns to run_high_ns, per gain told with all evidence
 
     def add(self, kind, edit, verdict, error=None, what=""):
         self.rows[(kind, edit)][verdict] += 1
@@ -105,6 +106,7 @@ def check_complete(tally, seed, program, recorded, answer):
             continue
         truth = recorded.work_end - simulator.Run(program, [edit], recorded).work_end
         right, error = judge(lever["run_gain_ns"], truth, recorded.makespan)
+        tally.widths.append((lever["run_high_ns"] - lever["run_low_ns"]) / recorded.makespan)
         tally.add("complete", edit, "right" if right else between(lever, truth, recorded.makespan), error,
                   f"seed {seed}: told {lever['run_gain_ns']}, is {truth} of {recorded.makespan}")
     if not answer["joint"]["refused"] and listed != answer["joint"]["run_gain_ns"]:
@@ -195,6 +197,13 @@ def check(assay, first, programs, tally):
                 path.unlink()
 
 
+def width_of(tally):
+    wide = sorted(width for width in tally.widths if width > 0)
+    at = lambda share: wide[int(share * (len(wide) - 1))] if wide else 0
+    told = len(tally.widths)
+    return {"told": told, "open": len(wide) / told if told else 0, "median": at(0.5), "p95": at(0.95)}
+
+
 def rights(tally, kind):
     good = bad = 0
     for (of, _), counts in tally.rows.items():
@@ -219,11 +228,14 @@ def main():
         errors = sorted(map(abs, tally.errors[(kind, edit)]))
         p95 = f", 95 % within {100 * errors[int(0.95 * (len(errors) - 1))]:.3f} % of the run" if errors else ""
         print(f"{kind:9} {edit:26} " + ", ".join(f"{n} {v}" for v, n in sorted(counts.items())) + p95)
+    print("gains that lie between two: {open:.1%} of {told:,}, {median:.2%} of the run apart in the middle, {p95:.2%} in 95 %"
+          .format(**width_of(tally)))
     if options.list:
         print("\n".join(tally.problems))
     if options.json:
         rows = [{"evidence": k, "edit": e, **counts} for (k, e), counts in sorted(tally.rows.items())]
-        pathlib.Path(options.json).write_text(json.dumps({"programs": options.programs, "first": options.first, "rows": rows}))
+        answer = {"programs": options.programs, "first": options.first, "rows": rows, "widths": width_of(tally)}
+        pathlib.Path(options.json).write_text(json.dumps(answer))
     failed = False
     for kind, least in LEAST.items():
         good, bad = rights(tally, kind)

@@ -256,11 +256,12 @@ std::string slower_words(const ConfigFigures& first, const ConfigFigures& other)
   const FigureSeries from = block_means(first.span_each);
   const FigureSeries to = block_means(other.span_each);
   if (from.empty() || to.empty()) return "";
-  const double from_ns = median(from);
-  const double to_ns = median(to);
+  const Shift shift = shift_of_rows(first.span_each, other.span_each);
+  // What is shown differs by what is told.
+  const double from_ns = shift.known ? shift.a : median(from);
+  const double to_ns = shift.known ? shift.a + shift.change : median(to);
   if (!(from_ns > 0)) return "";
   const std::string times = fmt::format("{} against {}", time_words(to_ns), time_words(from_ns));
-  const Shift shift = shift_of_rows(first.span_each, other.span_each);
   if (!shift.known) {
     return fmt::format(
         "An iteration of {} spans {}, one of {} {}: too few iterations ({}) to tell noise from a "

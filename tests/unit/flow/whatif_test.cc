@@ -240,6 +240,48 @@ TEST(WhatIf, GainsLieBetweenWhereTheRunDoesNotTellUsualTimes) {
   EXPECT_EQ(frame.run_high_ns, 40000);
 }
 
+// Each kernel follows the one before 15 us later and nothing else: longer than is usual, and kept.
+TEST(WhatIf, UsualTimesBeyondTheUsualStay) {
+  TraceMaker maker;
+  for (int i = 0; i < 40; ++i) {
+    const int64_t t = 115'000 * i;
+    maker.call(1, "cudaLaunchKernel", t == 0 ? 0 : t - 9'000, 3'000, static_cast<uint32_t>(i + 1));
+    maker.kernel(0, 7, "k", t + 10'000, 100'000, static_cast<uint32_t>(i + 1));
+  }
+  const Traced run(maker.build());
+  EXPECT_EQ(run.model.run.floors.stream.typical_ns, 15'000);
+  EXPECT_EQ(run.model.run.floors.stream.high_ns, 15'000);
+  const Gain host = run.explore({"host"}).levers[0].alone;
+  EXPECT_LE(host.run_low_ns, host.run_ns);
+  EXPECT_GE(host.run_high_ns, host.run_ns);
+  EXPECT_GT(host.run_high_ns - host.run_low_ns, 100'000);
+}
+
+// One iteration ends sooner with half of a long kernel, the next takes longer from there, the run
+// ends as it did.
+TEST(WhatIf, IntervalsBeginAtNothingWhereTheRunIsNoLonger) {
+  TraceMaker maker;
+  Windows windows{WindowSource::kProfilerStep, {}, 0};
+  uint32_t id = 0;
+  for (int i = 0; i < 5; ++i) {
+    const int64_t t = 1'000'000 * i;
+    windows.windows.push_back({"step", t, t + 999'000});
+    maker.call(1, "cudaLaunchKernel", t + 50'000, 4'000, ++id);
+    maker.kernel(0, 7, "k_common", t + 60'000, 300'000, id);
+    if (i == 2) {
+      maker.call(1, "cudaLaunchKernel", t + 100'000, 4'000, ++id);
+      maker.kernel(0, 7, "k_a", t + 361'500, 620'000, id);
+    }
+    maker.call(1, "cudaLaunchKernel", t + 700'000, 4'000, ++id);
+    maker.kernel(0, 8, "k_b", t + 710'000, 200'000, id);
+  }
+  const Traced run(maker.build(), windows);
+  const WhatIf found = run.explore({"kernel:k_a=0.5"});
+  EXPECT_EQ(found.levers[0].alone.run_ns, 0);
+  EXPECT_EQ(found.levers[0].alone.low_ns, 0);
+  EXPECT_EQ(found.levers[0].alone.run_low_ns, 0);
+}
+
 // A sync that waited for k1 begins at 20000; with half of it, k1 ends at 19000. A sync costs 1000,
 // a return took 4000.
 TEST(WhatIf, ACallBehindWorkThatEndedDoesNotWait) {
