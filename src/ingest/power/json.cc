@@ -11,6 +11,7 @@
 #include "base/export_file.h"
 #include "base/files.h"
 #include "base/json_string.h"
+#include "base/numbers.h"
 
 namespace assay {
 namespace {
@@ -19,7 +20,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kPlan = "plan.json";
 constexpr int64_t kSchema = 1;
-constexpr int64_t kLongest = 1'000'000'000'000;  // ns; no sensor is slower
+constexpr int64_t kLongest = 1'000'000'000'000;      // ns; no sensor is slower
+constexpr int64_t kLongestRun = 86'400 * kSecondNs;  // a day; campaigns take six hours at most
 
 Result<Json> read_object(const std::string& path) {
   ASSAY_TRY_ASSIGN(const std::string text, file_text(path));
@@ -223,6 +225,13 @@ Result<PowerPlan> read_power_plan(const std::string& folder) {
   }
   if (plan.executions_per_run == 0 || plan.runs == 0) {
     return Error{ErrorCode::kFormat, "executions_per_run and runs must be above 0", path, -1};
+  }
+  if (plan.t_exec_ns == 0) {
+    return Error{ErrorCode::kFormat, "t_exec_ns must be above 0", path, -1};
+  }
+  if (plan.executions_per_run > kLongestRun / plan.t_exec_ns) {
+    return Error{ErrorCode::kFormat, "executions_per_run times t_exec_ns is more than a day", path,
+                 -1};
   }
   return plan;
 }

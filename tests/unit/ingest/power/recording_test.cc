@@ -44,6 +44,27 @@ class RecordingFolder : public ::testing::Test {
   std::string folder_;
 };
 
+TEST_F(RecordingFolder, PlansThatCannotBeGoneOnWithAreRefusedByName) {
+  const auto error_of = [this](PowerPlan plan) {
+    std::filesystem::create_directories(folder_);
+    EXPECT_TRUE(write_power_plan(plan, folder_));
+    const auto read = read_power_plan(folder_);
+    return read ? std::string("accepted") : read.error().describe();
+  };
+  PowerPlan plan;
+  plan.t_exec_ns = 100'000;
+  plan.executions_per_run = 14;
+  plan.runs = 200;
+  EXPECT_EQ(error_of(plan), "accepted");
+  plan.t_exec_ns = 0;
+  EXPECT_THAT(error_of(plan), HasSubstr("t_exec_ns must be above 0"));
+  plan.t_exec_ns = 1'000'000'000'000;
+  plan.executions_per_run = 4'000'000'000;
+  EXPECT_THAT(error_of(plan), HasSubstr("executions_per_run times t_exec_ns"));
+  plan.executions_per_run = 0;
+  EXPECT_THAT(error_of(plan), HasSubstr("executions_per_run and runs"));
+}
+
 TEST_F(RecordingFolder, WhatIsWrittenIsReadBack) {
   PowerRecording before = PowerMaker{.runs = 3, .noise_w = 3}.make();
   before.device = "GPU, \"quoted\"";
