@@ -373,7 +373,10 @@ class Procedure {
     }
     tell("stitching", 0, 1);
     ASSAY_TRY_ASSIGN(result.profile, profile_kernel(recording_, profiling));
-    ASSAY_TRY_ASSIGN(result.late, watch_late(result.profile));
+    // The profile is there: a device that fails now takes only what comes later with it.
+    auto late = watch_late(result.profile);
+    if (late) result.late = *late;
+    if (!late) result.late_failed = late.error().describe();
     result.recording = std::move(recording_);
     result.plan = plan_;
     result.runs = next_run_;
@@ -383,7 +386,8 @@ class Procedure {
   }
 
   // One run of seconds, behind all that are told of, at least four times as long as these and as
-  // throttling was looked for; nothing where the budget has no room for it.
+  // throttling was looked for; nothing where the budget or kMostLate has no room for it. Nothing of
+  // it is recorded, so all its errors are the device's.
   Result<LateSettling> watch_late(const KernelProfile& profile) {
     if (interleaved_ || profile.verdict == PowerVerdict::kRefused) return LateSettling{};
     const int64_t early_ns = std::max(plan_.executions_per_run * plan_.t_exec_ns, settling_span());

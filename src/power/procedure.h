@@ -72,6 +72,7 @@ struct ProcedureResult {
   uint32_t runs_wanted = 0;  // of the plan and of the rounds that were begun
   bool out_of_time = false;  // fewer than wanted, since the budget was used up
   LateSettling late;         // what comes after the time that a run takes
+  std::string late_failed;   // what the device said where it failed while that was watched
 };
 
 // Refusals (a kernel under 25 us, a sensor nobody knows, clocks too loose) are verdicts of the

@@ -190,6 +190,13 @@ struct Course {
   double late() const { return quarter(parts, 3).mean(); }
   double change() const { return late() / early.mean() - 1; }
   bool changes() const { return !agree(early, quarter(parts, 3), kLateTolerance); }
+  // The halves of the last quarter differ: by a fourth of the tolerance, as the run has four.
+  bool goes_on() const {
+    Part before;
+    Part after;
+    for (size_t i = 3 * N / 4; i < N; ++i) (i < 7 * N / 8 ? before : after).add(parts[i]);
+    return !agree(before, after, kLateTolerance / 4);
+  }
 };
 
 }  // namespace
@@ -235,10 +242,12 @@ LateSettling find_late_settling(const SettlingRecord& record, uint32_t from, uin
     late.changes = late.changes || power.changes();
     share = std::max(share, settled_share(power.parts, kLateTolerance));
   }
-  const auto last = static_cast<size_t>(share * static_cast<double>(run.size()));
-  if (late.changes && last > 0) {
-    late.after_ns = run[std::min(last, run.size()) - 1].end_ns - run.front().start_ns;
-  }
+  late.goes_on = late.changes && (times.goes_on() || power.goes_on());
+  if (!late.changes || late.goes_on) return late;
+  // Parts may agree one by one where the early ones together do not.
+  const auto settled = static_cast<size_t>(share * static_cast<double>(run.size()));
+  const size_t last = std::clamp<size_t>(std::max<size_t>(settled, until), 1, run.size());
+  late.after_ns = run[last - 1].end_ns - run.front().start_ns;
   return late;
 }
 

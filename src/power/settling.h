@@ -33,10 +33,11 @@ Settling find_settling(const SettlingRecord& record, uint32_t warm_ups, uint32_t
 // What one long run shows after the part of it that other runs are as long as: heat and power
 // limits act within seconds.
 struct LateSettling {
-  int64_t watched_ns = 0;   // 0: nothing was watched, and nothing below is known
-  bool changes = false;     // time or power by more than 1 %
-  int64_t after_ns = 0;     // of running, from which on nothing changes any more
-  double time_change = 0;   // of an execution, share of the early one
+  int64_t watched_ns = 0;  // 0: nothing was watched, and nothing below is known
+  bool changes = false;    // time or power by more than 1 %
+  int64_t after_ns = 0;    // of running, from which on nothing changes any more; not the early part
+  bool goes_on = false;    // it changes, and still does in the last quarter: after_ns is 0
+  double time_change = 0;  // of an execution, share of the early one
   double power_change = 0;  // likewise; NaN where no reading lies in the early part
   double late_w = 0;        // power in the last quarter; NaN without readings
 };

@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -85,6 +86,8 @@ class ThrottlingDevice final : public PowerDevice {
     facts_.documented.source = "documented";
     phase_ = random_.uniform(0, 1);
   }
+  // Runs of more than so many executions fail.
+  void fail_beyond(size_t executions) { most_ = executions; }
   const DeviceFacts& facts() const override { return facts_; }
   Result<PreparedKernel> prepare(const std::string& workload) override {
     return PreparedKernel{0, workload, 0, 0};
@@ -103,6 +106,9 @@ class ThrottlingDevice final : public PowerDevice {
   }
   Result<std::vector<PowerExecution>> execute(uint32_t run,
                                               const std::vector<uint32_t>& kernels) override {
+    if (kernels.size() > most_) {
+      return Error{ErrorCode::kUnsupported, "the device fell off the bus", "", -1};
+    }
     now_ += 8'000;
     if (now_ - busy_until_ > 20 * kMillisecondNs) busy_since_ = now_;
     const double whole_run = 1 + made_.jitter * random_.uniform(-1, 1);
@@ -158,6 +164,7 @@ class ThrottlingDevice final : public PowerDevice {
   int64_t busy_since_ = 0;
   int64_t busy_until_ = 0;
   int64_t log_from_ = 0;
+  size_t most_ = std::numeric_limits<size_t>::max();
 };
 
 }  // namespace assay::testing

@@ -80,8 +80,8 @@ Section procedure_section(const ProcedureResult& result) {
       {"mean_only", "too slow a sensor for a curve", plan.mean_only},
       time_item("watched_ns", "watched without a pause", late.watched_ns),
       {"settles_late", "changes after the time of a run", watched ? Value(late.changes) : Value()},
-      {"late_after_ns", "settled after", late.changes ? Value(late.after_ns) : Value(),
-       Unit::kNanoseconds},
+      {"late_after_ns", "settled after",
+       late.changes && !late.goes_on ? Value(late.after_ns) : Value(), Unit::kNanoseconds},
       {"late_power_change", "power then against that of runs",
        watched ? Value(late.power_change) : Value(), Unit::kShare},
       {"late_time_change", "execution time then", watched ? Value(late.time_change) : Value(),
@@ -105,11 +105,11 @@ std::string late_words(const ProcedureResult& result) {
   const std::string power = change_words(late.power_change, "more power", "less power");
   const std::string time = change_words(late.time_change, "longer", "shorter");
   return fmt::format(
-      "It settles late: after {:.2g} s without a pause an execution draws{}{}{}; what is told is "
-      "of "
-      "runs of {:.2g} s.",
-      static_cast<double>(late.after_ns) * 1e-9, power.empty() ? " the same power" : power,
-      time.empty() ? "" : " and takes", time, run_s);
+      "It {}: after {:.2g} s without a pause an execution draws{}{}{}; what is told is of runs of "
+      "{:.2g} s.",
+      late.goes_on ? "is still changing" : "settles late",
+      static_cast<double>(late.goes_on ? late.watched_ns : late.after_ns) * 1e-9,
+      power.empty() ? " the same power" : power, time.empty() ? "" : " and takes", time, run_s);
 }
 
 }  // namespace
@@ -124,6 +124,10 @@ std::vector<std::string> procedure_words(const ProcedureResult& result) {
         plan.executions_per_run, plan.timed_together));
   }
   if (result.late.changes) words.push_back(late_words(result));
+  if (!result.late_failed.empty()) {
+    words.push_back("What comes after the time of a run was not watched, the device failed: " +
+                    result.late_failed);
+  }
   if (result.out_of_time) {
     words.push_back(fmt::format(
         "The time was up after {} of {} runs; intervals are wider for it (--budget gives more).",
@@ -172,7 +176,10 @@ Section calibration_section(const SensorCalibration& calibration, const std::str
 
 namespace {
 
-std::string in_ms(int64_t ns) { return fmt::format("{:.4g}", static_cast<double>(ns) * 1e-6); }
+std::string in_ms(int64_t ns) {
+  if (ns > 0 && ns < 10'000) return "below 0.01";
+  return fmt::format("{:.4g}", static_cast<double>(ns) * 1e-6);
+}
 std::string time_words(const ResponseTime& time) {
   return fmt::format("{} ms ({} to {})", in_ms(time.ns), in_ms(time.low_ns), in_ms(time.high_ns));
 }
@@ -183,7 +190,7 @@ std::string response_words(const SensorResponse& response) {
                                         time_words(response.ramp), time_words(response.delay));
   if (response.kind == ResponseKind::kExponential) {
     return fmt::format(
-        "It is no mean over a window: it follows with a time constant of {}, another lag of {}, "
+        "Nearer to it than any window: it follows with a time constant of {}, another lag of {}, "
         "and is {} late. Not told apart: which of these is the sensor's and which the GPU's.",
         time_words(response.window), time_words(response.ramp), time_words(response.delay));
   }
@@ -191,6 +198,7 @@ std::string response_words(const SensorResponse& response) {
     return "Not told apart: boxcar and exponential mean; as a boxcar " + times + ".";
   }
   if (!response.told_apart()) return "Not told apart: window and ramp; " + times + ".";
+  if (response.misfit) return "Fitted with a ramp, by long and short pulses, 95 %: " + times + ".";
   return "Told by long and short pulses, 95 %: " + times + ".";
 }
 
@@ -199,10 +207,12 @@ std::string response_words(const SensorResponse& response) {
 std::vector<std::string> calibration_verdict_words(const SensorCalibration& calibration) {
   const auto ms = [](int64_t ns) { return static_cast<double>(ns) * 1e-6; };
   const SensorModel& sensor = calibration.sensor;
+  // The window told first then is that without a ramp.
+  const bool about = sensor.ramp_ns > 0 || calibration.response.misfit;
   std::vector<std::string> words = {
       fmt::format("The sensor reports every {:.4g} ms {}the mean over {:.4g} ms, {:.4g} ms late.",
-                  ms(sensor.period_ns), sensor.ramp_ns > 0 ? "what is about " : "",
-                  ms(sensor.window_ns), ms(sensor.delay_ns))};
+                  ms(sensor.period_ns), about ? "what is about " : "", ms(sensor.window_ns),
+                  ms(sensor.delay_ns))};
   words.push_back(response_words(calibration.response));
   if (calibration.response.misfit) {
     words.push_back(
@@ -215,9 +225,8 @@ std::vector<std::string> calibration_verdict_words(const SensorCalibration& cali
   }
   if (sensor.ramp_ns > 0) {
     words.push_back(
-        "`power run` gives means and no curve inside a kernel: only a window without a ramp is "
-        "known "
-        "well enough.");
+        "`power run` gives means and no curve inside a kernel: a curve needs a window without a "
+        "ramp.");
     return words;
   }
   words.push_back(fmt::format(

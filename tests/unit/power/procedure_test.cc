@@ -144,6 +144,23 @@ TEST(Procedure, ThrottlingThatSettlesLateIsSaid) {
   }
 }
 
+// The last run is the longest of all: a device that fails there leaves the profile as it is.
+TEST(Procedure, ADeviceThatFailsWhileWatchedLeavesTheProfile) {
+  Throttling made = drawn_throttling(720'000, false);
+  made.t_exec_s = 1e-3;
+  made.period_s = made.window_s = 1e-3;
+  ThrottlingDevice device(made, 1);
+  device.fail_beyond(4'000);
+  ProcedureOptions options = options_for(1);
+  options.runs = 12;
+  options.rounds = 0;
+  const auto result = run_procedure(device, *parse_workload_list("gemm:4096"), options, {});
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_GT(result->profile.ssp_w, 0);
+  EXPECT_EQ(result->late.watched_ns, 0);
+  EXPECT_THAT(result->late_failed, HasSubstr("fell off the bus"));
+}
+
 // A budget that is used up leaves no room to watch, and nothing is said of what comes later.
 TEST(Procedure, WithoutTimeNothingIsSaidOfLater) {
   ThrottlingDevice device(drawn_throttling(710'000, true), 1);

@@ -56,6 +56,44 @@ TEST(Settling, RunsThatStillChangeAtTheirEndAreNotSettled) {
   EXPECT_FALSE(find_settling(record_of(4, 128, 96, 500, 0), 3, 8).settled);
 }
 
+// A step of 3 % at 40 of 128: the early part ends before it, and the course settles behind it.
+TEST(Settling, WhatSettlesLateHasATimeAfterTheEarlyPart) {
+  const LateSettling late = find_late_settling(record_of(1, 128, 40, 500, 0), 3, 16);
+  EXPECT_TRUE(late.changes);
+  EXPECT_FALSE(late.goes_on);
+  EXPECT_GE(late.after_ns, 40 * 970);
+  EXPECT_LE(late.after_ns, 44 * 1000);
+}
+
+// Every part is within 1 % of the last quarter but two of the early part, which are alone in it.
+TEST(Settling, LateChangesAreNeverAfterNoTime) {
+  SettlingRecord record = record_of(1, 6400, 0, 500, 0);
+  // Wide parts of a hundred executions hide behind their scatter what sixteen of them show.
+  int64_t now = 0;
+  for (size_t i = 0; i < record.runs[0].size(); ++i) {
+    PowerExecution& one = record.runs[0][i];
+    const int64_t scatter = i < 1600 ? (i % 2 == 0 ? 100 : -100) : 0;
+    one.start_ns = now;
+    one.end_ns = now += (i < 1600 ? 1020 : 1000) + scatter;
+  }
+  const LateSettling late = find_late_settling(record, 0, 1600);
+  EXPECT_TRUE(late.changes);
+  EXPECT_GE(late.after_ns, 1600 * 1000);
+}
+
+TEST(Settling, WhatStillChangesAtTheEndHasNotSettled) {
+  SettlingRecord record = record_of(1, 1280, 0, 500, 0);
+  int64_t now = 0;
+  for (size_t i = 0; i < record.runs[0].size(); ++i) {
+    record.runs[0][i].start_ns = now;
+    record.runs[0][i].end_ns = now += 10'000 + static_cast<int64_t>(i);  // by 13 % in all
+  }
+  const LateSettling late = find_late_settling(record, 3, 160);
+  EXPECT_TRUE(late.changes);
+  EXPECT_TRUE(late.goes_on);
+  EXPECT_EQ(late.after_ns, 0);
+}
+
 TEST(Settling, TheTimeIsThatOfTheFullestBin) {
   SettlingRecord record = record_of(5, 128, 0, 500, 0);
   for (size_t run = 0; run < 2; ++run) {  // two of five runs are outliers, 20 % slower

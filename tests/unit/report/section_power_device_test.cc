@@ -51,6 +51,25 @@ TEST(CalibrationWords, WhatIsNotToldApartIsNamed) {
       ResponseKind::kExponential, {12'400'000, 10'600'000, 13'900'000}, {800'000, 0, 4'200'000})));
   EXPECT_THAT(whose, HasSubstr("time constant of 12.4 ms (10.6 to 13.9)"));
   EXPECT_THAT(whose, HasSubstr("which of these is the sensor's and which the GPU's"));
+  EXPECT_THAT(whose, HasSubstr("what is about the mean over 25 ms"));
+  EXPECT_THAT(whose, HasSubstr("Nearer to it than any window"));
+  EXPECT_THAT(whose, HasSubstr("a curve needs a window without a ramp"));
+}
+
+TEST(CalibrationWords, TimesBelowWhatMattersHaveNoExponents) {
+  const std::string words = joined_words(calibration_verdict_words(
+      calibration_of(ResponseKind::kBoxcar, {25'000'000, 24'000'000, 26'000'000}, {15, 0, 9'999})));
+  EXPECT_THAT(words, HasSubstr("ramp below 0.01 ms (0 to below 0.01)"));
+}
+
+// Of a load that is no step the window without a ramp is kept: the sentences name two windows.
+TEST(CalibrationWords, TwoWindowsAreSaidToBeTwoFits) {
+  SensorCalibration calibration = calibration_of(
+      ResponseKind::kBoxcar, {28'000'000, 27'000'000, 29'000'000}, {1'000'000, 0, 2'000'000});
+  calibration.response.misfit = true;
+  const std::string words = joined_words(calibration_verdict_words(calibration));
+  EXPECT_THAT(words, HasSubstr("what is about the mean over 25 ms"));
+  EXPECT_THAT(words, HasSubstr("Fitted with a ramp, by long and short pulses, 95 %: window 28 ms"));
 }
 
 TEST(ProcedureWords, WhatSettlesLateIsSaid) {
@@ -66,6 +85,16 @@ TEST(ProcedureWords, WhatSettlesLateIsSaid) {
   EXPECT_EQ(joined_words(procedure_words(result)),
             "It settles late: after 2.1 s without a pause an execution draws 14.2 % less power and "
             "takes 8.0 % longer; what is told is of runs of 0.02 s. ");
+  result.late.goes_on = true;
+  EXPECT_THAT(joined_words(procedure_words(result)),
+              HasSubstr("It is still changing: after 8 s without a pause"));
+}
+
+TEST(ProcedureWords, ADeviceThatFailsWhileWatchedIsNamed) {
+  ProcedureResult result;
+  result.late_failed = "the GPU fell off the bus";
+  EXPECT_THAT(joined_words(procedure_words(result)),
+              HasSubstr("was not watched, the device failed: the GPU fell off the bus"));
 }
 
 }  // namespace
