@@ -23,6 +23,8 @@ namespace {
 
 constexpr size_t kTimes = 3;      // window or first time constant, ramp, delay
 constexpr double kSingle = 0.25;  // window over ramp
+// Fitted; of more, each second or third and so on. A fit takes its time in proportion to them.
+constexpr size_t kMostReadings = 6000;
 using Times = std::array<double, kTimes>;
 
 struct Fitted {
@@ -43,8 +45,12 @@ class PulseModel {
       busy_.insert(busy_.end(), train.busy.begin(), train.busy.end());
     }
     origin_ns_ = busy_.front().first;
+    size_t updates = 0;
+    for (const PulseTrain& train : trains) updates += train.updates.size();
+    const size_t every = (updates + kMostReadings - 1) / kMostReadings;
     for (const PulseTrain& train : trains) {
-      for (const SensorUpdate& update : train.updates) {
+      for (size_t i = 0; i < train.updates.size(); i += every) {
+        const SensorUpdate& update = train.updates[i];
         t_.push_back(static_cast<double>(update.t_ns - origin_ns_));
         watts_.push_back(update.power_w);
       }
@@ -53,6 +59,12 @@ class PulseModel {
   }
   size_t size() const { return t_.size(); }
   double scale_ns() const { return scale_ns_; }
+  // Squares that arithmetic alone may leave of a reading.
+  double rounding_squares() const {
+    double most_w = 0;
+    for (const double watts : watts_) most_w = std::max(most_w, std::fabs(watts));
+    return 1e-18 * most_w * most_w;
+  }
   size_t trains() const { return ends_.size(); }
   // What each train's idle + swing share leaves of its readings, in least squares.
   Left left_by(const std::vector<double>& shares) const {
@@ -267,9 +279,12 @@ class ResponseSearch {
       if (found.squares <= most_squares) from = found.at;
       return found.squares;
     };
+    constexpr int kMostRounds = 64;  // a thousandth of the scale grows to all bounds in 20
     double inside = best.at[k];
     double outside = inside;
-    for (double reach = std::max(likely_ns, 1e-3 * model_.scale_ns());; reach *= 1.6) {
+    double reach = 1e-3 * model_.scale_ns();
+    if (std::isfinite(likely_ns)) reach = std::max(reach, likely_ns);
+    for (int round = 0; round < kMostRounds; ++round, reach *= 1.6) {
       outside = std::clamp(best.at[k] + side * reach, low_[k], high_[k]);
       if (held(outside) > most_squares) break;
       inside = outside;
@@ -343,12 +358,12 @@ double systematic_squares(const PulseModel& model, const Left& left, const Fitte
     double count = 0;
   };
   std::array<Place, 2 * kPlaces> places = {};
-  const double memory = best.at[0] + best.at[1];
+  const double memory = std::max(best.at[0] + best.at[1], 1e-4 * model.scale_ns());
+  const double rounding = model.rounding_squares();
   for (size_t i = 0; i < left.residuals.size(); ++i) {
     const auto [on, since_ns] = model.since_switch(i, best.at[2]);
-    const auto at =
-        static_cast<size_t>(std::max(0.0, 4 + 1.5 * std::log2(since_ns / memory + 1e-9)));
-    Place& place = places[(on ? kPlaces : 0) + std::min(at, kPlaces - 1)];
+    const double at = std::clamp(4 + 1.5 * std::log2(since_ns / memory + 1e-9), 0.0, kPlaces - 1.0);
+    Place& place = places[(on ? kPlaces : 0) + static_cast<size_t>(at)];
     place.sum += left.residuals[i];
     place.squares += left.residuals[i] * left.residuals[i];
     place.count += 1;
@@ -359,7 +374,7 @@ double systematic_squares(const PulseModel& model, const Left& left, const Fitte
     if (place.count < 6) continue;
     const double common = place.sum * place.sum / place.count;
     const double variance = (place.squares - common) / (place.count - 1);
-    chi += common / variance;
+    chi += common / std::max(variance, rounding);
     squares += common;
   }
   return chi > kSurely ? squares : 0;
@@ -461,18 +476,24 @@ SensorResponse fit_response(const std::vector<PulseTrain>& trains, int64_t alone
   // A window far shorter than its ramp is a single lag for both kinds.
   const bool single = window.at[0] < kSingle * window.at[1] &&
                       lags.squares < window.squares + kOtherKind * variance;
-  const bool is_boxcar = !single && window.squares <= lags.squares;
+  const bool nearer_boxcar = !single && window.squares <= lags.squares;
+  const auto systematic_of = [&model](const ResponseSearch& search, const Fitted& fitted) {
+    return systematic_squares(model, search.left_at(fitted.at), fitted);
+  };
+  const double unexplained =
+      nearer_boxcar ? systematic_of(boxcar, window) : systematic_of(exponential, lags);
+  const double apart = std::fabs(window.squares - lags.squares);
+  const bool told_kind = single || apart > kOtherKind * variance + unexplained;
+  // Where the kind is not told, the times are those of a boxcar.
+  const bool is_boxcar = nearer_boxcar || !told_kind;
   const Fitted& best = is_boxcar ? window : lags;
   const ResponseSearch& search = is_boxcar ? boxcar : exponential;
-  const double systematic = systematic_squares(model, search.left_at(best.at), best);
+  const double systematic = systematic_of(search, best);
 
   SensorResponse found;
   found.residual_w = std::sqrt(best.squares / n);
   found.misfit = systematic > 0;
-  const double apart = std::fabs(window.squares - lags.squares);
-  if (single || apart > kOtherKind * variance + systematic) {
-    found.kind = is_boxcar ? ResponseKind::kBoxcar : ResponseKind::kExponential;
-  }
+  if (told_kind) found.kind = is_boxcar ? ResponseKind::kBoxcar : ResponseKind::kExponential;
   const auto spread = spreads(search, best, freedom);
   std::array<ResponseTime*, kTimes> times = {&found.window, &found.ramp, &found.delay};
   for (size_t k = 0; k < kTimes; ++k) {

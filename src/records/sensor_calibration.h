@@ -24,7 +24,8 @@ struct ResponseTime {
 
 // A sensor's answer to a load that is switched. Of an exponential mean `window` is its time
 // constant, and `ramp` that of another lag, the shorter of the two: whose is whose, the sensor's or
-// the device's, no single reading tells.
+// the device's, no single reading tells. Where the kind is not told, all times are those of a
+// boxcar.
 struct SensorResponse {
   ResponseKind kind = ResponseKind::kNotTold;
   ResponseTime window;

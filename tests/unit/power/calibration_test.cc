@@ -243,6 +243,41 @@ TEST(Calibration, AnH200FollowsWithATimeConstant) {
   EXPECT_FALSE(fit.is_boxcar_alone());
 }
 
+// Noise hides which kind of mean it is: the times then are those of a boxcar, as is said, though
+// an exponential mean may leave less.
+TEST(Calibration, TimesWithoutAKindAreThoseOfABoxcar) {
+  size_t not_told = 0;
+  for (uint64_t seed = 1; seed <= 8; ++seed) {
+    PulsedSensor sensor = drawn_sensor(740'000 + seed, false);
+    sensor.period_ns = 20e6;
+    sensor.window_ns = 10e6;
+    sensor.ramp_ns = 5e6;
+    sensor.delay_ns = 0;
+    sensor.noise = 0.08;
+    const SensorResponse response = calibrated(sensor, seed).found.response;
+    if (response.kind != ResponseKind::kNotTold) continue;
+    ++not_told;
+    // A boxcar as late as both lags is about twice as wide as they are.
+    const double late_ns = static_cast<double>(response.window.ns) / 2 +
+                           static_cast<double>(response.ramp.ns + response.delay.ns);
+    EXPECT_NEAR(late_ns, 15e6, 4e6) << seed;
+  }
+  EXPECT_GT(not_told, 0U);
+}
+
+// A fast reading of a slow answer gives tens of thousands of readings.
+TEST(Calibration, ManyReadingsAreFittedAsWell) {
+  PulsedSensor sensor = drawn_sensor(740'100, true);
+  sensor.period_ns = 1e6;
+  sensor.window_ns = 100e6;
+  sensor.ramp_ns = 20e6;
+  sensor.delay_ns = 0;
+  const Calibrated done = calibrated(sensor, 740'100);
+  EXPECT_GT(done.found.updates, 30'000U);
+  EXPECT_TRUE(holds(done.found.response.window, sensor.window_ns));
+  EXPECT_TRUE(holds(done.found.response.ramp, sensor.ramp_ns));
+}
+
 TEST(Calibration, FindsTheTrueSensorOfManySimulatedDevices) {
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     const auto device = make_simulated_device(seed, {});
