@@ -47,7 +47,7 @@ run, by the model's error or unexplained time.
 WITHHELD = """
 Complete evidence: {complete}. Withheld (half of the launch calls, all rows of a stream, or the rows that tell who waits for
 whom): {withheld}. *Bracketed*: off by more, and inside `run_low_ns` and `run_high_ns`, between which a gain lies where the recording
-does not tell a usual time ({open:.1%} of {told:,} gains; {median:.2%} of the run apart in the middle, {p95:.2%} in 95 %); of withheld evidence also
+does not tell a usual time ({open:.1f} % of {told:,} gains; {median:.2f} % of the run apart in the middle, {p95:.2f} % in 95 %); of withheld evidence also
 what was told as more than there is, "at most".
 
 What goes wrong is a few µs each, in short programs: how much of a call that copies and waits was over when it handed its work over,
@@ -113,7 +113,8 @@ def program_table(results):
         one[0] += all_of - bad
         one[1] += all_of
     words = {kind: f"{good:,} of {n:,} right ({100 * good / n:.2f} %)" for kind, (good, n) in sums.items()}
-    return PROGRAMS.format(programs=results["programs"]) + "\n".join(lines) + "\n" + WITHHELD.format(**words, **results["widths"])
+    widths = {key: value if key == "told" else 100 * value for key, value in results["widths"].items()}
+    return PROGRAMS.format(programs=results["programs"]) + "\n".join(lines) + "\n" + WITHHELD.format(**words, **widths)
 
 
 def main():
