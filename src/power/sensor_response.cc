@@ -488,7 +488,7 @@ SensorResponse fit_response(const std::vector<PulseTrain>& trains, int64_t alone
   const bool is_boxcar = nearer_boxcar || !told_kind;
   const Fitted& best = is_boxcar ? window : lags;
   const ResponseSearch& search = is_boxcar ? boxcar : exponential;
-  const double systematic = systematic_of(search, best);
+  const double systematic = is_boxcar == nearer_boxcar ? unexplained : systematic_of(search, best);
 
   SensorResponse found;
   found.residual_w = std::sqrt(best.squares / n);

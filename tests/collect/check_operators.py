@@ -8,7 +8,6 @@ import collections
 import json
 import os
 import pathlib
-import re
 import struct
 import subprocess
 import sys
@@ -19,7 +18,8 @@ ROOT = HERE.parent.parent
 PROGRAM = HERE / "operators_program.py"
 STEPS = 3
 OPERATOR = 21
-sys.path.insert(0, str(ROOT / "tests/golden"))
+sys.path[:0] = [str(ROOT / "tests/golden"), str(ROOT / "tests/support")]
+import sanitizers  # noqa: E402
 from check_record import STRING, records  # noqa: E402
 from torch_python import python_with_torch  # noqa: E402
 
@@ -31,17 +31,10 @@ def check(holds, message):
         problems.append(message)
 
 
-def sanitizer_of(assay):
-    """What a program needs that is not built with the sanitizers of the recorder that it loads."""
-    linked = subprocess.run(["ldd", assay], capture_output=True, text=True, check=False).stdout
-    runtime = re.search(r"libasan\S* => (\S+)", linked)
-    return {"LD_PRELOAD": runtime[1], "ASAN_OPTIONS": "detect_leaks=0"} if runtime else {}
-
-
 class Bench:
     def __init__(self, assay, fakes, folder, python):
         self.assay, self.fakes, self.folder, self.python = assay, fakes, folder, python
-        self.sanitizer = sanitizer_of(assay)
+        self.sanitizer = sanitizers.loaded_first(assay)
         self.env = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache"), "FAKE_LAUNCH_NOW": "1"}
         for name in ("CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "ASSAY_TORCH_OPERATORS"):
             self.env.pop(name, None)

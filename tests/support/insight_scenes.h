@@ -27,6 +27,12 @@ struct Truth {
   double edges = 0;       // of the share at the ends of an iteration; told from a half on
   double cores = 0;       // of active cores over needed ones; told from two on
 };
+constexpr Truth kTrue{.attention = 0.8,
+                      .collective = 3,
+                      .overlap = -0.3,
+                      .launch = -0.1,
+                      .edges = 0.25,
+                      .cores = 1};  // each Insight holds
 
 // What the offsets of a scene are in the long run: an Insight about one configuration is true or
 // not by that.

@@ -57,12 +57,6 @@ int main(int argc, char** argv) {
   for (const Scene scene : kScenes) print_rows(seeds, scene, {});
   std::printf("\n## What is true\n\n");
   print_head();
-  constexpr Truth kTrue{.attention = 0.8,
-                        .collective = 3,
-                        .overlap = -0.3,
-                        .launch = -0.1,
-                        .edges = 0.25,
-                        .cores = 1};
   for (const Scene scene : {Scene::kIndependent, Scene::kLike06}) print_rows(seeds, scene, kTrue);
   return 0;
 }

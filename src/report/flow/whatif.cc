@@ -101,6 +101,17 @@ std::string joined_words(const std::vector<std::string>& words) {
   return text;
 }
 
+// Whether usual times that the run does not tell move a gain by more than 1 % of it.
+bool lies_between(const Gain& gain, const WhatIf& found) {
+  return (gain.run_high_ns - gain.run_low_ns) * 100 > found.run_ns;
+}
+
+// Whether a lever is told and may give 1 % of the window.
+bool may_give(const TriedLever& lever, const WhatIf& found) {
+  return lever.edit.refusal == EditRefusal::kNone &&
+         lever.alone.run_high_ns * 100 >= found.window_ns;
+}
+
 class WhatIfWords {
  public:
   explicit WhatIfWords(const WhatIfAnswer& answer)
@@ -146,20 +157,18 @@ class WhatIfWords {
     const int64_t before_ns = steps ? joint.before.median_ns : found_.run_ns;
     const int64_t after_ns = steps ? joint.after.median_ns : found_.run_ns - joint.run_ns;
     const int64_t gain_ns = steps ? joint.step_ns : joint.run_ns;
+    const std::string apart = !steps && lies_between(joint, found_) ? reach(joint) : "";
     std::string text = "With " + joined_words(with) + (steps ? " an iteration" : " the run") +
                        " takes " + format_ns(after_ns) + " instead of " + format_ns(before_ns) +
-                       ": " + (predicted || (!steps && !reach(joint).empty()) ? "" : "at most ") +
-                       format_ns(gain_ns) + " (" + format_share(share(gain_ns, before_ns)) +
-                       ") less";
+                       ": " + (predicted || !apart.empty() ? "" : "at most ") + format_ns(gain_ns) +
+                       " (" + format_share(share(gain_ns, before_ns)) + ") less";
     if (steps) return text + ", " + repeats(joint) + ".";
     return text +
            (joint.before.n < 2 ? ", one run, no repeats" : ", most of it in few iterations") +
-           reach(joint) + ".";
+           apart + ".";
   }
 
-  // Where the run does not tell usual times, and that moves a gain by 1 % of it.
-  std::string reach(const Gain& gain) const {
-    if ((gain.run_high_ns - gain.run_low_ns) * 100 < found_.run_ns) return "";
+  static std::string reach(const Gain& gain) {
     return "; " + format_ns(gain.run_low_ns) + " to " + format_ns(gain.run_high_ns) +
            ", since little here tells how soon work follows work and calls return";
   }
@@ -168,8 +177,7 @@ class WhatIfWords {
   const TriedLever* largest_alone() const {
     const TriedLever* largest = nullptr;
     for (const TriedLever& lever : found_.levers) {
-      const bool told = lever.alone_only && lever.edit.refusal == EditRefusal::kNone &&
-                        lever.alone.run_high_ns * 100 >= found_.window_ns;
+      const bool told = lever.alone_only && may_give(lever, found_);
       if (told && (largest == nullptr || lever.alone.run_high_ns > largest->alone.run_high_ns)) {
         largest = &lever;
       }
@@ -179,11 +187,9 @@ class WhatIfWords {
 
   // Where one might with other usual times, none does for sure.
   std::string no_lever() const {
-    const bool may =
-        std::any_of(found_.levers.begin(), found_.levers.end(), [this](const TriedLever& lever) {
-          return !lever.alone_only && lever.edit.refusal == EditRefusal::kNone &&
-                 lever.alone.run_high_ns * 100 >= found_.window_ns;
-        });
+    const bool may = std::any_of(
+        found_.levers.begin(), found_.levers.end(),
+        [this](const TriedLever& lever) { return !lever.alone_only && may_give(lever, found_); });
     return may ? "For sure no lever" : "No lever";
   }
 
@@ -299,7 +305,7 @@ Table whatif_levers_table(const WhatIfAnswer& answer) {
   const std::vector<Row> levers = in_order(found);
   const bool any_steps = found.iterations > 1;
   const bool any_open = std::any_of(levers.begin(), levers.end(), [&](Row l) {
-    return told(l) && (l->alone.run_high_ns - l->alone.run_low_ns) * 100 > found.run_ns;
+    return told(l) && lies_between(l->alone, found);
   });
   TableOf table(levers, {.key = "levers", .title = "Levers, each alone and one after the other"});
   table.add(

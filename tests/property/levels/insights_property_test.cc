@@ -28,12 +28,6 @@ TEST(InsightsProperty, WhatIsNotTrueIsRarelySaid) {
 }
 
 TEST(InsightsProperty, WhatIsTrueIsSaid) {
-  constexpr Truth kTrue{.attention = 0.8,
-                        .collective = 3,
-                        .overlap = -0.3,
-                        .launch = -0.1,
-                        .edges = 0.25,
-                        .cores = 1};
   for (const size_t iterations : {16, 40, 100}) {
     const auto said = rates(kSeeds, iterations, Scene::kIndependent, kTrue);
     for (size_t i = 0; i < kNumbers.size(); ++i)
