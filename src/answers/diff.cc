@@ -50,6 +50,7 @@ Result<Compared> compare(const DiffRequest& request, std::vector<DiffInput>& sid
   compared.report = compare_sides(of_a, of_b, request.resampling);
   compared.report.whole_traces = !in_a || !in_b;
   compared.report.ranks = compare_ranks(a, b, compared.report.change_ns);
+  compared.report.pace = compare_pace(a, b);
   compared.notes = diff_caveats(a, b, compared.report);
   if (in_a != in_b) {
     compared.notes.push_back(

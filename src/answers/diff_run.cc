@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "answers/analyses.h"
+#include "answers/host_calls.h"
 #include "base/interval_index.h"
 #include "diff/partition.h"
 #include "ingest/load.h"
@@ -114,6 +115,10 @@ class Reducer {
     name_chains();
     for (size_t l = 0; l < kDiffLevels; ++l) fill_level(static_cast<DiffLevelKind>(l));
     add_metrics();
+    const std::vector<Interval> spans =
+        by_iteration_ ? spans_ : std::vector<Interval>{{INT64_MIN, INT64_MAX}};
+    run_.host_calls = host_calls(trace_, links_, spans);
+    run_.host_iterations = spans.size();
     return std::move(run_);
   }
 
@@ -296,8 +301,9 @@ class Reducer {
   // Idle time under the causes that flow/ gives it.
   void add_idle(int64_t gpu, const std::vector<Interval>& idle, std::map<uint32_t, DiffCost>& costs,
                 ItemTable& table) const {
-    const auto add = [&](const std::string& name, int64_t ns) {
-      if (ns > 0) costs[table.rest(name)].add({.idle_ns = ns});
+    const auto add = [&](const std::string& name, int64_t ns, bool host = false) {
+      const auto make = [host] { return DiffItem{.rest = true, .host = host}; };
+      if (ns > 0) costs[table.id_of(name, make)].add({.idle_ns = ns});
     };
     const auto view = idle_.find(gpu);
     if (view == idle_.end()) return add("idle: no evidence", length_ns(idle));
@@ -308,7 +314,8 @@ class Reducer {
     add("idle: after the last work", length_ns(idle) - length_ns(before));
     const IdleTime time = view->second.in(before);
     for (size_t c = 0; c < kFlowCauses; ++c) {
-      add("idle: " + std::string(cause_words(static_cast<FlowCause>(c))), time.cause_ns[c]);
+      const auto cause = static_cast<FlowCause>(c);
+      add("idle: " + std::string(cause_words(cause)), time.cause_ns[c], is_host_work(cause));
     }
     // Where the device is idle by levels, yet has rows that are neither kernels nor copies; the
     // rest lies before the first of what could tell a cause.

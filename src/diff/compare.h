@@ -13,6 +13,7 @@
 #include "base/shift.h"
 #include "diff/match.h"
 #include "diff/noise.h"
+#include "diff/pace.h"
 #include "diff/run.h"
 #include "diff/side.h"
 #include "diff/waiting.h"
@@ -126,6 +127,7 @@ struct DiffReport {
   bool whole_traces = false;    // no iterations on a side: each side's traces as one each
   std::vector<DiffPair> pairs;  // with Resampling::paired
   DiffRanks ranks;              // of jobs whose waiting was taken apart
+  HostPace pace;
   Resampling resampling;
 };
 

@@ -41,6 +41,14 @@ struct DiffItem {
   std::string family = {};  // the name without what a rename changes; empty = none
   std::string path = {};    // the operators around it, outermost first; empty = not told
   bool rest = false;        // a named remainder: matched with its namesake only
+  bool host = false;        // of parts: idle time in which the host worked for the next launch
+};
+
+// Operators or launch calls of one name, in all iterations.
+struct DiffHostCalls {
+  std::string name;
+  uint64_t calls = 0;
+  double typical_ns = 0;  // median of what a call takes by itself
 };
 
 struct DiffEntry {
@@ -106,6 +114,8 @@ struct DiffRun {
   std::vector<DiffSample> samples;
   std::array<DiffLevelRun, kDiffLevels> levels;
   std::vector<DiffMetricSeries> metrics;  // of every metric that the run has
+  std::vector<DiffHostCalls> host_calls;
+  uint64_t host_iterations = 0;  // that they were counted in
   std::vector<DiffCollective> collectives;
   int64_t waiting_ns = -1;  // for other ranks, of all samples; -1 = not told (diff/waiting.h)
 };

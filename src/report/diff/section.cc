@@ -113,6 +113,15 @@ Facts sides_facts(const DiffReport& report) {
   data("typical_change_ns", typical_ns(typical.change), Unit::kNanoseconds);
   data("typical_low95_ns", typical_ns(typical.low), Unit::kNanoseconds);
   data("typical_high95_ns", typical_ns(typical.high), Unit::kNanoseconds);
+  const HostPace& pace = report.pace;
+  const auto told = [&pace](auto value) { return pace.told ? Value(value) : Value(); };
+  data("host_pace", told(pace.ratio), Unit::kRatio);
+  data("host_pace_low", told(pace.low), Unit::kRatio);
+  data("host_pace_high", told(pace.high), Unit::kRatio);
+  data("host_pace_names", pace.names, Unit::kCount);
+  data("host_pace_change_ns", told(pace.change_ns), Unit::kNanoseconds);
+  data("host_pace_from_ns", told(pace.from_ns), Unit::kNanoseconds);
+  data("host_pace_to_ns", told(pace.to_ns), Unit::kNanoseconds);
   data("resamples", report.resampling.resamples, Unit::kCount);
   data("seed", report.resampling.seed, Unit::kNone);
   return facts;

@@ -286,6 +286,22 @@ std::string common_factor(const DiffReport& report) {
          " times as long: look at clocks, power, the card or the batch, not at one kernel.";
 }
 
+// The same work of the host took another time by one factor: what of the change that is.
+std::string pace_sentence(const DiffReport& report) {
+  const HostPace& pace = report.pace;
+  if (!pace.differs() || std::abs(pace.change_ns) * 20 < std::abs(report.change_ns)) return "";
+  const auto factor = [](double ratio) { return format_value(ratio, Unit::kRatio); };
+  const bool same_way = (pace.change_ns > 0) == (report.change_ns > 0);
+  return "The host's pace: what both sides do as often (" +
+         format_count(static_cast<int64_t>(pace.names)) + " operators and launch calls) takes " +
+         factor(pace.ratio) + " times as long in B, most of it " + factor(pace.low) + " to " +
+         factor(pace.high) + ". About " + signed_ns(pace.change_ns) +
+         (same_way ? " of " + signed_ns(report.change_ns) : "") + " may come from that (" +
+         signed_ns(pace.from_ns) + " to " + signed_ns(pace.to_ns) +
+         "), and that from the machine: clocks, neighbours, software below the model, caches gone "
+         "cold in waits.";
+}
+
 // Of jobs: which ranks changed by themselves, so that the others wait.
 std::string ranks_sentence(const DiffReport& report) {
   const DiffRanks& found = report.ranks;
@@ -424,6 +440,7 @@ std::vector<std::string> diff_words(const DiffView& view) {
   if (report.a.samples > 0 && report.b.samples > 0) {
     add(ranks_sentence(report));
     add(common_factor(report));
+    add(pace_sentence(report));
     add(origins(report, DiffLevelKind::kPart,
                 report.whole_traces ? "the parts of a trace" : "the parts of an iteration"));
     add(origins(report, DiffLevelKind::kOperation, "the operations"));

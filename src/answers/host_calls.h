@@ -1,0 +1,17 @@
+#pragma once
+
+#include <vector>
+
+#include "base/intervals.h"
+#include "diff/run.h"
+#include "trace/links.h"
+
+namespace assay {
+
+// What the host's operators and launch calls take by themselves, by name: of those that begin in a
+// span (ascending, apart), the typical one without operators and API calls inside it. Other API
+// calls are left out: how long they take is the device's doing as often as the host's.
+std::vector<DiffHostCalls> host_calls(const Trace& trace, const Links& links,
+                                      const std::vector<Interval>& spans);
+
+}  // namespace assay
