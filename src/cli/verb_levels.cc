@@ -22,6 +22,7 @@ struct LevelsVerb {
   std::string stats;
   double min_share = 0.01;
   bool roof = false;
+  std::string explain;
   std::vector<std::string> captures;
   ConfigFlags configs;
   TelemetryFlags telemetry;
@@ -35,6 +36,7 @@ Result<LevelsRequest> levels_request(const LevelsVerb& verb) {
       .grouped = !verb.group_by.empty() || !verb.where.empty() || !verb.stats.empty(),
       .min_share = verb.min_share,
       .counters = counter_request(verb.counters),
+      .explain = verb.explain,
       .roof = verb.roof,
       .captures = verb.captures};
   if (verb.definition == "chopper") request.definition = LevelDefinition::kChopper;
@@ -53,6 +55,13 @@ Result<Answer> analyze(const LevelsVerb& verb) {
     return Error{ErrorCode::kInvalidArgument,
                  "--roof shows operators against the GPU and nothing else: leave out --config, "
                  "--group-by, --where and --stat",
+                 "", -1};
+  }
+  if (!request.explain.empty() &&
+      (request.roof || request.grouped || !verb.configs.configs.empty())) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "--explain-kernel shows the evidence of kernels and nothing else: leave out "
+                 "--roof, --config, --group-by, --where and --stat",
                  "", -1};
   }
   if (verb.configs.configs.empty()) return answer_levels(request);
@@ -89,6 +98,11 @@ void add_levels_verb(Verb& app, int& exit_code) {
   sub.flag("--roof", verb->roof,
            "how far every operator is from what the GPU could do, by shapes: FLOP/s, bytes/s, time "
            "above the roof");
+  sub.option("--explain-kernel", verb->explain,
+             "why the kernels with this in their names stand where they do: what was recorded "
+             "around their launches and what told the place; with * or ? a pattern of all of the "
+             "name")
+      .called("KERNEL");
   add_capture_option(sub, verb->captures);
   sub.option("--map", verb->map_file,
              "rules that say which operation, layer and phase a label, module, operator or "

@@ -252,6 +252,18 @@ void add_notes(LevelsReport& report) {
                             "device activities whose operation is not known; they count in totals "
                             "and stand as unplaced or b_unmapped"});
   }
+  PlacementCount likeness;
+  for (size_t by = 0; by < kPlacedBy; ++by) {
+    if (!is_likeness(static_cast<PlacedBy>(by))) continue;
+    likeness.kernels += placement.by[by].kernels;
+    likeness.dur_ns += placement.by[by].dur_ns;
+  }
+  if (likeness.kernels > 0) {
+    report.trust.push_back({"levels_likeness", likeness.kernels, likeness.dur_ns, "layer,op",
+                            "device activities placed by what repeats, or like another iteration: "
+                            "that is likely, not recorded; assay levels --explain-kernel shows "
+                            "the evidence"});
+  }
   if (placement.no_phase.kernels > 0) {
     report.trust.push_back({"levels_no_phase", placement.no_phase.kernels,
                             placement.no_phase.dur_ns, "phase",
@@ -274,9 +286,11 @@ std::optional<LevelPhase> level_phase_from(std::string_view name) {
 std::string_view placed_by_name(PlacedBy by) {
   return name_in<PlacedBy, kPlacedBy>(
       {"nothing", "map", "label", "module", "flow", "sequence", "gradient", "structure", "operator",
-       "collective", "optimizer", "twin", "recording"},
+       "collective", "optimizer", "twin", "recording", "kernel_name"},
       by);
 }
+
+bool is_likeness(PlacedBy by) { return by == PlacedBy::kStructure || by == PlacedBy::kTwin; }
 
 std::string_view unplaced_reason_name(UnplacedReason reason) {
   return name_in<UnplacedReason, kUnplacedReasons>(
@@ -296,6 +310,7 @@ void LevelSums::add(const KernelLevel& row) {
   overlap_ns += row.overlap_ns;
   concurrent_ns += row.concurrent_ns;
   op_dur_ns += row.dur_ns() + row.inner_bubble_ns;
+  if (is_likeness(row.by)) likeness_ns += row.dur_ns();
 }
 
 void LevelSums::add(const LevelSums& other) {
@@ -311,6 +326,7 @@ void LevelSums::add(const LevelSums& other) {
   overlap_ns += other.overlap_ns;
   concurrent_ns += other.concurrent_ns;
   op_dur_ns += other.op_dur_ns;
+  likeness_ns += other.likeness_ns;
 }
 
 double LevelSums::overlap_ratio() const {
@@ -338,6 +354,7 @@ Result<LevelsReport> analyze_levels(const Trace& trace, const Links& links, cons
   report.rows = std::move(placed.rows);
   report.placement = std::move(placed.stats);
   report.stacks = std::move(placed.stacks);
+  report.evidence = std::move(placed.evidence);
   sort_rows(report.rows);
   if (options.flow != nullptr || options.definition == LevelDefinition::kChopper) {
     measure(trace, links, options.flow == nullptr ? std::vector<DeviceFlow>() : *options.flow,

@@ -55,9 +55,13 @@ enum class PlacedBy : uint8_t {
   kOptimizer,   // an optimizer's label or operators
   kTwin,        // the same run of kernels, launched inside the trace
   kRecording,   // a graph's replay: the launch that was recorded
+  kKernelName,  // the kernel's own name, outside every repeating block
 };
-constexpr size_t kPlacedBy = 13;
+constexpr size_t kPlacedBy = 14;
 std::string_view placed_by_name(PlacedBy by);
+// Whether that is likeness alone, with what repeats or with another iteration: nothing that was
+// recorded of the activity tells it.
+bool is_likeness(PlacedBy by);
 
 // Why an activity has no operation.
 enum class UnplacedReason : uint8_t {
@@ -137,7 +141,8 @@ struct LevelSums {
   int64_t other_idle_ns = 0;
   int64_t overlap_ns = 0;
   int64_t concurrent_ns = 0;
-  int64_t op_dur_ns = 0;  // operation duration: dur_ns and the bubbles inside the operation
+  int64_t op_dur_ns = 0;    // operation duration: dur_ns and the bubbles inside the operation
+  int64_t likeness_ns = 0;  // of dur_ns, placed by likeness
 
   void add(const KernelLevel& row);
   void add(const LevelSums& other);
@@ -247,8 +252,34 @@ struct LevelsOptions {
   std::shared_ptr<const KernelNames> kernels = {};
   // Why the devices of this trace were idle, where it is known already; absent: found here.
   const std::vector<DeviceFlow>* flow = nullptr;
+  // Kernels whose evidence is wanted: a part of their names, or with * or ? a pattern of all of
+  // it; empty: none.
+  std::string explain = {};
   // Replays joined to recordings that were placed (levels/place.h); absent: by structure alone.
   const ReplayReport* replays = nullptr;
+};
+
+// Device activities of one name that stand in one place, told by one source, and what was recorded
+// around the first of them: for a person who doubts the place.
+struct PlacementEvidence {
+  std::string kernel = {};  // name as recorded
+  std::string op = {};
+  LevelPhase phase = LevelPhase::kNone;
+  std::string stack = {};          // of layers; empty = in none, or told by labels
+  int32_t first_layer = kNoLayer;  // least and greatest, counted in the stack where it is named
+  int32_t last_layer = kNoLayer;
+  PlacedBy by = PlacedBy::kNone;
+  UnplacedReason unplaced = UnplacedReason::kPlaced;
+  uint64_t kernels = 0;
+  int64_t dur_ns = 0;
+  // Of the first of them to start:
+  std::string iteration = {};               // empty = outside all
+  std::string call = {};                    // that launched it; empty = none recorded
+  std::vector<std::string> operators = {};  // around the launch, outermost first
+  std::vector<std::string> labels = {};     // as operators
+  std::string module = {};                  // path of nn.Modules around the launch; empty = none
+  std::string forward = {};                 // of backward work, the forward operator
+  std::string recorded = {};                // of a replay, the operator in its recording
 };
 
 struct LevelsReport {
@@ -267,6 +298,7 @@ struct LevelsReport {
   WindowSource window_source = WindowSource::kWholeTrace;
   std::string window_evidence = {};  // Windows::evidence
   PlacementStats placement;
+  std::vector<PlacementEvidence> evidence;  // longest first; as asked with LevelsOptions::explain
   TrustNotes trust;
 };
 

@@ -16,6 +16,7 @@ struct Placements {
   std::vector<LayerStack> stacks;
   std::vector<std::string> op_names;  // 0 = unplaced
   PlacementStats stats;
+  std::vector<PlacementEvidence> evidence;  // longest first; as asked with LevelsOptions::explain
 };
 
 // Tells of every launch that was recorded into the trace's graphs where it belongs, as if it had

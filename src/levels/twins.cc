@@ -14,7 +14,7 @@ constexpr size_t kLeastRun = 8;
 bool wants_twin(const KernelLevel& row) {
   const bool told = row.unplaced == UnplacedReason::kPlaced && row.phase != LevelPhase::kNone;
   return row.t_l_ns == kNoTime && !told && row.by != PlacedBy::kMap &&
-         row.by != PlacedBy::kStructure;
+         row.by != PlacedBy::kStructure && row.by != PlacedBy::kKernelName;
 }
 
 void copy_place(const KernelLevel& from, KernelLevel& to) {

@@ -211,12 +211,16 @@ def compare(what, found, wanted, problems):
                 problems.append(f"{what} {key}: {name} is {found[key][name]}, should be {wanted[key][name]}")
 
 
-def run(assay, *inputs):
+def document(assay, *inputs):
     command = [assay, "levels", *map(str, inputs), "--format", "json"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(map(str, command))}: {done.stderr.strip()[:300]}")
-    return json.loads(done.stdout)["levels"]
+    return json.loads(done.stdout)
+
+
+def run(assay, *inputs):
+    return document(assay, *inputs)["levels"]
 
 
 PLAIN = {"recompute": "backward", "prefill": "forward", "decode": "forward"}
@@ -260,6 +264,34 @@ def check_trace(assay, path):
     if unplaced["flows_compared"] != unplaced["flows_agree"]:
         problems.append(f"{unplaced['flows_agree']} of {unplaced['flows_compared']} flows agree with "
                         "the sequence numbers")
+    return problems + check_evidence(assay, path, levels)
+
+
+GUESSES = ("structure", "twin")  # placed by what repeats, or like the iteration before
+
+
+def check_evidence(assay, path, levels):
+    """Every activity has its evidence: by source and phase as many and as long as the tables say."""
+    if not levels["rows"]:
+        return []
+    places = document(assay, path, "--explain-kernel", "*")["evidence"]["places"]
+    problems = []
+    told, asked = collections.Counter(), collections.Counter()
+    for row in levels["placed_by"]:
+        told[row["source"], row["sure"]] = row["time_ns"]
+    for row in places:
+        asked[row["source"], row["sure"]] += row["time_ns"]
+    nothing = {key: time for key, time in asked.items() if key[0] == "nothing"}
+    if {key: time for key, time in asked.items() if key not in nothing} != dict(told):
+        problems.append(f"evidence by source {dict(asked)}, should be {dict(told)}")
+    for source, sure in asked:
+        if (sure == "likeness") != (source in GUESSES):
+            problems.append(f"{source} is told to be {sure}")
+    if sum(row["kernels"] for row in places) != sum(row["kernels"] for row in levels["rows"]):
+        problems.append("evidence does not hold every activity once")
+    likeness = sum(time for (source, _), time in asked.items() if source in GUESSES)
+    if likeness != sum(row["likeness_ns"] for row in levels["rows"]):
+        problems.append("rows by likeness do not add up to what evidence says")
     return problems
 
 
@@ -290,6 +322,8 @@ def size_of(path):
 
 
 def stacks_and_flows(path):
+    if not str(path).endswith((".json", ".json.gz")) or "rocprof" in str(path):
+        return "neither"
     events, _ = reference.read_events(path)
     modules = any(str(e.get("name", "")).startswith("nn.Module") for e in events if isinstance(e, dict))
     flows = any(str(e.get("cat", "")).lower() in reference.FORWARD_BACKWARD_FLOWS
@@ -307,23 +341,31 @@ def told_layers():
                 for row in csv.DictReader(rows, delimiter="\t")}
 
 
-GUESSES = ("structure", "twin")  # placed by what repeats, or like the iteration before
+# Of other recorders, for --coverage.
+OTHER_TRACES = [(name, datasets.CORPUS / name) for name in (
+    "nsys/cloverleaf_a100.sqlite", "nsys/rtx3060_bert_fused_op.sqlite", "nsys/rtx3060_report1.sqlite",
+    "rocm/rocpd/bmm_20251230_mi300x_163_results.db", "rocm/rocpd/ck_bmm_mi300x_28_results.db",
+    "rocm/rocprofv3/DERIVED_mi350x_first300_results.json.gz", "rocm/rocprofv3/decode_kernel_trace.csv")
+                if (datasets.CORPUS / name).exists()]
 
 
 def print_coverage(assay, traces):
     told = told_layers()
-    print("| trace | has | unplaced | outside layers | layers | a person counted | from | on guesses | no phase | why not |")
-    print("|---|---|---:|---:|---:|---|---|---:|---:|---|")
-    for name, path in traces:
-        levels = run(assay, path)
+    print("| trace | has | unplaced | outside layers | layers | a person counted | from | on guesses | no phase | no work "
+          "| why not |")
+    print("|---|---|---:|---:|---:|---|---|---:|---:|---:|---|")
+    for name, path in traces + OTHER_TRACES:
+        whole = document(assay, path)
+        levels, roof = whole["levels"], whole["roof"]
         u = levels["unplaced"]
         if not u["total_ns"]:
             continue
         reasons = ", ".join(f"{r['reason']} {100 * r['share']:.1f} %" for r in levels["unplaced_reasons"])
         guessed = sum(r["share"] for r in levels["placed_by"] if r["source"] in GUESSES)
+        no_work = f"{100 * roof['unknown_ns'] / roof['kernel_ns']:.1f} %" if roof["kernel_ns"] else ""
         print(f"| {name} | {stacks_and_flows(path)} | {100 * u['share']:.2f} % | {100 * u['no_layer_share']:.1f} % "
               f"| {u['layers']} | {told.get(name, '')} | {u['layer_source']} | {100 * guessed:.1f} % "
-              f"| {100 * u['no_phase_share']:.1f} % | {reasons} |")
+              f"| {100 * u['no_phase_share']:.1f} % | {no_work} | {reasons} |")
 
 
 def main():

@@ -254,6 +254,12 @@ def closes(roof):
         found.append("names do not add up to the unknown time")
     if roof["kernel_ns"] != sum(row["dur_ns"] + row["unknown_ns"] for row in roof["places"]):
         found.append("layers and phases do not add up to the kernel time")
+    for phase in roof["phases"]:
+        for key in ("dur_ns", "unknown_ns", "calls"):
+            if phase[key] != sum(row[key] for row in roof["places"] if row["phase"] == phase["phase"]):
+                found.append(f"{phase['phase']}: layers do not add up to its {key}")
+    if roof["kernel_ns"] != sum(row["dur_ns"] + row["unknown_ns"] for row in roof["phases"]):
+        found.append("phases do not add up to the kernel time")
     if roof["roof_ns"] is not None and roof["roofed_ns"] != roof["roof_ns"] + roof["above_ns"] - roof["beyond_ns"]:
         found.append("roof, above and beyond are not the time")
     return found

@@ -16,6 +16,7 @@
 #include "levels/ranks.h"
 #include "levels/roof_levels.h"
 #include "report/document/import_notes.h"
+#include "report/levels/evidence.h"
 #include "report/levels/insights.h"
 #include "report/levels/memory.h"
 #include "report/levels/roof.h"
@@ -44,12 +45,14 @@ struct JobReader {
   JobMemory memory = {};
   Answer answer = {};
   std::vector<RankLevels> ranks = {};
+  std::vector<RankEvidence> evidence = {};
   TrustNotes losses = {};
   std::vector<std::string> no_kernels = {};
 
   Status read(const std::string& file);
   Status finish();
   void add_roof(const TelemetryReport& samples);
+  Status add_evidence(const JobLevels& job);
   Status add_insights(const JobLevels& job, const TelemetryReport& samples);
 };
 
@@ -75,6 +78,8 @@ Status JobReader::read(const std::string& file) {
     const int64_t rank = trace.distributed.rank.value_or(rank_from_name(file));
     ASSAY_TRY_ASSIGN(joined, counters.join(loaded, report, rank));
   }
+  for (PlacementEvidence& place : report.evidence)
+    evidence.push_back({several ? trace.source : std::string(), std::move(place)});
   ranks.push_back(summarize_rank(trace, rank_from_name(file), std::move(report)));
   ranks.back().counters = std::move(joined);
   clock.mark("levels", trace.content_bytes);
@@ -110,6 +115,7 @@ Status JobReader::finish() {
   }
   if (!request.grouped) ASSAY_TRY(add_insights(job, samples));
   add_roof(samples);
+  if (!request.explain.empty()) ASSAY_TRY(add_evidence(job));
   if (!counters.empty()) ASSAY_TRY(counters.describe(request.counters, job, document));
   losses.insert(losses.end(), job.trust.begin(), job.trust.end());
   document.sections.push_back(trust_section(losses));
@@ -130,6 +136,21 @@ Status JobReader::add_insights(const JobLevels& job, const TelemetryReport& samp
   for (std::string& words : insight_words(insights))
     answer.document.verdict.push_back(std::move(words));
   answer.document.sections.front().blocks.push_back(insights_table(insights));
+  return Ok{};
+}
+
+Status JobReader::add_evidence(const JobLevels& job) {
+  if (evidence.empty()) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "--explain-kernel " + request.explain +
+                     ": no device activity here has this in its name; the tree of assay levels "
+                     "names them",
+                 "", -1};
+  }
+  Document& document = answer.document;
+  for (Section& section : document.sections) hide_from_readers(section);
+  document.verdict = {evidence_words(evidence, request.explain, job.placement.all.dur_ns)};
+  document.sections.push_back(evidence_section(evidence));
   return Ok{};
 }
 
@@ -157,6 +178,7 @@ LevelsOptions levels_options(const LevelsRequest& request, const std::vector<Lev
   LevelsOptions options;
   options.definition = request.definition;
   if (!rules.empty()) options.rules = &rules;
+  options.explain = request.explain;
   return options;
 }
 

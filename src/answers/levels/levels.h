@@ -25,6 +25,7 @@ struct LevelsRequest {
   double min_share = 0.01;  // tree nodes below this share of the total are merged
   TelemetryRequest telemetry = {};
   CounterRequest counters = {};  // its device and facts serve the roof as well
+  std::string explain = {};      // readers see why kernels of this name stand where they do
   bool roof = false;             // readers see how far operations are from the roof, and no more
   std::vector<std::string> captures = {};  // traces in which graphs were recorded
 };

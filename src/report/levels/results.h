@@ -40,9 +40,40 @@
   U(share, "") \
   O("`placed_by`") \
   U(source, "the table above") \
+  R(sure, "sure", kText, \
+    "`recorded`: something recorded of the activity, or of the launch that a graph replays, tells " \
+    "it; `likeness`: only what repeats (`structure`), or another iteration (`twin`)") \
   U(kernels, "") \
   U(time_ns, "") \
   U(share, "")
+
+// Why kernels stand where they do
+#define ASSAY_EVIDENCE_RESULTS(R, U, O) \
+  O("`evidence.places`") \
+  U(file, "where there are several ranks") \
+  U(kernel, \
+    "device activities of one name in one place that one source tells, longest first; their operation") \
+  U(op, "") \
+  U(phase, "") \
+  R(stack, "stack", kText, \
+    "of their layers, and the least and greatest of these, counted in the stack; null outside layers") \
+  R(first_layer, "first layer", kNone, "") \
+  R(last_layer, "last layer", kNone, "") \
+  U(source, "what told it and how sure that is, as in `placed_by`; why nothing did") \
+  U(sure, "") \
+  U(reason, "") \
+  U(kernels, "how many they are, and their summed duration") \
+  U(time_ns, "") \
+  U(iteration, "of the first of them to start: name of the iteration and the call that launched it") \
+  U(call, "") \
+  R(operators, "operators", kText, \
+    "around that launch, outermost first; path of its `nn.Module`s; labels around it") \
+  R(module_path, "modules", kText, "") \
+  R(labels_around, "labels", kText, "") \
+  R(forward_op, "forward operator", kText, \
+    "of backward work, the operator that its node shares a flow or number with; of a graph's replay, the " \
+    "operator that was recorded. Tests: `Place`, `golden/levels`") \
+  R(recorded_op, "recorded operator", kText, "")
 
 // Launch overhead, waits, overlap
 #define ASSAY_LEVEL_SUM_RESULTS(R, U, O) \
@@ -74,7 +105,10 @@
   R(op_dur_ns, "with bubbles inside", kNanoseconds, \
     "Σ duration and the bubbles between kernels of one operation (same iteration, phase, " \
     "layer, op) that follow each other") \
-  U(kernels, "device activities")
+  U(kernels, "device activities") \
+  R(likeness_ns, "by likeness", kNanoseconds, \
+    "of the duration, of activities that are placed by what repeats or like another iteration " \
+    "(`structure`, `twin`): likely, not recorded; `levels_likeness` among the trust notes. Tests: `Place`")
 
 // Launch overhead, waits, overlap
 #define ASSAY_LEVEL_TABLE_RESULTS(R, U, O) \
@@ -596,10 +630,10 @@
     "`kernel_ns`") \
   R(collectives_told_ns, "with a known message", kNanoseconds, "") \
   R(copies_ns, "copies and fills", kNanoseconds, "") \
-  O("`roof.ops`, `roof.places`") \
+  O("`roof.ops`, `roof.phases`, `roof.places`") \
   U(phase, \
     "`ops`: operator calls of one name and shape, over layers, iterations and GPUs, by " \
-    "`above_ns`; `places`: one layer in one phase. Also the sums above") \
+    "`above_ns`; `phases`: all of one phase; `places`: one layer in one phase, by `above_ns`. Also the sums above") \
   U(op, "") \
   R(shape, "shape", kText, "sizes of the first three tensors, type of the first") \
   R(work_kind, "kind", kText, \
@@ -690,6 +724,7 @@
 
 #define ASSAY_LEVELS_RESULTS(R, U, O) \
   ASSAY_PLACEMENT_RESULTS(R, U, O) \
+  ASSAY_EVIDENCE_RESULTS(R, U, O) \
   ASSAY_LEVEL_SUM_RESULTS(R, U, O) \
   ASSAY_LEVEL_TABLE_RESULTS(R, U, O) \
   ASSAY_RANK_RESULTS(R, U, O) \

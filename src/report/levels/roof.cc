@@ -115,9 +115,49 @@ Table ops_table(const JobRoof& roof, bool to_readers) {
   return table;
 }
 
-Table places_table(const JobRoof& roof) {
+// Layers of a phase put together.
+std::vector<RoofPlace> phase_sums(const JobRoof& roof) {
+  std::map<LevelPhase, RoofPlace> phases;
+  for (const RoofPlace& place : roof.places) {
+    RoofPlace& phase = phases[place.phase];
+    phase.phase = place.phase;
+    phase.sums.add(place.sums);
+    phase.unknown_ns += place.unknown_ns;
+  }
+  std::vector<RoofPlace> found;
+  for (auto& [key, phase] : phases) found.push_back(std::move(phase));
+  return found;
+}
+
+Table phases_table(const JobRoof& roof, bool to_readers) {
   using Place = RoofPlace;
-  TableOf table(roof.places, {.key = "places", .show = Show::kDataOnly});
+  const std::vector<RoofPlace> phases = phase_sums(roof);
+  TableOf table(
+      phases, {.key = "phases",
+               .title = "By phase",
+               .show = to_readers && phases.size() > 1 && roof.known.dur_ns > 0 ? Show::kEverywhere
+                                                                                : Show::kDataOnly});
+  table.add(keys::phase, [](const Place& p) { return level_phase_name(p.phase); })
+      .add(keys::unknown_ns, &Place::unknown_ns);
+  add_roof_sums(table, roof.known.roofed_ns > 0);
+  return table;
+}
+
+// The layers that are most above the roof first.
+Table places_table(const JobRoof& roof, bool to_readers) {
+  using Place = RoofPlace;
+  std::vector<RoofPlace> places = roof.places;
+  std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
+    return std::pair(a.sums.above_ns, a.sums.dur_ns) > std::pair(b.sums.above_ns, b.sums.dur_ns);
+  });
+  const bool layers = std::any_of(places.begin(), places.end(),
+                                  [](const Place& one) { return one.layer != kNoLayer; });
+  TableOf table(places,
+                {.key = "places",
+                 .title = "Layers by time above the roof",
+                 .terminal_limit = kShapesShown,
+                 .show = to_readers && layers && roof.known.roofed_ns > 0 ? Show::kEverywhere
+                                                                          : Show::kDataOnly});
   table.add(keys::phase, [](const Place& p) { return level_phase_name(p.phase); })
       .add(keys::layer,
            [](const Place& p) { return p.layer == kNoLayer ? Value() : Value(p.layer); })
@@ -475,11 +515,13 @@ Section roof_section(const JobRoof& roof, const RoofView& view) {
     if (device.exists() && roof.known.roofed_ns > 0)
       section.blocks.push_back(roofline_chart(roof, device, nth++));
   }
-  section.blocks.push_back(comm_table(roof, view.tables));
+  const bool operators = view.operators || view.tables;
+  section.blocks.push_back(phases_table(roof, operators));
+  section.blocks.push_back(places_table(roof, operators));
+  section.blocks.push_back(comm_table(roof, operators));
   const double unknown = share(roof.unknown_total_ns(), roof.kernel_ns);
   section.blocks.push_back(
       unknown_table(roof, view.tables || (view.operators && unknown >= kMuchUnknown)));
-  section.blocks.push_back(places_table(roof));
   section.blocks.push_back(peaks_table(roof));
   return section;
 }

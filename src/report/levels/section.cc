@@ -14,6 +14,7 @@
 #include "levels/overhead.h"
 #include "report/flow/section.h"
 #include "report/flow/spoken.h"
+#include "report/levels/evidence.h"
 #include "report/levels/job.h"
 #include "report/levels/results.h"
 #include "report/levels/telemetry.h"
@@ -59,7 +60,8 @@ void add_sums(TableOf<R>& table, bool readers) {
       .add(keys::copy_ns, sum_of(&LevelSums::copy_ns), Show::kDataOnly)
       .add(keys::other_idle_ns, sum_of(&LevelSums::other_idle_ns))
       .add(keys::overlap_ns, sum_of(&LevelSums::overlap_ns), detail)
-      .add(keys::overlap_ratio, [](const R& row) { return row.sums.overlap_ratio(); });
+      .add(keys::overlap_ratio, [](const R& row) { return row.sums.overlap_ratio(); })
+      .add(keys::likeness_ns, sum_of(&LevelSums::likeness_ns), Show::kDataOnly);
 }
 
 Table rows_table(const JobLevels& job) {
@@ -383,14 +385,17 @@ void add_alignment(const JobLevels& job, Section& section) {
 // Counts by what told or did not tell the operation; the first stands for neither.
 template <typename Counts, typename Name>
 Table placements_table(const Counts& counts, const PlacementStats& stats, const ResultKey& what,
-                       const Name& name) {
+                       const Name& name, bool sure) {
   std::vector<size_t> used;
   for (size_t i = 1; i < std::size(counts); ++i) {
     if (counts[i].kernels > 0) used.push_back(i);
   }
   TableOf table(used, {});
-  table.add(what, name)
-      .add(keys::kernels, [&](size_t i) { return counts[i].kernels; })
+  table.add(what, name);
+  if (sure) {
+    table.add(keys::sure, [](size_t i) { return sure_word(static_cast<PlacedBy>(i)); });
+  }
+  table.add(keys::kernels, [&](size_t i) { return counts[i].kernels; })
       .add(keys::time_ns, [&](size_t i) { return counts[i].dur_ns; })
       .add(keys::share, [&](size_t i) { return share_of(counts[i].dur_ns, stats.all.dur_ns); });
   return table;
@@ -414,15 +419,15 @@ void add_unplaced(const JobLevels& job, Section& section) {
           data_fact(keys::layer_source, stats.layer_source), data_fact(keys::flows, stats.flows),
           data_fact(keys::flows_compared, stats.flows_compared),
           data_fact(keys::flows_agree, stats.flows_agree)}};
-  Table reasons = placements_table(stats.reasons, stats, keys::reason, [](size_t i) {
-    return unplaced_reason_name(static_cast<UnplacedReason>(i));
-  });
+  Table reasons = placements_table(
+      stats.reasons, stats, keys::reason,
+      [](size_t i) { return unplaced_reason_name(static_cast<UnplacedReason>(i)); }, false);
   reasons.key = "unplaced_reasons";
   reasons.title = "Why not";
   if (reasons.rows.empty()) reasons.show = Show::kDataOnly;
-  Table sources = placements_table(stats.by, stats, keys::source, [](size_t i) {
-    return placed_by_name(static_cast<PlacedBy>(i));
-  });
+  Table sources = placements_table(
+      stats.by, stats, keys::source,
+      [](size_t i) { return placed_by_name(static_cast<PlacedBy>(i)); }, true);
   sources.key = "placed_by";
   sources.title = "What told the operation";
   section.blocks.push_back(std::move(facts));

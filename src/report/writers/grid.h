@@ -3,6 +3,7 @@
 // What the two reader formats (terminal, Markdown) share: a Table or Tree as cleaned, scaled text
 // cut to its row limit, and a few phrases.
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -42,6 +43,17 @@ std::string describe(const std::string& name, const std::vector<Item>& items);
 
 inline bool for_readers(Show show) {
   return show == Show::kEverywhere || show == Show::kReadersOnly;
+}
+// Whether a block has anything for readers of text: charts are drawn on the page alone.
+template <typename B>
+bool has_text(const B& block) {
+  return for_readers(block.show);
+}
+inline bool has_text(const Chart&) { return false; }
+inline bool has_text(const Facts& facts) {
+  return for_readers(facts.show) &&
+         std::any_of(facts.items.begin(), facts.items.end(),
+                     [](const Item& item) { return for_readers(item.show); });
 }
 inline bool for_data(Show show) { return show == Show::kEverywhere || show == Show::kDataOnly; }
 

@@ -141,7 +141,7 @@ class MarkdownWriter {
       for (const Block& content : section.blocks) {
         std::visit(
             [&](const auto& shown) {
-              if (!for_readers(shown.show)) return;
+              if (!has_text(shown)) return;
               if (!titled && section.folded) {
                 paragraph("<details><summary>" + escaped(section.title) + "</summary>");
                 folded = true;

@@ -96,7 +96,7 @@ class TerminalWriter {
       for (const Block& content : section.blocks) {
         std::visit(
             [&](const auto& shown) {
-              if (!for_readers(shown.show)) return;
+              if (!has_text(shown)) return;
               gap();
               if (!titled) paragraph(section.title, 0, Paint::kBold);
               titled = true;

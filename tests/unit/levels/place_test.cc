@@ -1,6 +1,8 @@
 #include "levels/place.h"
 
+#include <algorithm>
 #include <map>
+#include <string>
 #include <utility>
 
 #include "flow/replays.h"
@@ -487,7 +489,7 @@ TEST(Place, TrainingWithoutAHostHasStepsOfLayersInTwoPasses) {
 
 // Attention is launched between graphs that hold the rest of a layer, as serving engines do with
 // graphs of pieces: six layers.
-TEST(Place, LayersOfWhichAPartIsInGraphs) {
+Trace layers_in_pieces(bool trains) {
   TraceMaker maker;
   int64_t now = 100;
   uint32_t correlation = 0;
@@ -503,7 +505,16 @@ TEST(Place, LayersOfWhichAPartIsInGraphs) {
     maker.kernel(0, 7, "flash_fwd_kernel", 1000 + now, 5, correlation);
     now += 10;
   }
-  const Trace trace = maker.build();
+  if (trains) {
+    maker.call(1, "cudaLaunchKernel", now, 5, ++correlation);
+    maker.kernel(0, 7, "multi_tensor_apply_kernel<FusedAdamMathFunctor>", 1500 + now, 5,
+                 correlation);
+  }
+  return maker.build();
+}
+
+TEST(Place, LayersOfWhichAPartIsInGraphs) {
+  const Trace trace = layers_in_pieces(false);
   const Links links = link_trace(trace);
   const Placements placed =
       place_activities(trace, links, find_iterations(trace, links), LevelsOptions{});
@@ -513,6 +524,70 @@ TEST(Place, LayersOfWhichAPartIsInGraphs) {
   EXPECT_EQ(by_kernel.at("flash_fwd_kernel").layer, 5);
   EXPECT_EQ(by_kernel.at("flash_fwd_kernel").op, "vllm::unified_attention");
   EXPECT_EQ(by_kernel.at("ampere_sgemm_qkv").layer, 5);
+  EXPECT_EQ(by_kernel.at("ampere_sgemm_qkv").phase, LevelPhase::kForward)
+      << "where nothing trains, a layer has one phase";
+}
+
+TEST(Place, WithoutOperatorsACopyIsWhatItsNameSays) {
+  const auto placed = [](bool operators) {
+    TraceMaker maker;
+    maker.kernel(0, 7, "ampere_sgemm", 100, 50, 0);
+    maker.copy(0, 7, "Memcpy HtoD", 200, 50, 0);
+    if (operators) maker.op(1, "aten::copy_", 10, 10);
+    return place(maker.build()).at("Memcpy HtoD");
+  };
+  EXPECT_EQ(placed(false).by, PlacedBy::kKernelName);
+  EXPECT_EQ(placed(false).op, "Memcpy HtoD");
+  EXPECT_EQ(placed(true).by, PlacedBy::kNone);
+}
+
+TEST(Place, WhereSomethingTrainsALayerMayHaveSeveralPhases) {
+  const auto by_kernel = place(layers_in_pieces(true));
+  EXPECT_EQ(by_kernel.at("flash_fwd_kernel").phase, LevelPhase::kForward);
+  EXPECT_EQ(by_kernel.at("ampere_sgemm_qkv").phase, LevelPhase::kNone);
+}
+
+TEST(Place, KernelsTellTheirEvidence) {
+  const Trace trace = layers_in_pieces(false);
+  const Links links = link_trace(trace);
+  const Windows windows = find_iterations(trace, links);
+  const auto evidence = [&](const char* asked) {
+    LevelsOptions options;
+    options.explain = asked;
+    return place_activities(trace, links, windows, options).evidence;
+  };
+  const auto replayed = evidence("sgemm_qkv");
+  ASSERT_EQ(replayed.size(), 1u);
+  EXPECT_EQ(replayed[0].by, PlacedBy::kStructure);
+  EXPECT_TRUE(is_likeness(replayed[0].by));
+  EXPECT_EQ(replayed[0].kernels, 6u);
+  EXPECT_EQ(replayed[0].dur_ns, 6);
+  EXPECT_EQ(replayed[0].call, "cudaGraphLaunch");
+  EXPECT_EQ(std::pair(replayed[0].first_layer, replayed[0].last_layer), std::pair(0, 5));
+  EXPECT_TRUE(replayed[0].operators.empty());
+  const auto launched = evidence("flash*kernel");
+  ASSERT_EQ(launched.size(), 1u);
+  EXPECT_EQ(launched[0].by, PlacedBy::kOperator);
+  EXPECT_EQ(launched[0].operators, std::vector<std::string>{"vllm::unified_attention"});
+  EXPECT_EQ(launched[0].dur_ns, 30);
+  EXPECT_TRUE(evidence("flash*x").empty()) << "a pattern is of all of the name";
+  EXPECT_TRUE(evidence("").empty());
+}
+
+TEST(Place, TrustTellsWhatRestsOnLikeness) {
+  const Trace trace = layers_in_pieces(false);
+  const Links links = link_trace(trace);
+  const auto report = analyze_levels(trace, links, find_iterations(trace, links), LevelsOptions{});
+  ASSERT_TRUE(report);
+  const auto note =
+      std::find_if(report->trust.begin(), report->trust.end(),
+                   [](const TrustNote& one) { return one.what == "levels_likeness"; });
+  ASSERT_NE(note, report->trust.end());
+  EXPECT_EQ(note->count, 36u);
+  int64_t likeness_ns = 0;
+  for (const LevelCell& cell : report->cells) likeness_ns += cell.sums.likeness_ns;
+  EXPECT_EQ(likeness_ns, note->time_ns);
+  EXPECT_EQ(likeness_ns, 36) << "the kernels of graphs, of 1 ns each";
 }
 
 TEST(Structure, FindsTheBlockThatRepeats) {

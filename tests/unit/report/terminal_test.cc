@@ -312,6 +312,14 @@ Import log
 )");
 }
 
+TEST(ReportTerminal, ASectionWithNothingToReadHasNoHeading) {
+  Document document;
+  Facts facts{.items = {{.key = "a_ns", .label = "a", .value = Value(1), .show = Show::kDataOnly}}};
+  document.sections.push_back({"s", "A chart alone", {Chart{.key = "c", .title = "c"}, facts}});
+  EXPECT_EQ(write_terminal(document, {.width = 80}).find("A chart alone"), std::string::npos);
+  EXPECT_EQ(write_markdown(document).find("A chart alone"), std::string::npos);
+}
+
 TEST(ReportTerminal, CleanInputIsSaid) {
   Document document;
   document.inputs = {{"a.json"}};
