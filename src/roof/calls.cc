@@ -31,7 +31,11 @@ class Finder {
         found_.why[a] = NoWork::kNoModel;
         found_.innermost[a] = own;
       } else if (own) {
-        place(a, own, element_type_named(facts.data_type));
+        const ElementType told = element_type_named(facts.data_type);
+        place(a, own,
+              told == ElementType::kUntold
+                  ? element_type_moved(trace_.text(trace_.activities.name[a]))
+                  : told);
       } else {
         found_.why[a] = without_operator(a);
       }

@@ -14,24 +14,18 @@ struct TypeWords {
   double bytes;
   std::string_view name;
 };
-constexpr std::array<TypeWords, 17> kTypes = {{
-    {ElementType::kUntold, 0, ""},
-    {ElementType::kFloat64, 8, "fp64"},
-    {ElementType::kFloat32, 4, "fp32"},
-    {ElementType::kTf32, 4, "tf32"},
-    {ElementType::kBFloat16, 2, "bf16"},
-    {ElementType::kFloat16, 2, "fp16"},
-    {ElementType::kFloat8, 1, "fp8"},
-    {ElementType::kFloat4Pair, 1, "fp4"},
-    {ElementType::kInt64, 8, "int64"},
-    {ElementType::kInt32, 4, "int32"},
-    {ElementType::kInt16, 2, "int16"},
-    {ElementType::kInt8, 1, "int8"},
-    {ElementType::kInt4, 0.5, "int4"},
-    {ElementType::kBool, 1, "bool"},
-    {ElementType::kComplex128, 16, "c128"},
-    {ElementType::kComplex64, 8, "c64"},
-    {ElementType::kComplex32, 4, "c32"},
+constexpr std::array<TypeWords, 22> kTypes = {{
+    {ElementType::kUntold, 0, ""},          {ElementType::kFloat64, 8, "fp64"},
+    {ElementType::kFloat32, 4, "fp32"},     {ElementType::kTf32, 4, "tf32"},
+    {ElementType::kBFloat16, 2, "bf16"},    {ElementType::kFloat16, 2, "fp16"},
+    {ElementType::kFloat8, 1, "fp8"},       {ElementType::kFloat4Pair, 1, "fp4"},
+    {ElementType::kInt64, 8, "int64"},      {ElementType::kInt32, 4, "int32"},
+    {ElementType::kInt16, 2, "int16"},      {ElementType::kInt8, 1, "int8"},
+    {ElementType::kInt4, 0.5, "int4"},      {ElementType::kBool, 1, "bool"},
+    {ElementType::kComplex128, 16, "c128"}, {ElementType::kComplex64, 8, "c64"},
+    {ElementType::kComplex32, 4, "c32"},    {ElementType::kBytes1, 1, "1 B"},
+    {ElementType::kBytes2, 2, "2 B"},       {ElementType::kBytes4, 4, "4 B"},
+    {ElementType::kBytes8, 8, "8 B"},       {ElementType::kBytes16, 16, "16 B"},
 }};
 
 // As c10 prints them, and as the profilers of 2021 did.
@@ -193,6 +187,15 @@ ElementType element_type_named(std::string_view name) {
     if (one.name == name) return one.type;
   }
   return named_in(kOtherNames, name);
+}
+
+ElementType element_type_moved(std::string_view kernel) {
+  constexpr std::string_view kOpaque = "OpaqueType<";
+  const size_t at = kernel.find(kOpaque);
+  if (at == std::string_view::npos) return ElementType::kUntold;
+  std::string_view bytes = kernel.substr(at + kOpaque.size());
+  bytes = bytes.substr(0, bytes.find_first_not_of("0123456789"));
+  return element_type_named(std::string(bytes) + " B");
 }
 
 bool is_floating(ElementType type) {

@@ -30,6 +30,12 @@ enum class ElementType : uint8_t {
   kComplex128,
   kComplex64,
   kComplex32,
+  // What is moved without being read, told by its size alone.
+  kBytes1,
+  kBytes2,
+  kBytes4,
+  kBytes8,
+  kBytes16,
 };
 // In memory; 0 = not told.
 double element_bytes(ElementType type);
@@ -38,6 +44,9 @@ std::string_view element_type_name(ElementType type);  // "bf16"; empty = not to
 ElementType element_type_of(std::string_view torch_name);
 // By the name that kernels/ and NCCL's arguments use ("bf16", "BFloat16", "Float").
 ElementType element_type_named(std::string_view name);
+// Of PyTorch's kernels that move elements without reading them: "...<OpaqueType<2u>, ..." moves two
+// bytes each. kUntold for other names.
+ElementType element_type_moved(std::string_view kernel);
 bool is_floating(ElementType type);
 
 using Sizes = std::vector<double>;

@@ -361,6 +361,14 @@ TEST(StreamWork, ListsTakeTheirTypeFromTheKernel) {
   const Told adam = {"[[[100]],[[100]],[[100]],[[100]],[],[[]]]",
                      R"(["TensorList","TensorList","TensorList","TensorList","","TensorList"])"};
   EXPECT_EQ(work("aten::_fused_adam_", adam, ElementType::kFloat32).work.bytes(), 7 * 400);
+  const Told cat = {"[[[16,559,32],[16,559,32]],[]]", R"(["TensorList","Scalar"])"};
+  EXPECT_EQ(work("aten::cat", cat).known, WorkKnown::kNoTypes);
+  const ElementType moved = element_type_moved(
+      "void at::native::(anonymous namespace)::CatArrayBatchedCopy<at::native::(anonymous "
+      "namespace)::OpaqueType<2u>, unsigned int, 4, 64, 64>(int)");
+  EXPECT_EQ(work("aten::cat", cat, moved).work.bytes(), 2 * 2.0 * (2 * 16 * 559 * 32));
+  EXPECT_EQ(element_type_moved("CatArrayBatchedCopy<float, unsigned int>"), ElementType::kUntold);
+  EXPECT_EQ(element_type_moved("OpaqueType<3u>"), ElementType::kUntold);
   EXPECT_EQ(work("aten::cat", {"[[],[]]", R"(["TensorList","Scalar"])"}).known,
             WorkKnown::kNoShapes);
 }
