@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <initializer_list>
+#include <map>
 
 #include "base/ascii.h"
+#include "levels/structure.h"
 #include "trace/phases.h"
 
 namespace assay {
@@ -18,6 +21,13 @@ constexpr std::array<std::string_view, 22> kOperations = {
 
 // A label around this share of all launches is a frame of the run, no operation in it.
 constexpr double kWrapperShare = 0.4;
+constexpr size_t kLeastRepetitions = 3;
+
+bool has_any(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::any_of(words.begin(), words.end(), [text](std::string_view word) {
+    return text.find(word) != std::string_view::npos;
+  });
+}
 
 // "layer3", "Layer_12", "layers.7", "decoder layer 4": the number behind the word.
 int32_t layer_number(const std::string& text) {
@@ -93,7 +103,7 @@ LabelFacts read_label(std::string_view name) {
   return facts;
 }
 
-Labels::Labels(const Trace& trace, const Links& links) {
+Labels::Labels(const Trace& trace, const Links& links, const Windows& windows) {
   fact_of_.assign(trace.strings.size(), UINT32_MAX);
   std::vector<NestedSpan> spans;
   for (size_t a = 0; a < trace.annotations.size(); ++a) {
@@ -113,6 +123,43 @@ Labels::Labels(const Trace& trace, const Links& links) {
   if (!spans.empty()) main_thread_ = ThreadId(static_cast<size_t>(most - per_thread.begin()));
   spans_ = NestedSpans(std::move(spans), trace.threads.size());
   drop_wide_labels(trace, links);
+  find_repetitions(trace, windows);
+}
+
+// Labels of a person's own around the parts of a layer: in an iteration, a block of them that
+// repeats and in which one names attention and another the feed-forward part.
+void Labels::find_repetitions(const Trace& trace, const Windows& windows) {
+  std::vector<uint8_t> holds_own(spans_.size());
+  for (uint32_t s = 0; s < spans_.size(); ++s) {
+    const uint32_t parent = spans_[s].parent;
+    const bool own = facts_[fact_of_[spans_[s].name.index()]].own;
+    if (own && parent != NestedSpans::kNone) holds_own[parent] = 1;
+  }
+  std::map<int32_t, std::vector<uint32_t>> per_window;
+  for (uint32_t s = 0; s < spans_.size(); ++s) {
+    const bool own = facts_[fact_of_[spans_[s].name.index()]].own;
+    if (!own || holds_own[s] != 0 || spans_[s].thread != main_thread_) continue;
+    per_window[window_at(windows, spans_[s].start_ns)].push_back(s);
+  }
+  for (const auto& [window, leaves] : per_window) {
+    std::vector<uint32_t> tokens;
+    for (uint32_t s : leaves) tokens.push_back(spans_[s].name.value);
+    const RepeatingBlock found = find_repeating_block(tokens);
+    if (found.repeats < kLeastRepetitions) continue;
+    bool attends = false;
+    bool feeds = false;
+    for (size_t k = found.begin; k < found.begin + found.period; ++k) {
+      const std::string name = lower(trace.text(StringId(tokens[k])));
+      attends |= has_any(name, {"attn", "attention"});
+      feeds |= has_any(name, {"mlp", "ffn", "feed_forward", "feedforward", "moe", "expert"});
+    }
+    if (!attends || !feeds) continue;
+    repetition_.resize(spans_.size(), -1);
+    block_ = "block of " + std::to_string(found.period) + " labels";
+    for (size_t k = 0; k < found.covered(); ++k) {
+      repetition_[leaves[found.begin + k]] = static_cast<int32_t>(k / found.period);
+    }
+  }
 }
 
 void Labels::drop_wide_labels(const Trace& trace, const Links& links) {
@@ -145,6 +192,7 @@ Labels::Place Labels::at(ThreadId thread, int64_t time_ns) const {
     if (place.layer < 0) place.layer = facts.layer;
     if (place.phase == LevelPhase::kNone) place.phase = facts.phase;
     if (!place.own && facts.own) place.own = spans_[span].name;
+    if (place.repetition < 0 && !repetition_.empty()) place.repetition = repetition_[span];
   }
   return place;
 }

@@ -26,15 +26,18 @@ LabelFacts read_label(std::string_view name);
 
 class Labels {
  public:
-  Labels(const Trace& trace, const Links& links);
+  Labels(const Trace& trace, const Links& links, const Windows& windows);
 
   struct Place {
     std::string_view op;  // known operation; empty = none
     int32_t layer = -1;
     LevelPhase phase = LevelPhase::kNone;
-    StringId own;  // innermost label of the user's own; none
+    StringId own;             // innermost label of the user's own; none
+    int32_t repetition = -1;  // of the labels that repeat layer by layer, which one it lies in
   };
   Place at(ThreadId thread, int64_t time_ns) const;
+  // What the labels that repeat layer by layer are called, "block of 10 labels"; empty = none do.
+  const std::string& block() const { return block_; }
   // The same on the thread that has most labels: what the user's code was doing when another
   // thread (autograd's) launched.
   Place on_main_thread(int64_t time_ns) const { return at(main_thread_, time_ns); }
@@ -50,11 +53,14 @@ class Labels {
 
  private:
   void drop_wide_labels(const Trace& trace, const Links& links);
+  void find_repetitions(const Trace& trace, const Windows& windows);
 
   NestedSpans spans_;
   ThreadId main_thread_;
-  std::vector<LabelFacts> facts_;  // per distinct name
-  std::vector<uint32_t> fact_of_;  // per StringId
+  std::vector<LabelFacts> facts_;    // per distinct name
+  std::vector<uint32_t> fact_of_;    // per StringId
+  std::vector<int32_t> repetition_;  // per span; empty = none
+  std::string block_;
 };
 
 }  // namespace assay

@@ -227,7 +227,7 @@ class Placer {
         kernels_(given_or_built_in(options.kernels, trace.strings, trace.activities.name)),
         rules_(options.rules),
         explain_(options.explain),
-        labels_(trace, links),
+        labels_(trace, links, windows),
         modules_(trace),
         forward_links_(trace),
         units_(trace, links, windows.windows.size()),
@@ -446,6 +446,7 @@ Place Placer::place_forward(const HostPoint& point) {
     place.by = PlacedBy::kLabel;
   }
   if (label.layer >= 0) place.layer = stacks_.pack("", label.layer);
+  if (place.layer < 0) place.layer = stacks_.pack(labels_.block(), label.repetition);
   const auto slot = point.op ? op_slots_.find(units_.unit_of(point.op).value) : op_slots_.end();
   const bool repeats = slot != op_slots_.end() && place.layer < 0;
   if (!label.op.empty() || (by_module && !repeats)) return place;
@@ -490,9 +491,11 @@ Place Placer::place_backward(const HostPoint& point, OpId node) {
     place.by = found.by;
   } else if (label.own) {
     place.op = names_.id(trace_.text(label.own));
+    place.layer = stacks_.pack(labels_.block(), label.repetition);
     place.by = PlacedBy::kLabel;
   } else if (const Labels::Place main = labels_.on_main_thread(point.time_ns); main.own) {
     place.op = names_.id(trace_.text(main.own));
+    place.layer = stacks_.pack(labels_.block(), main.repetition);
     place.by = PlacedBy::kLabel;
   } else if (facts_of(node).backward && !facts_of(node).engine) {
     place.op = names_.id(trace_.text(trace_.ops.name[node.index()]));
@@ -1082,6 +1085,9 @@ Placements Placer::place_all() {
     }
   } else if (!modules_.layer_class().empty()) {
     stats_.layer_source = "module " + modules_.layer_class();
+  } else if (!result.stacks.empty() && !labels_.block().empty() &&
+             result.stacks.front().name == labels_.block()) {
+    stats_.layer_source = "repeating " + labels_.block();
   } else if (layers_recorded(result.rows)) {
     stats_.layer_source = result.stacks.front().name + ", as recorded into graphs";
   } else if (!block_words_.empty()) {

@@ -528,6 +528,39 @@ TEST(Place, LayersOfWhichAPartIsInGraphs) {
       << "where nothing trains, a layer has one phase";
 }
 
+// Two steps of five times three labels of a person's own.
+std::map<std::string, Placed> labelled(const std::vector<std::string>& labels) {
+  Timeline run;
+  for (int step = 0; step < 2; ++step) {
+    run.maker().annotation(1, "ProfilerStep#" + std::to_string(step), run.now(), 170);
+    run.launch("aten::embedding", "embed");
+    for (int l = 0; l < 5; ++l) {
+      for (const std::string& label : labels) {
+        run.maker().annotation(1, label, run.now(), 10);
+        run.launch("aten::a", (label + std::to_string(l)).c_str());
+      }
+    }
+    run.launch("aten::c", "head");
+  }
+  return place(run.maker().build());
+}
+
+TEST(Place, LabelsOfThePartsOfALayerRepeatLayerByLayer) {
+  const auto placed = labelled({"attn(F)", "dispatch(F)", "mlp(F)"});
+  for (int l = 0; l < 5; ++l) {
+    EXPECT_EQ(placed.at("attn(F)" + std::to_string(l)).layer, l) << "in each step anew";
+    EXPECT_EQ(placed.at("mlp(F)" + std::to_string(l)).layer, l);
+  }
+  EXPECT_EQ(placed.at("attn(F)3").op, "attn(F)");
+  EXPECT_EQ(placed.at("attn(F)3").by, PlacedBy::kLabel);
+  EXPECT_EQ(placed.at("embed").layer, kNoLayer);
+  EXPECT_EQ(placed.at("head").layer, kNoLayer);
+  // Parts of an iteration that is accumulated are no parts of a layer.
+  const auto accumulated = labelled({"load", "loss of attention", "gradients"});
+  EXPECT_EQ(accumulated.at("gradients3").op, "gradients");
+  EXPECT_EQ(accumulated.at("gradients3").layer, kNoLayer);
+}
+
 TEST(Place, WithoutOperatorsACopyIsWhatItsNameSays) {
   const auto placed = [](bool operators) {
     TraceMaker maker;
