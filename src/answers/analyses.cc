@@ -17,9 +17,13 @@ WhatIf try_levers(const FlowModel& model, const Windows& windows, const FlowRepo
                   size_t together = 0, bool points = false) {
   std::vector<EditRequest> alone = work_edits(*model.run.trace, verdict);
   alone.insert(alone.end(), more.begin(), more.end());
-  return explore_edits(
-      model, windows, report,
-      {.edits = {}, .alone = alone, .joint = false, .together = together, .points = points});
+  return explore_edits(model, windows, report,
+                       {.edits = {},
+                        .alone = alone,
+                        .joint = false,
+                        .reach = points,
+                        .together = together,
+                        .points = points});
 }
 
 }  // namespace

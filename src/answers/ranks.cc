@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -142,6 +143,15 @@ Result<Answer> answer_traces(const TraceRequest& request, const std::string& tit
   if (conclude) conclude(set.document);
   const bool data_lost = set.data_lost || has_losses(set.document.import_log);
   return Answer{std::move(set.document), data_lost};
+}
+
+void put_first(std::vector<std::string> words, std::vector<Section> sections, Document& document) {
+  document.verdict.insert(document.verdict.begin(), std::make_move_iterator(words.begin()),
+                          std::make_move_iterator(words.end()));
+  // Behind the table of all ranks, before what they rest on.
+  const auto behind_first = document.sections.begin() + (document.sections.empty() ? 0 : 1);
+  document.sections.insert(behind_first, std::make_move_iterator(sections.begin()),
+                           std::make_move_iterator(sections.end()));
 }
 
 }  // namespace assay

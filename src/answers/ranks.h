@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "answers/answer.h"
 #include "answers/inputs/traces.h"
@@ -20,5 +21,9 @@ using Analyze = std::function<Result<TraceContent>(const LoadedTrace&)>;
 Result<Answer> answer_traces(const TraceRequest& request, const std::string& title,
                              const Analyze& analyze,
                              const std::function<void(Document&)>& conclude = {});
+
+// What ranks say together goes before what is said of their set: words before its words, sections
+// behind the table of all ranks, before what they rest on.
+void put_first(std::vector<std::string> words, std::vector<Section> sections, Document& document);
 
 }  // namespace assay

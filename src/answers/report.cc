@@ -191,9 +191,7 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
                                     RankLevels* outline, RankFlow* flow) {
   ASSAY_TRY_ASSIGN(Findings found, find_everything(request, loaded, outline, flow != nullptr));
   if (flow != nullptr) {
-    *flow = {found.analyses.flow.total, found.analyses.verdict.bound,
-             *std::move(found.analyses.flow.rank_graph),
-             host_spells(loaded.trace, found.analyses.flow)};
+    *flow = make_rank_flow(loaded.trace, found.analyses.flow, found.analyses.verdict.bound);
   }
   const LaunchReport& launch = found.analyses.launch;
   const FlowAnswer answer{loaded.trace, found.analyses.flow, found.analyses.verdict,
@@ -300,14 +298,9 @@ void conclude_job(const std::vector<RankLevels>& outlines, std::vector<RankFlow>
   const JobFlow flow(std::move(flows));
   std::vector<std::string> words = job_flow_words(flow);
   for (std::string& text : job_words(job)) words.push_back(std::move(text));
-  document.verdict.insert(document.verdict.begin(), std::make_move_iterator(words.begin()),
-                          std::make_move_iterator(words.end()));
-  // Behind the table of all ranks, before what they rest on.
   std::vector<Section> sections = job_flow_sections(flow);
   sections.push_back(job_section(job));
-  const auto behind_first = document.sections.begin() + (document.sections.empty() ? 0 : 1);
-  document.sections.insert(behind_first, std::make_move_iterator(sections.begin()),
-                           std::make_move_iterator(sections.end()));
+  put_first(std::move(words), std::move(sections), document);
   if (shown == nullptr) return;
   document.answer = job_answer(job, flow, *shown);
   document.parts_order = telling_order(*shown, late_ranks(flow));

@@ -1,6 +1,9 @@
 #include "answers/whatif.h"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "answers/inputs/facts.h"
@@ -10,6 +13,7 @@
 #include "flow/whatif.h"
 #include "ingest/text/csv_table.h"
 #include "records/setting_lines.h"
+#include "report/flow/job.h"
 #include "report/flow/section.h"
 #include "report/flow/whatif.h"
 #include "report/run/section.h"
@@ -61,6 +65,39 @@ Result<FrozenGain> prediction_of(const LoadedTrace& loaded, const FlowReport& re
   return prediction;
 }
 
+// What several traces say together, where they are ranks of one job that meet.
+class RanksTogether {
+ public:
+  static Result<RanksTogether> of(TraceRequest& request) {
+    ASSAY_TRY_ASSIGN(request.files, input_files(request.inputs, request.listener));
+    return RanksTogether(request.files.size() > 1);
+  }
+
+  FlowOptions options(const LoadedTrace& loaded) const {
+    return {.rank_graph = several_, .windows = &loaded.windows};
+  }
+  void add(const LoadedTrace& loaded, FlowReport& report, BoundBy bound) {
+    if (!several_) return;
+    const std::optional<int64_t> rank = loaded.trace.distributed.rank;
+    twice_ |= rank && !ranks_.insert(*rank).second;
+    flows_.push_back(make_rank_flow(loaded.trace, report, bound));
+  }
+  // Nothing where they are no ranks, or met nowhere.
+  std::optional<JobFlow> take() {
+    if (flows_.size() < 2 || twice_) return std::nullopt;
+    JobFlow flow(std::move(flows_));
+    return flow.job.aligned() ? std::optional(std::move(flow)) : std::nullopt;
+  }
+
+ private:
+  explicit RanksTogether(bool several) : several_(several) {}
+
+  bool several_ = false;
+  bool twice_ = false;  // one rank: other runs
+  std::set<int64_t> ranks_;
+  std::vector<RankFlow> flows_;
+};
+
 Section run_trust(const LoadedTrace& loaded) {
   return trust_section(all_notes(loaded.trace.log, {kernel_notes(loaded.trace, *loaded.kernels)}));
 }
@@ -84,14 +121,18 @@ Result<RoofOfRequest> roof_of_request(const WhatIfRequest& request, TraceRequest
 
 Result<TraceContent> whatif_content(const WhatIfRequest& request,
                                     const std::vector<EditRequest>& edits,
-                                    const RoofOfRequest& roof, const LoadedTrace& loaded) {
+                                    const RoofOfRequest& roof, RanksTogether& ranks,
+                                    const LoadedTrace& loaded) {
   PhaseClock clock(request.traces.listener);
   const FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
-  const FlowReport report = make_flow_report(model, {.captures = roof.captured});
+  FlowOptions options = ranks.options(loaded);
+  options.captures = roof.captured;
+  FlowReport report = make_flow_report(model, options);
   if (request.captures.empty()) tell_recordings(report.replays, request.traces.listener);
   clock.mark("flow");
   std::vector<EditRequest> alone;
-  if (edits.empty()) alone = work_edits(loaded.trace, judge_flow(loaded.trace, report, {}));
+  const FlowVerdict verdict = judge_flow(loaded.trace, report, {});
+  if (edits.empty()) alone = work_edits(loaded.trace, verdict);
   const WhatIf found = explore_edits(
       model, loaded.windows, report,
       {.edits = edits, .alone = alone, .roof = {&roof.facts, request.device, &report.replays}});
@@ -107,6 +148,7 @@ Result<TraceContent> whatif_content(const WhatIfRequest& request,
                         ? whatif_words(answer)
                         : std::vector<std::string>{no_kernels_words(loaded.trace)};
   content.sections = {whatif_section(answer), run_trust(loaded)};
+  ranks.add(loaded, report, verdict.bound);
   return content;
 }
 
@@ -133,10 +175,11 @@ Result<TraceContent> score_content(const FrozenGain& prediction, const LoadedTra
   return content;
 }
 
-Result<TraceContent> why_content(const TraceRequest& request, const LoadedTrace& loaded) {
+Result<TraceContent> why_content(const TraceRequest& request, RanksTogether& ranks,
+                                 const LoadedTrace& loaded) {
   PhaseClock clock(request.listener);
   const FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
-  const FlowReport report = make_flow_report(model, {});
+  FlowReport report = make_flow_report(model, ranks.options(loaded));
   const FlowVerdict verdict = judge_flow(loaded.trace, report, {});
   clock.mark("flow");
   const FlowAnswer answer{loaded.trace, report, verdict};
@@ -151,6 +194,7 @@ Result<TraceContent> why_content(const TraceRequest& request, const LoadedTrace&
     content.sections.push_back(path_section(path));
   }
   content.sections.push_back(run_trust(loaded));
+  ranks.add(loaded, report, verdict.bound);
   return content;
 }
 
@@ -188,8 +232,14 @@ Result<Answer> answer_whatif(const WhatIfRequest& request) {
       return edit.kind == EditKind::kRoof;
     });
     ASSAY_TRY_ASSIGN(const RoofOfRequest roof, roof_of_request(request, traces));
-    return answer_traces(traces, "What if", [&](const LoadedTrace& loaded) {
-      return whatif_content(request, edits, roof, loaded);
+    ASSAY_TRY_ASSIGN(RanksTogether ranks, RanksTogether::of(traces));
+    const auto analyze = [&](const LoadedTrace& loaded) {
+      return whatif_content(request, edits, roof, ranks, loaded);
+    };
+    return answer_traces(traces, "What if", analyze, [&ranks](Document& document) {
+      const std::optional<JobFlow> job = ranks.take();
+      if (!job) return;
+      put_first(blame_lever_words(*job), {job_flow_sections(*job).back()}, document);
     });
   }
   ASSAY_TRY_ASSIGN(const std::string text, read_text_file(request.score));
@@ -204,9 +254,15 @@ Result<Answer> answer_whatif(const WhatIfRequest& request) {
   });
 }
 
-Result<Answer> answer_why(const TraceRequest& request) {
-  return answer_traces(request, "Why", [&request](const LoadedTrace& loaded) {
-    return why_content(request, loaded);
+Result<Answer> answer_why(const TraceRequest& asked) {
+  TraceRequest request = asked;
+  ASSAY_TRY_ASSIGN(RanksTogether ranks, RanksTogether::of(request));
+  const auto analyze = [&](const LoadedTrace& loaded) {
+    return why_content(request, ranks, loaded);
+  };
+  return answer_traces(request, "Why", analyze, [&ranks](Document& document) {
+    const std::optional<JobFlow> job = ranks.take();
+    if (job) put_first(job_flow_words(*job), job_flow_sections(*job), document);
   });
 }
 

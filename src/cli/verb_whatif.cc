@@ -72,10 +72,9 @@ void add_whatif_verb(Verb& app, int& exit_code) {
   sub.option("--edit", verb->edits,
              "a change to replay, once per change: sync[:CALL], input, alloc, warm, host[=F], "
              "pauses, roof[:OP], faster_cpu[=F], kernel:NAME[=F], family:KIND[=F], op:NAME[=F], "
-             "frame:NAME[=F], call:NAME[=F], copies, comm, cuda_graph, attention, fuse:A+B; names "
-             "take * and ?, F is what is left of the time (of faster_cpu the speed); without any, "
-             "every lever "
-             "that applies")
+             "frame:NAME[=F], call:NAME[=F], copies, comm, cuda_graph, attention, fuse:A+B, skew; "
+             "names take * and ?, F is what is left of the time (of faster_cpu the speed); without "
+             "any, every lever that applies")
       .one_per_mention()
       .called("EDIT");
   sub.option("--edits", verb->edits_file, "a file of edits, one a line").called("FILE");

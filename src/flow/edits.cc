@@ -47,6 +47,7 @@ constexpr std::array<EditForm, kEditKinds> kForms = {{
     {EditKind::kFuse, "fuse", true, false, "fuse:A+B[+C]"},
     {EditKind::kRoof, "roof", true, false, "roof[:OP]"},
     {EditKind::kAttention, "attention", false, false, "attention"},
+    {EditKind::kSkew, "skew", false, false, "skew"},
 }};
 constexpr double kUsualFasterCpu = 1.3;
 
@@ -241,6 +242,9 @@ Edit EditMaker::make(const EditRequest& request) const {
       break;
     case EditKind::kAttention:
       make_attention(edit);
+      break;
+    case EditKind::kSkew:
+      edit.refusal = EditRefusal::kNeedsRanks;
       break;
   }
   if (edit.affected == 0 && edit.refusal == EditRefusal::kNone)

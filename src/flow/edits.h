@@ -36,8 +36,9 @@ enum class EditKind : uint8_t {
   kFuse,       // a chain of kernels becomes one
   kRoof,       // operators as fast as the device could be, by their shapes
   kAttention,  // attention of several kernels becomes one
+  kSkew,  // all ranks come to a collective when the middle one does: of a job, of no rank alone
 };
-constexpr size_t kEditKinds = 18;
+constexpr size_t kEditKinds = 19;
 
 struct EditRequest {
   EditKind kind = EditKind::kSync;

@@ -227,17 +227,39 @@ FlowFloors floors_at(const FlowFloors& floors, int64_t FlowFloor::* end) {
   return moved;
 }
 
-void widen_gains(const FlowModel& model, const Explorer& explorer, WhatIf& found) {
+std::vector<const Edit*> edits_of(const WhatIf& found, const std::vector<size_t>& levers) {
+  std::vector<const Edit*> edits;
+  for (const size_t i : levers) edits.push_back(&found.levers[i].edit);
+  return edits;
+}
+
+// Its own factor is the lever itself.
+void widen_points(const FlowGraph& graph, const Explorer& explorer, const EditMaker& maker,
+                  TriedLever& lever) {
+  for (GainAt& point : lever.points) {
+    if (point.request.factor == lever.edit.request.factor) {
+      point.gain = lever.alone;
+    } else {
+      const Edit edit = maker.make(point.request);
+      explorer.widen(graph, {&edit}, point.gain);
+    }
+  }
+}
+
+// least_ns: of levers that give less alone nothing more is found out.
+void widen_gains(const FlowModel& model, const Explorer& explorer, const EditMaker& maker,
+                 int64_t least_ns, WhatIf& found) {
   for (const auto end : {&FlowFloor::low_ns, &FlowFloor::high_ns}) {
     const FlowGraph graph = make_flow_graph(model.run, floors_at(model.run.floors, end));
     for (TriedLever& lever : found.levers) {
-      if (lever.edit.refusal == EditRefusal::kNone) {
-        explorer.widen(graph, {&lever.edit}, lever.alone);
-      }
+      if (lever.edit.refusal != EditRefusal::kNone || lever.alone.run_ns < least_ns) continue;
+      explorer.widen(graph, {&lever.edit}, lever.alone);
+      widen_points(graph, explorer, maker, lever);
     }
-    std::vector<const Edit*> joint;
-    for (const size_t i : found.order) joint.push_back(&found.levers[i].edit);
-    explorer.widen(graph, joint, found.joint);
+    for (TogetherGain& set : found.together) {
+      explorer.widen(graph, edits_of(found, set.levers), set.gain);
+    }
+    if (!found.order.empty()) explorer.widen(graph, edits_of(found, found.order), found.joint);
   }
 }
 
@@ -246,14 +268,11 @@ std::vector<TogetherGain> all_sets(const Explorer& explorer, const WhatIf& found
   std::vector<TogetherGain> sets;
   for (size_t mask = 1; mask < size_t{1} << levers.size(); ++mask) {
     TogetherGain set;
-    std::vector<const Edit*> edits;
     for (size_t i = 0; i < levers.size(); ++i) {
-      if ((mask >> i & 1) == 0) continue;
-      set.levers.push_back(levers[i]);
-      edits.push_back(&found.levers[levers[i]].edit);
+      if ((mask >> i & 1) != 0) set.levers.push_back(levers[i]);
     }
-    if (edits.size() < 2) continue;
-    set.run_ns = explorer.run_gain(edits);
+    if (set.levers.size() < 2) continue;
+    set.gain = explorer.gain(edits_of(found, set.levers));
     sets.push_back(std::move(set));
   }
   return sets;
@@ -293,13 +312,13 @@ std::vector<GainAt> points_of(const Explorer& explorer, const EditMaker& maker,
   for (const double factor : factors_of(lever.edit.request)) {
     EditRequest request = lever.edit.request;
     if (factor == request.factor) {
-      points.push_back({request, lever.edit.predicted, lever.alone.run_ns});
+      points.push_back({request, lever.edit.predicted, lever.alone});
       continue;
     }
     request.factor = factor;
     const Edit edit = maker.make(request);
     if (edit.refusal != EditRefusal::kNone) return {};
-    points.push_back({request, edit.predicted, explorer.run_gain({&edit})});
+    points.push_back({request, edit.predicted, explorer.gain({&edit})});
   }
   return points;
 }
@@ -424,9 +443,11 @@ WhatIf explore_edits(const FlowModel& model, const Windows& iterations, const Fl
     if (options.points && told) lever.points = points_of(explorer, maker, lever);
   }
   found.together = all_sets(explorer, found, best_alone(found, least_ns, options.together));
-  if (!options.joint) return found;
-  find_order(explorer, asked ? 0 : least_ns, found);
-  widen_gains(model, explorer, found);
+  if (options.joint) find_order(explorer, asked ? 0 : least_ns, found);
+  found.reach = options.reach;
+  if (options.reach) {
+    widen_gains(model, explorer, maker, options.joint ? INT64_MIN : least_ns, found);
+  }
   return found;
 }
 

@@ -33,7 +33,7 @@ struct Gain {
   int64_t step_ns = 0;
   int64_t low_ns = 0;
   int64_t high_ns = 0;
-  // Of WhatIfOptions::joint; else both run_ns. What run_ns is between with usual times that the run
+  // Of WhatIfOptions::reach; else both run_ns. What run_ns is between with usual times that the run
   // does not tell at either end of where they may lie (FlowFloor::low_ns, high_ns); low_ns and
   // high_ns above reach as far. All told: run_ns.
   int64_t run_low_ns = 0;
@@ -44,7 +44,7 @@ struct Gain {
 struct GainAt {
   EditRequest request;
   bool predicted = false;  // as Edit::predicted
-  int64_t run_ns = 0;      // as Gain::run_ns
+  Gain gain;
 };
 
 struct TriedLever {
@@ -68,7 +68,7 @@ struct ReplayBar {
 // What several levers give together.
 struct TogetherGain {
   std::vector<size_t> levers;  // places in WhatIf::levers, ascending, two or more
-  int64_t run_ns = 0;          // as Gain::run_ns
+  Gain gain;
 };
 
 struct WhatIf {
@@ -85,12 +85,16 @@ struct WhatIf {
   ReplayBar path_before;  // the critical path to the last device work, from the begin of the window
   ReplayBar path_after;
   std::vector<TogetherGain> together;
+  bool reach = false;  // as WhatIfOptions::reach
 };
 
 struct WhatIfOptions {
   std::vector<EditRequest> edits;  // none: every lever that applies
   std::vector<EditRequest> alone;  // tried as well, and no part of the order
-  bool joint = true;  // also the order, joint gain, reach and what binds then; else each alone
+  bool joint = true;  // also the order, joint gain and what binds then; else each alone
+  // Also what gains lie between with other usual times: without `joint` of points, sets, and levers
+  // that give least_share.
+  bool reach = true;
   double least_share = 0.01;  // of the window; levers below it are not listed, asked ones are
   size_t together = 0;        // every set of so many levers that give most alone is tried
   RoofSources roof = {};      // of the edit "roof"

@@ -30,6 +30,26 @@ const ranks = [0, 1, 2].map((rank) => writeTrace(`rank${rank}.json`, steps()));
 run("report", ...ranks, "-o", path("ranks.html"));
 files.ranks = path("ranks.html");
 
+// What a text says a gain lies between, of an iteration and of the run, against what `assay whatif` tells of the same edits.
+const UNIT = { ns: 1, "\u00b5s": 1e3, ms: 1e6, s: 1e9 };
+const ends = (text) => [...text.matchAll(/(-?[\d.,]+)\s(ns|\u00b5s|ms|s)\b/g)].map(([, value, unit]) => Number(value.replace(",", "")) * UNIT[unit]);
+function checkBetween(text, told, runNs, what) {
+  const near = (a, b) => Math.abs(a - b) <= 0.006 * Math.max(Math.abs(b), 1e-4 * runNs);
+  const [first, run] = text.split("; of the run ");
+  if (/^in an iteration/i.test(first)) {
+    const [low, high] = ends(first);
+    check(near(low, told.low95_ns) && near(high, told.high95_ns), `${what}: ${first}, replayed ${told.low95_ns} to ${told.high95_ns}`);
+  } else {
+    check(/^(one run, no repeats|one iteration, no repeats|most of it in few of \d+ iterations)/i.test(first), `${what}: ${first}`);
+  }
+  const apart = (told.run_high_ns - told.run_low_ns) * 100 > runNs;
+  equal(run !== undefined, apart, `${what}: whether it lies between two, ${text}`);
+  if (run === undefined) return;
+  const [low, high] = ends(run);
+  check(near(low, told.run_low_ns) && near(high, told.run_high_ns), `${what}: ${run}, replayed ${told.run_low_ns} to ${told.run_high_ns}`);
+}
+const replayedGain = (trace, edits) => JSON.parse(run("whatif", trace, ...edits.flatMap((edit) => ["--edit", edit]), "--format", "json")).whatif.joint;
+
 const visible = (page) => page.locator(".lane-canvas").first().evaluate((canvas) => [Number(canvas.dataset.from), Number(canvas.dataset.to)]);
 const drawn = (page) => page.waitForFunction(() => document.querySelector(".lane-canvas")?.dataset.to !== undefined);
 const settled = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
@@ -104,6 +124,37 @@ await main({
     near(await after(), window - levers[0].gain_ns, "by the keyboard, the first alone");
     equal(said, [], "the console");
     await close();
+  },
+
+  async "says between what a gain lies, at each stop of a slider and of levers together"() {
+    for (const [name, trace] of [["example", EXAMPLE], ["steps", path("steps.json")]]) {
+      const { page, said, close } = await openReport(files[name], { width: 390, rooms: false });
+      const { levers, window_ns: window } = JSON.parse(run("report", trace, "--format", "json")).answer;
+      const said_of = (set) => page.locator(".together").innerText().then((text) => text.match(/\)\. (.*?)\.( One by one| More than|$)/)?.[1] ?? `nothing of ${set}`);
+      check(levers.length > 1, `${name}: ${levers.length} levers`);
+      checkBetween(await said_of("all"), replayedGain(trace, levers.map((lever) => lever.edit)), window, `${name}, all together`);
+      let stops = 0;
+      for (let i = 0; i < levers.length; ++i) {
+        const card = page.locator(".lever").nth(i);
+        const between = card.locator(".lever-between");
+        checkBetween(await between.innerText(), replayedGain(trace, [levers[i].edit]), window, `${name}, lever ${i + 1}`);
+        const slider = card.locator(".lever-slider");
+        if ((await slider.count()) === 0) continue;
+        await slider.focus();
+        await page.keyboard.press("Home");
+        equal(await between.isVisible(), false, `${name}, lever ${i + 1} as recorded`);
+        const lever = levers[i].edit.split("=")[0];
+        for (let place = 1; place <= Number(await slider.getAttribute("max")); ++place, ++stops) {
+          await page.keyboard.press("ArrowRight");
+          const words = await card.locator(".lever-words").innerText();
+          const factor = /^([\d.]+) times/.test(words) ? parseFloat(words) : words.startsWith("no time") ? 0 : parseFloat(words) / 100;
+          checkBetween(await between.innerText(), replayedGain(trace, [factor === 0 ? lever : `${lever}=${factor}`]), window, `${name}, lever ${i + 1}, ${words}`);
+        }
+      }
+      check(name !== "example" || stops > 0, "no slider of the example was moved");
+      equal(said, [], "the console");
+      await close();
+    }
   },
 
   async "has a slider for a lever that takes a factor, which stops at what was replayed"() {

@@ -17,7 +17,7 @@ import datasets
 
 BUDGET_S = 60        # after this no further trace is begun; small ones go first
 TOLD = {"at most", "predicted"}
-REFUSALS = {"model_error", "unexplained", "unlinked", "cold", "nothing", "few_iterations", "not_capturable", "varies", "in_graphs", "chain_varies", "no_shapes", "no_peaks", "no_operators"}
+REFUSALS = {"model_error", "unexplained", "unlinked", "cold", "nothing", "few_iterations", "not_capturable", "varies", "in_graphs", "chain_varies", "needs_ranks", "no_shapes", "no_peaks", "no_operators"}
 # Worked out with the prototype of the definition: ms per iteration, median of five, and its interval.
 KNOWN = {
     "old/v100_resnet50_2021-06.json.gz": {
@@ -131,6 +131,24 @@ def check_files(assay, path):
         same(f"{arguments}", words in run(assay, "whatif", path, *arguments, code=2), True)
 
 
+def check_job(assay, folder, strangers):
+    """Of the ranks of a job `why` and `whatif` tell first what `report` tells of all of them; of traces that met nowhere nothing."""
+    report = json.loads(run(assay, "report", folder, "--format", "json"))
+    for verb in ("why", "whatif"):
+        told = json.loads(run(assay, verb, folder, "--format", "json"))
+        same(f"blame of {verb}", told["blame"], report["blame"])
+        alone = json.loads(run(assay, verb, *strangers, "--format", "json"))
+        same(f"{verb} of strangers", ("blame" in alone, alone["verdict"], len(alone["ranks"])), (False, [], len(strangers)))
+    same("causes of why", json.loads(run(assay, "why", folder, "--format", "json"))["causes"], report["causes"])
+    answer = report["answer"]["levers"]
+    words = json.loads(run(assay, "whatif", folder, "--edit", "skew", "--format", "json"))
+    same("levers of the job", [f": {lever['title']}, {lever['grade']} " in text for lever, text in zip(answer, words["verdict"])], [True] * len(answer))
+    same("each rank alone", words["verdict"][-1].startswith("What follows is of each rank alone"), True)
+    for part in words["ranks"]:
+        same("skew", [lever["refused"] for lever in part["whatif"]["levers"]], ["needs_ranks"])
+        same("words of skew", part["verdict"][0], "None of these edits can be told.")
+
+
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("--assay", required=True)
@@ -151,6 +169,14 @@ def main():
             wrong += 1
             print(f"{name}: {problem!r}")
         done += 1
+    job = datasets.CORPUS / "kineto/multirank/megatron_tp8_a100"
+    if job.exists():
+        try:
+            check_job(options.assay, str(job), [str(datasets.CORPUS / "kineto/llm/mi300_bert_small.json.gz"),
+                                                str(datasets.CORPUS / "kineto/vision/h100_nsfw_vit.json.gz")])
+        except (AssertionError, KeyError, ValueError) as problem:
+            wrong += 1
+            print(f"{job.name}: {problem!r}")
     print(f"whatif: {done} traces, {wrong} wrong{'' if files else '; without the files'}")
     sys.exit(1 if wrong else 0 if done else 77)
 

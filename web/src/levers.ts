@@ -37,11 +37,11 @@ export class LeversOn {
     return this.place(lever) === ownPlace(this.levers[lever]!);
   }
   // What it says where it stands: gain, grade, edit.
-  at(lever: number): { gain_ns: number; grade: string; edit: string; words: string } {
+  at(lever: number): { gain_ns: number; grade: string; edit: string; words: string; between: string } {
     const own = this.levers[lever]!;
     const place = this.place(lever);
     if (own.points.length === 0) return { ...own, words: "" };
-    return place === 0 ? { gain_ns: 0, grade: "", edit: "", words: "as recorded" } : own.points[place - 1]!;
+    return place === 0 ? { gain_ns: 0, grade: "", edit: "", words: "as recorded", between: "" } : own.points[place - 1]!;
   }
   set(lever: number, setting: Partial<Setting>): void {
     Object.assign(this.settings[lever]!, setting);
@@ -70,16 +70,18 @@ function togetherWords(answer: Answer, on: LeversOn, chosen: number[]): string {
   const which = chosen.length === 1 ? "This alone" : chosen.length === 2 ? "Both together" : `All ${chosen.length} together`;
   const set = answer.together.find((one) => one.levers.join() === chosen.join());
   const isOwn = chosen.every((i) => on.isOwn(i));
-  const gain = chosen.length === 1 ? on.at(chosen[0]!).gain_ns : isOwn ? set?.gain_ns : undefined;
-  if (gain === undefined) {
+  const replayed = chosen.length === 1 ? on.at(chosen[0]!) : isOwn ? set : undefined;
+  if (replayed === undefined) {
     return `${which}: not replayed in this page. To replay it: assay whatif FILE ${chosen.map((i) => `--edit '${on.at(i).edit}'`).join(" ")}`;
   }
+  const gain = replayed.gain_ns;
+  const between = replayed.between ? ` ${replayed.between.charAt(0).toUpperCase()}${replayed.between.slice(1)}.` : "";
   const sum = chosen.reduce((ns, i) => ns + on.at(i).gain_ns, 0);
   const least = answer.window_ns / 1000;
   const apart = sum - gain > least ? ` One by one they would sum to ${time(sum)}.`
     : gain - sum > least ? ` More than the ${time(sum)} one by one: each hides behind the other.` : "";
   const grade = chosen.every((i) => on.at(i).grade === "predicted") ? "predicted" : "at most";
-  return `${which}: ${time(answer.window_ns)} becomes ${time(answer.window_ns - gain)} (\u2212${share(gain, answer.window_ns)}, ${grade}).${apart}`;
+  return `${which}: ${time(answer.window_ns)} becomes ${time(answer.window_ns - gain)} (\u2212${share(gain, answer.window_ns)}, ${grade}).${between}${apart}`;
 }
 
 function leverSwitch(lever: Lever, place: number, on: LeversOn): HTMLElement {
@@ -120,6 +122,17 @@ function leverGain(answer: Answer, place: number, on: LeversOn): HTMLElement {
   return gain;
 }
 
+function leverBetween(place: number, on: LeversOn): HTMLElement {
+  const words = h("p", { class: "lever-between" });
+  const paint = () => {
+    words.replaceChildren(h("span", {}, ...sentence(on.at(place).between)));
+    words.hidden = on.at(place).between === "";
+  };
+  on.onChange(paint);
+  paint();
+  return words;
+}
+
 // counted: the levers that the line speaks of.
 function togetherLine(answer: Answer, on: LeversOn, counted: number[]): HTMLElement {
   const words = h("span");
@@ -137,6 +150,7 @@ function leverCard(answer: Answer, place: number, on: LeversOn, hasSwitch: boole
       h("span", { class: "lever-number" }, String(place + 1)),
       h("span", { class: "lever-title" }, ...sentence(lever.title)),
       leverGain(answer, place, on)),
+    leverBetween(place, on),
     leverSlider(lever, place, on),
     lever.code ? (isCode(lever.code) ? codeBox([lever.code]) : h("p", {}, ...sentence(lever.code))) : null);
 }

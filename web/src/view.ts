@@ -141,12 +141,13 @@ export interface Lever {
   gain_ns: number;
   share: number;
   grade: string;
+  between: string; // between what the gain lies, or that it is not known
   // Where on the timeline it acts: states that it shortens, or kernels by what they are or by name.
   states: string[];
   kernel_kind: string;
   kernel_name: string;
   edit: string; // as `assay whatif --edit` takes it
-  points: { edit: string; words: string; gain_ns: number; grade: string }[]; // to other factors, and to its own
+  points: { edit: string; words: string; gain_ns: number; grade: string; between: string }[]; // to other factors, and to its own
 }
 
 // What a reader sees first (src/report/document/short_answer.h).
@@ -158,7 +159,7 @@ export interface Answer {
   total_ns: number;
   causes: { key: string; word: string; ns: number }[];
   levers: Lever[];
-  together: { levers: number[]; gain_ns: number }[];
+  together: { levers: number[]; gain_ns: number; between: string }[];
   notes: { head: string; lines: string[]; code: boolean }[];
   ranks: RankStrip[];
   strip_ns: number; // what their bins span; 0: each its own time

@@ -24,7 +24,8 @@ struct AnswerPoint {
   std::string edit;   // as `assay whatif --edit` takes it
   std::string words;  // "at 50 %", "1.5 times as fast"
   int64_t gain_ns = 0;
-  std::string grade;  // as of a lever
+  std::string grade;    // as of a lever
+  std::string between;  // as of a lever
 };
 
 struct AnswerLever {
@@ -32,8 +33,10 @@ struct AnswerLever {
   std::string title;  // what to do, at most some 45 characters
   std::string code;   // what to type or change, or why; may be empty
   int64_t gain_ns = 0;
-  double share = 0;       // of the window
-  std::string grade;      // "predicted", "at most" or "guess"
+  double share = 0;   // of the window
+  std::string grade;  // "predicted", "at most" or "guess"
+  // Between what the gain lies, in words, or that it is not known; empty: not asked for.
+  std::string between = {};
   std::string edit = {};  // what was replayed, as `assay whatif --edit` takes it; may be empty
   // Where on the timeline it acts: keys of the states that it shortens, or kernels by what they are
   // ("gemm"), or one kernel's name as the timeline has it. All empty: nowhere in particular.
@@ -47,6 +50,7 @@ struct AnswerLever {
 struct AnswerTogether {
   std::vector<size_t> levers;  // places in ShortAnswer::levers, ascending, two or more
   int64_t gain_ns = 0;
+  std::string between;  // as of a lever
 };
 
 // What stands in place of levers where nothing is decided: "seen", "likely", "record", "do".

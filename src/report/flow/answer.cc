@@ -22,6 +22,7 @@
 #include "report/flow/pauses.h"
 #include "report/flow/recipes.h"
 #include "report/flow/spoken.h"
+#include "report/flow/whatif.h"
 #include "trace/copy_way.h"
 
 namespace assay {
@@ -1094,7 +1095,9 @@ std::vector<AnswerTogether> sets_of(const WhatIf* tried, const std::vector<Answe
   };
   std::vector<AnswerTogether> sets;
   for (const TogetherGain& together : tried->together) {
-    AnswerTogether set{.levers = {}, .gain_ns = together.run_ns};
+    AnswerTogether set{.levers = {},
+                       .gain_ns = together.gain.run_ns,
+                       .between = between_words(together.gain, *tried)};
     for (const size_t lever : together.levers) set.levers.push_back(place_of(lever));
     std::sort(set.levers.begin(), set.levers.end());
     if (set.levers.back() < shown.size()) sets.push_back(std::move(set));
@@ -1117,11 +1120,22 @@ std::vector<AnswerPoint> points_of(const WhatIf* tried, const AnswerLever& card)
     for (const GainAt& point : lever.points) {
       points.push_back({.edit = edit_text(point.request),
                         .words = factor_words(point.request),
-                        .gain_ns = point.run_ns,
-                        .grade = point.predicted ? "predicted" : "at most"});
+                        .gain_ns = point.gain.run_ns,
+                        .grade = point.predicted ? "predicted" : "at most",
+                        .between = between_words(point.gain, *tried)});
     }
   }
   return points;
+}
+
+// Not of every lever there is a replay.
+std::string between_of(const WhatIf* tried, const AnswerLever& card) {
+  if (tried == nullptr || !tried->reach) return "";
+  for (const TriedLever& lever : tried->levers) {
+    const bool own = edit_text(lever.edit.request) == card.edit;
+    if (own) return between_words(lever.alone, *tried);
+  }
+  return "no interval is known";
 }
 
 }  // namespace
@@ -1163,7 +1177,10 @@ ShortAnswer short_answer(const FlowAnswer& answer, const std::vector<Lever>& lev
     if (card.levers.size() == kShown || (beside && card.levers.empty())) continue;
     card.levers.push_back(recipe_card(answer, lever));
   }
-  for (AnswerLever& lever : card.levers) lever.points = points_of(answer.tried, lever);
+  for (AnswerLever& lever : card.levers) {
+    lever.points = points_of(answer.tried, lever);
+    lever.between = between_of(answer.tried, lever);
+  }
   card.together = sets_of(answer.tried, card.levers);
   card.notes = Notes(answer).find();
   const Trust trust = trust_of(answer, evidence);

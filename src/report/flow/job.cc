@@ -608,6 +608,10 @@ Facts blame_facts(const JobBlame& blame, const Job& job) {
 
 }  // namespace
 
+RankFlow make_rank_flow(const Trace& trace, FlowReport& report, BoundBy bound) {
+  return {report.total, bound, *std::move(report.rank_graph), host_spells(trace, report)};
+}
+
 JobFlow::JobFlow(std::vector<RankFlow> flows)
     : job(graphs_of(flows)), rank_totals(totals_of(flows)) {
   rank_comm = split_communication(job);

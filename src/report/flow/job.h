@@ -24,6 +24,9 @@ struct RankFlow {
   std::vector<HostSpell> spells = {};
 };
 
+// report: made with FlowOptions::rank_graph, which it gives up.
+RankFlow make_rank_flow(const Trace& trace, FlowReport& report, BoundBy bound);
+
 struct JobFlow {
   explicit JobFlow(std::vector<RankFlow> flows);
 
@@ -46,6 +49,9 @@ std::vector<std::string> late_rank_words(const JobFlow& flow);
 // What blame knows that would change it: late ranks at their peers' pace, all at the middle one's,
 // links as fast as others, transfers that take no time; only what gives 1 % of the run or more.
 std::vector<AnswerLever> blame_levers(const JobFlow& flow);
+// The same in sentences, with what they are of and how they differ from levers of one rank. Nothing
+// where ranks could not be compared.
+std::vector<std::string> blame_lever_words(const JobFlow& flow);
 // The slow link that the answer names, and the transfers that stall now and then; null = none.
 const LinkClass* worst_link(const JobBlame& blame);
 const LinkClass* worst_slow_meetings(const JobBlame& blame);

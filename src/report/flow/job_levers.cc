@@ -20,6 +20,7 @@ namespace {
 
 constexpr int64_t kLeastPart = 100;  // a lever gives one in so many of the run
 constexpr int64_t kCommonPart = 10;  // and what none is to blame for one in so many
+constexpr const char* kBetween = "one run of all ranks, no repeats";
 constexpr size_t kNameRoom = 36;
 constexpr size_t kWhoRoom = 24;
 
@@ -46,7 +47,8 @@ class BlameLevers {
                        .code = std::move(code),
                        .gain_ns = gain_ns,
                        .share = share(gain_ns, blame_.makespan_ns),
-                       .grade = "at most"});
+                       .grade = "at most",
+                       .between = kBetween});
   }
 
   void add_hosts() {
@@ -65,7 +67,8 @@ class BlameLevers {
                  (hosts.on_device ? ", or share it" : ", share it, or do it while the GPUs work"),
          .gain_ns = hosts.wait_ns,
          .share = share(hosts.wait_ns, flow_.job.makespan_ns({})),
-         .grade = "at most"});
+         .grade = "at most",
+         .between = kBetween});
   }
 
   // Ranks on another device than all others.
@@ -229,5 +232,24 @@ std::string device_apart(const Job& job, const std::vector<uint32_t>& ranks) {
 }
 
 std::vector<AnswerLever> blame_levers(const JobFlow& flow) { return BlameLevers(flow).find(); }
+
+std::vector<std::string> blame_lever_words(const JobFlow& flow) {
+  if (!flow.job.aligned()) return {};
+  const std::vector<AnswerLever> levers = blame_levers(flow);
+  const std::string whole = format_ns(flow.blame.makespan_ns);
+  std::vector<std::string> words;
+  if (levers.empty()) {
+    words.push_back("Of the job, which takes " + whole +
+                    ", nothing that one rank does to others gives 1 %.");
+  }
+  for (const AnswerLever& lever : levers) {
+    words.push_back(fmt::format("Of the job, which takes {}: {}, {} {} ({}) less.", whole,
+                                lever.title, lever.grade, format_ns(lever.gain_ns),
+                                format_share(lever.share)));
+  }
+  words.emplace_back(
+      "What follows is of each rank alone: what it waits for from others stays as recorded.");
+  return words;
+}
 
 }  // namespace assay

@@ -101,6 +101,18 @@ std::string joined_words(const std::vector<std::string>& words) {
   return text;
 }
 
+// Of the run, with usual times that it does not tell.
+std::string reach(const Gain& gain) {
+  return format_ns(gain.run_low_ns) + " to " + format_ns(gain.run_high_ns) +
+         ", since little here tells how soon work follows work and calls return";
+}
+
+// Where most of a gain lies in few iterations, the median of all says nothing.
+bool in_most_iterations(const Gain& gain) {
+  const auto usual_ns = static_cast<int64_t>(gain.before.n) * std::max<int64_t>(gain.step_ns, 0);
+  return gain.before.n > 0 && gain.run_ns <= 2 * usual_ns;
+}
+
 // Whether usual times that the run does not tell move a gain by more than 1 % of it.
 bool lies_between(const Gain& gain, const WhatIf& found) {
   return (gain.run_high_ns - gain.run_low_ns) * 100 > found.run_ns;
@@ -150,14 +162,11 @@ class WhatIfWords {
       predicted = predicted && found_.levers[i].edit.predicted;
     }
     const Gain& joint = found_.joint;
-    // Where most of it lies in few iterations, the median of all says nothing.
-    const auto usual_ns =
-        static_cast<int64_t>(joint.before.n) * std::max<int64_t>(joint.step_ns, 0);
-    const bool steps = joint.before.n > 0 && joint.run_ns <= 2 * usual_ns;
+    const bool steps = in_most_iterations(joint);
     const int64_t before_ns = steps ? joint.before.median_ns : found_.run_ns;
     const int64_t after_ns = steps ? joint.after.median_ns : found_.run_ns - joint.run_ns;
     const int64_t gain_ns = steps ? joint.step_ns : joint.run_ns;
-    const std::string apart = !steps && lies_between(joint, found_) ? reach(joint) : "";
+    const std::string apart = !steps && lies_between(joint, found_) ? "; " + reach(joint) : "";
     std::string text = "With " + joined_words(with) + (steps ? " an iteration" : " the run") +
                        " takes " + format_ns(after_ns) + " instead of " + format_ns(before_ns) +
                        ": " + (predicted || !apart.empty() ? "" : "at most ") + format_ns(gain_ns) +
@@ -166,11 +175,6 @@ class WhatIfWords {
     return text +
            (joint.before.n < 2 ? ", one run, no repeats" : ", most of it in few iterations") +
            apart + ".";
-  }
-
-  static std::string reach(const Gain& gain) {
-    return "; " + format_ns(gain.run_low_ns) + " to " + format_ns(gain.run_high_ns) +
-           ", since little here tells how soon work follows work and calls return";
   }
 
   // What is told by itself and gives most.
@@ -193,9 +197,22 @@ class WhatIfWords {
     return may ? "For sure no lever" : "No lever";
   }
 
+  // Of edits that were asked for: those that are told, or change nothing that is there.
+  size_t known() const {
+    return static_cast<size_t>(
+        std::count_if(found_.levers.begin(), found_.levers.end(), [](const TriedLever& lever) {
+          return lever.edit.refusal == EditRefusal::kNone ||
+                 lever.edit.refusal == EditRefusal::kNothing;
+        }));
+  }
+
   std::string nothing() const {
+    if (answer_.asked && known() == 0) return "None of these edits can be told.";
     const TriedLever* alone = largest_alone();
-    std::string text = answer_.asked ? "These edits give nothing in this run"
+    const bool all = known() == found_.levers.size();
+    std::string text = answer_.asked ? (all ? "These edits give nothing in this run"
+                                            : "Those of these edits that can be told give nothing "
+                                              "in this run")
                        : alone == nullptr
                            ? no_lever() + " gives 1 % of this run"
                            : no_lever() + " but cheaper work gives 1 % of this run (" +
@@ -476,6 +493,8 @@ std::string edit_words(const Edit& edit, const Program& program) {
              " at its roof (boost clock)";
     case EditKind::kAttention:
       return "attention in one kernel that takes as long as its products";
+    case EditKind::kSkew:
+      return "no rank later than the middle one";
   }
   return "";
 }
@@ -514,7 +533,8 @@ std::string refusal_words(const Edit& edit, const FlowReport& report) {
     case EditRefusal::kChainVaries:
       return "the chain's first kernel is not always followed by the others";
     case EditRefusal::kNeedsRanks:
-      return "one rank says nothing about it; give all ranks";
+      return "one rank alone says nothing about it; give the folder of all ranks, of which "
+             "\"saved at the medians\" says it";
     case EditRefusal::kNoShapes:
       return "the work of no operator is known; record with record_shapes=True";
     case EditRefusal::kNoOperators:
@@ -523,6 +543,18 @@ std::string refusal_words(const Edit& edit, const FlowReport& report) {
       return "the trace does not name its GPU, or no published figures of it are known";
   }
   return "";
+}
+
+std::string between_words(const Gain& gain, const WhatIf& found) {
+  std::string words = "one run, no repeats";
+  if (gain.before.n == 1) {
+    words = repeats(gain);
+  } else if (in_most_iterations(gain)) {
+    words = "in an iteration " + repeats(gain);
+  } else if (gain.before.n > 1) {
+    words = "most of it in few of " + format_counted(gain.before.n, "iteration", "iterations");
+  }
+  return lies_between(gain, found) ? words + "; of the run " + reach(gain) : words;
 }
 
 std::vector<std::string> whatif_words(const WhatIfAnswer& answer) {

@@ -27,6 +27,10 @@ std::string refusal_words(const Edit& edit, const FlowReport& report);
 // "at most" or "predicted".
 std::string certainty_words(const Edit& edit);
 
+// Between what a gain lies, as far as the run tells: over its iterations, and with usual times
+// that it does not tell. found: made with WhatIfOptions::reach.
+std::string between_words(const Gain& gain, const WhatIf& found);
+
 // The answer: the step before and after, what binds then, how far the model can be trusted, what
 // is not told and why.
 std::vector<std::string> whatif_words(const WhatIfAnswer& answer);

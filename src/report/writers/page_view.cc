@@ -217,13 +217,15 @@ class ViewMaker {
         points.push_back({{"edit", text_json(point.edit)},
                           {"words", text_json(point.words)},
                           {"gain_ns", point.gain_ns},
-                          {"grade", point.grade}});
+                          {"grade", point.grade},
+                          {"between", text_json(point.between)}});
       }
       out["levers"].push_back({{"title", text_json(lever.title)},
                                {"code", text_json(lever.code)},
                                {"gain_ns", lever.gain_ns},
                                {"share", lever.share},
                                {"grade", lever.grade},
+                               {"between", text_json(lever.between)},
                                {"edit", text_json(lever.edit)},
                                {"points", std::move(points)},
                                {"states", lever.states},
@@ -232,7 +234,8 @@ class ViewMaker {
     }
     out["together"] = PageJson::array();
     for (const AnswerTogether& set : told->together) {
-      out["together"].push_back({{"levers", set.levers}, {"gain_ns", set.gain_ns}});
+      out["together"].push_back(
+          {{"levers", set.levers}, {"gain_ns", set.gain_ns}, {"between", text_json(set.between)}});
     }
     out["notes"] = PageJson::array();
     for (const AnswerNote& note : told->notes) {

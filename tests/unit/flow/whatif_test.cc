@@ -240,6 +240,35 @@ TEST(WhatIf, GainsLieBetweenWhereTheRunDoesNotTellUsualTimes) {
   EXPECT_EQ(frame.run_high_ns, 40000);
 }
 
+// What a slider stops at, and levers that are switched on together, lie between what they do when
+// they are asked for.
+TEST(WhatIf, PointsAndSetsHaveIntervalsOfTheirOwn) {
+  const Traced run = sync_run();
+  WhatIfOptions options;
+  options.joint = false;
+  options.points = true;
+  options.together = 2;
+  const WhatIf found = run.explore({"family:other", "frame:*step"}, options);
+  const auto same = [](const Gain& told, const Gain& asked) {
+    EXPECT_EQ(told.run_ns, asked.run_ns);
+    EXPECT_EQ(told.run_low_ns, asked.run_low_ns);
+    EXPECT_EQ(told.run_high_ns, asked.run_high_ns);
+  };
+  ASSERT_EQ(found.levers[0].points.size(), 5u);
+  for (const TriedLever& lever : found.levers) {
+    for (const GainAt& point : lever.points) {
+      SCOPED_TRACE(edit_text(point.request));
+      same(point.gain, run.explore({edit_text(point.request)}).levers[0].alone);
+    }
+  }
+  EXPECT_EQ(found.levers[0].points.back().gain.run_low_ns, 54000);
+  EXPECT_EQ(found.levers[1].points.back().gain.run_low_ns, 38000);
+  ASSERT_EQ(found.together.size(), 1u);
+  const Gain& both = run.explore({"family:other", "frame:*step"}).joint;
+  EXPECT_LT(both.run_low_ns, both.run_high_ns);
+  same(found.together[0].gain, both);
+}
+
 // Each kernel follows the one before 15 us later and nothing else: longer than is usual, and kept.
 TEST(WhatIf, UsualTimesBeyondTheUsualStay) {
   TraceMaker maker;
@@ -366,13 +395,13 @@ TEST(WhatIf, SetsOfTheBestLeversGiveWhatTheyGiveTogether) {
   const WhatIf found = sync_run().explore({"faster_cpu", "sync", "frame:*step", "input"}, options);
   ASSERT_EQ(found.together.size(), 1u);  // of the two that give most; none is refused
   EXPECT_EQ(found.together[0].levers, (std::vector<size_t>{1, 2}));
-  EXPECT_EQ(found.together[0].run_ns, 46500);
+  EXPECT_EQ(found.together[0].gain.run_ns, 46500);
   options.together = 3;
   const WhatIf more = sync_run().explore({"faster_cpu", "sync", "frame:*step", "input"}, options);
   ASSERT_EQ(more.together.size(), 4u);
   for (const TogetherGain& set : more.together) {
     for (const size_t lever : set.levers) {
-      EXPECT_GE(set.run_ns, more.levers[lever].alone.run_ns);
+      EXPECT_GE(set.gain.run_ns, more.levers[lever].alone.run_ns);
     }
   }
 }

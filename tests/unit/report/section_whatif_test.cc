@@ -74,6 +74,35 @@ TEST(WhatIfWords, NameWhatIsRefused) {
   EXPECT_EQ(words.back(), "Not told: input, since nothing in this run is of that kind or name.");
 }
 
+TEST(WhatIfWords, AnEditThatIsRefusedDoesNotGiveNothing) {
+  const Sample sample;
+  EXPECT_EQ(sample.words(sample.explore({"skew"})).at(0), "None of these edits can be told.");
+  EXPECT_EQ(sample.words(sample.explore({"input"})).at(0).substr(0, 38),
+            "These edits give nothing in this run: ");
+  EXPECT_EQ(sample.words(sample.explore({"skew", "input"})).at(0).substr(0, 66),
+            "Those of these edits that can be told give nothing in this run: Py");
+}
+
+TEST(WhatIfWords, SayBetweenWhatAGainLies) {
+  const Sample sample;
+  const WhatIf found = sample.explore({"frame:*step=0.5"});
+  Gain gain = found.levers[0].alone;
+  const std::string steps = "in an iteration 30.0 µs to 30.0 µs over 11 iterations";
+  EXPECT_EQ(between_words(gain, found), steps);
+  gain.run_low_ns -= 20'000;  // of a run of 1.14 ms
+  EXPECT_EQ(between_words(gain, found),
+            steps +
+                "; of the run 310 µs to 330 µs, since little here tells how soon work follows "
+                "work and calls return");
+  gain = found.levers[0].alone;
+  gain.run_ns *= 3;  // the usual iteration has little of it
+  EXPECT_EQ(between_words(gain, found), "most of it in few of 11 iterations");
+  gain.before.n = 1;
+  EXPECT_EQ(between_words(gain, found), "one iteration, no repeats");
+  gain.before.n = 0;
+  EXPECT_EQ(between_words(gain, found), "one run, no repeats");
+}
+
 TEST(WhatIfWords, RefuseARunThatTheModelDoesNotExplain) {
   Sample sample;
   sample.report.fit.model_error = -0.33;
