@@ -400,9 +400,10 @@ class Finder {
     find_excess();
     try_named_sets();
     find_common_gain();
-    const RankSet late = late_ranks();
+    const RankSet late = late_ranks(found_.excess_ns);
     if (!late.empty()) choose(late);
     if (found_.late && !stands_out(*found_.late)) found_.late.reset();
+    if (late.empty()) choose_hidden();
     if (found_.late) {
       explain(*found_.late);
     } else {
@@ -443,17 +444,42 @@ class Finder {
     edit.apart = true;
     const std::vector<int64_t> own = job_.ends_ns(edit);
     edit.work_ns.assign(job_.works(), -1);
-    peers_.for_each_alone([&](size_t w, int64_t median) { edit.work_ns[w] = median; });
+    std::vector<int64_t> host_ns(own.size(), 0);  // beyond the medians, summed
+    std::vector<int64_t> device_ns(own.size(), 0);
+    peers_.for_each_alone([&](size_t w, int64_t median) {
+      edit.work_ns[w] = median;
+      (name_of(w).host ? host_ns : device_ns)[job_.rank_of_work(w)] += job_.work(w).ns - median;
+    });
     const std::vector<int64_t> paced = job_.ends_ns(edit);
+    std::vector<int64_t> saved_ns;
     for (uint32_t r = 0; r < own.size(); ++r) {
-      std::vector<int64_t> peers;
-      for (uint32_t p = 0; p < own.size(); ++p) {
-        if (p != r && peers_.same_work(p, r)) peers.push_back(own[p] - paced[p]);
-      }
-      found_.peers.push_back(static_cast<uint32_t>(peers.size()));
-      const int64_t usual_ns = peers.empty() ? 0 : middle_of(std::move(peers));
-      found_.excess_ns.push_back(own[r] - paced[r] - std::max<int64_t>(usual_ns, 0));
+      saved_ns.push_back(own[r] - paced[r]);
+      side_ns_.push_back(std::max(host_ns[r], device_ns[r]));
     }
+    found_.excess_ns = beyond_peers(saved_ns);
+    side_ns_ = beyond_peers(side_ns_);
+    for (uint32_t r = 0; r < own.size(); ++r) {
+      found_.peers.push_back(static_cast<uint32_t>(values_of_peers(saved_ns, r).size()));
+    }
+  }
+
+  std::vector<int64_t> values_of_peers(const std::vector<int64_t>& values, uint32_t rank) const {
+    std::vector<int64_t> peers;
+    for (uint32_t p = 0; p < values.size(); ++p) {
+      if (p != rank && peers_.same_work(p, rank)) peers.push_back(values[p]);
+    }
+    return peers;
+  }
+
+  // Per rank, less what its peers have, in the middle.
+  std::vector<int64_t> beyond_peers(const std::vector<int64_t>& values) const {
+    std::vector<int64_t> beyond;
+    for (uint32_t r = 0; r < values.size(); ++r) {
+      std::vector<int64_t> peers = values_of_peers(values, r);
+      const int64_t usual_ns = peers.empty() ? 0 : middle_of(std::move(peers));
+      beyond.push_back(values[r] - std::max<int64_t>(usual_ns, 0));
+    }
+    return beyond;
   }
 
   // What all lose together, whoever is struck.
@@ -499,38 +525,51 @@ class Finder {
   // Of delays that strike at random some ranks have more than others: a set is late where it costs
   // nearly all that delays cost, or far more than as many ranks of all would.
   bool stands_out(const BlameSet& set) const {
-    constexpr double kNearlyAll = 0.8;
     constexpr double kTimesItsPart = 2;
     const auto common_ns = static_cast<double>(found_.common_gain_ns);
     const auto gain_ns = static_cast<double>(set.gain_ns);
     const double part =
         static_cast<double>(set.ranks.size()) / static_cast<double>(job_.ranks().size());
-    return gain_ns >= kNearlyAll * common_ns || gain_ns >= kTimesItsPart * part * common_ns;
+    return is_nearly_all(set) || gain_ns >= kTimesItsPart * part * common_ns;
+  }
+  bool is_nearly_all(const BlameSet& set) const {
+    constexpr double kNearlyAll = 0.8;
+    return static_cast<double>(set.gain_ns) >=
+           kNearlyAll * static_cast<double>(found_.common_gain_ns);
   }
 
-  RankSet by_excess() const {
-    RankSet ranks(found_.excess_ns.size());
+  static RankSet largest_first(const std::vector<int64_t>& values) {
+    RankSet ranks(values.size());
     std::iota(ranks.begin(), ranks.end(), 0u);
-    std::stable_sort(ranks.begin(), ranks.end(), [this](uint32_t a, uint32_t b) {
-      return found_.excess_ns[a] > found_.excess_ns[b];
-    });
+    std::stable_sort(ranks.begin(), ranks.end(),
+                     [&values](uint32_t a, uint32_t b) { return values[a] > values[b]; });
     return ranks;
   }
 
   void try_named_sets() {
-    const RankSet ranks = by_excess();
+    const RankSet ranks = largest_first(found_.excess_ns);
     for (size_t i = 0; i < ranks.size() && i < options_.alone; ++i) gain_of({ranks[i]});
     for (const auto& [set, name] : named_.all()) gain_of(set);
   }
 
   // Largest excess first. What a rank gives alone does not make it late: of delays that strike
   // everybody now and then each rank has its part.
-  RankSet late_ranks() const {
+  RankSet late_ranks(const std::vector<int64_t>& excess_ns) const {
     RankSet late;
-    for (const uint32_t r : by_excess()) {
-      if (matters(found_.excess_ns[r])) late.push_back(r);
+    for (const uint32_t r : largest_first(excess_ns)) {
+      if (matters(excess_ns[r])) late.push_back(r);
     }
     return late;
+  }
+
+  // A rank whose GPU is slow would be done as soon as its peers if its own host is slower still and
+  // it waited for nobody (or the other way round): where the others wait for it, it holds them up
+  // all the same. It must be nearly all that delays cost.
+  void choose_hidden() {
+    const RankSet hidden = late_ranks(side_ns_);
+    if (hidden.empty() || hidden.size() * 2 > job_.ranks().size()) return;
+    choose(hidden);
+    if (found_.late && !is_nearly_all(*found_.late)) found_.late.reset();
   }
 
   // The smallest set that gives nearly what all late ranks give; of equally small ones the best.
@@ -719,6 +758,8 @@ class Finder {
   const Peers peers_;
   const NamedSets named_;
   std::map<RankSet, int64_t> tried_;
+  // Per rank: what its host's or its device's own work, the larger one, is beyond its peers'.
+  std::vector<int64_t> side_ns_;
   JobBlame found_;
 };
 

@@ -51,6 +51,28 @@ TEST(Blame, TwoLateRanksThatHideEachOtherAreFoundTogether) {
   EXPECT_EQ(blame.host_gain_ns, 0);
 }
 
+// Rank 2's GPU takes 100 longer than 0's and 1's. Waiting for nobody it would be done as soon as
+// they, by its host, which works for 1000; but its GPU begins at 900, when rank 3 has fed all.
+TEST(Blame, AGpuThatIsSlowBesideASlowHostIsFound) {
+  JobMaker maker;
+  maker.add({3, 0, 0, 880, "feed"}).add({3, 0, 880, 900, "", "c0"});
+  for (const uint32_t r : {0u, 1u, 2u}) {
+    const int64_t done = r == 2 ? 1100 : 1000;
+    maker.add({r, 1, 0, 1000, "host"}).add({r, 0, 0, 900, "", "c0"});
+    maker.add({r, 0, 900, done, "mm"}).add({r, 0, done, 1120, "", "c1"});
+  }
+  const Job job = maker.build();
+  EXPECT_EQ(job.identity_errors(), 0u);
+  EXPECT_EQ(job.makespan_ns({}), 1120);
+  const JobBlame blame = find_blame(job);
+  EXPECT_EQ(blame.excess_ns[2], 0);
+  ASSERT_TRUE(blame.late);
+  EXPECT_EQ(blame.late->ranks, Ranks{2});
+  EXPECT_EQ(blame.late->gain_ns, 100);
+  ASSERT_FALSE(blame.parts.empty());
+  EXPECT_EQ(blame.parts[0].what.name, "mm");
+}
+
 // 0 -> 2 and 1 -> 3 by transfers of 20; only 2 and 3 all-reduce.
 JobMaker pipeline() {
   JobMaker maker;
