@@ -36,6 +36,8 @@ DATA = ROOT / "build/bench-data"
 BASE = CORPUS / "kineto/llm/h100_qwen1.5-0.5b.json.gz"
 FALLBACK = ROOT / "examples/h100_vit_inference.json.gz"
 LARGEST = CORPUS / "perf/DERIVED_concat4.json.gz"
+# One whose replays are told (of BASE too little work has a launch): three iterations of training.
+TOLD = CORPUS / "kineto/hta/a100_nccl_parser_r0of2.json.gz"
 RANKS = CORPUS / "kineto/multirank/megatron_tp8_a100"
 TABLE = CORPUS / "bench/argonne_All_results.csv"
 
@@ -269,6 +271,22 @@ class Bench:
         return [path.name, f"{events:,}", f"{summary['tables']['activities']:,}", f"{reading:.2f}", f"{graph:.2f}",
                 f"**{graph / reading:.2f}**", f"{graph / events * 1e6:.2f}", f"{whatif - why:.2f}"]
 
+    def levers(self, path, repeats):
+        """Processor time of what-if beyond `why`: one edit, all levers, and thirty edits with their order."""
+        thirty = [f"{edit}{digit}" for edit in ("faster_cpu=1.", "op:aten::*=0.", "kernel:*=0.") for digit in range(1, 10)]
+        thirty += ["sync", "copies", "comm"]
+        asked = {"why": [], "one": ["--edit", "sync"], "all": [], "thirty": [word for edit in thirty for word in ("--edit", edit)]}
+        seconds, levers = {}, 0
+        for what, words in asked.items():
+            command = [*self.one_core, self.assay, "why" if what == "why" else "whatif", path, *words, "--threads", "1",
+                       "--format", "json", "-o", DATA / "whatif.json"]
+            seconds[what] = statistics.median(cpu_seconds(command) for _ in range(1 if what == "thirty" else repeats))
+            if what == "all":
+                levers = len(json.loads((DATA / "whatif.json").read_text())["whatif"]["levers"])
+        rows = summary_of(self.assay, path)
+        return [path.name, f"{rows['rows']['events']:,}", f"{rows['tables']['activities']:,}",
+                *(f"{seconds[what] - seconds['why']:.2f}" for what in ("one", "all", "thirty")), str(levers)]
+
     def throughput(self, repeats):
         """Rows of (what, median processor seconds); predictions read a model file of the whole table."""
         model = DATA / "throughput_model.json"
@@ -341,6 +359,12 @@ def main():
           ["trace", "events", "activities", "reading", "graph, causes, path", "of reading", "per million events",
            "replays of all levers"],
           [bench.flow(path, max(3, options.repeats // 2)) for path in plain[1:]])
+
+    if TOLD.exists():
+        told = inflate(TOLD, DATA / "told.json")
+        table("Replays that are told, one core: processor seconds beyond `why`",
+              ["trace", "events", "activities", "one edit", "all levers", "30 edits in their order", "levers"],
+              [bench.levers(make_trace(bench.maker, told, f"told_{n}MB.json", n * MB), 3) for n in sizes[1:]])
 
     packed = [(plain[1], pack(plain[1], DATA / "replicated_100MB.json.gz"))]
     if LARGEST.exists():
