@@ -252,8 +252,8 @@ struct LevelsOptions {
   std::shared_ptr<const KernelNames> kernels = {};
   // Why the devices of this trace were idle, where it is known already; absent: found here.
   const std::vector<DeviceFlow>* flow = nullptr;
-  // Kernels whose evidence is wanted: a part of their names, or with * or ? a pattern of all of
-  // it; empty: none.
+  // Kernels whose evidence is wanted: a part of their names, recorded or as shown
+  // (describe_kernel), or with * or ? a pattern of all of it; empty: none.
   std::string explain = {};
   // Replays joined to recordings that were placed (levels/place.h); absent: by structure alone.
   const ReplayReport* replays = nullptr;

@@ -997,7 +997,10 @@ std::vector<PlacementEvidence> Placer::evidence_of(const Placements& placed) con
   std::unordered_map<uint32_t, bool> asked;                     // by name
   for (const KernelLevel& row : placed.rows) {
     const auto [name, added] = asked.try_emplace(row.kernel.value, false);
-    if (added) name->second = is_asked(trace_.text(row.kernel), explain_);
+    if (added) {
+      const std::string_view text = trace_.text(row.kernel);
+      name->second = is_asked(text, explain_) || is_asked(describe_kernel(text), explain_);
+    }
     if (!name->second) continue;
     const int32_t stack = stack_of(placed.stacks, row.layer);
     const Key key(row.kernel, row.op, row.phase, stack, row.by, row.unplaced);

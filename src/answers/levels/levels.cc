@@ -143,8 +143,7 @@ Status JobReader::add_evidence(const JobLevels& job) {
   if (evidence.empty()) {
     return Error{ErrorCode::kInvalidArgument,
                  "--explain-kernel " + request.explain +
-                     ": no device activity here has this in its name; the tree of assay levels "
-                     "names them",
+                     ": no kernel, copy or fill here has this in its name",
                  "", -1};
   }
   Document& document = answer.document;

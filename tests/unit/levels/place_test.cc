@@ -7,6 +7,7 @@
 
 #include "flow/replays.h"
 #include "flow/run.h"
+#include "kernels/name.h"
 #include "levels/forward_links.h"
 #include "levels/labels.h"
 #include "levels/mapping.h"
@@ -605,6 +606,23 @@ TEST(Place, KernelsTellTheirEvidence) {
   EXPECT_EQ(launched[0].dur_ns, 30);
   EXPECT_TRUE(evidence("flash*x").empty()) << "a pattern is of all of the name";
   EXPECT_TRUE(evidence("").empty());
+}
+
+TEST(Place, KernelsAreAskedForAsTheyAreShown) {
+  const std::string recorded =
+      "void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>>(int)";
+  const std::string shown = describe_kernel(recorded);
+  ASSERT_EQ(recorded.find(shown), std::string::npos);
+  TraceMaker maker;
+  maker.kernel(0, 7, recorded, 100, 50, 0);
+  const Trace trace = maker.build();
+  const Links links = link_trace(trace);
+  const Windows windows = find_iterations(trace, links);
+  for (const std::string& asked : {shown, std::string("AddFunctor<float>")}) {
+    LevelsOptions options;
+    options.explain = asked;
+    EXPECT_EQ(place_activities(trace, links, windows, options).evidence.size(), 1u) << asked;
+  }
 }
 
 TEST(Place, TrustTellsWhatRestsOnLikeness) {
