@@ -2,7 +2,7 @@
 """Random jobs with late ranks (random_jobs.py): `assay why` names the set that was made late, and what it costs within 5 % of what the job
 takes less without; where nobody is late it names nobody.
 
-  check_jobs.py --assay BINARY [--jobs 100] [--first 0] [--json FILE]
+  check_jobs.py --assay BINARY [--jobs 100] [--first 400] [--json FILE]
 
 A set that costs less than 2 % of the run is not judged: below 1 % nobody is to be named. Fails below 99 %.
 """
@@ -58,7 +58,7 @@ def main():
     options = argparse.ArgumentParser()
     options.add_argument("--assay", required=True)
     options.add_argument("--jobs", type=int, default=100)
-    options.add_argument("--first", type=int, default=0)
+    options.add_argument("--first", type=int, default=400)
     options.add_argument("--json")
     options = options.parse_args()
     rows = collections.defaultdict(collections.Counter)
