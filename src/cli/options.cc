@@ -246,10 +246,11 @@ void Verb::footer(const std::string& text) {
 }
 
 Verb& Verb::example(const std::string& command, const std::string& sentence) {
-  constexpr size_t kSentenceAt = 46;
+  constexpr size_t kExampleSentenceAt = 46;
   std::string line = command;
   if (!sentence.empty()) {
-    line += std::string(line.size() + 2 > kSentenceAt ? 2 : kSentenceAt - line.size(), ' ');
+    line += std::string(line.size() + 2 > kExampleSentenceAt ? 2 : kExampleSentenceAt - line.size(),
+                        ' ');
     line += sentence;
   }
   examples_.push_back(std::move(line));

@@ -58,8 +58,8 @@ double current_clock_mhz(const unsigned char* bytes) {
 }
 
 double socket_power_w(const unsigned char* bytes) {
-  constexpr uint32_t kMostWatts = 20'000;  // no socket comes near; no voltage in mV either
-  const auto told = [](uint32_t watts) { return watts > 0 && watts < kMostWatts; };
+  constexpr uint32_t kMostSocketWatts = 20'000;  // no socket comes near; no voltage in mV either
+  const auto told = [](uint32_t watts) { return watts > 0 && watts < kMostSocketWatts; };
   const auto first_of = [&told](uint32_t a, uint32_t b) {
     return told(a) ? a : told(b) ? b : GpuReading::kUnknown;
   };

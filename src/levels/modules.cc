@@ -123,7 +123,7 @@ void Modules::link_instances() {
 
 // A layer is the outermost module that has siblings of its class and modules inside.
 void Modules::find_layers() {
-  const auto is_layer = [this](const Instance& instance) {
+  const auto is_layer = [](const Instance& instance) {
     return instance.repeats && instance.has_children && !instance.container;
   };
   std::map<std::string_view, size_t> numbers;
