@@ -8,6 +8,7 @@
 
 #include "answers/inputs/facts.h"
 #include "answers/inputs/recordings.h"
+#include "answers/path_layers.h"
 #include "answers/ranks.h"
 #include "flow/verdict.h"
 #include "flow/whatif.h"
@@ -184,7 +185,9 @@ Result<TraceContent> why_content(const TraceRequest& request, RanksTogether& ran
   clock.mark("flow");
   const FlowAnswer answer{loaded.trace, report, verdict};
   const std::vector<PathSlice> slices = path_slices(model.run, model.graph, report.path);
-  const PathAnswer path{loaded.trace, report, path_parts(slices), path_ops(model.run, slices)};
+  ASSAY_TRY_ASSIGN(std::vector<NamedPathLayer> layers, path_layers(loaded, report, slices));
+  const PathAnswer path{loaded.trace, report, path_parts(slices), path_ops(model.run, slices),
+                        std::move(layers)};
   TraceContent content;
   content.verdict = flow_words(answer);
   content.sections = {causes_section(answer)};

@@ -51,6 +51,7 @@ class PathCutter {
     if (point.kind == PointKind::kWorkBegin || point.kind == PointKind::kWorkEnd) {
       const ActivityId activity = run_.works[point.row].activity;
       slice.source = RowSource::kActivity;
+      slice.activity = activity;
       slice.name = trace_.activities.name[activity.index()];
       slice.op = run_.links->activity_op[activity.index()];
       slice.work = run_.works[point.row].kind;
@@ -233,6 +234,40 @@ std::vector<PathOp> path_ops(const FlowRun& run, const std::vector<PathSlice>& s
   std::stable_sort(ops.begin(), ops.end(),
                    [](const PathOp& a, const PathOp& b) { return a.ns > b.ns; });
   return ops;
+}
+
+std::vector<PathLayer> sum_by_layer(const std::vector<PathSlice>& slices, const LayerOfRows& of) {
+  const size_t n = slices.size();
+  std::vector<int32_t> told(n, kPathLayerNotTold);
+  for (size_t i = 0; i < n; ++i) {
+    const PathSlice& slice = slices[i];
+    const bool work = slice.kind == PathPartKind::kWork && slice.activity;
+    if (work) told[i] = of.activity[slice.activity.index()];
+    if (!work && slice.op) told[i] = of.op[slice.op.index()];
+    if (told[i] == kPathLayerMixed) told[i] = kPathLayerNotTold;
+  }
+  // Per stretch the next one that is placed.
+  std::vector<int32_t> next(n, kPathLayerNotTold);
+  for (size_t i = n; i-- > 0;) {
+    const bool last = i + 1 == n;
+    next[i] = told[i] != kPathLayerNotTold ? told[i] : last ? kPathLayerNotTold : next[i + 1];
+  }
+  std::map<int32_t, PathLayer> by_layer;
+  int32_t before = kPathLayerNotTold;
+  for (size_t i = 0; i < n; ++i) {
+    if (told[i] != kPathLayerNotTold) before = told[i];
+    const int32_t number = before == next[i] ? before : kPathLayerNotTold;
+    PathLayer& layer = by_layer[number];
+    const int64_t ns = slices[i].span.end_ns - slices[i].span.start_ns;
+    layer.layer = number;
+    layer.ns += ns;
+    if (slices[i].kind == PathPartKind::kWork) layer.device_ns += ns;
+  }
+  std::vector<PathLayer> layers;
+  for (const auto& [number, layer] : by_layer) layers.push_back(layer);
+  std::stable_sort(layers.begin(), layers.end(),
+                   [](const PathLayer& a, const PathLayer& b) { return a.ns > b.ns; });
+  return layers;
 }
 
 }  // namespace assay

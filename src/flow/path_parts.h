@@ -32,8 +32,9 @@ struct PathSlice {
   FlowCause cause = FlowCause::kHostGap;  // of host time, latencies and returns
   WorkKind work = WorkKind::kCompute;     // of kWork
   RowSource source = RowSource::kNone;
-  StringId name = {};  // none where no row names it
-  OpId op = {};        // innermost operator behind it, or none
+  StringId name = {};        // none where no row names it
+  OpId op = {};              // innermost operator behind it, or none
+  ActivityId activity = {};  // of device work; else none
 };
 // "compute", "collective", "copy", a cause, "queue", "start".
 std::string_view path_slice_state(const PathSlice& slice);
@@ -59,5 +60,25 @@ struct PathOp {
   int64_t device_ns = 0;  // of it, device work
 };
 std::vector<PathOp> path_ops(const FlowRun& run, const std::vector<PathSlice>& slices);
+
+// Layers by number, or one of these.
+constexpr int32_t kPathLayerOutside = -1;
+constexpr int32_t kPathLayerNotTold = -2;
+constexpr int32_t kPathLayerMixed = -3;  // work of several layers below an operator
+struct LayerOfRows {
+  std::vector<int32_t> activity;  // by row
+  std::vector<int32_t> op;
+};
+
+// The path by layer. What no row places (an operator without work, host time between operators, a
+// wait) is a layer's where the nearest stretches that are placed before and after it are that
+// layer's, outside where both are; else between.
+struct PathLayer {
+  int32_t layer = kPathLayerNotTold;  // kPathLayerOutside; kPathLayerNotTold: between
+  int64_t ns = 0;
+  int64_t device_ns = 0;  // of it, device work
+};
+// Largest first; they sum to the makespan.
+std::vector<PathLayer> sum_by_layer(const std::vector<PathSlice>& slices, const LayerOfRows& of);
 
 }  // namespace assay

@@ -52,6 +52,11 @@ def check_why(assay, path):
     makespan = why["path"]["makespan_ns"]
     for table in ("causes", "parts", "ops"):
         same(f"path.{table}", sum(row["ns"] for row in why["path"][table]), makespan)
+    layers = why["path"]["layers"]
+    if layers:
+        same("path.layers", sum(row["ns"] for row in layers), makespan)
+        numbers = [row["layer"] for row in layers if row["layer"] is not None]
+        same("layers on the path, each once", sorted(set(numbers)), sorted(numbers))
 
 
 def check_whatif(assay, path, name):

@@ -107,7 +107,15 @@
   U(name, "outermost operator that the stretch lies in, or that launched the work") \
   U(ns, "its time on the path; the rows add up to `makespan_ns`") \
   R(path_device_ns, "device work", kNanoseconds, "of it, device work") \
-  R(path_host_ns, "the rest", kNanoseconds, "of it, host time, latencies and waits")
+  R(path_host_ns, "the rest", kNanoseconds, "of it, host time, latencies and waits") \
+  O("path.layers[]") \
+  U(name, "stack and number of the layer, as `levels` has them; what no row places is a layer's " \
+    "between two stretches of it, else `between layers`") \
+  U(layer, "its number; null outside and between") \
+  U(ns, "its time on the path; the rows add up to `makespan_ns`") \
+  U(of_path, "") \
+  U(path_device_ns, "") \
+  U(path_host_ns, "")
 
 // What if
 #define ASSAY_FLOW_WHATIF_RESULTS(R, U, O) \

@@ -697,6 +697,31 @@ Table path_ops_table(const PathAnswer& answer) {
   return table;
 }
 
+std::string layer_words(const NamedPathLayer& layer) {
+  if (layer.sum.layer == kPathLayerOutside) return "outside layers";
+  if (layer.sum.layer == kPathLayerNotTold) return "between layers";
+  return (layer.stack.empty() ? "" : layer.stack + ", ") + "layer " +
+         std::to_string(layer.sum.layer);
+}
+
+Table path_layers_table(const PathAnswer& answer) {
+  using Layer = NamedPathLayer;
+  const int64_t makespan_ns = answer.report.path.makespan_ns;
+  TableOf table(answer.layers, {.key = "layers",
+                                .title = "The critical path by layer",
+                                .show = shown_if(!answer.layers.empty())});
+  table.add(keys::name, layer_words, elastic())
+      .add(
+          keys::layer,
+          [](const Layer& one) { return one.sum.layer < 0 ? Value() : Value(one.sum.layer); },
+          Show::kDataOnly)
+      .add(keys::ns, [](const Layer& one) { return one.sum.ns; })
+      .add(keys::of_path, [&](const Layer& one) { return share(one.sum.ns, makespan_ns); })
+      .add(keys::path_device_ns, [](const Layer& one) { return one.sum.device_ns; })
+      .add(keys::path_host_ns, [](const Layer& one) { return one.sum.ns - one.sum.device_ns; });
+  return table;
+}
+
 struct OpenedRow {
   FlowCause cause = FlowCause::kUnseen;
   int64_t ns = 0;
@@ -736,7 +761,8 @@ Section path_section(const PathAnswer& answer) {
   return {.key = "path",
           .title = "The critical path",
           .blocks = {Facts{.items = {fact(keys::makespan_ns, answer.report.path.makespan_ns)}},
-                     path_causes_table(answer), path_parts_table(answer), path_ops_table(answer)}};
+                     path_causes_table(answer), path_parts_table(answer), path_ops_table(answer),
+                     path_layers_table(answer)}};
 }
 
 Section opened_by_section(const FlowReport& report) {

@@ -45,14 +45,19 @@ std::vector<std::string> score_words(const FrozenGain& prediction, const FrozenS
 Section score_section(const FrozenGain& prediction, const FrozenScore& score);
 
 // The recorded critical path, summed.
+struct NamedPathLayer {
+  PathLayer sum;
+  std::string stack;  // empty = none, or told by labels
+};
 struct PathAnswer {
   const Trace& trace;
   const FlowReport& report;
   std::vector<PathPart> parts;
   std::vector<PathOp> ops;
+  std::vector<NamedPathLayer> layers = {};  // empty: none were found
 };
 std::vector<std::string> path_words(const PathAnswer& answer);
-// "path": makespan, causes, parts, ops; each table sums to the makespan.
+// "path": makespan, causes, parts, ops, layers; each table sums to the makespan.
 Section path_section(const PathAnswer& answer);
 // "opened_by": causes of idle time by how their gaps began; sums to the idle time.
 Section opened_by_section(const FlowReport& report);

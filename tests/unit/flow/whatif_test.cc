@@ -499,5 +499,43 @@ TEST(CriticalPathParts, AreTheRun) {
   EXPECT_EQ(sum, 114000);
 }
 
+// Device rows 0 and 1 are in layers 4 and 5, row 2 outside; operator 0 is in layer 4, operator 1
+// has work of several, operator 2 none.
+TEST(PathParts, ByLayerWhatNoRowPlacesStandsBetweenTwo) {
+  const LayerOfRows of{{4, 5, kPathLayerOutside}, {4, kPathLayerMixed, kPathLayerNotTold}};
+  int64_t now_ns = 0;
+  std::vector<PathSlice> slices;
+  const auto host = [&](int64_t ns, OpId op = {}) {
+    slices.push_back({.span = {now_ns, now_ns + ns}, .kind = PathPartKind::kHost, .op = op});
+    now_ns += ns;
+  };
+  const auto work = [&](int64_t ns, uint32_t row) {
+    slices.push_back({.span = {now_ns, now_ns + ns}, .op = OpId(1), .activity = ActivityId(row)});
+    now_ns += ns;
+  };
+  host(1);            // before all: between
+  host(20, OpId(0));  // layer 4
+  host(300);          // between two of layer 4
+  work(4000, 0);
+  host(50'000, OpId(1));  // from layer 4 to 5: between, whatever stands around it
+  work(600'000, 1);
+  host(7'000'000, OpId(2));  // from layer 5 to outside
+  work(80'000'000, 2);
+  host(900'000'000);  // behind all: between
+  const auto layers = sum_by_layer(slices, of);
+  ASSERT_EQ(layers.size(), 4U);
+  EXPECT_EQ(layers[0].layer, kPathLayerNotTold);
+  EXPECT_EQ(layers[0].ns, 907'050'001);
+  EXPECT_EQ(layers[0].device_ns, 0);
+  EXPECT_EQ(layers[1].layer, kPathLayerOutside);
+  EXPECT_EQ(layers[1].ns, 80'000'000);
+  EXPECT_EQ(layers[1].device_ns, 80'000'000);
+  EXPECT_EQ(layers[2].layer, 5);
+  EXPECT_EQ(layers[2].ns, 600'000);
+  EXPECT_EQ(layers[3].layer, 4);
+  EXPECT_EQ(layers[3].ns, 4320);
+  EXPECT_EQ(layers[3].device_ns, 4000);
+}
+
 }  // namespace
 }  // namespace assay

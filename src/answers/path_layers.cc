@@ -1,0 +1,58 @@
+#include "answers/path_layers.h"
+
+#include <string>
+#include <utility>
+
+#include "levels/levels.h"
+
+namespace assay {
+namespace {
+
+// An operator is in the layer that all device work below it is in.
+void note_below(const Links& links, OpId op, int32_t layer, std::vector<int32_t>& of_op) {
+  for (; op; op = links.op_parent[op.index()]) {
+    int32_t& told = of_op[op.index()];
+    if (told == layer || told == kPathLayerMixed) {
+      if (told == layer) continue;
+      return;  // and so are those around it
+    }
+    told = told == kPathLayerNotTold ? layer : kPathLayerMixed;
+  }
+}
+
+LayerOfRows layer_of_rows(const Trace& trace, const Links& links, const LevelsReport& levels) {
+  LayerOfRows of{std::vector<int32_t>(trace.activities.size(), kPathLayerNotTold),
+                 std::vector<int32_t>(trace.ops.size(), kPathLayerNotTold)};
+  for (const KernelLevel& row : levels.rows) {
+    const int32_t layer = row.layer == kNoLayer ? kPathLayerOutside : row.layer;
+    of.activity[row.activity.index()] = layer;
+    note_below(links, links.activity_op[row.activity.index()], layer, of.op);
+  }
+  return of;
+}
+
+std::string name_of(const LevelsReport& levels, int32_t layer) {
+  if (layer < 0) return "";
+  const int32_t stack = stack_of(levels.stacks, layer);
+  return stack == kNoStack ? "" : levels.stacks[static_cast<size_t>(stack)].name;
+}
+
+}  // namespace
+
+Result<std::vector<NamedPathLayer>> path_layers(const LoadedTrace& loaded, const FlowReport& report,
+                                                const std::vector<PathSlice>& slices) {
+  ASSAY_TRY_ASSIGN(
+      const LevelsReport levels,
+      analyze_levels(
+          loaded.trace, loaded.links, loaded.windows,
+          {.kernels = loaded.kernels, .flow = &report.devices, .replays = &report.replays}));
+  std::vector<NamedPathLayer> named;
+  if (levels.placement.layers == 0) return named;
+  const LayerOfRows of = layer_of_rows(loaded.trace, loaded.links, levels);
+  for (const PathLayer& layer : sum_by_layer(slices, of)) {
+    named.push_back({layer, name_of(levels, layer.layer)});
+  }
+  return named;
+}
+
+}  // namespace assay
