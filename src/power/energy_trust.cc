@@ -20,7 +20,8 @@ bool at_its_end(const Fitted& lag) {
 void add_uncovered_trust(int64_t outside_ns, TrustNotes& trust) {
   if (outside_ns <= 0) return;
   trust.push_back({"partial_coverage", 1, outside_ns, kEnergies,
-                   "the log begins after the trace's work or ends before it: energies are of the "
+                   "time of the trace's work that no reading stands for, before the log's first or "
+                   "after its last, or where what it tells cannot be used: energies are of the "
                    "covered time alone"});
 }
 

@@ -654,6 +654,17 @@ void stitch_and_judge(Job& job, KernelProfile& profile) {
   }
 }
 
+// Every figure rests on the declared sensor then.
+std::string unasked_words(const SensorModel& sensor, int64_t t_exec_ns) {
+  const bool few =
+      kExecutionsToCheck * static_cast<double>(t_exec_ns) > static_cast<double>(sensor.window_ns);
+  return std::string("the declared sensor was not tested by this recording: ") +
+         (few ? "that needs three executions or more in its window"
+              : "the rise to settled power is not this kernel's alone, or too few readings hold "
+                "it") +
+         "; a window that is longer than declared would make a curve of averages";
+}
+
 Result<KernelProfile> profile_as_declared(const PowerRecording& recording,
                                           const ProfileOptions& options) {
   ASSAY_TRY(check_recording(recording));
@@ -690,6 +701,8 @@ Result<KernelProfile> profile_as_declared(const PowerRecording& recording,
   if (options.check_sensor) {
     profile.sensor_check = check_sensor(recording, job.golden, job.timed, profile.t_exec_ns);
     if (profile.sensor_check.verdict == SensorVerdict::kOther) return profile;
+    if (profile.sensor_check.verdict == SensorVerdict::kUnasked)
+      profile.notes.push_back(unasked_words(recording.sensor, profile.t_exec_ns));
   }
 
   stitch_and_judge(job, profile);

@@ -19,7 +19,6 @@ constexpr double kSurelyExplained = 0.98;
 constexpr double kOther = 0.2;       // of the declared window: window + 2 ramp, or the delay
 constexpr double kOtherRamp = 0.25;  // of it: no boxcar any more
 constexpr double kClearlyWorse = 4;  // in what it leaves of the readings' squares, the declared one
-constexpr double kExecutions = 3;    // at least, in a window: with fewer their phases are seen
 
 // Runs one behind the other, without the time between them, in periods of the sensor.
 struct LaidRuns {
@@ -91,10 +90,10 @@ SensorCheck check_sensor(const PowerRecording& recording, const std::vector<RunV
   const bool alone = std::all_of(runs.begin(), runs.end(), [](const RunView& run) {
     return run.block == run.first && run.ssp - run.first > kWarm;
   });
-  const bool told =
-      alone && sensor.window_ns > 0 && sensor.period_ns > 0 &&
-      kExecutions * static_cast<double>(t_exec_ns) <= static_cast<double>(sensor.window_ns) &&
-      sensor.window_ns <= 4 * sensor.period_ns;
+  const bool told = alone && sensor.window_ns > 0 && sensor.period_ns > 0 &&
+                    kExecutionsToCheck * static_cast<double>(t_exec_ns) <=
+                        static_cast<double>(sensor.window_ns) &&
+                    sensor.window_ns <= 4 * sensor.period_ns;
   if (!told || runs.empty()) return check;
   LaidRuns laid = lay_runs(recording, runs, samples, sensor.period_ns);
   if (laid.problem.updates.size() < kFewestToCheck) return check;

@@ -12,6 +12,8 @@
 
 namespace assay {
 
+constexpr double kExecutionsToCheck = 3;  // at least, in a window: with fewer their phases are seen
+
 // runs: golden ones, of one kernel alone. t_exec_ns: of the kernel.
 SensorCheck check_sensor(const PowerRecording& recording, const std::vector<RunView>& runs,
                          const TimedSamples& samples, int64_t t_exec_ns);

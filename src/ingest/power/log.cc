@@ -12,6 +12,7 @@
 #include "base/ascii.h"
 #include "base/decimal.h"
 #include "base/files.h"
+#include "base/stats.h"
 #include "ingest/formats.h"
 #include "ingest/power/gpu_rows.h"
 #include "ingest/power/logs/told.h"
@@ -57,15 +58,15 @@ Status check_power_column(const std::string& header, const std::string& path) {
   const std::string name = lower_trimmed(header.substr(0, header.find_first_of("[(")));
   const std::string unit = unit_in_name(header);
   const auto has = [&name](std::string_view word) { return name.find(word) != std::string::npos; };
-  const bool limit = has("limit");
-  const bool power = has("power") || has("watt") || name.ends_with("_w");
+  const bool power = has("power") || has("watt");
+  const bool drawn = power ? says_drawn_power(header) : true;
   bool other = false;
   for (const char* word : {"clock", "temp", "util", "memory", "fan", "pstate", "energy", "voltage",
                            "current", "timestamp"}) {
     other = other || has(word);
   }
   const bool watts = unit.empty() ? power || !other : unit_in_watts(unit).has_value();
-  if (watts && !limit) return Ok{};
+  if (watts && drawn) return Ok{};
   return Error{ErrorCode::kInvalidArgument,
                "the column " + header + " is no power that was drawn" +
                    (watts || unit.empty() ? "" : " (its unit is none of power)") +
@@ -91,9 +92,7 @@ Result<int> power_column(const CsvTable& table, const std::string& path,
   std::vector<int> others;
   std::string names;
   for (size_t i = 0; i < table.header.size(); ++i) {
-    const std::string name = lower_trimmed(table.header[i]);
-    const bool says = contains(name, "power") || contains(name, "watt");
-    if (!says || !check_power_column(table.header[i], path)) continue;
+    if (!says_drawn_power(table.header[i]) || !check_power_column(table.header[i], path)) continue;
     others.push_back(static_cast<int>(i));
     names += (names.empty() ? "" : ", ") + table.header[i];
   }
@@ -113,17 +112,40 @@ double column_factor(const std::string& header) {
   return lower_trimmed(header).starts_with("power.draw") ? 1 : 0;
 }
 
+// A name that says milliwatts over numbers that are watts would make everything a thousandth.
+Status check_told_unit(const std::string& header, double factor, const LogSamples& numbers,
+                       const std::string& path) {
+  constexpr double kLeastWatts = 1;  // half of the time, of anything that runs
+  constexpr double kMostWatts = 1500;
+  std::vector<double> values;
+  for (const LogSample& one : numbers.samples) values.push_back(one.value);
+  if (values.empty() || factor >= 1) return Ok{};
+  const double middle = median(std::move(values));
+  const bool as_told = middle * factor >= kLeastWatts;
+  if (as_told || middle < kLeastWatts || middle > kMostWatts) return Ok{};
+  return Error{
+      ErrorCode::kFormat,
+      "half of the powers in " + header + " are above " + shortest_text(middle) +
+          ": no device draws so little of the unit that it names, and many do in watts; name "
+          "the column by its unit",
+      path, -1};
+}
+
 // Without a unit in header or cells, half of the powers must be what a device can draw: else they
 // are milliwatts, or nothing that can be read.
 Result<double> factor_of(const CsvTable& table, int column, const std::string& path,
                          bool& assumed) {
-  const double told = column_factor(table.header[static_cast<size_t>(column)]);
-  if (told > 0) return told;
+  const std::string& header = table.header[static_cast<size_t>(column)];
+  const double told = column_factor(header);
   LogSamples numbers;
   for (size_t row = 0; row < table.rows.size(); ++row) {
     const auto number = log_number(cell(table, row, column));
-    if (number && !number->unit.empty()) return 1;
+    if (number && !number->unit.empty()) return told > 0 ? told : 1;
     if (number) numbers.samples.push_back({.value = number->value});
+  }
+  if (told > 0) {
+    ASSAY_TRY(check_told_unit(header, told, numbers, path));
+    return told;
   }
   ASSAY_TRY(assume_watts(numbers, path));
   assumed = numbers.unit_assumed;

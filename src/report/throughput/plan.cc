@@ -384,9 +384,10 @@ std::vector<std::string> plan_words(const PlanReport& report) {
                                 cost_text(one), 100 * one.probability));
   }
   words.push_back(
-      fmt::format("Learnt from {} rows of {} campaigns and {} engine builds, told for {}.",
-                  format_count(static_cast<int64_t>(report.latencies.rows())),
-                  report.latencies.campaigns(), report.latencies.builds(),
+      fmt::format("Learnt from {} of {} and {}, told for {}.",
+                  format_counted(report.latencies.rows(), "row", "rows"),
+                  format_counted(report.latencies.campaigns(), "campaign", "campaigns"),
+                  format_counted(report.latencies.builds(), "engine build", "engine builds"),
                   q.version.empty() ? "a build that none of them is (--engine-version)"
                                     : "a new run of build " + q.version));
   // Where there is a plan JSON has what was ruled out.

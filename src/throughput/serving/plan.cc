@@ -205,8 +205,12 @@ void Planner::add_setup(size_t offer, BenchRow row) {
   const HardwareFacts& hardware = *facts_.hardware(row.hardware);
   const Placement placement = placement_of(row, *known_.model, hardware);
   if (placement.seats < 1) {
-    return refuse("memory", "weights of " + rounded_text(placement.weights_gb, 3) + " GB in " +
-                                rounded_text(placement.memory_gb, 3) + " GB of " +
+    const std::string cache = placement.free_gb > 0
+                                  ? " and " + rounded_text(placement.sequence_gb, 3) +
+                                        " GB of keys and values of one request"
+                                  : "";
+    return refuse("memory", "weights of " + rounded_text(placement.weights_gb, 3) + " GB" + cache +
+                                " in " + rounded_text(placement.memory_gb, 3) + " GB of " +
                                 rounded_text(row.devices) + " " + row.hardware);
   }
   const auto problems = placement_problems(row, *known_.model, hardware);

@@ -150,6 +150,7 @@ TEST(Profile, LongKernelIsResolved) {
   EXPECT_EQ(p.curve_kind, "spline");
   EXPECT_GT(p.curve[10].power_w, p.curve[35].power_w);
   EXPECT_THAT(p.notes, Not(Contains(HasSubstr("misses structure"))));
+  EXPECT_THAT(p.notes, Contains(HasSubstr("the declared sensor was not tested")));
   const KernelProfile quartic = profile(recording, {.polynomial = true});
   EXPECT_EQ(quartic.curve_kind, "polynomial");
   EXPECT_THAT(quartic.notes, Contains(HasSubstr("misses structure")));  // steps: no quartic

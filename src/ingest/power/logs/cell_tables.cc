@@ -313,12 +313,6 @@ Result<LogSamples> read_nvitop(const std::string& text, const std::string& path,
 
 namespace {
 
-bool says_power(const std::string& name) {
-  const std::string text = lower(name);
-  const bool other = contains(text, "limit") || contains(text, "percent") || contains(text, "cap");
-  return !other && (contains(text, "power") || contains(text, "watt"));
-}
-
 // Whether the cells of a column carry a unit of power.
 bool cells_are_power(const CsvTable& table, size_t column) {
   for (size_t row = 0; row < table.rows.size(); ++row) {
@@ -338,7 +332,7 @@ Result<LogSamples> read_grafana(const std::string& text, const std::string& path
   std::vector<size_t> columns;
   for (size_t i = 1; i < table.header.size(); ++i) {
     const bool named = lower(table.header[i]) == lower(wanted);
-    const bool fits = says_power(table.header[i]) || cells_are_power(table, i);
+    const bool fits = says_drawn_power(table.header[i]) || cells_are_power(table, i);
     if (wanted.empty() ? fits : named) columns.push_back(i);
   }
   // One unnamed series of a panel that shows one metric.

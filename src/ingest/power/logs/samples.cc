@@ -96,6 +96,19 @@ std::string unit_in_name(const std::string& name) {
   return unit_in_watts(end) || unit_in_joules(end) ? end : std::string();
 }
 
+bool says_drawn_power(std::string_view name) {
+  const std::string text = lower(name);
+  if (!contains(text, "power") && !contains(text, "watt")) return false;
+  for (const char* allowed : {"limit", "percent", "budget", "target", "throttl"}) {
+    if (contains(text, allowed)) return false;
+  }
+  for (const std::string_view word : words_of(text, "_./-()[]")) {
+    if (word == "cap" || word == "powercap" || word == "pct" || word == "util" || word == "max")
+      return false;
+  }
+  return !contains(text, "%");
+}
+
 Status assume_watts(LogSamples& log, const std::string& path) {
   constexpr double kLeast = 2;
   constexpr double kMost = 1500;

@@ -92,6 +92,9 @@ std::optional<double> unit_in_joules(std::string_view unit);
 // The unit in brackets behind a name, else the one it ends with: "mw" of "power_mw".
 std::string unit_in_name(const std::string& name);
 
+// Whether a column's name says a power that was drawn: not one that is allowed, nor a share of it.
+bool says_drawn_power(std::string_view name);
+
 // Where no unit is told: watts, if half of the powers lie in what a device can draw, else
 // milliwatts if they do then; fails saying both.
 Status assume_watts(LogSamples& log, const std::string& path);

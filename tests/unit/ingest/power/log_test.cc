@@ -91,16 +91,33 @@ TEST(PowerLogReader, InstantaneousPowerIsPreferred) {
 
 TEST(PowerLogReader, ColumnsThatAreNoPowerAreRefused) {
   for (const char* column : {"clocks.sm [MHz]", "temperature.gpu", "utilization.gpu [%]",
-                             "memory.used", "fan.speed", "pstate", "power.limit [W]", "x [V]"}) {
+                             "memory.used", "fan.speed", "pstate", "power.limit [W]", "x [V]",
+                             "power_limit_w", "power_cap", "power_percent", "power [%]"}) {
     const std::string text =
         "timestamp, " + std::string(column) + "\n2024/04/03 11:08:14.000, 50\n";
     EXPECT_THAT(error(text, column), HasSubstr("is no power that was drawn")) << column;
   }
   for (const char* column : {"module.power.draw [W]", "gpu_w", "socket watts", "board (mW)"}) {
     const std::string text =
-        "timestamp, " + std::string(column) + "\n2024/04/03 11:08:14.000, 50\n";
+        "timestamp, " + std::string(column) + "\n2024/04/03 11:08:14.000, 5000\n";
     EXPECT_TRUE(read(text, column)) << column;
   }
+}
+
+TEST(PowerLogReader, OfColumnsThatSayPowerTheOneThatIsDrawnIsRead) {
+  const auto log = read("timestamp,power_cap_w,board_power,power_pct\n1712142494,400,55,14\n");
+  ASSERT_TRUE(log);
+  EXPECT_EQ(log->series[0].readings[0].power_w, 55);
+  EXPECT_THAT(error("timestamp,power_limit_w,power_cap\n1712142494,400,400\n"),
+              HasSubstr("no column of power"));
+}
+
+TEST(PowerLogReader, ANameThatSaysMilliwattsOverWattsIsRefused) {
+  EXPECT_THAT(error("timestamp,power_mw\n1712142494,250\n1712142495,251\n"),
+              HasSubstr("no device draws so little"));
+  const auto log = read("timestamp,power_mw\n1712142494,2500\n1712142495,2510\n");
+  ASSERT_TRUE(log);
+  EXPECT_NEAR(log->series[0].readings[0].power_w, 2.5, 1e-9);
 }
 
 TEST(PowerLogReader, ALastLineWithoutItsEndIsLeftOut) {
