@@ -112,9 +112,9 @@ def check_random_deaths(bench):
             check("killed, crashed, left by _exit or became another one" in death.done.stderr, f"{death.name}: {death.done.stderr}")
             death.check_rows()
             death.check_names()
-            # Right behind a flush CUPTI has no buffer, and nothing is half written.
-            flushed = i % 3 == 0 and not losses(death.found)
-            check(flushed or losses(death.found) == {UNFINISHED: 1}, f"{death.name}: lost {losses(death.found)}")
+            # Right behind a flush CUPTI has no buffer, and nothing is half written; amid one it has two.
+            half_written = ({}, {UNFINISHED: 1}, {UNFINISHED: 2}) if i % 3 == 0 else ({UNFINISHED: 1},)
+            check(losses(death.found) in half_written, f"{death.name}: lost {losses(death.found)}")
             told = texts(death.found)
             spans = collections.Counter(
                 (told[struct.unpack_from("<I", record, 24)[0]].split()[0], struct.unpack_from("<I", record, 32)[0] & 2)
