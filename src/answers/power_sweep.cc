@@ -125,8 +125,9 @@ Result<SettingRun> run_of(const PowerSetting& setting, const AttributeRequest& a
                           const LoadedTrace& loaded, TrustNotes& trust) {
   if (loaded.windows.source == WindowSource::kWholeTrace) {
     return Error{ErrorCode::kInvalidArgument,
-                 "no iterations were found in the trace; --window LABEL says which ranges are", "",
-                 -1};
+                 "no iterations were found in the trace: a sweep compares times and joules of one, "
+                 "so record with steps that are marked (ProfilerStep, or a label that repeats)",
+                 "", -1};
   }
   AttributeRequest request = attribute;
   request.samples = setting.samples;

@@ -82,6 +82,10 @@ Result<std::vector<GpuOffer>> prices_of_text(const std::string& text, const std:
     GpuOffer offer;
     offer.name = columns.text(row, "gpu");
     if (offer.name.empty()) return columns.error(row, "names no GPU");
+    for (const GpuOffer& other : offers) {
+      if (lower_trimmed(other.name) == lower_trimmed(offer.name))
+        return columns.error(row, "offers '" + offer.name + "' a second time: one price a GPU");
+    }
     ASSAY_TRY_ASSIGN(offer.usd_per_hour, columns.number(row, "usd_per_gpu_hour", 0));
     if (!(offer.usd_per_hour > 0)) return columns.error(row, "has no price");
     ASSAY_TRY_ASSIGN(offer.watts, columns.number(row, "watts", 0));

@@ -82,7 +82,7 @@ std::string comparison_words(const ProfileComparison& c) {
 Facts sensor_facts(const SensorModel& sensor) {
   const auto known = [](int64_t ns) { return ns > 0 ? Value(ns) : Value(); };
   return {.key = "sensor",
-          .title = "Sensor",
+          .title = "Sensor, as it was declared",
           .items = {{"mode", "mode", std::string(sensor_mode_name(sensor.mode)), Unit::kText},
                     {"window_ns", "window", known(sensor.window_ns), Unit::kNanoseconds},
                     {"period_ns", "period", known(sensor.period_ns), Unit::kNanoseconds},

@@ -30,6 +30,8 @@ TEST(PlanFiles, PricesNameTheLineThatIsWrong) {
   EXPECT_EQ(problem("gpu,usd_per_gpu_hour\nH100,-2\n"),
             "line 2: usd_per_gpu_hour '-2' is no number above 0");
   EXPECT_EQ(problem("gpu,usd_per_gpu_hour\nH100,\n"), "line 2: has no price");
+  EXPECT_EQ(problem("gpu,usd_per_gpu_hour\nH100,2\nh100,9\n"),
+            "line 3: offers 'h100' a second time: one price a GPU");
   EXPECT_EQ(problem("gpu,usd_per_gpu_hour\n"), "lists no GPU");
 }
 
