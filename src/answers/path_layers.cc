@@ -8,14 +8,12 @@
 namespace assay {
 namespace {
 
-// An operator is in the layer that all device work below it is in.
+// An operator is in the layer that all device work below it is in. What one knows, those around it
+// know already.
 void note_below(const Links& links, OpId op, int32_t layer, std::vector<int32_t>& of_op) {
   for (; op; op = links.op_parent[op.index()]) {
     int32_t& told = of_op[op.index()];
-    if (told == layer || told == kPathLayerMixed) {
-      if (told == layer) continue;
-      return;  // and so are those around it
-    }
+    if (told == layer || told == kPathLayerMixed) return;
     told = told == kPathLayerNotTold ? layer : kPathLayerMixed;
   }
 }

@@ -185,13 +185,12 @@ Result<TraceContent> why_content(const TraceRequest& request, RanksTogether& ran
   clock.mark("flow");
   const FlowAnswer answer{loaded.trace, report, verdict};
   const std::vector<PathSlice> slices = path_slices(model.run, model.graph, report.path);
-  ASSAY_TRY_ASSIGN(std::vector<NamedPathLayer> layers, path_layers(loaded, report, slices));
-  const PathAnswer path{loaded.trace, report, path_parts(slices), path_ops(model.run, slices),
-                        std::move(layers)};
+  PathAnswer path{loaded.trace, report, path_parts(slices), path_ops(model.run, slices)};
   TraceContent content;
   content.verdict = flow_words(answer);
   content.sections = {causes_section(answer)};
   if (report.evidence.works > 0) {
+    ASSAY_TRY_ASSIGN(path.layers, path_layers(loaded, report, slices));
     for (std::string& text : path_words(path)) content.verdict.push_back(std::move(text));
     content.sections.push_back(opened_by_section(report));
     content.sections.push_back(path_section(path));

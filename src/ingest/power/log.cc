@@ -59,7 +59,7 @@ Status check_power_column(const std::string& header, const std::string& path) {
   const std::string unit = unit_in_name(header);
   const auto has = [&name](std::string_view word) { return name.find(word) != std::string::npos; };
   const bool power = has("power") || has("watt");
-  const bool drawn = power ? says_drawn_power(header) : true;
+  const bool drawn = power ? says_drawn_power(header) : !has("limit");
   bool other = false;
   for (const char* word : {"clock", "temp", "util", "memory", "fan", "pstate", "energy", "voltage",
                            "current", "timestamp"}) {

@@ -44,11 +44,11 @@ std::vector<std::string> score_words(const FrozenGain& prediction, const FrozenS
 // "score": what was told, what was measured, and how far they are apart.
 Section score_section(const FrozenGain& prediction, const FrozenScore& score);
 
-// The recorded critical path, summed.
 struct NamedPathLayer {
   PathLayer sum;
   std::string stack;  // empty = none, or told by labels
 };
+// The recorded critical path, summed.
 struct PathAnswer {
   const Trace& trace;
   const FlowReport& report;

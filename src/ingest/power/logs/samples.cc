@@ -99,14 +99,13 @@ std::string unit_in_name(const std::string& name) {
 bool says_drawn_power(std::string_view name) {
   const std::string text = lower(name);
   if (!contains(text, "power") && !contains(text, "watt")) return false;
-  for (const char* allowed : {"limit", "percent", "budget", "target", "throttl"}) {
+  for (const char* allowed : {"limit", "percent", "cap", "budget", "target", "throttl", "%"}) {
     if (contains(text, allowed)) return false;
   }
   for (const std::string_view word : words_of(text, "_./-()[]")) {
-    if (word == "cap" || word == "powercap" || word == "pct" || word == "util" || word == "max")
-      return false;
+    if (word == "pct" || word == "util" || word == "max") return false;
   }
-  return !contains(text, "%");
+  return true;
 }
 
 Status assume_watts(LogSamples& log, const std::string& path) {

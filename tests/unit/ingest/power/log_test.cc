@@ -90,9 +90,10 @@ TEST(PowerLogReader, InstantaneousPowerIsPreferred) {
 }
 
 TEST(PowerLogReader, ColumnsThatAreNoPowerAreRefused) {
-  for (const char* column : {"clocks.sm [MHz]", "temperature.gpu", "utilization.gpu [%]",
-                             "memory.used", "fan.speed", "pstate", "power.limit [W]", "x [V]",
-                             "power_limit_w", "power_cap", "power_percent", "power [%]"}) {
+  for (const char* column :
+       {"clocks.sm [MHz]", "temperature.gpu", "utilization.gpu [%]", "memory.used", "fan.speed",
+        "pstate", "power.limit [W]", "x [V]", "power_limit_w", "power_cap", "power_percent",
+        "power [%]", "enforced.limit [W]", "board_powercapped_w"}) {
     const std::string text =
         "timestamp, " + std::string(column) + "\n2024/04/03 11:08:14.000, 50\n";
     EXPECT_THAT(error(text, column), HasSubstr("is no power that was drawn")) << column;
