@@ -119,4 +119,11 @@ for (const [name, file] of Object.entries(files)) {
     await close();
   };
 }
+// The page is ready before the browser has told any size: nothing may stick out until it has.
+const unmeasured = (page) => page.addInitScript(() => { window.ResizeObserver = class { observe() {} disconnect() {} }; });
+tests["before sizes are known"] = async () => {
+  const { page, close } = await openReport(files["no operators"] ?? files.example, { width: 390, rooms: false, setUp: unmeasured });
+  equal(await page.evaluate(faults), [], "overlaps and cuts");
+  await close();
+};
 await main(tests);

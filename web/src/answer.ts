@@ -66,7 +66,7 @@ export function barElement(answer: Answer, range: RangeChoice | null): HTMLEleme
   const pieces: { key: string; segment: HTMLElement; entry: HTMLButtonElement; dot: HTMLElement }[] = [];
   for (const cause of answer.causes) {
     const label = `${cause.word} ${share(cause.ns, answer.total_ns)}`;
-    const segment = h("span", { class: "segment" }, h("span", {}, label));
+    const segment = h("span", { class: "segment" }, h("span", { attributes: { hidden: "" } }, label));
     segment.style.flexGrow = String(cause.ns / answer.total_ns);
     segment.title = `${label}, ${formatValue(cause.ns, "ns", true)}`;
     const dot = h("span", { class: "swatch" });
@@ -100,7 +100,7 @@ export function barElement(answer: Answer, range: RangeChoice | null): HTMLEleme
   paint();
   onTheme(paint);
   range?.onChange(paint);
-  // A word that does not fit its segment stays in the legend.
+  // A word shows once its segment is known to hold it; else it stays in the legend.
   new ResizeObserver(() => {
     for (const { segment } of pieces) {
       const label = segment.firstElementChild as HTMLElement;
