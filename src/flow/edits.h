@@ -139,15 +139,6 @@ class EditMaker {
   std::array<bool, 4> has_work_{};
 };
 
-// Lags with edits applied: of several edits of one thing the stronger holds. What happened until
-// from_ns stays as it was.
-struct EditedLags {
-  std::vector<int64_t> lag_ns;   // per edge
-  std::vector<int64_t> part_ns;  // per part of a segment
-};
-EditedLags edited_lags(const FlowRun& run, const FlowGraph& graph,
-                       std::span<const Edit* const> edits, int64_t from_ns = INT64_MIN);
-
 // The parts of the run that become graphs: of each iteration the calls between two that block,
 // allocate or set something up, where they launch most.
 struct GraphSpans {

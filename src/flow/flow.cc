@@ -233,14 +233,30 @@ uint64_t count_host_functions(const FlowRun& run, Interval window) {
   return count;
 }
 
-FlowFit fit_of(const FlowRun& run, const FlowGraph& graph, const CriticalPath& path) {
+// Residuals on the critical path to a point, of the record.
+int64_t unexplained_ns(const FlowGraph& graph, uint32_t point) {
+  const Replayed recorded{graph.time_ns, graph.lag_ns, graph.part_ns};
+  int64_t sum_ns = 0;
+  while (point != kNoPoint) {
+    const PathStep step = binding_step(graph, recorded, point);
+    sum_ns += step.residual_ns;
+    point = graph.source[step.edge];
+  }
+  return sum_ns;
+}
+
+FlowFit fit_of(const FlowRun& run, const FlowGraph& graph) {
   FlowFit fit;
   fit.points = graph.points();
   fit.identity_errors = identity_errors(graph);
-  fit.makespan_ns = path.makespan_ns;
-  fit.model_ns = model_makespan_ns(run, graph);
-  fit.model_error = share(fit.model_ns - fit.makespan_ns, fit.makespan_ns);
-  fit.unexplained_share = share(path.residual_ns, fit.makespan_ns);
+  const uint32_t last = last_work(run, graph, graph.time_ns);
+  if (last != kNoPoint) {
+    const std::vector<int64_t> model = model_times(run, graph);
+    fit.run_ns = graph.time_ns[last] - graph.start_ns;
+    fit.model_ns = model[last_work(run, graph, model)] - graph.start_ns;
+  }
+  fit.model_error = share(fit.model_ns - fit.run_ns, fit.run_ns);
+  fit.unexplained_share = share(unexplained_ns(graph, last), fit.run_ns);
   fit.cut_edges = graph.cut_edges;
   fit.hand_overs = graph.hand_overs;
   return fit;
@@ -312,7 +328,7 @@ FlowReport make_flow_report(const FlowModel& model, const FlowOptions& options) 
   report.evidence.graph_holes = holes_in_graphs(run, report.devices, report.window);
   report.evidence.host_functions = count_host_functions(run, report.window);
   report.path = critical_path(run, graph);
-  report.fit = fit_of(run, graph, report.path);
+  report.fit = fit_of(run, graph);
   leave_out(length_ns(report.unrecorded), report.path);
   report.gains.sync_ns = sync_gain(run, graph, report.window.start_ns);
   report.replays = find_replays(run, options.captures);

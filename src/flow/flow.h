@@ -32,14 +32,16 @@ struct FlowOptions {
   std::shared_ptr<const KernelNames> kernels = {};
 };
 
-// How well the model reproduces the record. Shares are NaN for an empty run.
+// How well the model reproduces the record, from its begin to the end of the last device work that
+// the host asked for, as gains are told: what a host does after it ends nothing. Shares are NaN for
+// a run without such work.
 struct FlowFit {
   uint64_t points = 0;
   uint64_t identity_errors = 0;  // points that a replay without edits misses: 0
-  int64_t makespan_ns = 0;
-  int64_t model_ns = 0;          // the makespan without residuals, with usual lags
-  double model_error = 0;        // (model_ns - makespan_ns) / makespan_ns
-  double unexplained_share = 0;  // residuals on the critical path / makespan
+  int64_t run_ns = 0;
+  int64_t model_ns = 0;          // the same without residuals, with usual lags
+  double model_error = 0;        // (model_ns - run_ns) / run_ns
+  double unexplained_share = 0;  // residuals on the critical path to that end / run_ns
   uint64_t cut_edges = 0;
   uint64_t hand_overs = 0;
 };

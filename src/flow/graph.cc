@@ -427,6 +427,11 @@ Point FlowGraph::point(uint32_t p) const {
   return {end ? PointKind::kWorkEnd : PointKind::kWorkBegin, row - calls};
 }
 
+size_t FlowGraph::segment_of(uint32_t edge) const {
+  const auto at = std::lower_bound(segment_edge.begin(), segment_edge.end(), edge);
+  return static_cast<size_t>(at - segment_edge.begin());
+}
+
 uint64_t FlowGraph::bytes() const {
   return bytes_of(time_ns) + bytes_of(residual_ns) + bytes_of(first_edge) + bytes_of(source) +
          bytes_of(lag_ns) + bytes_of(kind) + bytes_of(item) + bytes_of(point_of) +

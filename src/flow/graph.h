@@ -77,6 +77,8 @@ struct FlowGraph {
   Point point(uint32_t p) const;
   uint32_t call_point(uint32_t call, bool end) const { return point_of[2 * call + end]; }
   uint32_t work_point(uint32_t work, bool end) const { return point_of[2 * (calls + work) + end]; }
+  // Of a kSegment or kHandOver edge.
+  size_t segment_of(uint32_t edge) const;
   // Bytes of all of it.
   uint64_t bytes() const;
 };

@@ -26,12 +26,6 @@ uint32_t last_point(const FlowRun& run, const FlowGraph& graph,
   return last;
 }
 
-// Segment of an edge, which is one.
-size_t segment_of(const FlowGraph& graph, uint32_t edge) {
-  const auto at = std::lower_bound(graph.segment_edge.begin(), graph.segment_edge.end(), edge);
-  return static_cast<size_t>(at - graph.segment_edge.begin());
-}
-
 void add_step(const FlowRun& run, const FlowGraph& graph, const Replayed& replayed,
               const PathStep& step, CriticalPath& path) {
   const auto cause = [&path](FlowCause c) -> int64_t& {
@@ -41,7 +35,7 @@ void add_step(const FlowRun& run, const FlowGraph& graph, const Replayed& replay
   switch (step.kind) {
     case EdgeKind::kSegment:
     case EdgeKind::kHandOver: {
-      const size_t s = segment_of(graph, step.edge);
+      const size_t s = graph.segment_of(step.edge);
       for (uint32_t k = graph.first_part[s]; k < graph.first_part[s + 1]; ++k) {
         cause(graph.part_cause[k]) += replayed.part_ns[k];
       }

@@ -22,10 +22,16 @@ int64_t called_ns(const FlowGraph& graph, const std::vector<int64_t>& times, siz
 }  // namespace
 
 std::vector<int64_t> replay(const FlowGraph& graph, const ReplayOptions& options) {
+  std::vector<int64_t> times;
+  replay(graph, options, times);
+  return times;
+}
+
+void replay(const FlowGraph& graph, const ReplayOptions& options, std::vector<int64_t>& times) {
   const std::vector<int64_t>& lags = options.lags_ns != nullptr ? *options.lags_ns : graph.lag_ns;
   const bool keeps = options.residuals != Residuals::kDrop;
   const int64_t pinned_ns = options.residuals == Residuals::kPin ? options.pinned_ns : INT64_MAX;
-  std::vector<int64_t> times(graph.points());
+  times.resize(graph.points());
   const auto begin_of = [&](uint32_t edge) {
     return graph.source[edge] == kNoPoint ? graph.start_ns : times[graph.source[edge]];
   };
@@ -48,7 +54,6 @@ std::vector<int64_t> replay(const FlowGraph& graph, const ReplayOptions& options
     }
     times[p] = latest_ns == INT64_MIN ? begin_of(first) : latest_ns;
   }
-  return times;
 }
 
 int64_t makespan_ns(const FlowRun& run, const FlowGraph& graph, const std::vector<int64_t>& times) {
@@ -85,7 +90,17 @@ uint64_t identity_errors(const FlowGraph& graph) {
   return wrong;
 }
 
-int64_t model_makespan_ns(const FlowRun& run, const FlowGraph& graph) {
+uint32_t last_work(const FlowRun& run, const FlowGraph& graph, const std::vector<int64_t>& times) {
+  uint32_t last = kNoPoint;
+  for (uint32_t w = 0; w < run.works.size(); ++w) {
+    if (run.works[w].helper) continue;
+    const uint32_t p = graph.work_point(w, true);
+    if (last == kNoPoint || times[p] > times[last]) last = p;
+  }
+  return last;
+}
+
+std::vector<int64_t> model_times(const FlowRun& run, const FlowGraph& graph) {
   std::vector<int64_t> lags = graph.lag_ns;
   for (uint32_t p = 0; p < graph.points(); ++p) {
     for (uint32_t e = graph.first_edge[p]; e < graph.first_edge[p + 1]; ++e) {
@@ -94,7 +109,7 @@ int64_t model_makespan_ns(const FlowRun& run, const FlowGraph& graph) {
       if (returns) lags[e] = std::min(lags[e], run.floors.returns.typical_ns);
     }
   }
-  return makespan_ns(run, graph, replay(graph, {.residuals = Residuals::kDrop, .lags_ns = &lags}));
+  return replay(graph, {.residuals = Residuals::kDrop, .lags_ns = &lags});
 }
 
 std::vector<int64_t> scaled_lags(const FlowRun& run, const FlowGraph& graph,

@@ -32,6 +32,8 @@ struct ReplayOptions {
 
 // Times of all points.
 std::vector<int64_t> replay(const FlowGraph& graph, const ReplayOptions& options);
+// The same, into the room of the replay before.
+void replay(const FlowGraph& graph, const ReplayOptions& options, std::vector<int64_t>& times);
 
 // From the graph's begin to the latest end point.
 int64_t makespan_ns(const FlowRun& run, const FlowGraph& graph, const std::vector<int64_t>& times);
@@ -45,8 +47,12 @@ int64_t saved_ns(const FlowRun& run, const FlowGraph& graph, const std::vector<i
 // Points of the replay without edits that are off their recorded time: 0, or there is a bug.
 uint64_t identity_errors(const FlowGraph& graph);
 
+// The last device work that the host asked for, by its end point; kNoPoint where there is none.
+// Gains are told to its end.
+uint32_t last_work(const FlowRun& run, const FlowGraph& graph, const std::vector<int64_t>& times);
+
 // What the model alone makes of the run: no residuals, usual lags instead of recorded ones.
-int64_t model_makespan_ns(const FlowRun& run, const FlowGraph& graph);
+std::vector<int64_t> model_times(const FlowRun& run, const FlowGraph& graph);
 
 // What is left of each cause (0 to 1), and of the work of each kind; sync at 0 also cuts the waits.
 struct FlowScale {

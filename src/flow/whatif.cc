@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <memory>
+#include <utility>
 
 #include "base/numbers.h"
 #include "base/stats.h"
+#include "flow/edited_lags.h"
 #include "flow/replay.h"
 #include "kernels/kernel.h"
 #include "kernels/name.h"
@@ -62,14 +65,10 @@ class Steps {
   std::vector<int64_t> unrecorded_ns_;       // that lie between its end and that of the one before
 };
 
-// The end of the last device work that the host asked for.
 int64_t work_end_ns(const FlowRun& run, const FlowGraph& graph,
                     const std::vector<int64_t>& times_ns) {
-  int64_t end_ns = graph.start_ns;
-  for (uint32_t w = 0; w < run.works.size(); ++w) {
-    if (!run.works[w].helper) end_ns = std::max(end_ns, times_ns[graph.work_point(w, true)]);
-  }
-  return end_ns;
+  const uint32_t last = last_work(run, graph, times_ns);
+  return last == kNoPoint ? graph.start_ns : std::max(graph.start_ns, times_ns[last]);
 }
 
 StepTimes step_times(const std::vector<int64_t>& durations) {
@@ -86,21 +85,89 @@ class Explorer {
         end_ns_(work_end_ns(model.run, model.graph, model.graph.time_ns)),
         recorded_(steps_.durations(model.graph.time_ns)),
         from_ns_(report.window.start_ns),
-        pinned_ns_(std::max(kFlowMarginNs, (report.window_ns()) / 100)) {}
+        pinned_ns_(std::max(kFlowMarginNs, (report.window_ns()) / 100)),
+        editor_(model.run, model.graph, from_ns_) {}
 
   size_t iterations() const { return steps_.count(); }
   const std::vector<int64_t>& recorded_steps() const { return recorded_; }
   int64_t run_ns() const { return end_ns_ - from_ns_; }
 
-  Gain gain(const std::vector<const Edit*>& edits) const {
-    const EditedLags lags = edited_lags(run_, graph_, edits, from_ns_);
-    const std::vector<int64_t> times = replayed(lags, Residuals::kKeep);
+  // From now on gains tell what they lie between with other usual times.
+  void reach() {
+    for (const auto end : {&FlowFloor::low_ns, &FlowFloor::high_ns}) {
+      moved_.push_back(std::make_unique<Moved>(
+          run_, make_flow_graph(run_, floors_at(run_.floors, end)), graph_, from_ns_));
+    }
+  }
+
+  // least_ns: of gains below it nothing is told of what they lie between with other usual times.
+  Gain gain(const EditedLags& lags, const StrongestEdits& edits, int64_t least_ns = INT64_MIN) {
+    const std::vector<int64_t>& times = replayed(lags, Residuals::kKeep);
     Gain gain;
     gain.run_ns = end_ns_ - work_end_ns(run_, graph_, times);
     gain.run_low_ns = gain.run_ns;
     gain.run_high_ns = gain.run_ns;
-    if (steps_.count() < 2) return gain;
-    const std::vector<int64_t> after = steps_.durations(times);
+    if (steps_.count() >= 2) add_steps(lags, times, gain);
+    if (gain.run_ns < least_ns) return gain;
+    for (const std::unique_ptr<Moved>& moved : moved_) widen(*moved, edits, lags, gain);
+    return gain;
+  }
+  Gain gain(const StrongestEdits& edits) { return gain(editor_.lags(edits), edits); }
+
+  // What the order of levers is found by.
+  void lags(const StrongestEdits& edits, EditedLags& lags) { editor_.lags(edits, lags); }
+  int64_t run_gain(const EditedLags& lags) {
+    return end_ns_ - work_end_ns(run_, graph_, replayed(lags, Residuals::kKeep));
+  }
+  void lags_with(const StrongestEdits& edits, const std::vector<uint32_t>& points,
+                 const EditedLags& before, EditedLags& lags) {
+    editor_.lags_with(edits, points, before, lags);
+  }
+  std::vector<uint32_t> touched(const EditedLags& lags) const { return editor_.touched(lags); }
+
+  void add_joint(const StrongestEdits& edits, WhatIf& found) {
+    const EditedLags lags = editor_.lags(edits);
+    found.joint = gain(lags, edits, found.order.empty() ? INT64_MAX : INT64_MIN);
+    found.before = replay_bar(run_, graph_, {graph_.time_ns, graph_.lag_ns, graph_.part_ns});
+    const std::vector<int64_t>& times = replayed(lags, Residuals::kKeep);
+    const Replayed after{times, lags.lag_ns, lags.part_ns};
+    found.after = replay_bar(run_, graph_, after);
+    found.path_after = path_bar(run_, graph_, after, from_ns_);
+  }
+
+ private:
+  // The run with other usual times.
+  struct Moved {
+    Moved(const FlowRun& run, FlowGraph moved, const FlowGraph& recorded, int64_t from_ns)
+        : graph(std::move(moved)),
+          editor(run, graph, from_ns),
+          same_segments(graph.first_part == recorded.first_part &&
+                        graph.part_cause == recorded.part_cause &&
+                        graph.part_ns == recorded.part_ns) {}
+    Moved(const Moved&) = delete;  // the editor looks at the graph
+    Moved& operator=(const Moved&) = delete;
+
+    FlowGraph graph;
+    LagEditor editor;
+    bool same_segments;  // in the same order: what edits make of them is known
+  };
+
+  // Usual times that the run does not tell, all at one end of where they may lie.
+  static FlowFloors floors_at(const FlowFloors& floors, int64_t FlowFloor::* end) {
+    FlowFloors moved = floors;
+    for (FlowFloor* floor :
+         {&moved.launch, &moved.stream, &moved.event, &moved.returns, &moved.unseen_call}) {
+      if (!floor->told()) floor->typical_ns = floor->*end;
+    }
+    for (FlowFloor& own : moved.own_calls) {
+      if (!own.told()) own.typical_ns = own.*end;
+    }
+    return moved;
+  }
+
+  // What iterations become shorter by. times_ns: of the replay with these lags.
+  void add_steps(const EditedLags& lags, const std::vector<int64_t>& times_ns, Gain& gain) {
+    const std::vector<int64_t> after = steps_.durations(times_ns);
     gain.before = step_times(recorded_);
     gain.after = step_times(after);
     std::vector<int64_t> kept = saved(after);
@@ -111,45 +178,33 @@ class Explorer {
     gain.high_ns = interval.high_ns;
     // An iteration may take longer where the one before it ends earlier, the run does not.
     if (gain.run_ns >= 0) gain.low_ns = std::max<int64_t>(0, gain.low_ns);
-    return gain;
   }
 
-  // The interval of a gain reaches what the same edits give with other usual times.
-  void widen(const FlowGraph& graph, const std::vector<const Edit*>& edits, Gain& gain) const {
-    const EditedLags lags = edited_lags(run_, graph, edits, from_ns_);
-    const std::vector<int64_t> times =
-        replay(graph, {.lags_ns = &lags.lag_ns, .skips_ended = true});
-    const int64_t run_ns = end_ns_ - work_end_ns(run_, graph, times);
+  // The interval of a gain reaches what the same edits give with other usual times. recorded: lags
+  // of the run as it was.
+  void widen(Moved& moved, const StrongestEdits& edits, const EditedLags& recorded, Gain& gain) {
+    if (moved.same_segments) {
+      moved.editor.lags(edits, graph_, recorded, moved_lags_);
+    } else {
+      moved.editor.lags(edits, moved_lags_);
+    }
+    replay(moved.graph, {.lags_ns = &moved_lags_.lag_ns, .skips_ended = true}, times_);
+    const int64_t run_ns = end_ns_ - work_end_ns(run_, moved.graph, times_);
     gain.run_low_ns = std::min(gain.run_low_ns, run_ns);
     gain.run_high_ns = std::max(gain.run_high_ns, run_ns);
     if (steps_.count() < 2) return;
-    std::vector<int64_t> kept = saved(steps_.durations(times));
+    std::vector<int64_t> kept = saved(steps_.durations(times_));
     const MedianInterval interval = median_interval(kept);
     gain.low_ns = std::min(gain.low_ns, interval.low_ns);
     if (gain.run_low_ns >= 0) gain.low_ns = std::max<int64_t>(0, gain.low_ns);
     gain.high_ns = std::max(gain.high_ns, interval.high_ns);
   }
 
-  // Of the run alone: what the order of levers is found by.
-  int64_t run_gain(const std::vector<const Edit*>& edits) const {
-    const EditedLags lags = edited_lags(run_, graph_, edits, from_ns_);
-    return end_ns_ - work_end_ns(run_, graph_, replayed(lags, Residuals::kKeep));
-  }
-
-  void add_joint(const std::vector<const Edit*>& edits, WhatIf& found) const {
-    found.joint = gain(edits);
-    found.before = replay_bar(run_, graph_, {graph_.time_ns, graph_.lag_ns, graph_.part_ns});
-    const EditedLags lags = edited_lags(run_, graph_, edits, from_ns_);
-    const std::vector<int64_t> times = replayed(lags, Residuals::kKeep);
-    const Replayed after{times, lags.lag_ns, lags.part_ns};
-    found.after = replay_bar(run_, graph_, after);
-    found.path_after = path_bar(run_, graph_, after, from_ns_);
-  }
-
- private:
-  std::vector<int64_t> replayed(const EditedLags& lags, Residuals residuals) const {
-    return replay(graph_,
-                  {.residuals = residuals, .lags_ns = &lags.lag_ns, .pinned_ns = pinned_ns_});
+  // Times of all points, until the next replay.
+  const std::vector<int64_t>& replayed(const EditedLags& lags, Residuals residuals) {
+    replay(graph_, {.residuals = residuals, .lags_ns = &lags.lag_ns, .pinned_ns = pinned_ns_},
+           times_);
+    return times_;
   }
 
   std::vector<int64_t> saved(const std::vector<int64_t>& after) const {
@@ -165,36 +220,79 @@ class Explorer {
   const std::vector<int64_t> recorded_;
   const int64_t from_ns_;
   const int64_t pinned_ns_;
+  LagEditor editor_;
+  std::vector<std::unique_ptr<Moved>> moved_;
+  std::vector<int64_t> times_;  // of the last replay
+  EditedLags moved_lags_;
 };
 
-// Takes the lever that gives most on top of those taken, again and again, while it gives
-// `least_ns`.
-void find_order(const Explorer& explorer, int64_t least_ns, WhatIf& found) {
-  std::vector<const Edit*> taken;
-  int64_t reached_ns = 0;
-  while (true) {
-    TriedLever* best = nullptr;
-    int64_t best_ns = 0;
-    for (TriedLever& lever : found.levers) {
-      const bool tried = lever.edit.refusal == EditRefusal::kNone && !lever.listed &&
-                         !lever.alone_only && lever.edit.request.kind != EditKind::kWarm;
-      if (!tried) continue;
-      taken.push_back(&lever.edit);
-      const int64_t ns = taken.size() == 1 ? lever.alone.run_ns : explorer.run_gain(taken);
-      taken.pop_back();
-      if (best != nullptr && ns <= best_ns) continue;
-      best = &lever;
-      best_ns = ns;
-    }
-    if (best == nullptr || best_ns - reached_ns < least_ns) break;
-    best->listed = true;
-    best->in_order_ns = best_ns - reached_ns;
-    found.order.push_back(static_cast<size_t>(best - found.levers.data()));
-    taken.push_back(&best->edit);
-    reached_ns = best_ns;
-  }
-  explorer.add_joint(taken, found);
+StrongestEdits only(const Edit& edit) {
+  StrongestEdits sum;
+  add_edit(edit, sum);
+  return sum;
 }
+
+// Takes levers, each the one that gives most on top of those before it, of equal ones the first.
+class OrderFinder {
+ public:
+  // touched: per lever, the points that it touches.
+  OrderFinder(Explorer& explorer, const std::vector<std::vector<uint32_t>>& touched, WhatIf& found)
+      : explorer_(explorer), touched_(touched), found_(found), search_(found.levers.size()) {}
+
+  // While they give `least_ns`. Returns all taken.
+  const StrongestEdits& find(int64_t least_ns) {
+    while (true) {
+      size_t best = search_.size();
+      for (size_t i = 0; i < search_.size(); ++i) {
+        if (!is_left(found_.levers[i])) continue;
+        search_[i].more_ns = found_.order.empty() ? found_.levers[i].alone.run_ns : more_ns(i);
+        if (best == search_.size() || search_[i].more_ns > search_[best].more_ns) best = i;
+      }
+      if (best == search_.size() || search_[best].more_ns < least_ns) return taken_;
+      take(best);
+    }
+  }
+
+ private:
+  // What is known of a lever.
+  struct Searched {
+    int64_t more_ns = 0;  // what it gives on top of those taken
+    bool spent = false;   // nothing: it changes nothing on top of some of them, and so of more
+  };
+
+  static bool is_left(const TriedLever& lever) {
+    return lever.edit.refusal == EditRefusal::kNone && !lever.listed && !lever.alone_only &&
+           lever.edit.request.kind != EditKind::kWarm;
+  }
+
+  int64_t more_ns(size_t lever) {
+    if (search_[lever].spent) return 0;
+    StrongestEdits edits = taken_;
+    add_edit(found_.levers[lever].edit, edits);
+    explorer_.lags_with(edits, touched_[lever], lags_, tried_);
+    search_[lever].spent = tried_ == lags_;
+    return search_[lever].spent ? 0 : explorer_.run_gain(tried_) - taken_ns_;
+  }
+
+  void take(size_t lever) {
+    const Searched& searched = search_[lever];
+    found_.levers[lever].listed = true;
+    found_.levers[lever].in_order_ns = searched.more_ns;
+    found_.order.push_back(lever);
+    taken_ns_ += searched.more_ns;
+    add_edit(found_.levers[lever].edit, taken_);
+    if (!searched.spent) explorer_.lags(taken_, lags_);
+  }
+
+  Explorer& explorer_;
+  const std::vector<std::vector<uint32_t>>& touched_;
+  WhatIf& found_;
+  std::vector<Searched> search_;  // per lever
+  StrongestEdits taken_;
+  EditedLags lags_;  // with all taken
+  EditedLags tried_;
+  int64_t taken_ns_ = 0;
+};
 
 // Levers that are told, those that give most alone first. A warm start is another run.
 std::vector<size_t> best_alone(const WhatIf& found, int64_t least_ns, size_t most) {
@@ -214,56 +312,13 @@ std::vector<size_t> best_alone(const WhatIf& found, int64_t least_ns, size_t mos
   return best;
 }
 
-// Usual times that the run does not tell, all at one end of where they may lie.
-FlowFloors floors_at(const FlowFloors& floors, int64_t FlowFloor::* end) {
-  FlowFloors moved = floors;
-  for (FlowFloor* floor :
-       {&moved.launch, &moved.stream, &moved.event, &moved.returns, &moved.unseen_call}) {
-    if (!floor->told()) floor->typical_ns = floor->*end;
-  }
-  for (FlowFloor& own : moved.own_calls) {
-    if (!own.told()) own.typical_ns = own.*end;
-  }
-  return moved;
-}
-
-std::vector<const Edit*> edits_of(const WhatIf& found, const std::vector<size_t>& levers) {
-  std::vector<const Edit*> edits;
-  for (const size_t i : levers) edits.push_back(&found.levers[i].edit);
+StrongestEdits edits_of(const WhatIf& found, const std::vector<size_t>& levers) {
+  StrongestEdits edits;
+  for (const size_t i : levers) add_edit(found.levers[i].edit, edits);
   return edits;
 }
 
-// Its own factor is the lever itself.
-void widen_points(const FlowGraph& graph, const Explorer& explorer, const EditMaker& maker,
-                  TriedLever& lever) {
-  for (GainAt& point : lever.points) {
-    if (point.request.factor == lever.edit.request.factor) {
-      point.gain = lever.alone;
-    } else {
-      const Edit edit = maker.make(point.request);
-      explorer.widen(graph, {&edit}, point.gain);
-    }
-  }
-}
-
-// least_ns: of levers that give less alone nothing more is found out.
-void widen_gains(const FlowModel& model, const Explorer& explorer, const EditMaker& maker,
-                 int64_t least_ns, WhatIf& found) {
-  for (const auto end : {&FlowFloor::low_ns, &FlowFloor::high_ns}) {
-    const FlowGraph graph = make_flow_graph(model.run, floors_at(model.run.floors, end));
-    for (TriedLever& lever : found.levers) {
-      if (lever.edit.refusal != EditRefusal::kNone || lever.alone.run_ns < least_ns) continue;
-      explorer.widen(graph, {&lever.edit}, lever.alone);
-      widen_points(graph, explorer, maker, lever);
-    }
-    for (TogetherGain& set : found.together) {
-      explorer.widen(graph, edits_of(found, set.levers), set.gain);
-    }
-    if (!found.order.empty()) explorer.widen(graph, edits_of(found, found.order), found.joint);
-  }
-}
-
-std::vector<TogetherGain> all_sets(const Explorer& explorer, const WhatIf& found,
+std::vector<TogetherGain> all_sets(Explorer& explorer, const WhatIf& found,
                                    const std::vector<size_t>& levers) {
   std::vector<TogetherGain> sets;
   for (size_t mask = 1; mask < size_t{1} << levers.size(); ++mask) {
@@ -306,8 +361,7 @@ std::vector<double> factors_of(const EditRequest& request) {
   return factors;
 }
 
-std::vector<GainAt> points_of(const Explorer& explorer, const EditMaker& maker,
-                              const TriedLever& lever) {
+std::vector<GainAt> points_of(Explorer& explorer, const EditMaker& maker, const TriedLever& lever) {
   std::vector<GainAt> points;
   for (const double factor : factors_of(lever.edit.request)) {
     EditRequest request = lever.edit.request;
@@ -318,7 +372,7 @@ std::vector<GainAt> points_of(const Explorer& explorer, const EditMaker& maker,
     request.factor = factor;
     const Edit edit = maker.make(request);
     if (edit.refusal != EditRefusal::kNone) return {};
-    points.push_back({request, edit.predicted, explorer.gain({&edit})});
+    points.push_back({request, edit.predicted, explorer.gain(only(edit))});
   }
   return points;
 }
@@ -403,7 +457,7 @@ std::vector<EditRequest> work_edits(const Trace& trace, const FlowVerdict& verdi
 
 WhatIf explore_edits(const FlowModel& model, const Windows& iterations, const FlowReport& report,
                      const WhatIfOptions& options) {
-  const Explorer explorer(model, iterations, report);
+  Explorer explorer(model, iterations, report);
   WhatIf found;
   found.refusal = refusal_of_run(report);
   found.iterations = explorer.iterations();
@@ -425,28 +479,37 @@ WhatIf explore_edits(const FlowModel& model, const Windows& iterations, const Fl
   const size_t ordered = requests.size();
   std::copy_if(options.alone.begin(), options.alone.end(), std::back_inserter(requests),
                [&](const EditRequest& request) { return asked || !pauses(request); });
+  const auto share_ns =
+      static_cast<int64_t>(std::ceil(options.least_share * static_cast<double>(found.window_ns)));
+  const int64_t least_ns = std::max<int64_t>(share_ns, 1);
+  found.reach = options.reach && found.refusal == EditRefusal::kNone;
+  if (found.reach) explorer.reach();
+  std::vector<std::vector<uint32_t>> touched;
+  EditedLags lags;
   for (const EditRequest& request : requests) {
     TriedLever lever;
     lever.alone_only = found.levers.size() >= ordered;
     lever.edit = maker.make(request);
     const bool cold_start = found.refusal == EditRefusal::kCold && request.kind == EditKind::kWarm;
     if (found.refusal != EditRefusal::kNone && !cold_start) lever.edit.refusal = found.refusal;
-    if (lever.edit.refusal == EditRefusal::kNone) lever.alone = explorer.gain({&lever.edit});
+    touched.emplace_back();
+    if (lever.edit.refusal == EditRefusal::kNone) {
+      const StrongestEdits edits = only(lever.edit);
+      explorer.lags(edits, lags);
+      lever.alone = explorer.gain(lags, edits, options.joint ? INT64_MIN : least_ns);
+      if (options.joint) touched.back() = explorer.touched(lags);
+    }
     found.levers.push_back(std::move(lever));
   }
   if (found.refusal != EditRefusal::kNone) return found;
-  const auto share_ns =
-      static_cast<int64_t>(std::ceil(options.least_share * static_cast<double>(found.window_ns)));
-  const int64_t least_ns = std::max<int64_t>(share_ns, 1);
   for (TriedLever& lever : found.levers) {
     const bool told = lever.edit.refusal == EditRefusal::kNone && lever.alone.run_ns >= least_ns;
     if (options.points && told) lever.points = points_of(explorer, maker, lever);
   }
   found.together = all_sets(explorer, found, best_alone(found, least_ns, options.together));
-  if (options.joint) find_order(explorer, asked ? 0 : least_ns, found);
-  found.reach = options.reach;
-  if (options.reach) {
-    widen_gains(model, explorer, maker, options.joint ? INT64_MIN : least_ns, found);
+  if (options.joint) {
+    const StrongestEdits taken = OrderFinder(explorer, touched, found).find(asked ? 0 : least_ns);
+    explorer.add_joint(taken, found);
   }
   return found;
 }
@@ -588,9 +651,7 @@ class BarMaker {
 
   // Of a segment that lies in the gap in part, its parts by their shares: their order is not kept.
   void add_parts(const PathStep& step, int64_t ns) {
-    const auto at =
-        std::lower_bound(graph_.segment_edge.begin(), graph_.segment_edge.end(), step.edge);
-    const auto s = static_cast<size_t>(at - graph_.segment_edge.begin());
+    const size_t s = graph_.segment_of(step.edge);
     int64_t whole_ns = 0;
     for (uint32_t k = graph_.first_part[s]; k < graph_.first_part[s + 1]; ++k) {
       whole_ns += replayed_.part_ns[k];

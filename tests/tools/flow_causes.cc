@@ -81,7 +81,7 @@ void print(const std::string& path) {
   totals("before", report.before, out);
   member("points", static_cast<int64_t>(report.fit.points), out);
   member("identity_errors", static_cast<int64_t>(report.fit.identity_errors), out);
-  member("makespan_ns", report.fit.makespan_ns, out);
+  member("run_ns", report.fit.run_ns, out);
   member("model_error", report.fit.model_error, out);
   member("unexplained_share", report.fit.unexplained_share, out);
   member("cut_edges", static_cast<int64_t>(report.fit.cut_edges), out);

@@ -85,8 +85,8 @@ def check_complete(tally, seed, program, recorded, answer):
     if answer["identity"]["identity_errors"]:
         tally.add("complete", "identity", "wrong", what=f"seed {seed}: {answer['identity']}")
         return
-    if answer["identity"]["recorded_ns"] != recorded.makespan - min(first_times(recorded)):
-        tally.add("complete", "makespan", "wrong", what=f"seed {seed}: {answer['identity']} is {recorded.makespan}")
+    if answer["identity"]["recorded_ns"] != recorded.work_end - min(first_times(recorded)):
+        tally.add("complete", "run", "wrong", what=f"seed {seed}: {answer['identity']} is {recorded.work_end}")
     levers = {lever["name"]: lever for lever in answer["levers"]}
     listed = 0
     for edit in EDITS:

@@ -30,9 +30,9 @@
   R(linked_share, "device time with a launch", kShare, \
     "device time whose launch call is in the trace / device time") \
   R(model_error, "model error", kShare, \
-    "(makespan of a replay with usual lags in place of unexplained time − recorded) / recorded") \
+    "(time to the end of the last device work in a replay with usual lags in place of unexplained time − recorded) / recorded") \
   R(unexplained_share, "unexplained, of the critical path", kShare, \
-    "time on the critical path that no edge explains / makespan") \
+    "time that no edge explains on the critical path to the end of the last device work / that path") \
   R(first_lever, "first lever", kText, "what to change first, a word of the closed list below") \
   R(steady_cause, "cause after the start", kText, \
     "of a cold start: what the rest of the window is lost to, where that is enough to tell")
@@ -120,9 +120,9 @@
 // What if
 #define ASSAY_FLOW_WHATIF_RESULTS(R, U, O) \
   O("whatif.identity") \
-  U(recorded_ns, "makespan as recorded") \
+  U(recorded_ns, "time to the end of the last device work, as recorded") \
   U(replayed_ns, \
-    "makespan of the replay without edits: `recorded_ns`, else `null` and a bug") \
+    "the same in the replay without edits: `recorded_ns`, else `null` and a bug") \
   R(identity_errors, "points off their time", kCount, "points of that replay off their recorded time: 0") \
   U(model_error, "as under `flow`; beyond 10 % no gain is told") \
   U(unexplained_share, "as under `flow`; beyond 20 % no gain is told") \

@@ -411,9 +411,9 @@ Facts identity_facts(const WhatIfAnswer& answer) {
   const FlowFit& fit = answer.report.fit;
   return {.key = "identity",
           .title = "How far the replay is the run",
-          .items = {data_fact(keys::recorded_ns, fit.makespan_ns),
+          .items = {data_fact(keys::recorded_ns, fit.run_ns),
                     data_fact(keys::replayed_ns,
-                              fit.identity_errors == 0 ? Value(fit.makespan_ns) : Value()),
+                              fit.identity_errors == 0 ? Value(fit.run_ns) : Value()),
                     data_fact(keys::identity_errors, fit.identity_errors),
                     data_fact(keys::model_error, finite_value(fit.model_error)),
                     data_fact(keys::unexplained_share, finite_value(fit.unexplained_share))},

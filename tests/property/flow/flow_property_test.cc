@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "flow/causes.h"
+#include "flow/edited_lags.h"
 #include "flow/graph.h"
 #include "flow/names.h"
 #include "flow/path.h"
@@ -477,7 +478,7 @@ TEST_P(FlowProperty, RowsWithoutEffectChangeNothing) {
     const Links links = link_trace(trace);
     const FlowReport report = make_flow_report(trace, links, {});
     const FlowVerdict verdict = judge_flow(trace, report, {});
-    return std::pair(verdict.bound, report.fit.makespan_ns / 1e9);
+    return std::pair(verdict.bound, report.fit.run_ns / 1e9);
   };
   each([&](const Trace& trace, const FlowRun& run) {
     recorded.push_back(told(run));
@@ -641,6 +642,7 @@ constexpr const char* kEdits[] = {"sync",
                                   "input",
                                   "alloc",
                                   "warm",
+                                  "pauses",
                                   "host",
                                   "host=0.5",
                                   "faster_cpu",
@@ -742,6 +744,47 @@ TEST_P(FlowProperty, MoreEditsGiveMore) {
     ASSERT_EQ(edited.makespan(more, Residuals::kKeep), more_ns);
     more.insert(more.end(), some.begin(), some.end());
     ASSERT_EQ(edited.makespan(more, Residuals::kKeep), more_ns);
+  });
+}
+
+// What a search for the order of levers and other usual times take from edits that were made before
+// is what these make from nothing.
+TEST_P(FlowProperty, EditsOnTopAreThoseFromNothing) {
+  uint32_t draw = 0;
+  each([&draw](const Trace&, const FlowRun& run) {
+    const Edited edited(run);
+    Random random(++draw);
+    LagEditor editor(run, edited.graph, INT64_MIN);
+    FlowFloors floors = run.floors;
+    floors.launch.typical_ns += 700;
+    floors.stream.typical_ns += 300;
+    const FlowGraph moved = make_flow_graph(run, floors);
+    LagEditor moved_editor(run, moved, INT64_MIN);
+    const bool same_segments = moved.first_part == edited.graph.first_part &&
+                               moved.part_cause == edited.graph.part_cause &&
+                               moved.part_ns == edited.graph.part_ns;
+    StrongestEdits taken;
+    EditedLags lags = editor.lags(taken);
+    for (size_t e = 0; e < edited.edits.size(); ++e) {
+      if (edited.edits[e].refusal != EditRefusal::kNone) continue;
+      SCOPED_TRACE(kEdits[e]);
+      StrongestEdits alone;
+      add_edit(edited.edits[e], alone);
+      const std::vector<uint32_t> touched = editor.touched(editor.lags(alone));
+      StrongestEdits both = taken;
+      add_edit(edited.edits[e], both);
+      EditedLags on_top;
+      editor.lags_with(both, touched, lags, on_top);
+      ASSERT_EQ(on_top, editor.lags(both));
+      EditedLags elsewhere;
+      if (same_segments) {
+        moved_editor.lags(both, edited.graph, on_top, elsewhere);
+        ASSERT_EQ(elsewhere, moved_editor.lags(both));
+      }
+      if (!random.chance(40)) continue;
+      taken = std::move(both);
+      lags = std::move(on_top);
+    }
   });
 }
 

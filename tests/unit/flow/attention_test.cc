@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <string>
 
+#include "flow/edited_lags.h"
 #include "flow/edits.h"
 #include "flow/flow.h"
 #include "flow/replay.h"

@@ -2,6 +2,7 @@
 // a launch takes 3000 ns, a successor 1500.
 
 #include "flow/whatif.h"
+#include "flow/edited_lags.h"
 
 #include <gtest/gtest.h>
 
@@ -332,6 +333,31 @@ TEST(WhatIf, ACallBehindWorkThatEndedDoesNotWait) {
   };
   EXPECT_EQ(returns_at(false), 23000);
   EXPECT_EQ(returns_at(true), 21000);
+}
+
+// A graph takes the launch and what prepares it and leaves the pause before it; without pauses
+// nothing is left of that, whichever comes first.
+TEST(WhatIf, OfTwoEditsTheStrongerHolds) {
+  const Traced run(TraceMaker()
+                       .call(1, "cudaLaunchKernel", 0, 4000, 1)
+                       .kernel(0, 7, "k1", 6000, 1000, 1)
+                       .op(1, "prepare", 4000, 8'000'000)
+                       .call(1, "cudaLaunchKernel", 8'004'000, 4000, 2)
+                       .kernel(0, 7, "k2", 8'010'000, 1000, 2)
+                       .build());
+  const Edit pauses = run.edit("pauses");
+  Edit graph = run.edit("call:nothing");
+  graph.free_calls.assign(run.model.run.calls.size(), true);
+  graph.cause.fill(1);
+  const auto left_ns = [&](const std::vector<const Edit*>& edits) {
+    const EditedLags lags = edited_lags(run.model.run, run.model.graph, edits);
+    const auto times = replay(run.model.graph, {.lags_ns = &lags.lag_ns});
+    return times[run.model.graph.call_point(1, true)] - run.model.graph.start_ns;
+  };
+  EXPECT_EQ(left_ns({&pauses}), 8000);
+  EXPECT_EQ(left_ns({&graph}), 8'000'000);
+  EXPECT_EQ(left_ns({&graph, &pauses}), 0);
+  EXPECT_EQ(left_ns({&pauses, &graph}), 0);
 }
 
 TEST(WhatIf, FasterHost) {
