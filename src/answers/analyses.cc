@@ -14,16 +14,16 @@ constexpr size_t kWorthAThread = 1'000;
 
 WhatIf try_levers(const FlowModel& model, const Windows& windows, const FlowReport& report,
                   const FlowVerdict& verdict, const std::vector<EditRequest>& more,
-                  size_t together = 0, bool points = false) {
+                  const AnalysesOptions& options = {}) {
   std::vector<EditRequest> alone = work_edits(*model.run.trace, verdict);
   alone.insert(alone.end(), more.begin(), more.end());
   return explore_edits(model, windows, report,
                        {.edits = {},
                         .alone = alone,
                         .joint = false,
-                        .reach = points,
-                        .together = together,
-                        .points = points});
+                        .reach = options.reach,
+                        .together = options.together,
+                        .points = options.points});
 }
 
 }  // namespace
@@ -75,8 +75,7 @@ Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions&
   // What it reads is complete, and stays as it is until it is taken.
   Beside<WhatIf> tried(
       [&, chains = chain_edits(found.fusion)](const std::atomic<bool>&) {
-        return try_levers(model, windows, found.flow, found.verdict, chains, options.together,
-                          options.points);
+        return try_levers(model, windows, found.flow, found.verdict, chains, options);
       },
       options.levers && options.in_thread && trace.activities.size() >= kWorthAThread);
   ASSAY_TRY_ASSIGN(found.tax, analyze_tax(trace, links, windows, asked.tax));

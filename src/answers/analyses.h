@@ -31,8 +31,9 @@ struct AnalysesOptions {
   bool rank_graph = false;                                          // FlowOptions::rank_graph
   bool levers = true;                                               // fill Analyses::tried
   size_t together = 0;                                              // WhatIfOptions::together
-  bool points = false;  // WhatIfOptions::points, and reach
-  bool path = false;    // fill Analyses::path
+  bool points = false;                                              // WhatIfOptions::points
+  bool reach = false;                                               // WhatIfOptions::reach
+  bool path = false;                                                // fill Analyses::path
   // Levers may be tried in a thread beside the rooms; the answer is the same.
   bool in_thread = false;
   // What else may be done while levers are tried: of the trace, and of what was found but `tried`

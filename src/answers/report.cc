@@ -40,6 +40,7 @@ AnalysesOptions analyses_options(const ReportRequest& request, const LaunchFloor
   constexpr size_t kSwitches = 4;  // a page has a switch for each of its levers, three at most
   options.together = request.timelines ? kSwitches : 0;
   options.points = request.timelines;
+  options.reach = request.timelines || request.reach;
   options.path = static_cast<bool>(request.timeline);
   options.in_thread = threads_of({.threads = request.traces.threads}) > 1;
   return options;

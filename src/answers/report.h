@@ -30,6 +30,7 @@ struct ReportRequest {
   std::shared_ptr<const std::vector<CapturedGraph>> captured = {};
   bool everything = false;          // all rows of every table instead of what a reader bears
   bool timelines = false;           // charts of every launch and the timeline, for the page
+  bool reach = false;               // also between what gains of levers lie; a page tells it anyway
   size_t lane_events = 250'000;     // of that timeline; answer_report shares them among the inputs
   TelemetryRequest telemetry = {};  // logs beside the trace
   // Takes what was found, laid on each trace's time; absent: nobody asked for it.

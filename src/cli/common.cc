@@ -262,6 +262,11 @@ bool wants_page(const CommonOptions& options) {
   return format && *format == Format::kHtml;
 }
 
+bool wants_json(const CommonOptions& options) {
+  const auto format = output_format(options);
+  return format && *format == Format::kJson;
+}
+
 namespace {
 
 Status write_as_asked(const Document& document, const CommonOptions& options) {

@@ -62,6 +62,7 @@ TraceRequest traces_of(const CommonOptions& options);
 Status check_output(const CommonOptions& options, const std::vector<std::string>& inputs);
 // Whether the document becomes a page, whose charts may cost a pass over the trace.
 bool wants_page(const CommonOptions& options);
+bool wants_json(const CommonOptions& options);
 // Writes the answer, or says why there is none. Returns the process's exit code.
 int write_answer(const Result<Answer>& answer, const CommonOptions& options);
 // The same of a document alone, whose import log tells of losses.

@@ -65,6 +65,7 @@ int run(ReportVerb& verb) {
   verb.request.traces = traces_of(verb.common);
   verb.request.fusion = fusion_options(verb.fusion);
   verb.request.timelines = wants_page(verb.common);
+  verb.request.reach = wants_json(verb.common);
   if (verb.perfetto.empty()) return write_answer(answer_report(verb.request), verb.common);
   const auto code = write_with_timeline(verb);
   return code ? *code : fail(code.error());

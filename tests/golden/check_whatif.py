@@ -96,13 +96,19 @@ def check_whatif(assay, path, name):
 
 
 def check_one_number(assay, path, found):
-    """What `report` and `tax` say of a lever is what the edit gives here."""
+    """What `report` and `tax` say of a lever is what the edit gives here, and lies between what it lies between here."""
     alone = {lever["name"]: lever["run_gain_ns"] for lever in found["levers"]}
-    levers = json.loads(run(assay, "report", path, "--format", "json")).get("levers") or []
+    between = {lever["name"]: (lever["run_low_ns"], lever["run_high_ns"]) for lever in found["levers"]}
+    report = json.loads(run(assay, "report", path, "--format", "json"))
+    levers = report.get("levers") or []
     others = [lever["edit"] for lever in levers if lever["edit"] not in alone]
     if others:
         more = json.loads(run(assay, "whatif", path, "--format", "json", *[a for e in others for a in ("--edit", e)]))
         alone.update({lever["name"]: lever["run_gain_ns"] for lever in more["whatif"]["levers"]})
+        between.update({lever["name"]: (lever["run_low_ns"], lever["run_high_ns"]) for lever in more["whatif"]["levers"]})
+    for lever in report["answer"]["levers"]:
+        if lever["edit"] in between:
+            same(f"{lever['edit']} lies", (lever["gain_low_ns"], lever["gain_high_ns"]), between[lever["edit"]])
     by_key = {}
     for lever in levers:
         same(f"{lever['edit']} in report", lever["gain_ns"], alone[lever["edit"]])

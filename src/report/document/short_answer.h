@@ -37,6 +37,7 @@ struct AnswerLever {
   std::string grade;  // "predicted", "at most" or "guess"
   // Between what the gain lies, in words, or that it is not known; empty: not asked for.
   std::string between = {};
+  std::optional<Interval> gain_reach = {};  // of the run; absent where it was not replayed
   std::string edit = {};  // what was replayed, as `assay whatif --edit` takes it; may be empty
   // Where on the timeline it acts: keys of the states that it shortens, or kernels by what they are
   // ("gemm"), or one kernel's name as the timeline has it. All empty: nowhere in particular.

@@ -1129,13 +1129,15 @@ std::vector<AnswerPoint> points_of(const WhatIf* tried, const AnswerLever& card)
 }
 
 // Not of every lever there is a replay.
-std::string between_of(const WhatIf* tried, const AnswerLever& card) {
-  if (tried == nullptr || !tried->reach) return "";
+void add_between(const WhatIf* tried, AnswerLever& card) {
+  if (tried == nullptr || !tried->reach) return;
+  card.between = "no interval is known";
   for (const TriedLever& lever : tried->levers) {
-    const bool own = edit_text(lever.edit.request) == card.edit;
-    if (own) return between_words(lever.alone, *tried);
+    if (edit_text(lever.edit.request) != card.edit) continue;
+    card.between = between_words(lever.alone, *tried);
+    card.gain_reach = {lever.alone.run_low_ns, lever.alone.run_high_ns};
+    return;
   }
-  return "no interval is known";
 }
 
 }  // namespace
@@ -1179,7 +1181,7 @@ ShortAnswer short_answer(const FlowAnswer& answer, const std::vector<Lever>& lev
   }
   for (AnswerLever& lever : card.levers) {
     lever.points = points_of(answer.tried, lever);
-    lever.between = between_of(answer.tried, lever);
+    add_between(answer.tried, lever);
   }
   card.together = sets_of(answer.tried, card.levers);
   card.notes = Notes(answer).find();

@@ -148,11 +148,15 @@ Json parts_of_whole(const ShortAnswer& answer) {
 Json answer_levers(const ShortAnswer& answer) {
   Json levers = Json::array();
   for (const AnswerLever& lever : answer.levers) {
+    const std::optional<Interval>& reach = lever.gain_reach;
     levers.push_back({{"key", lever.key},
                       {"title", lever.title},
                       {"code", lever.code},
                       {"edit", lever.edit},
                       {"gain_ns", lever.gain_ns},
+                      {"gain_low_ns", reach ? Json(reach->start_ns) : Json()},
+                      {"gain_high_ns", reach ? Json(reach->end_ns) : Json()},
+                      {"between", lever.between},
                       {"share", lever.share},
                       {"grade", lever.grade}});
   }
