@@ -10,6 +10,7 @@
 
 #include "flow/edits.h"
 #include "flow/flow.h"
+#include "flow/replay_bar.h"
 #include "flow/verdict.h"
 
 namespace assay {
@@ -54,15 +55,6 @@ struct TriedLever {
   int64_t in_order_ns = 0;          // of the run, on top of those before it in `order`
   bool listed = false;              // in `order`
   bool alone_only = false;          // and cannot be: it is told by itself
-};
-
-// What the devices do between their first and their last work, in a replay.
-struct ReplayBar {
-  int64_t window_ns = 0;  // compute + collective + copy + causes
-  int64_t compute_ns = 0;
-  int64_t collective_ns = 0;
-  int64_t copy_ns = 0;
-  CauseTimes cause_ns{};  // idle time, by what the work that ends the gap came after
 };
 
 // What several levers give together.
@@ -125,11 +117,5 @@ struct MedianInterval {
   int64_t high_ns = 0;
 };
 MedianInterval median_interval(std::vector<int64_t>& values);
-
-ReplayBar replay_bar(const FlowRun& run, const FlowGraph& graph, const Replayed& replayed);
-
-// What the critical path to the last device work consists of from `from_ns` on.
-ReplayBar path_bar(const FlowRun& run, const FlowGraph& graph, const Replayed& replayed,
-                   int64_t from_ns);
 
 }  // namespace assay
