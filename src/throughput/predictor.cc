@@ -17,6 +17,7 @@
 #include "throughput/placement.h"
 #include "throughput/reach.h"
 #include "throughput/trained_process.h"
+#include "throughput/unmeasured_gpu.h"
 
 namespace assay {
 
@@ -84,11 +85,14 @@ struct Predictor::State {
   std::vector<Run> runs;                                 // rows are sorted by configuration
   std::array<std::map<std::string, Reach>, kKernelGroups> reach;
   std::set<std::string> groups;
-  Range active_b, parameters_b;  // of the models with facts
+  std::map<std::string, MeasuredGpus> measured;  // with facts, by framework and words
+  Range active_b, parameters_b;                  // of the models with facts
   bool has_experts = false;
   DigestBook digests;
 
   void look_around();
+  void note_gpu(const BenchRow& row, FactLookup& lookup);
+  std::optional<UnmeasuredPoint> unmeasured(const BenchRow& point, FactLookup& lookup) const;
   Explained judge(const BenchRow& point, FactLookup& lookup) const;
   void judge_reach(const BenchRow& point, const Reach& near, const Trained* process,
                    Explained& out) const;
@@ -111,6 +115,16 @@ struct Predictor::State {
                             std::vector<std::string>& reasons);
 };
 
+void Predictor::State::note_gpu(const BenchRow& row, FactLookup& lookup) {
+  const HardwareFacts* facts_of_gpu = lookup.hardware(row.hardware);
+  if (facts_of_gpu == nullptr) return;
+  MeasuredGpus& gpus =
+      measured[GroupNames::keys_of(row)[static_cast<size_t>(KernelGroup::kFramework)]];
+  const bool known = std::any_of(gpus.begin(), gpus.end(),
+                                 [&](const MeasuredGpu& gpu) { return gpu.facts == facts_of_gpu; });
+  if (!known) gpus.push_back({facts_of_gpu, row.hardware});
+}
+
 // What there is to compare points with.
 void Predictor::State::look_around() {
   FactLookup lookup(facts);
@@ -122,6 +136,7 @@ void Predictor::State::look_around() {
     const auto keys = GroupNames::keys_of(row);
     for (size_t g = 0; g < kKernelGroups; ++g) reach[g][keys[g]].add(row);
     groups.insert(group_name(row));
+    note_gpu(row, lookup);
     if (const ModelFacts* model = lookup.model(row.model)) {
       active_b.add(model->active_b);
       parameters_b.add(model->parameters_b);
@@ -477,6 +492,19 @@ void answer(const Trained& process, const FactBook& facts, const DigestBook& dig
   }
 }
 
+// The interval moves along.
+void apply(const SheetEstimate& by_sheet, Explained& out) {
+  Prediction& p = out.prediction;
+  const double factor = std::exp(by_sheet.log_factor);
+  for (double* value : {&p.tokens_per_s, &p.low90, &p.high90}) *value *= factor;
+  if (by_sheet.weight > 0) {
+    const char* share = by_sheet.weight < 1 ? "half of the estimate is" : "the estimate is";
+    out.reasons.push_back(share + (" that of '" + by_sheet.sibling) +
+                          "' times the ratio of bandwidths");
+  }
+  if (!by_sheet.reason.empty()) out.reasons.push_back(by_sheet.reason);
+}
+
 }  // namespace
 
 std::vector<Explained> Predictor::explain(const std::vector<BenchRow>& points) const {
@@ -494,7 +522,46 @@ std::vector<Explained> Predictor::explain(const std::vector<BenchRow>& points) c
   return out;
 }
 
+// Absent where rows ran on the point's GPU under its engine, or where no physics says what GPUs
+// are.
+std::optional<UnmeasuredPoint> Predictor::State::unmeasured(const BenchRow& point,
+                                                            FactLookup& lookup) const {
+  const Trained* process = process_for(point, lookup);
+  if (process == nullptr || !process->physics) return std::nullopt;
+  const auto keys = GroupNames::keys_of(point);
+  const auto at = measured.find(keys[static_cast<size_t>(KernelGroup::kFramework)]);
+  if (at == measured.end()) return std::nullopt;
+  const HardwareFacts* gpu = lookup.hardware(point.hardware);
+  for (const MeasuredGpu& other : at->second) {
+    if (other.facts == gpu) return std::nullopt;
+  }
+  return UnmeasuredPoint{point, gpu, &at->second};
+}
+
 std::vector<Explained> Predictor::judged(const std::vector<BenchRow>& points) const {
+  const State& s = *state_;
+  std::vector<Explained> out = by_rows(points);
+  FactLookup lookup(s.facts);
+  std::vector<size_t> which;
+  std::vector<UnmeasuredPoint> asked;
+  for (size_t i = 0; i < points.size(); ++i) {
+    auto point = s.unmeasured(points[i], lookup);
+    if (!point || out[i].prediction.status == PredictionStatus::kNoAnswer) continue;
+    which.push_back(i);
+    asked.push_back(*std::move(point));
+  }
+  const auto log_speeds = [this](const std::vector<BenchRow>& rows) {
+    std::vector<double> speeds;
+    for (const Explained& one : by_rows(rows))
+      speeds.push_back(std::log(one.prediction.tokens_per_s));
+    return speeds;
+  };
+  const auto told = sheet_estimates(asked, s.facts, &HardwareFacts::bandwidth_tb_s, log_speeds);
+  for (size_t k = 0; k < which.size(); ++k) apply(told[k], out[which[k]]);
+  return out;
+}
+
+std::vector<Explained> Predictor::by_rows(const std::vector<BenchRow>& points) const {
   const State& s = *state_;
   std::vector<Explained> out;
   std::map<const Trained*, std::vector<size_t>> by_process;

@@ -148,6 +148,8 @@ class Predictor final : public ThroughputModel {
   explicit Predictor(std::unique_ptr<State> state);
   // Without the nearest rows.
   std::vector<Explained> judged(const std::vector<BenchRow>& points) const;
+  // As judged(), of GPUs without rows what the process alone says (unmeasured_gpu.h).
+  std::vector<Explained> by_rows(const std::vector<BenchRow>& points) const;
   std::unique_ptr<State> state_;
 };
 

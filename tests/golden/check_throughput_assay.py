@@ -26,10 +26,9 @@ ALONE = {"S3": 0.0426, "S4": 0.0410}
 # Of the rows of one hardware and framework, where there are enough: intervals are theirs, not only those of all.
 PAIR_COVERAGE = (0.83, 0.98)
 PAIR_ROWS = 100
-# Further apart than on the other splits, for a reason not traced (docs/measured); of the coverage the prototype
-# told only that all splits have 89 to 90 %.
-OTHER_HARDWARE = {"S7": (0.4614, 2.6585, 0.895)}
-OTHER_HARDWARE_TOLERANCE = (0.01, 0.06, 0.01)
+# The prototype's process alone has 0.4614 / 2.6585 on S7; with siblings and the order of data sheets Assay must be
+# well below both, and its intervals hold. At most: median, 90th percentile; coverage: at least.
+OTHER_HARDWARE = {"S7": (0.32, 1.0, 0.9)}
 
 # The grid is approximated (kGpTolerance in gp.h, on log throughput and on its deviation).
 GRID_TOLERANCE = 1e-5
@@ -52,18 +51,22 @@ def predictions(assay, model, *points):
 
 def check_splits(assay):
     expected = {name: (figures, TOLERANCE) for name, figures in PROTOTYPE.items()}
-    expected |= {name: (figures, OTHER_HARDWARE_TOLERANCE) for name, figures in OTHER_HARDWARE.items()}
-    document = json.loads(run(assay, "evaluate", TABLE, "--split", ",".join(expected), "--method", "assay",
-                              "--format", "json"))
+    names = ",".join((*expected, *OTHER_HARDWARE))
+    document = json.loads(run(assay, "evaluate", TABLE, "--split", names, "--method", "assay", "--format", "json"))
     for split in document["throughput"]["splits"]:
         found = (split["median_ape"], split["p90_ape"], split["coverage90"])
+        if split["name"] in OTHER_HARDWARE:
+            most_median, most_p90, least_held = OTHER_HARDWARE[split["name"]]
+            if found[0] > most_median or found[1] > most_p90 or found[2] < least_held:
+                yield f"{split['name']}: {found}, further off than {OTHER_HARDWARE[split['name']]}"
+            if not split["outside"] == split["n"] > 4000:
+                yield f"S7: {split['outside']} of {split['n']} rows are marked outside, must be all"
+            continue
         for value, wanted, tolerance in zip(found, *expected[split["name"]]):
             if abs(value - wanted) > tolerance:
                 yield f"{split['name']}: {value:.4f}, the prototype has {wanted}"
         if split["median_ape"] > 0.9 * ALONE.get(split["name"], 1):
             yield f"{split['name']}: {split['median_ape']:.4f}, no better than the process alone"
-        if split["name"] == "S7" and not split["outside"] == split["n"] > 4000:
-            yield f"S7: {split['outside']} of {split['n']} rows are marked outside, must be all"
     pairs = [pair for pair in document["throughput"]["by_pair"] if pair["split"] == "S1" and pair["n"] >= PAIR_ROWS]
     if len(pairs) < 10:
         yield f"S1: {len(pairs)} pairs of hardware and framework"

@@ -19,6 +19,7 @@
 #include "base/decimal.h"
 #include "base/numbers.h"
 #include "base/stats.h"
+#include "throughput/data_sheets.h"
 #include "throughput/dataset.h"
 #include "throughput/gp/gp.h"
 #include "throughput/kernel_table.h"
@@ -99,7 +100,6 @@ class PointMaker {
     dim(point, KernelDim::kFlops) = std::log2(facts.hardware->tflops);
     dim(point, KernelDim::kIntensity) =
         std::log2(peak_tflops(row, *facts.hardware) / facts.hardware->bandwidth_tb_s);
-    const std::string& gpu = facts.hardware->name;
     const std::string of_model = row.framework + "|" + facts.model->name;
     const auto set = [&](KernelGroup group, const std::string& name) {
       const auto at = static_cast<size_t>(group);
@@ -109,7 +109,7 @@ class PointMaker {
     set(KernelGroup::kHardwareFramework, names.pair);
     set(KernelGroup::kModelFramework, of_model);
     set(KernelGroup::kConfig, names.config);
-    set(KernelGroup::kVendorFramework, gpu.substr(0, gpu.find(' ')) + "|" + row.framework);
+    set(KernelGroup::kVendorFramework, vendor_of(*facts.hardware) + "|" + row.framework);
     set(KernelGroup::kModelPrecision, of_model + "|" + shortest_text(row.precision.weight_bytes) +
                                           "|" +
                                           shortest_text(static_cast<double>(row.precision.units)));

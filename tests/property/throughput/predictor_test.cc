@@ -5,6 +5,7 @@
 #include <cmath>
 #include <random>
 
+#include "throughput/data_sheets.h"
 #include "throughput/dataset.h"
 #include "throughput/model_file.h"
 #include "throughput/physics.h"
@@ -138,6 +139,32 @@ TEST_P(RandomTables, OtherNamesForTheSameThingsChangeNothing) {
     EXPECT_NEAR(after[i].tokens_per_s / before[i].tokens_per_s, 1, 1e-9);
     EXPECT_NEAR(after[i].high90 / before[i].high90, 1, 1e-9);
     EXPECT_EQ(after[i].status, before[i].status);
+  }
+}
+
+// However slow the H100's rows are, no GPU without rows is slower than one that its data sheet
+// dominates, asked alone or together.
+TEST_P(RandomTables, GpusWithoutRowsKeepTheOrderOfDataSheets) {
+  std::vector<BenchRow> rows = made_rows(GetParam());
+  for (BenchRow& row : rows) {
+    if (row.hardware == "Nvidia H100 GPU") row.tokens_per_s *= 0.2;
+  }
+  const auto predictor = fitted(rows);
+  const FactBook& facts = FactBook::built_in();
+  const std::vector<const char*> gpus = {"Nvidia A100 80GB", "Nvidia H100 NVL", "Nvidia H200 GPU",
+                                         "Nvidia B200 GPU", "Nvidia GB200 GPU"};
+  for (const BenchRow& question : questions(GetParam())) {
+    std::vector<BenchRow> points(gpus.size(), question);
+    for (size_t g = 0; g < gpus.size(); ++g) points[g].hardware = gpus[g];
+    const auto told = predictor->predict(points);
+    const double alone = predictor->predict({points[2]}).front().tokens_per_s;
+    EXPECT_NEAR(alone / told[2].tokens_per_s, 1, 1e-9);
+    for (size_t a = 0; a < gpus.size(); ++a) {
+      for (size_t b = 0; b < gpus.size(); ++b) {
+        if (!dominates(question, *facts.hardware(gpus[a]), *facts.hardware(gpus[b]))) continue;
+        EXPECT_GE(told[a].tokens_per_s / told[b].tokens_per_s, 1 - 1e-9) << gpus[a] << gpus[b];
+      }
+    }
   }
 }
 

@@ -1,0 +1,63 @@
+#include "throughput/data_sheets.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "throughput/physics.h"
+
+namespace assay {
+namespace {
+
+constexpr double kHalf = 0.5;
+
+std::array<double, 5> sheet_of(const BenchRow& row, const HardwareFacts& hardware) {
+  return {hardware.tflops, peak_tflops(row, hardware), hardware.bandwidth_tb_s, hardware.memory_gb,
+          hardware.link_gb_s};
+}
+
+bool are_siblings(const HardwareFacts& a, const HardwareFacts& b) {
+  return &a != &b && vendor_of(a) == vendor_of(b);
+}
+
+}  // namespace
+
+std::string vendor_of(const HardwareFacts& hardware) {
+  return hardware.name.substr(0, hardware.name.find(' '));
+}
+
+bool dominates(const BenchRow& row, const HardwareFacts& more, const HardwareFacts& less) {
+  if (!are_siblings(more, less)) return false;
+  const auto a = sheet_of(row, more);
+  const auto b = sheet_of(row, less);
+  return a != b && std::equal(a.begin(), a.end(), b.begin(), std::greater_equal<>());
+}
+
+const HardwareFacts* nearest_sibling(const HardwareFacts& hardware,
+                                     const std::vector<const HardwareFacts*>& measured) {
+  const HardwareFacts* nearest = nullptr;
+  double least = std::numeric_limits<double>::infinity();
+  for (const HardwareFacts* other : measured) {
+    if (!are_siblings(hardware, *other)) continue;
+    const double far = std::hypot(std::log(other->bandwidth_tb_s / hardware.bandwidth_tb_s),
+                                  std::log(other->tflops / hardware.tflops));
+    if (far >= least) continue;
+    least = far;
+    nearest = other;
+  }
+  return nearest;
+}
+
+size_t siblings(const HardwareFacts& hardware, const std::vector<const HardwareFacts*>& measured) {
+  return static_cast<size_t>(
+      std::count_if(measured.begin(), measured.end(),
+                    [&](const HardwareFacts* other) { return are_siblings(hardware, *other); }));
+}
+
+double sibling_weight(size_t siblings) {
+  if (siblings == 0) return 0;
+  return siblings == 1 ? 1 : kHalf;
+}
+
+}  // namespace assay

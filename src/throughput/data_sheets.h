@@ -1,0 +1,30 @@
+#pragma once
+
+// What data sheets alone say of two GPUs, for those that no row ran on: which can be no slower than
+// which, and which measured one is nearest. Spec page planner, 3.1.
+
+#include <string>
+#include <vector>
+
+#include "records/bench_table.h"
+#include "records/facts.h"
+
+namespace assay {
+
+// The first word of the facts' name: "Nvidia", "AMD"; Habana's are a vendor of their own.
+std::string vendor_of(const HardwareFacts& hardware);
+// Of one vendor, and of 16-bit peak, the peak in the row's precision, bandwidth, memory and link to
+// peers none of `more` is below `less`, and one is above.
+bool dominates(const BenchRow& row, const HardwareFacts& more, const HardwareFacts& less);
+// Of `measured` that of the same vendor which is least far in log bandwidth and log 16-bit peak,
+// the first of equals; nullptr: none is of the vendor.
+const HardwareFacts* nearest_sibling(const HardwareFacts& hardware,
+                                     const std::vector<const HardwareFacts*>& measured);
+// How many of `measured` are of the vendor.
+size_t siblings(const HardwareFacts& hardware, const std::vector<const HardwareFacts*>& measured);
+// What counts of the sibling-times-bandwidth estimate beside the process's, in logarithms: half,
+// and all of it where only one GPU of the vendor has rows, from which no process learns what GPUs
+// do.
+double sibling_weight(size_t siblings);
+
+}  // namespace assay
