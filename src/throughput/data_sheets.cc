@@ -10,8 +10,6 @@
 namespace assay {
 namespace {
 
-constexpr double kHalf = 0.5;
-
 std::array<double, 5> sheet_of(const BenchRow& row, const HardwareFacts& hardware) {
   return {hardware.tflops, peak_tflops(row, hardware), hardware.bandwidth_tb_s, hardware.memory_gb,
           hardware.link_gb_s};
@@ -53,11 +51,6 @@ size_t siblings(const HardwareFacts& hardware, const std::vector<const HardwareF
   return static_cast<size_t>(
       std::count_if(measured.begin(), measured.end(),
                     [&](const HardwareFacts* other) { return are_siblings(hardware, *other); }));
-}
-
-double sibling_weight(size_t siblings) {
-  if (siblings == 0) return 0;
-  return siblings == 1 ? 1 : kHalf;
 }
 
 }  // namespace assay

@@ -22,9 +22,5 @@ const HardwareFacts* nearest_sibling(const HardwareFacts& hardware,
                                      const std::vector<const HardwareFacts*>& measured);
 // How many of `measured` are of the vendor.
 size_t siblings(const HardwareFacts& hardware, const std::vector<const HardwareFacts*>& measured);
-// What counts of the sibling-times-bandwidth estimate beside the process's, in logarithms: half,
-// and all of it where only one GPU of the vendor has rows, from which no process learns what GPUs
-// do.
-double sibling_weight(size_t siblings);
 
 }  // namespace assay

@@ -91,7 +91,6 @@ struct Predictor::State {
   DigestBook digests;
 
   void look_around();
-  void note_gpu(const BenchRow& row, FactLookup& lookup);
   std::optional<UnmeasuredPoint> unmeasured(const BenchRow& point, FactLookup& lookup) const;
   Explained judge(const BenchRow& point, FactLookup& lookup) const;
   void judge_reach(const BenchRow& point, const Reach& near, const Trained* process,
@@ -115,16 +114,6 @@ struct Predictor::State {
                             std::vector<std::string>& reasons);
 };
 
-void Predictor::State::note_gpu(const BenchRow& row, FactLookup& lookup) {
-  const HardwareFacts* facts_of_gpu = lookup.hardware(row.hardware);
-  if (facts_of_gpu == nullptr) return;
-  MeasuredGpus& gpus =
-      measured[GroupNames::keys_of(row)[static_cast<size_t>(KernelGroup::kFramework)]];
-  const bool known = std::any_of(gpus.begin(), gpus.end(),
-                                 [&](const MeasuredGpu& gpu) { return gpu.facts == facts_of_gpu; });
-  if (!known) gpus.push_back({facts_of_gpu, row.hardware});
-}
-
 // What there is to compare points with.
 void Predictor::State::look_around() {
   FactLookup lookup(facts);
@@ -136,7 +125,8 @@ void Predictor::State::look_around() {
     const auto keys = GroupNames::keys_of(row);
     for (size_t g = 0; g < kKernelGroups; ++g) reach[g][keys[g]].add(row);
     groups.insert(group_name(row));
-    note_gpu(row, lookup);
+    if (const HardwareFacts* gpu = lookup.hardware(row.hardware))
+      note_gpu(gpu, row.hardware, measured[keys[static_cast<size_t>(KernelGroup::kFramework)]]);
     if (const ModelFacts* model = lookup.model(row.model)) {
       active_b.add(model->active_b);
       parameters_b.add(model->parameters_b);
@@ -522,6 +512,9 @@ std::vector<Explained> Predictor::explain(const std::vector<BenchRow>& points) c
   return out;
 }
 
+// The specification's, chosen on LLM-Inference-Bench (docs/measured).
+constexpr SiblingShare kSibling = {&HardwareFacts::bandwidth_tb_s, 0.5, 1};
+
 // Absent where rows ran on the point's GPU under its engine, or where no physics says what GPUs
 // are.
 std::optional<UnmeasuredPoint> Predictor::State::unmeasured(const BenchRow& point,
@@ -556,7 +549,7 @@ std::vector<Explained> Predictor::judged(const std::vector<BenchRow>& points) co
       speeds.push_back(std::log(one.prediction.tokens_per_s));
     return speeds;
   };
-  const auto told = sheet_estimates(asked, s.facts, &HardwareFacts::bandwidth_tb_s, log_speeds);
+  const auto told = sheet_estimates(asked, s.facts, kSibling, log_speeds);
   for (size_t k = 0; k < which.size(); ++k) apply(told[k], out[which[k]]);
   return out;
 }

@@ -56,16 +56,16 @@ class Settled {
     }
   }
 
-  SheetEstimate estimate(SheetValue goes_with, const std::vector<double>& speeds) const {
+  SheetEstimate estimate(const SiblingShare& share, const std::vector<double>& speeds) const {
     SheetEstimate out;
     const double own = speeds[gpus_.front().asked];
     if (const Candidate* sibling = sibling_of(*point_.hardware)) {
       out.sibling = sibling->name;
-      out.weight = sibling_weight(siblings(*point_.hardware, measured_));
-      out.log_sibling = by_sibling(*point_.hardware, *sibling, goes_with, speeds) - own;
+      out.weight = weight_of(*point_.hardware, share);
+      out.log_sibling = by_sibling(*point_.hardware, *sibling, share, speeds) - own;
     }
-    const double blended = blend(gpus_.front(), goes_with, speeds);
-    const double ordered = order(blended, goes_with, speeds, out.reason);
+    const double blended = blend(gpus_.front(), share, speeds);
+    const double ordered = order(blended, share, speeds, out.reason);
     out.log_factor = ordered - own;
     return out;
   }
@@ -85,22 +85,27 @@ class Settled {
     return nearest == nullptr || at == gpus_.end() ? nullptr : &*at;
   }
 
+  double weight_of(const HardwareFacts& hardware, const SiblingShare& share) const {
+    return siblings(hardware, measured_) == 1 ? share.of_one : share.of_several;
+  }
+
   static double by_sibling(const HardwareFacts& hardware, const Candidate& sibling,
-                           SheetValue goes_with, const std::vector<double>& speeds) {
-    return speeds[sibling.asked] + std::log(hardware.*goes_with / sibling.facts->*goes_with);
+                           const SiblingShare& share, const std::vector<double>& speeds) {
+    return speeds[sibling.asked] +
+           std::log(hardware.*share.goes_with / sibling.facts->*share.goes_with);
   }
 
   // What is told of a GPU before the order.
-  double blend(const Candidate& gpu, SheetValue goes_with,
+  double blend(const Candidate& gpu, const SiblingShare& share,
                const std::vector<double>& speeds) const {
     const double own = speeds[gpu.asked];
     const Candidate* sibling = gpu.measured ? nullptr : sibling_of(*gpu.facts);
     if (sibling == nullptr) return own;
-    const double weight = sibling_weight(siblings(*gpu.facts, measured_));
-    return (1 - weight) * own + weight * by_sibling(*gpu.facts, *sibling, goes_with, speeds);
+    const double weight = weight_of(*gpu.facts, share);
+    return (1 - weight) * own + weight * by_sibling(*gpu.facts, *sibling, share, speeds);
   }
 
-  double order(double own, SheetValue goes_with, const std::vector<double>& speeds,
+  double order(double own, const SiblingShare& share, const std::vector<double>& speeds,
                std::string& reason) const {
     double least = -kInfinity;  // M of above
     double most = kInfinity;    // C
@@ -112,7 +117,7 @@ class Settled {
     };
     for (size_t k = 1; k < gpus_.size(); ++k) {
       const Candidate& gpu = gpus_[k];
-      const double speed = blend(gpu, goes_with, speeds);
+      const double speed = blend(gpu, share, speeds);
       const bool below = dominates(point_.row, *point_.hardware, *gpu.facts);
       const bool above = dominates(point_.row, *gpu.facts, *point_.hardware);
       if (gpu.measured && below && speed > least) take(speed, gpu.name, least, least_name);
@@ -141,8 +146,14 @@ Sheets sheets_of(const FactBook& facts) {
 
 }  // namespace
 
+void note_gpu(const HardwareFacts* facts, const std::string& name, MeasuredGpus& gpus) {
+  const bool known = std::any_of(gpus.begin(), gpus.end(),
+                                 [&](const MeasuredGpu& gpu) { return gpu.facts == facts; });
+  if (!known) gpus.push_back({facts, name});
+}
+
 std::vector<SheetEstimate> sheet_estimates(const std::vector<UnmeasuredPoint>& points,
-                                           const FactBook& facts, SheetValue goes_with,
+                                           const FactBook& facts, const SiblingShare& share,
                                            const LogSpeeds& log_speeds) {
   const Sheets book = sheets_of(facts);
   std::vector<BenchRow> asked;
@@ -151,7 +162,7 @@ std::vector<SheetEstimate> sheet_estimates(const std::vector<UnmeasuredPoint>& p
   for (const UnmeasuredPoint& point : points) settled.emplace_back(point, book, asked);
   const std::vector<double> speeds = asked.empty() ? std::vector<double>() : log_speeds(asked);
   std::vector<SheetEstimate> out;
-  for (const Settled& one : settled) out.push_back(one.estimate(goes_with, speeds));
+  for (const Settled& one : settled) out.push_back(one.estimate(share, speeds));
   return out;
 }
 

@@ -19,6 +19,8 @@ struct MeasuredGpu {
   std::string name;
 };
 using MeasuredGpus = std::vector<MeasuredGpu>;
+// Adds one unless its facts are there.
+void note_gpu(const HardwareFacts* facts, const std::string& name, MeasuredGpus& gpus);
 
 // A point on a GPU that is none of `measured`, all of its engine.
 struct UnmeasuredPoint {
@@ -37,16 +39,19 @@ struct SheetEstimate {
 
 // Logarithms of how fast points run by the rows alone; NaN where there is no answer.
 using LogSpeeds = std::function<std::vector<double>(const std::vector<BenchRow>&)>;
-// What speed goes with: bandwidth, or 16-bit FLOP/s.
-using SheetValue = double HardwareFacts::*;
+// How the nearest sibling counts beside the process, in logarithms.
+struct SiblingShare {
+  double HardwareFacts::* goes_with;  // its estimate is multiplied by the ratio of these
+  double of_several = 0;              // its weight, where several GPUs of the vendor have rows
+  double of_one = 0;                  // where one has, from which no process learns what GPUs do
+};
 
-// In logarithms half the process, half the nearest sibling times the ratio of `goes_with` (all of
-// the sibling where the vendor has one GPU with rows, none where it has none); then never below the
-// measured GPUs that the data sheet dominates, nor below GPUs without rows that it dominates, nor
-// above the measured ones that dominate it, which count least. Points do not see each other: the
-// answer for one is the same whatever else is asked.
+// The process and the nearest sibling, as `share` says; then never below the measured GPUs that the
+// data sheet dominates, nor below GPUs without rows that it dominates, nor above the measured ones
+// that dominate it, which count least. Points do not see each other: the answer for one is the same
+// whatever else is asked.
 std::vector<SheetEstimate> sheet_estimates(const std::vector<UnmeasuredPoint>& points,
-                                           const FactBook& facts, SheetValue goes_with,
+                                           const FactBook& facts, const SiblingShare& share,
                                            const LogSpeeds& log_speeds);
 
 }  // namespace assay

@@ -20,7 +20,7 @@ PRICE = {"h100_sxm": 2.5, "h200_sxm": 3.2, "b200_sxm": 4.8}
 WATTS = {"h100_sxm": 700, "h200_sxm": 700, "b200_sxm": 1000}
 ASKED = {"--model": "Qwen/Qwen3-32B", "--isl": "2048", "--osl": "200", "--rate": "20", "--ttft-ms": "500",
          "--tpot-ms": "50"}
-LINES = 20
+LINES = 28
 COLUMNS = 80
 # Least shares, of intervals and of limits that were told to be kept with 90 % and more; most of the Brier score.
 COVERED = 0.85
@@ -87,6 +87,21 @@ def check_screen(assay, folder):
         fail(f"the first sentence is no answer: {lines[0]}")
 
 
+# A GPU that no row ran on is let in and marked, and what rests on it is told where the answer is read.
+def check_new_gpu(assay, folder):
+    (folder / "prices.csv").write_text(PRICES + "gb300,1.00,1400,8,4\n", encoding="utf-8")
+    told = plan(assay, folder)
+    text = run(assay, folder, "plan", (), "--width", str(COLUMNS))
+    (folder / "prices.csv").write_text(PRICES, encoding="utf-8")
+    new = [p for p in told["plans"] if p["hw"] == "gb300"]
+    if not new or any(p["grade"] == "sure" or p["question"] != "hardware" or p["status"] != "outside"
+                      or not p["sibling"] for p in new):
+        fail(f"a GPU without rows: {new}")
+    for word in ("outside", "wide", "Trust: what may move", "never sure"):
+        if word not in text:
+            fail(f"'{word}' is not on the screen:\n{text}")
+
+
 def check_trace(assay, folder):
     told = plan(assay, folder, {"--isl": None, "--osl": None, "--rate": None}, "--requests", str(TRACE))
     if (told["ii"], told["oo"]) != (1155, 211) or not 7 < told["rate_per_s"] < 9:
@@ -135,6 +150,7 @@ def main():
         check_sums(told)
         check_screen(assay, folder)
         check_order(assay, folder, told)
+        check_new_gpu(assay, folder)
         check_trace(assay, folder)
         check_refusals(assay, folder)
         check_left_out(assay, folder)

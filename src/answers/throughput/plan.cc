@@ -110,14 +110,6 @@ std::vector<ImportNote> short_log(const LoadedBench& bench) {
            .meaning = "--format json says why"}};
 }
 
-// For JSON and the page's panel: on a screen probability and what is new say it.
-Section short_trust(const TrustNotes& notes) {
-  Section section = trust_section(notes);
-  for (Block& block : section.blocks)
-    std::visit([](auto& is) { is.show = Show::kDataOnly; }, block);
-  return section;
-}
-
 // Which rows were left out, for JSON.
 Section oddities_section(const LoadedBench& bench) {
   Section section{.key = "throughput", .title = ""};
@@ -149,7 +141,7 @@ Result<Answer> answer_plan(const PlanRequest& request) {
   document.verdict.insert(document.verdict.end(), trace_words.begin(), trace_words.end());
   document.sections.push_back(plan_section(report));
   document.sections.push_back(oddities_section(bench));
-  document.sections.push_back(short_trust(plan_trust(report)));
+  document.sections.push_back(trust_section(plan_trust(report)));
   document.import_log = short_log(bench);
   answer.data_lost = has_losses(document.import_log);
   return answer;

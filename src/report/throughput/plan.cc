@@ -127,7 +127,9 @@ Table plans_table(const PlanReport& report, const std::vector<PlanRow>& rows) {
            [&](const R& r) { return has_prices(report) ? Value(r.is.usd_per_hour) : Value(); })
       .add(keys::question, [](const R& r) { return latency_question_name(r.setup.question); })
       .add(keys::interval, [](const R& r) { return r.setup.measured ? "measured" : "assumed"; })
-      .add(keys::status, [](const R& r) { return r.setup.wide ? "wide" : "inside"; })
+      .add(keys::status, [](const R& r) { return prediction_status_name(r.setup.status); })
+      .add(keys::sibling, [](const R& r) { return r.setup.sibling; })
+      .add(keys::by_sheet, [](const R& r) { return r.setup.by_sheet; })
       .add(keys::ttft_percentile_ms, [](const R& r) { return r.is.at.ttft_percentile_ms; })
       .add(keys::tpot_percentile_ms, [](const R& r) { return r.is.at.tpot_percentile_ms; })
       .add(keys::in_flight, [](const R& r) { return r.is.at.in_flight; })
@@ -157,6 +159,7 @@ Table readers_table(const PlanReport& report, const std::vector<PlanRow>& rows) 
       .add(
           keys::sure_text, [](const R& r) { return sure_words(r.is.probability); }, right)
       .add(keys::new_text, [](const R& r) { return new_words(r.setup.question); })
+      .add(keys::status, [](const R& r) { return prediction_status_name(r.setup.status); })
       .add(
           keys::ttft_text, [](const R& r) { return std::round(r.is.at.ttft_percentile_ms); }, right)
       .add(
@@ -194,6 +197,7 @@ Table pareto_table(const PlanReport& report, Table head) {
       .add(keys::n, [&](const P& p) { return setup(p).row.devices; })
       .add(keys::fw, [&](const P& p) { return setup(p).row.framework; })
       .add(keys::variant, [&](const P& p) { return setup(p).row.variant.text(); })
+      .add(keys::question, [&](const P& p) { return latency_question_name(setup(p).question); })
       .add(keys::in_flight, &P::in_flight)
       .add(keys::usd_per_mtok, &P::usd_per_mtok)
       .add(keys::joules_per_token, &P::joules_per_token);
@@ -214,6 +218,7 @@ Chart pareto_chart(const PlanReport& report) {
     const PlanSetup& setup = report.plan.setups[point.setup];
     Series& series = by_offer[setup.offer];
     series.name = report.question.offers[setup.offer].name;
+    if (setup.question == LatencyQuestion::kHardware) series.name += ", no rows";
     series.x.push_back(point.tokens_per_s_per_user);
     series.y.push_back(point.tokens_per_s_per_gpu);
     series.low.push_back(point.low90);
@@ -339,18 +344,21 @@ Section plan_section(const PlanReport& report) {
 TrustNotes plan_trust(const PlanReport& report) {
   size_t wide = 0;
   size_t assumed = 0;
+  size_t new_gpus = 0;
   const std::vector<PlanRow> rows = rows_of(report);
   for (const PlanRow& row : rows) {
-    wide += row.setup.wide;
-    assumed += !row.setup.measured;
+    wide += row.setup.status == PredictionStatus::kWide;
+    new_gpus += row.setup.question == LatencyQuestion::kHardware;
+    assumed += !row.setup.measured && row.setup.question != LatencyQuestion::kHardware;
   }
   NoteList notes;
   notes.add("closed_loops", rows.size(), 0, "ttft_percentile_ms,probability",
-            "TTFT comes from runs with so many requests always in flight: mostly too long at low "
-            "load, and an order of magnitude near capacity");
+            "TTFT is of closed loops: too long at low load, an order of magnitude near capacity");
   notes.add("wide_plans", wide, 0, "ttft_percentile_ms,tpot_percentile_ms",
-            "the interval of their latency reaches beyond twice the estimate: take the "
-            "probability, not the latency");
+            "intervals beyond twice the estimate: take the probability, not the latency");
+  notes.add("gpus_without_rows", new_gpus, 0, "ttft_percentile_ms,tpot_percentile_ms,probability",
+            "no row ran there: physics in the order of data sheets, never sure; how far off: "
+            "`evaluate --split latency`, line GPU");
   notes.add("assumed_intervals", assumed, 0, "low90,high90",
             "too few campaigns or builds ask the same question: their intervals are assumed");
   return notes.take();

@@ -270,6 +270,12 @@
     "latency of its components (b constant, G all, F engine, S vendor and peak, H GPU, M model, " \
     "P precision, C configuration, V build, K campaign, KC configuration in a campaign) and of " \
     "the noise; lengths in doublings, of what many runs share (G, F, M) and of the rest") \
+  R(sibling, "sibling", kText, \
+    "of a GPU without rows under the engine, whose `question` is `hardware` and which is never `sure`: the nearest GPU of " \
+    "its vendor (log bandwidth, log 16-bit peak) that has some; empty where rows ran") \
+  R(by_sheet, "by the data sheet", kText, \
+    "where a GPU without rows would have left the order of data sheets: below which GPU that it has more of everything than, " \
+    "or above which, in the middle of its curve") \
   R(plan_words, "plan", kText, "replicas × GPUs of each, engine, precision, layout; for readers") \
   R(usd_text, "$/h", kText, "`usd_per_hour`, for readers") \
   R(sure_text, "sure", kText, "`probability`, for readers") \

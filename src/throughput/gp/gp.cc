@@ -209,6 +209,19 @@ std::vector<GpAnswer> GaussianProcess::predict_exactly(
   return state_->exactly(points);
 }
 
+std::vector<double> GaussianProcess::means_exactly(const std::vector<KernelPoint>& points) const {
+  std::vector<double> means;
+  means.reserve(points.size());
+  for (size_t begin = 0; begin < points.size(); begin += kAnswersAtOnce) {
+    const size_t end = std::min(begin + static_cast<size_t>(kAnswersAtOnce), points.size());
+    const std::vector<KernelPoint> some(points.begin() + static_cast<ptrdiff_t>(begin),
+                                        points.begin() + static_cast<ptrdiff_t>(end));
+    const Vector mean = state_->with(some).transpose() * state_->alpha;
+    for (const double value : mean) means.push_back(state_->centre + value);
+  }
+  return means;
+}
+
 std::vector<GpAnswer> GaussianProcess::predict(const std::vector<KernelPoint>& points) const {
   if (points.size() < kWorthApproximating) return state_->exactly(points);
   std::vector<GpAnswer> answers(points.size());

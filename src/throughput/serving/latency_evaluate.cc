@@ -214,6 +214,36 @@ LatencyErrors sum_up(const std::vector<BenchRow>& rows, const std::vector<const 
   return out;
 }
 
+// What the nearest sibling times the ratio of data sheets alone is off by, and the answers for the
+// same rows.
+void add_sibling(const char* split, const std::vector<BenchRow>& rows,
+                 const std::vector<const Tested*>& tested, LatencyTarget target,
+                 std::vector<LatencyErrors>& out) {
+  std::vector<double> alone, told;
+  for (const Tested* one : tested) {
+    const double measured = measured_ms(rows[one->row], target);
+    const double sibling_ms = one->answer.sibling_ms[static_cast<size_t>(target)];
+    if (!std::isfinite(sibling_ms)) continue;
+    alone.push_back(std::abs(sibling_ms / measured - 1));
+    told.push_back(std::abs(one->answer.at(target).ms / measured - 1));
+  }
+  if (alone.empty()) return;
+  std::sort(alone.begin(), alone.end());
+  std::sort(told.begin(), told.end());
+  LatencyErrors errors;
+  errors.split = split;
+  errors.question = kSiblingQuestion;
+  errors.target = target;
+  errors.rows = alone.size();
+  errors.median_ape = quantile_sorted(told, 0.5);
+  errors.p90_ape = quantile_sorted(told, 0.9);
+  errors.baseline_median_ape = quantile_sorted(alone, 0.5);
+  errors.baseline_p90_ape = quantile_sorted(alone, 0.9);
+  errors.coverage90 = errors.half_width90 = errors.narrow_coverage90 = kNan;
+  errors.worst_coverage90 = kNan;
+  out.push_back(errors);
+}
+
 void add_errors(const char* split, const std::vector<BenchRow>& rows,
                 const std::vector<Tested>& tested, const FactBook& facts,
                 std::vector<LatencyErrors>& out) {
@@ -228,6 +258,7 @@ void add_errors(const char* split, const std::vector<BenchRow>& rows,
     if (inside.empty()) continue;
     out.push_back(sum_up(rows, inside, target, facts));
     out.back().split = split;
+    if (all) add_sibling(split, rows, inside, target, out);
     if (std::string_view(split) != "campaign") continue;
     for (size_t q = 0; q < kLatencyQuestions; ++q) {
       if (by_question[q].empty()) continue;

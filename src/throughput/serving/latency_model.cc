@@ -27,6 +27,7 @@
 #include "throughput/placement.h"
 #include "throughput/reach.h"
 #include "throughput/serving/serving_base.h"
+#include "throughput/unmeasured_gpu.h"
 
 namespace assay {
 namespace {
@@ -315,6 +316,7 @@ struct LatencyModel::State {
   std::set<std::string> build_names, models;
   std::map<std::string, Reach> reach;  // by GPU and engine
   std::map<std::string, Reach> reach_of_engine;
+  std::map<std::string, MeasuredGpus> measured;  // by engine
   Range parameters_b, active_b;
   std::vector<GaussianProcess> processes;
   std::array<CampaignScales, kLatencyTargets> by_campaign;
@@ -332,6 +334,12 @@ struct LatencyModel::State {
   LatencyAnswer judge(const BenchRow& point, const Known& about, const LatencyNames& names) const;
   void fill(const std::vector<const BenchRow*>& asked, const std::vector<KernelPoint>& at,
             std::vector<LatencyAnswer*>& out) const;
+  LatencyNames asked_names(const BenchRow& point, const Known& about) const;
+  std::vector<double> log_speeds(const std::vector<BenchRow>& rows, LatencyTarget target) const;
+  void use_sheets(const std::vector<const BenchRow*>& asked,
+                  std::vector<LatencyAnswer*>& out) const;
+  static void use_sheet(const UnmeasuredPoint& point, const SheetEstimate& told,
+                        LatencyTarget target, LatencyAnswer& answer);
 };
 
 LatencyModel::LatencyModel(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -354,6 +362,7 @@ void LatencyModel::State::learn(const BenchRow& row, const Known& about) {
   models.insert(about.model->name);
   reach[name.pair].add(row);
   reach_of_engine[row.framework].add(row);
+  note_gpu(about.hardware, row.hardware, measured[row.framework]);
   parameters_b.add(about.model->parameters_b);
   active_b.add(about.model->active_b);
   names.push_back(name);
@@ -458,11 +467,13 @@ LatencyAnswer LatencyModel::State::judge(const BenchRow& point, const Known& abo
   if (out.question == LatencyQuestion::kHardware) {
     out.reasons.push_back("no row with TTFT and TPOT ran under '" + point.framework + "' on '" +
                           point.hardware + "'");
-  } else {
+  }
+  if (reach_of_engine.count(point.framework) > 0) {
     // What lengths do is learnt from all rows of the engine; fewer in flight than any row had is
     // the simpler case, and the process's deviation tells how far it is.
-    const Reach& near = reach.at(name.pair);
     const Reach& of_engine = reach_of_engine.at(point.framework);
+    const auto of_pair = reach.find(name.pair);
+    const Reach& near = of_pair != reach.end() ? of_pair->second : of_engine;
     const double factor = options.outside_factor;
     const Range up_to{0, near.batch.high};
     note_beyond("requests in flight", point.batch, up_to, factor, out.reasons);
@@ -513,6 +524,10 @@ void LatencyModel::State::fill(const std::vector<const BenchRow*>& asked,
           std::max(base_ms(base, target) * std::exp(told[t][i].mean), base_ms(floor, target));
       estimate.log_sd = told[t][i].sd;
     }
+  }
+  use_sheets(asked, out);
+  for (size_t i = 0; i < asked.size(); ++i) {
+    const BenchRow& row = *asked[i];
     const LatencyEstimate& ttft = out[i]->at(LatencyTarget::kTtft);
     const LatencyEstimate& tpot = out[i]->at(LatencyTarget::kTpot);
     LatencyEstimate& whole = out[i]->of[static_cast<size_t>(LatencyTarget::kEndToEnd)];
@@ -520,6 +535,71 @@ void LatencyModel::State::fill(const std::vector<const BenchRow*>& asked,
     whole.log_sd = end_to_end_sd(row, ttft.ms, tpot.ms, ttft.log_sd, tpot.log_sd, correlation);
     for (const LatencyTarget target : kAllLatencyTargets) set_interval(*out[i], target);
   }
+}
+
+// Of a campaign to come.
+LatencyNames LatencyModel::State::asked_names(const BenchRow& point, const Known& about) const {
+  LatencyNames name = names_of(point, about);
+  name.campaign = kToCome;
+  if (build_names.count(name.build) == 0) name.build = kToCome;
+  return name;
+}
+
+std::vector<double> LatencyModel::State::log_speeds(const std::vector<BenchRow>& rows,
+                                                    LatencyTarget target) const {
+  FactLookup lookup(facts);
+  std::vector<KernelPoint> at;
+  for (const BenchRow& row : rows) {
+    const Known about = known(row, lookup);
+    at.push_back(make(row, about, asked_names(row, about)));
+  }
+  std::vector<double> out = processes[static_cast<size_t>(target)].means_exactly(at);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const Known about = known(rows[i], lookup);
+    const double base = base_ms(serving_base(rows[i], *about.model, *about.hardware), target);
+    const double floor = base_ms(serving_floor(rows[i], *about.model, *about.hardware), target);
+    out[i] = -std::log(std::max(base * std::exp(out[i]), floor));
+  }
+  return out;
+}
+
+// Answers for GPUs without rows of their engine, by their siblings and in the order of data sheets.
+void LatencyModel::State::use_sheets(const std::vector<const BenchRow*>& asked,
+                                     std::vector<LatencyAnswer*>& out) const {
+  FactLookup lookup(facts);
+  std::vector<UnmeasuredPoint> new_gpus;
+  std::vector<LatencyAnswer*> answers;
+  for (size_t i = 0; i < asked.size(); ++i) {
+    const auto gpus = measured.find(asked[i]->framework);
+    if (out[i]->question != LatencyQuestion::kHardware || gpus == measured.end()) continue;
+    new_gpus.push_back({*asked[i], known(*asked[i], lookup).hardware, &gpus->second});
+    answers.push_back(out[i]);
+  }
+  for (const LatencyTarget target : kLearntLatencies) {
+    const bool first = target == LatencyTarget::kTtft;
+    // Physics knows more of latencies than a ratio: on AIConfigurator's table, one GPU left out,
+    // any weight of the sibling made TPOT worse (docs/measured/throughput_latency.md).
+    const SiblingShare share = {first ? &HardwareFacts::tflops : &HardwareFacts::bandwidth_tb_s};
+    const auto speeds = [&](const std::vector<BenchRow>& rows) { return log_speeds(rows, target); };
+    const auto told = sheet_estimates(new_gpus, facts, share, speeds);
+    for (size_t i = 0; i < new_gpus.size(); ++i)
+      use_sheet(new_gpus[i], told[i], target, *answers[i]);
+  }
+}
+
+void LatencyModel::State::use_sheet(const UnmeasuredPoint& point, const SheetEstimate& told,
+                                    LatencyTarget target, LatencyAnswer& answer) {
+  const auto t = static_cast<size_t>(target);
+  LatencyEstimate& estimate = answer.of[t];
+  const std::string name(latency_target_name(target));
+  answer.sibling = told.sibling;
+  if (!told.sibling.empty()) {
+    answer.sibling_ms[t] = estimate.ms * std::exp(-told.log_sibling);
+    answer.sibling_ms[static_cast<size_t>(LatencyTarget::kEndToEnd)] =
+        end_to_end_ms(point.row, answer.sibling_ms[0], answer.sibling_ms[1]);
+  }
+  estimate.ms *= std::exp(-told.log_factor);
+  if (!told.reason.empty()) answer.by_sheet.push_back(name + " " + told.reason);
 }
 
 std::vector<std::optional<LatencyAnswer>> LatencyModel::answer(
@@ -533,10 +613,8 @@ std::vector<std::optional<LatencyAnswer>> LatencyModel::answer(
   for (size_t i = 0; i < points.size(); ++i) {
     const Known about = known(points[i], lookup);
     if (!about) continue;
-    LatencyNames name = names_of(points[i], about);
-    name.campaign = kToCome;
+    const LatencyNames name = s.asked_names(points[i], about);
     answers[i] = s.judge(points[i], about, name);
-    if (s.build_names.count(name.build) == 0) name.build = kToCome;
     asked.push_back(&points[i]);
     at.push_back(s.make(points[i], about, name));
     out.push_back(&*answers[i]);

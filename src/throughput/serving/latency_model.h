@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/numbers.h"
 #include "base/result.h"
 #include "records/facts.h"
 #include "throughput/method.h"
@@ -71,6 +72,14 @@ struct LatencyAnswer {
   std::array<LatencyEstimate, kLatencyTargets> of;  // by LatencyTarget
   bool measured = false;             // the intervals are 90 % because left-out rows say so
   std::vector<std::string> reasons;  // why it is outside; empty otherwise
+  // Of a GPU without rows under the engine: the nearest of its vendor that has some, empty where
+  // none has; what TTFT and TPOT there are, times the ratio of FLOP/s and of bandwidth, and the
+  // whole of these (the baseline; NaN without); and how the estimate came about.
+  std::string sibling;
+  std::array<double, kLatencyTargets> sibling_ms = {kNan, kNan, kNan};
+  std::vector<std::string> by_sheet;
+  // Beyond the rows in more than the GPU.
+  bool beyond_rows() const { return reasons.size() > (question == LatencyQuestion::kHardware); }
 
   const LatencyEstimate& at(LatencyTarget target) const { return of[static_cast<size_t>(target)]; }
 };

@@ -39,7 +39,7 @@ struct Asked {
   std::string model_name;  // as rows write it, else as asked
   std::vector<std::string> engines;
   std::vector<std::string> precisions;
-  std::vector<std::string> versions;
+  std::map<std::string, std::vector<std::string>> versions;  // by engine
   std::string version;  // as rows write it; empty: not asked for
   // Layouts that rows ran, by engine and devices.
   std::map<std::pair<std::string, double>, std::vector<std::optional<ParallelLayout>>> layouts;
@@ -49,15 +49,49 @@ void add_new(std::vector<std::string>& list, const std::string& name) {
   if (std::find(list.begin(), list.end(), name) == list.end()) list.push_back(name);
 }
 
+std::string list_of(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
 Status check_wanted(const std::vector<std::string>& wanted, const std::vector<std::string>& known,
                     const char* what) {
   for (const std::string& name : wanted) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    std::string names;
-    for (const std::string& one : known) names += (names.empty() ? "" : ", ") + one;
-    return invalid("no row ran the " + std::string(what) + " '" + name + "'; there are " + names);
+    return invalid("no row ran the " + std::string(what) + " '" + name + "'; there are " +
+                   list_of(known));
   }
   return Ok{};
+}
+
+bool has_version(const Asked& known, const std::string& engine) {
+  const auto at = known.versions.find(engine);
+  return at != known.versions.end() &&
+         std::find(at->second.begin(), at->second.end(), known.version) != at->second.end();
+}
+
+// What rows of an engine are of: "vllm has v0.8.4, v0.9.1".
+std::string versions_text(const Asked& known, const std::string& engine) {
+  const auto at = known.versions.find(engine);
+  return engine +
+         (at == known.versions.end() ? " tells no versions" : " has " + list_of(at->second));
+}
+
+// A version is one of an engine: those that are asked for by name must have it, else one of all.
+Status check_version(const Asked& known, const std::vector<std::string>& wanted) {
+  for (const std::string& engine : wanted) {
+    if (has_version(known, engine)) continue;
+    return invalid("no row ran '" + engine + "' in version '" + known.version + "'; " +
+                   versions_text(known, engine));
+  }
+  std::string all;
+  for (const auto& [engine, versions] : known.versions) {
+    if (has_version(known, engine)) return Ok{};
+    all += (all.empty() ? "" : "; ") + versions_text(known, engine);
+  }
+  return invalid("no row ran the engine version '" + known.version + "'" +
+                 (all.empty() ? ": no row tells one" : "; " + all));
 }
 
 Result<Asked> look_up(const std::vector<BenchRow>& rows, const FactBook& facts,
@@ -75,7 +109,7 @@ Result<Asked> look_up(const std::vector<BenchRow>& rows, const FactBook& facts,
     if (!teaches_latency(row, lookup)) continue;
     add_new(all.engines, row.framework);
     add_new(all.precisions, row.variant.words);
-    if (!row.variant.version.empty()) add_new(all.versions, row.variant.version);
+    if (!row.variant.version.empty()) add_new(out.versions[row.framework], row.variant.version);
     if (lookup.model(row.model) != out.model) continue;
     add_new(out.engines, row.framework);
     add_new(out.precisions, row.variant.words);
@@ -89,7 +123,7 @@ Result<Asked> look_up(const std::vector<BenchRow>& rows, const FactBook& facts,
   if (!question.version.empty()) {
     // Rows write "v0.9.1", people 0.9.1 as well.
     out.version = question.version.front() == 'v' ? question.version : "v" + question.version;
-    ASSAY_TRY(check_wanted({out.version}, all.versions, "engine version"));
+    ASSAY_TRY(check_version(out, question.engines));
   }
   if (!question.engines.empty()) out.engines = question.engines;
   if (!question.precisions.empty()) out.precisions = question.precisions;
@@ -202,6 +236,8 @@ void Planner::list_setups(size_t offer) {
 }
 
 void Planner::add_setup(size_t offer, BenchRow row) {
+  if (!known_.version.empty() && !has_version(known_, row.framework))
+    return refuse("an engine without rows of that version", versions_text(known_, row.framework));
   const HardwareFacts& hardware = *facts_.hardware(row.hardware);
   const Placement placement = placement_of(row, *known_.model, hardware);
   if (placement.seats < 1) {
@@ -266,25 +302,28 @@ void Planner::note_best(const PlanSetup& setup) {
 // TTFT and TPOT with 1, 2, 3, ... in flight, straight between the answers in logarithms.
 bool Planner::fill_curve(PlanSetup& setup, const std::vector<LatencyAnswer>& answers) {
   setup.question = answers.front().question;
-  if (setup.question == LatencyQuestion::kHardware) {
-    refuse("an engine without rows on the GPU", setup.row.framework + " on " + setup.row.hardware);
+  if (setup.question == LatencyQuestion::kHardware && answers.front().sibling.empty()) {
+    refuse("an engine without rows on any GPU of the vendor",
+           setup.row.framework + " on " + setup.row.hardware);
     return false;
   }
+  setup.sibling = answers.front().sibling;
   if (question_.measured_only && setup.question != LatencyQuestion::kOtherCampaign) {
     refuse("having no rows");
     return false;
   }
   // As far as the rows reach.
   size_t reached = 0;
-  while (reached < answers.size() && answers[reached].reasons.empty()) ++reached;
+  while (reached < answers.size() && !answers[reached].beyond_rows()) ++reached;
   if (reached == 0) {
-    refuse("reaching beyond the rows", answers.front().reasons.front());
+    refuse("reaching beyond the rows", answers.front().reasons.back());
     return false;
   }
   setup.seats = std::min(setup.seats, static_cast<size_t>(kInFlight[reached - 1]));
   setup.measured = answers.front().measured;
   const LatencyAnswer& middle = answers[reached / 2];
-  setup.wide = middle.at(LatencyTarget::kEndToEnd).status == PredictionStatus::kWide;
+  setup.status = middle.at(LatencyTarget::kEndToEnd).status;
+  setup.by_sheet = middle.by_sheet;
   setup.ttft_log_sd = middle.at(LatencyTarget::kTtft).log_sd;
   setup.tpot_log_sd = middle.at(LatencyTarget::kTpot).log_sd;
   setup.loop.out_len = question_.out_len;
@@ -366,7 +405,9 @@ void Planner::count_replicas(size_t index) {
   for (const auto& [replicas, of] : weight) {
     probability += of;
     plan_.best_probability = std::max(plan_.best_probability, probability);
-    if (probability >= question_.confidence) {
+    // No row says how sure a GPU without rows is.
+    const bool may_be_sure = setup.question != LatencyQuestion::kHardware;
+    if (may_be_sure && probability >= question_.confidence) {
       if (auto one = candidate(index, replicas, probability)) sure_.push_back(*one);
       return;
     }

@@ -50,10 +50,14 @@ struct PlanSetup {
   BenchRow row;  // hardware as offered; batch is not set
   size_t offer = 0;
   LatencyQuestion question = LatencyQuestion::kModel;
-  bool measured = false;  // 90 % of intervals are measured
-  bool wide = false;      // end to end, in the middle of the curve
-  size_t seats = 0;       // that memory allows, at most the most in flight that is searched
-  ClosedLoop loop;        // the estimate
+  bool measured = false;                                // 90 % of intervals are measured
+  PredictionStatus status = PredictionStatus::kInside;  // end to end, in the middle of the curve
+  // Of a GPU without rows under the engine, never sure: the nearest of its vendor that has some,
+  // and what the order of data sheets did to the middle of the curve.
+  std::string sibling = {};
+  std::vector<std::string> by_sheet = {};
+  size_t seats = 0;  // that memory allows, at most the most in flight that is searched
+  ClosedLoop loop;   // the estimate
   double ttft_log_sd = 0;
   double tpot_log_sd = 0;
 };

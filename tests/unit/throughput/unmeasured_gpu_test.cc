@@ -64,7 +64,7 @@ class UnmeasuredGpu : public ::testing::Test {
       return out;
     };
     return sheet_estimates({{row, book_.hardware(gpu), &gpus}}, book_,
-                           &HardwareFacts::bandwidth_tb_s, log_speeds)
+                           {&HardwareFacts::bandwidth_tb_s, 0.5, 1}, log_speeds)
         .front();
   }
   FactBook book_ = sheets();

@@ -161,6 +161,33 @@ TEST(LatencyModel, AnswersACampaignToComeAndSaysWhatIsNew) {
   const LatencyAnswer hardware = asked(*model, run("Llama-3-8B", "H200", 1, 8));
   EXPECT_EQ(hardware.question, LatencyQuestion::kHardware);
   EXPECT_EQ(hardware.at(LatencyTarget::kTpot).status, PredictionStatus::kOutside);
+  EXPECT_FALSE(hardware.beyond_rows());
+  EXPECT_TRUE(asked(*model, run("Llama-3-8B", "H200", 1, 1024)).beyond_rows());
+}
+
+// The H200 has 4.8 TB/s where the H100 has 3.35, and the same 16-bit peak: the baseline's TPOT is
+// the H100's times 3.35 / 4.8, its TTFT the H100's. Rows of an H100 that ran half as fast as
+// physics say nothing of an A100, which is below it by its sheet and must not be told to be faster.
+TEST(LatencyModel, KeepsGpusWithoutRowsInTheOrderOfDataSheets) {
+  std::vector<BenchRow> rows = campaigns();
+  for (BenchRow& row : rows) {
+    row.ttft_ms *= 20;
+    row.tpot_ms *= 20;
+  }
+  const auto model = LatencyModel::fit(rows, FactBook::built_in());
+  const auto of = [&](const char* gpu) { return asked(*model, run("Llama-3-8B", gpu, 1, 8)); };
+  const LatencyAnswer h100 = of("H100");
+  const LatencyAnswer h200 = of("H200");
+  EXPECT_TRUE(h100.sibling.empty());
+  EXPECT_EQ(h200.sibling, "H100");
+  EXPECT_NEAR(h200.sibling_ms[1], h100.at(LatencyTarget::kTpot).ms * 3.35 / 4.8, 1e-6);
+  EXPECT_NEAR(h200.sibling_ms[0], h100.at(LatencyTarget::kTtft).ms, 1e-6);
+  for (const LatencyTarget target : kLearntLatencies) {
+    EXPECT_LE(h200.at(target).ms, h100.at(target).ms * (1 + 1e-9));
+    EXPECT_GE(of("A100 80GB").at(target).ms, h100.at(target).ms * (1 - 1e-9));
+    EXPECT_LE(of("B200").at(target).ms, h200.at(target).ms * (1 + 1e-9));
+  }
+  EXPECT_TRUE(of("MI300X").sibling.empty());
 }
 
 TEST(LatencyModel, DoesNotDependOnWhatCampaignsAreCalled) {

@@ -155,6 +155,53 @@ TEST(Plan, KnowsABuildWithAndWithoutItsV) {
   }
 }
 
+// A version is an engine's own: that another engine has it says nothing.
+TEST(Plan, ChecksAVersionPerEngine) {
+  std::vector<BenchRow> both = rows();
+  for (BenchRow row : rows()) {
+    row.framework = "sglang";
+    row.variant.version = "v0.5";
+    both.push_back(row);
+  }
+  const FactBook& facts = FactBook::built_in();
+  const LatencyModel model = *LatencyModel::fit(both, facts);
+  PlanQuestion asked = question();
+  asked.version = "0.5";
+  const auto plan = make_plan(model, both, facts, asked);
+  ASSERT_TRUE(plan);
+  EXPECT_FALSE(plan->setups.empty());
+  for (const PlanSetup& setup : plan->setups) EXPECT_EQ(setup.row.framework, "sglang");
+  EXPECT_EQ(plan->refused.at("an engine without rows of that version").example,
+            "vllm has v0, v1, v2, v3, v4, v5, v6, v7");
+  asked.engines = {"vllm"};
+  const auto refused = make_plan(model, both, facts, asked);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("no row ran 'vllm' in version 'v0.5'; vllm has v0"),
+            std::string::npos);
+}
+
+// A B200 has no rows, Nvidia's others do: it is let in, never sure, and no slower than an H200. Of
+// AMD nothing is known.
+TEST(Plan, LetsGpusWithoutRowsInButNeverSure) {
+  PlanQuestion asked = question();
+  asked.offers.push_back({"B200", 0.5, 1000, 8, 4});
+  asked.offers.push_back({"MI300X", 0.1, 750, 8, 4});
+  const Plan plan = planned(asked);
+  ASSERT_FALSE(plan.sure.empty());
+  for (const PlanCandidate& one : plan.sure) EXPECT_LT(plan.setups[one.setup].offer, 2U);
+  ASSERT_FALSE(plan.likely.empty());
+  const PlanSetup& cheap = plan.setups[plan.likely.front().setup];
+  EXPECT_EQ(cheap.offer, 2U);
+  EXPECT_EQ(cheap.question, LatencyQuestion::kHardware);
+  EXPECT_EQ(cheap.status, PredictionStatus::kOutside);
+  EXPECT_EQ(cheap.sibling, "H200");
+  EXPECT_GT(plan.refused.at("an engine without rows on any GPU of the vendor").setups, 0U);
+  EXPECT_LE(cheap.loop.tpot_ms.front(), 40);
+  ASSERT_TRUE(plan.measure_next);
+  asked.measured_only = true;
+  for (const PlanSetup& setup : planned(asked).setups) EXPECT_LT(setup.offer, 2U);
+}
+
 TEST(Plan, SaysWhatExactlyRuledASetupOut) {
   PlanQuestion asked = question();
   asked.in_len = 8000;
@@ -213,7 +260,7 @@ TEST(Plan, NamesWhatItDoesNotKnow) {
   EXPECT_NE(refusal(asked).find("there are vllm"), std::string::npos);
   asked = question();
   asked.version = "v99";
-  EXPECT_NE(refusal(asked).find("engine version 'v99'; there are v0"), std::string::npos);
+  EXPECT_NE(refusal(asked).find("engine version 'v99'; vllm has v0, v1"), std::string::npos);
   asked = question();
   asked.per_s = 0;
   EXPECT_NE(refusal(asked).find("above 0"), std::string::npos);
