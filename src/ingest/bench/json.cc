@@ -9,6 +9,8 @@
 #include "base/json_string.h"
 #include "base/numbers.h"
 #include "ingest/bench/columns.h"
+#include "ingest/bench/engine_name.h"
+#include "ingest/bench/inferencemax.h"
 #include "ingest/bench/llama_bench.h"
 #include "ingest/bench/optimum.h"
 #include "ingest/bench/variant.h"
@@ -113,21 +115,6 @@ std::string text_of(const Json& object, const char* key) {
   return at != object.end() && at->is_string() ? at->get<std::string>() : "";
 }
 
-// Engines as the other tables call them. A client's "openai" backend does not tell the server.
-std::string engine_name(const std::string& backend, const char* otherwise) {
-  const std::string lower = lower_trimmed(backend);
-  struct Known {
-    const char* part;
-    const char* name;
-  };
-  for (const Known known :
-       {Known{"vllm", "vLLM"}, Known{"sglang", "SGLang"}, Known{"trt", "TensorRT-LLM"},
-        Known{"tensorrt", "TensorRT-LLM"}, Known{"tgi", "TGI"}, Known{"lmdeploy", "LMDeploy"}}) {
-    if (lower.find(known.part) != std::string::npos) return known.name;
-  }
-  return otherwise;
-}
-
 // What is told beside the results (vLLM's --metadata, SGLang's server_info): the GPU, how many, the
 // precision, how the model was split.
 class OwnWords {
@@ -136,6 +123,7 @@ class OwnWords {
     for (const auto& [key, value] : object.items()) {
       const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
       if (key == "enable_dp_attention") replicas_share_ = value == true;
+      if (value == true && variant_part(key) == VariantPart::kSpeculation) speculated();
       if (value.is_structured() || value.is_boolean() || value.is_null()) continue;
       if (const auto part = variant_part(key)) {
         if (*part != VariantPart::kPlain || value.is_string()) variant_.add(*part, text);
@@ -148,6 +136,9 @@ class OwnWords {
         devices_ = parsed->value;
     }
   }
+
+  // That it was, where no word tells how.
+  void speculated() { variant_.add(VariantPart::kSpeculation, "speculative"); }
 
   void tell(BenchRow& row) const {
     const std::optional<ParallelLayout>& layout = variant_.layout();
@@ -198,6 +189,12 @@ double rate_asked(const Json& object, double requests_per_s) {
   return paced ? requests_per_s : number(object, "request_rate");
 }
 
+// vLLM tells acceptance of speculative runs only; SGLang's length is 1 or null without.
+bool speculated(const Json& object) {
+  return number(object, "spec_decode_acceptance_length") > 0 ||
+         number(object, "spec_decode_acceptance_rate") > 0 || number(object, "accept_length") > 1;
+}
+
 // Results of a client that sends requests: vLLM's serve and SGLang.
 BenchRow serve_row(const Json& object, bool sglang, int64_t line, OddityLog& log) {
   BenchRow row;
@@ -236,6 +233,7 @@ BenchRow serve_row(const Json& object, bool sglang, int64_t line, OddityLog& log
     if (row.model.empty()) row.model = text_of(*info, "model_path");
   }
   words.read(object);
+  if (speculated(object)) words.speculated();
   words.tell(row);
   row.batch = number(object, "max_concurrency");
   row.requests_per_s = completed / duration;
@@ -513,7 +511,7 @@ Error unknown_json(const Json& value) {
   return Error{ErrorCode::kUnsupported,
                trace ? "this is a trace, not a table of throughput: assay report reads it"
                      : "JSON that no benchmark known here writes (vLLM, SGLang, genai-perf, "
-                       "AIPerf, GuideLLM, llama-bench, optimum-benchmark)" +
+                       "AIPerf, GuideLLM, llama-bench, optimum-benchmark, InferenceMAX)" +
                            (keys.empty() ? std::string() : "; its keys: " + keys),
                "", -1};
 }
@@ -555,6 +553,17 @@ bool read_optimum(const Json& value, int64_t line, BenchTable& table, OddityLog&
   return true;
 }
 
+bool read_inferencemax(const Json& value, int64_t line, BenchTable& table, OddityLog& log) {
+  if (!value.is_object()) return false;
+  const auto field = [&value](const char* name) {
+    const auto at = value.find(name);
+    return at == value.end() || at->is_null() ? std::string() : as_text(*at);
+  };
+  if (!is_inferencemax(field)) return false;
+  add_inferencemax_run(field, line, table, log);
+  return true;
+}
+
 // Values of a sequence; an array of results counts as its elements.
 Status read_value(const Json& value, int64_t line, BenchTable& table, OddityLog& log,
                   std::vector<LlamaTest>& llama) {
@@ -565,6 +574,7 @@ Status read_value(const Json& value, int64_t line, BenchTable& table, OddityLog&
   if (read_llama_test(value, line, llama)) return Ok{};
   if (read_optimum(value, line, table, log)) return Ok{};
   if (read_guidellm(value, line, table, log)) return Ok{};
+  if (read_inferencemax(value, line, table, log)) return Ok{};
   const Tool tool = tool_of(value);
   if (tool == Tool::kUnknown) return unknown_json(value);
   if (table.format.empty()) table.format = format_name(tool);
@@ -586,7 +596,8 @@ bool looks_like_result(std::string_view head) {
                        [&keys](const char* key) { return keys.count(key) > 0; });
   };
   if (has({"traceEvents"})) return false;
-  if (has({"build_commit", "n_gen"}) || has({"config", "report"})) return true;
+  if (has({"tput_per_gpu", "conc"}) || has({"build_commit", "n_gen"}) || has({"config", "report"}))
+    return true;
   return has({"completed", "duration"}) || has({"aiperf_version"}) || has({"request_throughput"}) ||
          has({"random_input_len", "backend"}) || has({"sharegpt_output_len", "backend"}) ||
          has({"batch_size", "input_len", "output_len"}) || has({"avg_latency", "latencies"}) ||
@@ -620,7 +631,11 @@ Result<BenchTable> bench_table_of_json(const std::string& text) {
   }
   log.merge_into(table.oddities);
   if (table.rows.empty()) {
-    return Error{ErrorCode::kFormat, "no result of a completed run in this file", "", -1};
+    std::string why;
+    for (const BenchOddity& oddity : table.oddities) {
+      if (oddity.dropped > 0) why += "; " + oddity.code + ": " + oddity.effect;
+    }
+    return Error{ErrorCode::kFormat, "no result of a completed run in this file" + why, "", -1};
   }
   return table;
 }

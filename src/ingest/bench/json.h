@@ -1,8 +1,8 @@
 #pragma once
 
 // Result files of serving benchmarks: vLLM (serve, latency, throughput), SGLang, genai-perf (JSON
-// and CSV), AIPerf, GuideLLM, llama-bench and optimum-benchmark. Python's bare NaN and Infinity,
-// appended results and one result per line are all read as a sequence of JSON values.
+// and CSV), AIPerf, GuideLLM, llama-bench, optimum-benchmark and InferenceMAX. Python's bare NaN
+// and Infinity, appended results and one result per line are all read as a sequence of JSON values.
 
 #include <string>
 #include <string_view>

@@ -15,6 +15,20 @@ constexpr double kSteady = 1.3;
 // Shorter numbers agree by chance.
 constexpr int kTellingDigits = 5;
 
+// Of an answer that came in one piece the first token is the whole: no engine writes a token in
+// less than this.
+constexpr double kUnstreamedShare = 0.99;
+constexpr double kLeastTokenMs = 0.2;
+
+bool is_unstreamed(const BenchRow& row) {
+  if (!(row.ttft_ms > 0) || !(row.out_len > 1)) return false;
+  const double whole_ms = std::isfinite(row.latency_s)
+                              ? 1000 * row.latency_s
+                              : row.ttft_ms + (row.out_len - 1) * row.tpot_ms;
+  return row.ttft_ms >= kUnstreamedShare * whole_ms &&
+         whole_ms - row.ttft_ms < kLeastTokenMs * (row.out_len - 1);
+}
+
 bool tells_itself(double value) {
   if (!(value > 0) || !std::isfinite(value)) return false;
   const double unit = std::pow(10, std::floor(std::log10(value)) - (kTellingDigits - 2));
@@ -104,6 +118,19 @@ void mark_unsteady(BenchTable& table) {
 }
 
 }  // namespace
+
+void refuse_unstreamed(BenchTable& table) {
+  for (BenchRow& row : table.rows) {
+    if (!is_unstreamed(row)) continue;
+    if (!std::isfinite(row.latency_s)) row.latency_s = row.ttft_ms / 1000;
+    row.ttft_ms = row.tpot_ms = std::numeric_limits<double>::quiet_NaN();
+    count_oddity(
+        table.oddities, "not_streamed", row.line, false,
+        "the first token came with the last, as of a client that does not stream: TTFT, TPOT "
+        "and ITL of the row are refused, its throughput and latency are kept",
+        OddityWeight::kWarning);
+  }
+}
 
 void settle_measurements(BenchTable& table) {
   for (BenchRow& row : table.rows) settle_campaign(row);

@@ -7,6 +7,9 @@
 
 namespace assay {
 
+// A client that does not stream sees the first token with the last: such a TTFT, and the time
+// between tokens that follows from it, are taken out.
+void refuse_unstreamed(BenchTable& table);
 // May be called again when other tables were appended.
 void settle_measurements(BenchTable& table);
 

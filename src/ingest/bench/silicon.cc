@@ -32,14 +32,6 @@ uint32_t size_of(const std::vector<std::string>& cells, int place) {
   return std::max(told_size(cells, place), 1U);
 }
 
-bool is_date(const std::string& text) {
-  if (text.size() != kDateLength || text[4] != '-' || text[7] != '-') return false;
-  for (size_t i = 0; i < kDateLength; ++i) {
-    if (i != 4 && i != 7 && !is_digit(text[i])) return false;
-  }
-  return true;
-}
-
 // "…/b200_sxm/trtllm/1.3.0rc1/deepseek.csv" -> "b200_sxm/trtllm/1.3.0rc1": the folder of one
 // collection, without the part of its path that names somebody's machine.
 std::string collection_of(const std::string& path) {
@@ -91,6 +83,14 @@ void settle_layout(const SiliconColumns& columns, const std::vector<std::string>
 }
 
 }  // namespace
+
+bool is_date(const std::string& text) {
+  if (text.size() != kDateLength || text[4] != '-' || text[7] != '-') return false;
+  for (size_t i = 0; i < kDateLength; ++i) {
+    if (i != 4 && i != 7 && !is_digit(text[i])) return false;
+  }
+  return true;
+}
 
 SiliconColumns silicon_columns(const std::vector<std::string>& header) {
   SiliconColumns columns;

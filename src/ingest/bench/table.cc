@@ -13,6 +13,7 @@
 #include "ingest/bench/llama_bench.h"
 #include "ingest/bench/measurements.h"
 #include "ingest/bench/optimum.h"
+#include "ingest/bench/variant.h"
 #include "ingest/formats.h"
 #include "ingest/text/csv_records.h"
 #include "ingest/text/csv_table.h"
@@ -126,6 +127,16 @@ void note_unknown_names(BenchTable& table) {
   log.merge_into(table.oddities);
 }
 
+void note_speculation(BenchTable& table) {
+  OddityLog log;
+  for (const BenchRow& row : table.rows) {
+    if (!is_speculative(row.variant)) continue;
+    log.note("speculative_decoding", row.line, false,
+             "tokens were guessed ahead: a variant of its own, not compared with plain runs");
+  }
+  log.merge_into(table.oddities);
+}
+
 bool gives_batch(const BenchReadOptions& options) {
   return std::any_of(options.meta.begin(), options.meta.end(), [](const auto& pair) {
     return bench_role_by_name(pair.first) == BenchRole::kBatch;
@@ -134,7 +145,7 @@ bool gives_batch(const BenchReadOptions& options) {
 
 bool runs_by_client(const BenchTable& table) {
   return table.format == "vllm" || table.format == "sglang" || table.format == "genai-perf" ||
-         table.format == "aiperf";
+         table.format == "aiperf" || table.format == "inferencemax";
 }
 
 // What the last of the rows was dropped for.
@@ -167,12 +178,14 @@ Result<BenchTable> read_any(const std::string& text, const std::string& path,
     // Who says how many ran knows it, whatever rate was asked for.
     for (BenchRow& row : table.rows) row.request_rate = std::numeric_limits<double>::quiet_NaN();
   }
+  refuse_unstreamed(table);
   if (runs_by_client(table)) {
     settle_concurrency(table);
     if (table.rows.empty()) return Error{ErrorCode::kFormat, no_row_left(table), "", -1};
   }
   if (runs_of_batches) fill_and_check_throughput(table);
   note_unknown_names(table);
+  note_speculation(table);
   for (BenchRow& row : table.rows) settle_precision(row);
   settle_measurements(table);
   note_open_end(text, table);

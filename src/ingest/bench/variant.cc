@@ -17,7 +17,7 @@ struct Named {
   VariantPart part;
 };
 
-constexpr std::array<Named, 33> kTitles = {{{"variant", VariantPart::kPlain},
+constexpr std::array<Named, 38> kTitles = {{{"variant", VariantPart::kPlain},
                                             {"parallelism type", VariantPart::kPlain},
                                             {"parallelism", VariantPart::kPlain},
                                             {"precision", VariantPart::kPlain},
@@ -28,6 +28,11 @@ constexpr std::array<Named, 33> kTitles = {{{"variant", VariantPart::kPlain},
                                             {"kv cache dtype", VariantPart::kCache},
                                             {"kv dtype", VariantPart::kCache},
                                             {"kv cache precision", VariantPart::kCache},
+                                            {"spec decoding", VariantPart::kSpeculation},
+                                            {"spec method", VariantPart::kSpeculation},
+                                            {"speculative decoding", VariantPart::kSpeculation},
+                                            {"speculative algorithm", VariantPart::kSpeculation},
+                                            {"speculative method", VariantPart::kSpeculation},
                                             {"backend version", VariantPart::kVersion},
                                             {"framework version", VariantPart::kVersion},
                                             {"engine version", VariantPart::kVersion},
@@ -55,6 +60,23 @@ constexpr std::array<Named, 33> kTitles = {{{"variant", VariantPart::kPlain},
 bool says_nothing(const std::string& value) {
   const std::string word = lower_trimmed(value);
   return word.empty() || word == "auto" || word == "none" || word == "null" || word == "default";
+}
+
+constexpr std::array<const char*, 4> kSpeculations = {"mtp", "eagle", "ngram", "medusa"};
+constexpr const char* kSomeSpeculation = "speculative";
+
+// "mtp", "eagle", "ngram", else "speculative": which is never compared with a run without; empty
+// where there was none.
+std::string speculation_word(const std::string& value) {
+  const std::string word = lower_trimmed(value);
+  for (const char* none : {"false", "off", "no", "0", "disabled"}) {
+    if (word == none) return {};
+  }
+  for (const char* known : kSpeculations) {
+    if (word.find(known) != std::string::npos) return known;
+  }
+  // DeepSeek's layers for the next tokens, as SGLang calls them.
+  return word == "nextn" ? kSpeculations[0] : kSomeSpeculation;
 }
 
 void add_statement(std::string& text, const std::string& statement) {
@@ -125,6 +147,14 @@ BenchVariant variant_of_text(const std::string& text) {
   return variant;
 }
 
+bool is_speculative(const BenchVariant& variant) {
+  const std::string words = ", " + variant.words + ", ";
+  const auto says = [&](const char* word) {
+    return words.find(std::string(", ") + word + ", ") != std::string::npos;
+  };
+  return says(kSomeSpeculation) || std::any_of(kSpeculations.begin(), kSpeculations.end(), says);
+}
+
 void VariantParts::add(VariantPart part, const std::string& value) {
   if (says_nothing(value)) return;
   const auto size = parse_cell(value, BenchRole::kDevices, 1);
@@ -142,6 +172,11 @@ void VariantParts::add(VariantPart part, const std::string& value) {
     }
     case VariantPart::kCache:
       return add_statement(cache_, "kv " + value);
+    case VariantPart::kSpeculation:
+      // A method says more than that there was one.
+      if (speculation_.empty() || speculation_ == kSomeSpeculation)
+        speculation_ = speculation_word(value);
+      return;
     case VariantPart::kVersion:
       version_ = (lower_trimmed(value).front() == 'v' ? "" : "v") + value;
       return;
@@ -159,6 +194,7 @@ void VariantParts::add(VariantPart part, const std::string& value) {
 BenchVariant VariantParts::variant(double devices) const {
   BenchVariant variant{plain_, layout_ ? layout_ : written_, version_};
   add_statement(variant.words, cache_);
+  add_statement(variant.words, speculation_);
   const bool plain = layout_ && layout_->pipeline == 1 && layout_->data == 1 &&
                      layout_->expert == 1 && layout_->tensor == devices;
   if (plain) variant.layout.reset();

@@ -11,13 +11,25 @@
 
 namespace assay {
 
-enum class VariantPart : uint8_t { kPlain, kCache, kVersion, kTensor, kPipeline, kData, kExpert };
+enum class VariantPart : uint8_t {
+  kPlain,
+  kCache,
+  kSpeculation,
+  kVersion,
+  kTensor,
+  kPipeline,
+  kData,
+  kExpert
+};
 // Which part a title or key names.
 std::optional<VariantPart> variant_part(const std::string& title);
 
 // A text that a person wrote: what of it is a layout ("tp2 ep4") or a version ("v0.9.1") goes where
 // it belongs, the rest is words.
 BenchVariant variant_of_text(const std::string& text);
+
+// Whether its words say that tokens were guessed ahead.
+bool is_speculative(const BenchVariant& variant);
 
 // Collects the parts of one row.
 class VariantParts {
@@ -29,7 +41,7 @@ class VariantParts {
   BenchVariant variant(double devices) const;
 
  private:
-  std::string plain_, cache_, version_;
+  std::string plain_, cache_, speculation_, version_;
   std::optional<ParallelLayout> layout_, written_;
 };
 

@@ -177,6 +177,57 @@ TEST_F(BenchJson, ReadsVllmOfflineModesWithMeta) {
   EXPECT_EQ(count(*throughput, "hardware_unknown"), 1U);
 }
 
+std::string with(const std::string& object, const std::string& more) {
+  return object.substr(0, object.rfind('}')) + "," + more + "}\n";
+}
+
+// A speculative run is no repeat of a plain one, whatever tells it.
+TEST_F(BenchJson, SpeculativeRunsAreAVariantOfTheirOwn) {
+  const std::string rate = R"("spec_decode_acceptance_rate":70.1)";
+  const auto words = [&](const std::string& more) {
+    const auto table = read(kVllm + std::string("\n") + with(kVllm, more));
+    return table && table->rows.size() == 2 && table->rows[0].variant.words.empty()
+               ? table->rows[1].variant.words
+               : "unread";
+  };
+  EXPECT_EQ(words(rate), "speculative");
+  EXPECT_EQ(count(*read(with(kVllm, rate)), "speculative_decoding"), 1U);
+  EXPECT_EQ(words(R"("spec_decode_acceptance_length":3.1)"), "speculative");
+  EXPECT_EQ(words(R"("accept_length":2.8)"), "speculative");
+  EXPECT_EQ(words(R"("speculative_algorithm":"EAGLE3")"), "eagle");
+  EXPECT_EQ(words(R"("spec_decoding":"mtp")"), "mtp");
+  EXPECT_EQ(words(rate + R"(,"spec_method":"ngram")"), "ngram");
+  EXPECT_EQ(words(R"("dtype":"fp8","spec_decoding":true)"), "fp8, speculative");
+  for (const char* plain : {R"("accept_length":1.0)", R"("accept_length":null)",
+                            R"("spec_decoding":"none")", R"("spec_decoding":false)"})
+    EXPECT_EQ(words(plain), "") << plain;
+}
+
+// Of a client that does not stream the first token comes with the last. A prompt of which 128
+// tokens of 20 ms follow, and one of which two do, were streamed.
+TEST_F(BenchJson, TheFirstTokenOfAnUnstreamedAnswerIsRefused) {
+  const auto table = read(with(kVllm, R"("mean_ttft_ms":3099.0,"mean_tpot_ms":0.01)"));
+  ASSERT_TRUE(table) << table.error().describe();
+  const BenchRow& row = table->rows.at(0);
+  EXPECT_TRUE(std::isnan(row.ttft_ms));
+  EXPECT_TRUE(std::isnan(row.tpot_ms));
+  EXPECT_DOUBLE_EQ(row.latency_s, 3.1);
+  EXPECT_DOUBLE_EQ(row.tokens_per_s, 3200);
+  EXPECT_EQ(find(*table, "not_streamed")->weight, OddityWeight::kWarning);
+  const std::string short_answer =
+      R"("total_output_tokens":200,"output_throughput":10.0,"total_token_throughput":2570.0,)"
+      R"("mean_ttft_ms":3075.0,"mean_tpot_ms":25.0)";
+  const auto streamed = read(with(kVllm, short_answer));
+  ASSERT_TRUE(streamed);
+  EXPECT_EQ(count(*streamed, "not_streamed"), 0U);
+  EXPECT_DOUBLE_EQ(streamed->rows.at(0).ttft_ms, 3075);
+  const auto without_latency =
+      read(with(kVllm, R"("mean_e2el_ms":null,"mean_ttft_ms":3099.0,"mean_tpot_ms":0.0)"));
+  ASSERT_TRUE(without_latency);
+  EXPECT_TRUE(std::isnan(without_latency->rows.at(0).ttft_ms));
+  EXPECT_DOUBLE_EQ(without_latency->rows.at(0).latency_s, 3.099);
+}
+
 TEST_F(BenchJson, ReadsSglangLinesWithBareInfinity) {
   const std::string line =
       R"({"tag":null,"backend":"sglang","dataset_name":"random","request_rate":Infinity,)"
