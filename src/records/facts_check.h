@@ -20,4 +20,8 @@ struct FactProblem {
 std::optional<FactProblem> contradiction(std::string_view kind,
                                          const std::map<std::string, Fact>& values);
 
+// 10^9 weights that a transformer of so many layers and such a hidden size has, about 12 hidden^2 a
+// layer, with experts those that work on a token; NaN where one is not told.
+double parameters_by_layers(const std::map<std::string, Fact>& values);
+
 }  // namespace assay

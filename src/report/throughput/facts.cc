@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/decimal.h"
+#include "records/facts_check.h"
 #include "report/throughput/results.h"
 
 namespace assay {
@@ -26,12 +27,11 @@ struct OneFact {
 
 bool is_estimate(const Fact& fact) { return fact.source.find("estimate") != std::string::npos; }
 
-// A transformer's layer has about 12 hidden^2 weights; more than three times off is a mistyped
-// number, or an architecture that this says nothing about.
+// More than three times off is a mistyped number, or an architecture that this says nothing about.
 std::string odd_size(const FactBook& facts, const std::string& name) {
   const ModelFacts& model = *facts.model(name);
   if (model.experts > 1) return "";
-  const double expected = 12 * model.layers * model.hidden * model.hidden / 1e9;
+  const double expected = parameters_by_layers(facts.values("model", name));
   const double ratio = model.parameters_b / expected;
   if (ratio < 3 && ratio > 1.0 / 3) return "";
   return fmt::format("layers and hidden size suggest {} x 10^9 parameters",

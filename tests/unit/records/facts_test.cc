@@ -147,7 +147,7 @@ TEST(Facts, ValuesOfAUserWinAndTheOthersStay) {
   FactBook book = FactBook::built_in();
   ASSERT_TRUE(
       book.add("[hardware H100]\nbandwidth_tb_s = 2.0 ; measured\n"
-               "[model mine]\nparameters_b=1\nlayers=2\nkv_heads=3\nhead_dim=4\nhidden=5\n"));
+               "[model mine]\nparameters_b=1\nlayers=2\nkv_heads=3\nhead_dim=4\nhidden=6000\n"));
   const HardwareFacts* h100 = book.hardware("Nvidia H100 GPU");
   EXPECT_EQ(h100->bandwidth_tb_s, 2.0);
   EXPECT_EQ(h100->memory_gb, 80);
@@ -191,12 +191,34 @@ TEST(Facts, WhatContradictsItselfIsRefusedAtItsLine) {
   EXPECT_THAT(error_of("[hardware g]\ntflops = 989\nfp8_tflops = 500\n"),
               HasSubstr("line 3: fp8_tflops 500 is below tflops 989"));
   EXPECT_THAT(error_of("[hardware g]\ntflops = 989\nbandwidth_tb_s = 3350\n"),
-              HasSubstr("0.295 FLOP per byte"));
+              HasSubstr("0.2952 FLOP per byte"));
   EXPECT_THAT(error_of("[hardware g]\nmemory_gb = 141000\n"), HasSubstr("is it in GB?"));
   EXPECT_TRUE(book.model_names().empty());
   EXPECT_TRUE(book.hardware_names().empty());
   // Chips that keep weights in on-chip memory are no mistake: 2.35 FLOP per byte.
   EXPECT_EQ(error_of("[hardware l]\ntflops = 188\nbandwidth_tb_s = 80\nmemory_gb = 0.23\n"), "");
+  // A megabyte's number, and a rack's; sparsity and four bits in one, bandwidth in another unit.
+  const std::string gpu = "[hardware h]\ntflops = 989\nbandwidth_tb_s = 3.35\n";
+  EXPECT_THAT(error_of(gpu + "memory_gb = 8000\n"), HasSubstr("line 4: memory_gb 8000 is no"));
+  EXPECT_THAT(error_of("[hardware h]\ntflops = 9889\nbandwidth_tb_s = 3.35\n"),
+              HasSubstr("are 2952 FLOP per byte"));
+  // 12 x 32 x 4096^2 are 6.4 x 10^9; an expert model may have every expert's, thrice at most.
+  const std::string layers = "layers = 32\nhidden = 4096\n";
+  EXPECT_THAT(
+      error_of("[model m]\nparameters_b = 700\n" + layers),
+      HasSubstr("line 2: parameters_b 700 and layers 32 of hidden 4096, which suggest 6.4"));
+  EXPECT_THAT(error_of("[model n]\nparameters_b = 0.5\n" + layers),
+              HasSubstr("line 2: parameters"));
+  EXPECT_THAT(error_of("[model o]\nparameters_b = 700\nactive_b = 7\nexperts = 8\n" + layers),
+              HasSubstr("parameters_b 700"));
+  EXPECT_THAT(error_of("[model p]\nparameters_b = 700\nactive_b = 90\nexperts = 128\n" + layers),
+              HasSubstr("line 3: active_b 90"));
+  EXPECT_EQ(error_of("[model q]\nparameters_b = 46.7\nactive_b = 12.9\nexperts = 8\n" + layers),
+            "");
+  EXPECT_EQ(error_of("[model r]\nparameters_b = 46.7\nexperts = 8\n" + layers), "");
+  // An on-chip memory's bandwidth, and a small model of which most is the vocabulary.
+  EXPECT_EQ(error_of("[hardware i]\ntflops = 188\nbandwidth_tb_s = 80\nmemory_gb = 0.23\n"), "");
+  EXPECT_EQ(error_of("[model s]\nparameters_b = 0.27\nlayers = 18\nhidden = 640\n"), "");
   // Values of an earlier file count: the later one tells which line brings the contradiction.
   EXPECT_EQ(error_of("[model b]\nparameters_b = 8\n"), "");
   EXPECT_THAT(error_of("# more\n[model b]\nactive_b = 9\n"), HasSubstr("line 3: active_b 9"));

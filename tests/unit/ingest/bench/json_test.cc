@@ -213,6 +213,7 @@ TEST_F(BenchJson, TheFirstTokenOfAnUnstreamedAnswerIsRefused) {
   EXPECT_TRUE(std::isnan(row.tpot_ms));
   EXPECT_DOUBLE_EQ(row.latency_s, 3.1);
   EXPECT_DOUBLE_EQ(row.tokens_per_s, 3200);
+  ASSERT_EQ(count(*table, "not_streamed"), 1U);
   EXPECT_EQ(find(*table, "not_streamed")->weight, OddityWeight::kWarning);
   const std::string short_answer =
       R"("total_output_tokens":200,"output_throughput":10.0,"total_token_throughput":2570.0,)"
