@@ -190,7 +190,11 @@ class FactBook::Reading {
   void add_names(std::string_view names) {
     while (!names.empty()) {
       const size_t comma = std::min(names.find(','), names.size());
-      section_->keys.push_back(key_of(names.substr(0, comma)));
+      const std::string_view name = names.substr(0, comma);
+      section_->keys.push_back(key_of(name));
+      // As a model's own name it is known without its organisation and endings, too.
+      if (section_->kind == "model" && !base_key(name).empty())
+        section_->keys.push_back(base_key(name));
       names.remove_prefix(std::min(comma + 1, names.size()));
     }
   }

@@ -115,6 +115,8 @@ TEST(Facts, NamesOfDriversAndFineTunedVariantsAreFound) {
   EXPECT_EQ(book.hardware("NVIDIA A100-SXM4-80GB")->memory_gb, 80);
   EXPECT_EQ(book.model("meta-llama/Llama-3.1-8B-Instruct"), book.model("llama-3.1-8b"));
   EXPECT_EQ(book.model("meta-llama/Llama-2-7b-chat-hf"), book.model("Llama-2-7b"));
+  // Another name's, too: 3.3 has the shapes of 3.1.
+  EXPECT_EQ(book.model("meta-llama/Llama-3.3-70B-Instruct"), book.model("Llama-3.1-70B"));
   EXPECT_EQ(book.model("somebody/new-model"), nullptr);
   EXPECT_EQ(book.model(""), nullptr);
 }
@@ -131,6 +133,17 @@ TEST(Facts, NamesOfPublishedTablesAreFound) {
   EXPECT_EQ(book.model("deepseek-ai/DeepSeek-R1"), book.model("DeepSeek-V3"));
   // A latent vector of 512 + 64 values, 2 bytes each, in 61 layers: 70,272 bytes.
   EXPECT_DOUBLE_EQ(book.model("DeepSeek-V3")->kv_gb_per_token(), 70272e-9);
+  // 92 layers of 8 heads of 128; 62 layers of as many; 12 of 48 layers of 2 heads of 256.
+  EXPECT_DOUBLE_EQ(book.model("zai-org/GLM-4.6-FP8")->kv_gb_per_token(), 376832e-9);
+  EXPECT_DOUBLE_EQ(book.model("GLM-4.5")->kv_gb_per_token(), 376832e-9);
+  EXPECT_DOUBLE_EQ(book.model("Qwen3-Coder-480B-A35B-Instruct")->kv_gb_per_token(), 253952e-9);
+  EXPECT_DOUBLE_EQ(book.model("Qwen/Qwen3-Next-80B-A3B-Thinking")->kv_gb_per_token(), 24576e-9);
+  EXPECT_DOUBLE_EQ(book.model("deepseek-ai/DeepSeek-V3.2-Exp")->kv_gb_per_token(), 70272e-9);
+  for (const char* name :
+       {"Qwen/Qwen3-Coder-30B-A3B-Instruct", "meta-llama/Llama-3.3-70B-Instruct",
+        "moonshotai/Kimi-K2-Instruct-0905", "DeepSeek-V3.1-Terminus", "zai-org/GLM-4.5-Air",
+        "Qwen/Qwen3-235B-A22B-Instruct-2507", "openai/gpt-oss-120b", "MiniMaxAI/MiniMax-M2"})
+    EXPECT_NE(book.model(name), nullptr) << name;
   // Keys and values, 64 layers of 8 heads of 128, 2 bytes each.
   EXPECT_DOUBLE_EQ(book.model("nvidia/Qwen3-32B-NVFP4")->kv_gb_per_token(), 262144e-9);
 }
