@@ -226,51 +226,184 @@ std::string curve_name(const BenchRow& row) {
   return config + (config.empty() ? "" : ", ") + length_text(row);
 }
 
+// Of each row's configuration what not all of them share, for legends: "2 × Nvidia H100 GPU",
+// "n=2" where the GPU is one; empty where they share all of it.
+std::vector<std::string> what_differs(const std::vector<BenchRow>& rows) {
+  const auto differs = [&](auto BenchRow::* field) {
+    return std::any_of(rows.begin(), rows.end(),
+                       [&](const BenchRow& row) { return !(row.*field == rows.front().*field); });
+  };
+  std::vector<std::string> out;
+  for (const BenchRow& row : rows) {
+    std::string text;
+    const auto add = [&text](bool wanted, const std::string& part) {
+      if (wanted && !part.empty()) text += (text.empty() ? "" : ", ") + part;
+    };
+    const bool counts = differs(&BenchRow::devices);
+    const std::string many = fmt::format("{:g}", row.devices);
+    if (differs(&BenchRow::hardware)) {
+      add(true, counts ? many + " × " + row.hardware : row.hardware);
+    } else {
+      add(counts, "n=" + many);
+    }
+    add(differs(&BenchRow::framework), row.framework);
+    add(differs(&BenchRow::model), row.model);
+    add(differs(&BenchRow::variant), row.variant.text());
+    out.push_back(text);
+  }
+  return out;
+}
+
+template <typename P>
+std::vector<BenchRow> rows_of(const std::vector<P>& points) {
+  std::vector<BenchRow> rows;
+  for (const P& p : points) rows.push_back(p.point);
+  return rows;
+}
+
+using Points = std::vector<const PredictedPoint*>;
+// Of one configuration and lengths, by the GPU: what belongs on one chart.
+struct Curves {
+  std::vector<std::string> order;  // of the GPUs, as asked
+  std::map<std::string, Points> by_gpu;
+};
+
+BenchRow on_any_gpu(BenchRow row) {
+  row.hardware.clear();
+  return row;
+}
+
+std::vector<Curves> curves_of(const ThroughputAnswers& answers) {
+  std::map<std::string, size_t> place;
+  std::vector<Curves> out;
+  for (const PredictedPoint& p : answers.points) {
+    const auto [at, is_new] = place.emplace(group_name(on_any_gpu(p.point)), out.size());
+    if (is_new) out.emplace_back();
+    Curves& curves = out[at->second];
+    Points& points = curves.by_gpu[p.point.hardware];
+    if (points.empty()) curves.order.push_back(p.point.hardware);
+    points.push_back(&p);
+  }
+  for (Curves& curves : out) {
+    for (auto& gpu_and_points : curves.by_gpu) {
+      std::sort(gpu_and_points.second.begin(), gpu_and_points.second.end(),
+                [](const PredictedPoint* a, const PredictedPoint* b) {
+                  return a->point.batch < b->point.batch;
+                });
+    }
+  }
+  return out;
+}
+
+Series curve_line(const Points& points, bool has_intervals) {
+  Series line{.name = "predicted"};
+  for (const PredictedPoint* p : points) {
+    const Prediction& prediction = p->explained.prediction;
+    line.x.push_back(p->point.batch);
+    line.y.push_back(prediction.tokens_per_s);
+    if (has_intervals) {
+      line.low.push_back(prediction.low90);
+      line.high.push_back(prediction.high90);
+    }
+    line.labels.emplace_back(prediction_status_name(prediction.status));
+  }
+  return line;
+}
+
+Series measured_marks(const std::vector<const BenchRow*>& rows) {
+  Series marks{.name = "measured", .mark = Mark::kPoints};
+  for (const BenchRow* row : rows) {
+    marks.x.push_back(row->batch);
+    marks.y.push_back(row->tokens_per_s);
+  }
+  return marks;
+}
+
 }  // namespace
 
 std::vector<Block> curve_charts(const ThroughputAnswers& curve) {
-  std::map<std::string, std::vector<const PredictedPoint*>> groups;
-  std::vector<std::string> order;
-  for (const PredictedPoint& p : curve.points) {
-    auto& group = groups[group_name(p.point)];
-    if (group.empty()) order.push_back(group_name(p.point));
-    group.push_back(&p);
-  }
   std::map<std::string, std::vector<const BenchRow*>> measured;
   for (const BenchRow& row : curve.rows) measured[group_name(row)].push_back(&row);
+  const bool has_intervals = curve.fit.method != "ala";
   std::vector<Block> blocks;
-  for (const std::string& name : order) {
+  for (const Curves& curves : curves_of(curve)) {
     if (blocks.size() == kCurveCharts) break;
-    std::vector<const PredictedPoint*>& points = groups[name];
-    std::sort(points.begin(), points.end(), [](const PredictedPoint* a, const PredictedPoint* b) {
-      return a->point.batch < b->point.batch;
-    });
-    Chart chart{.key = fmt::format("curve_{}", blocks.size() + 1),
-                .title = "Throughput over batch: " + curve_name(points.front()->point),
-                .caption = curve.fit.method == "ala" ? "ALA has no interval"
-                                                     : "Band: 90 % interval of one measurement",
-                .x = {"batch", Unit::kNone, true},
-                .y = {"tokens per second", Unit::kPerSecond, true}};
-    Series line{.name = "predicted"};
-    for (const PredictedPoint* p : points) {
-      const Prediction& prediction = p->explained.prediction;
-      line.x.push_back(p->point.batch);
-      line.y.push_back(prediction.tokens_per_s);
-      if (curve.fit.method != "ala") {
-        line.low.push_back(prediction.low90);
-        line.high.push_back(prediction.high90);
-      }
-      line.labels.emplace_back(prediction_status_name(prediction.status));
+    const BenchRow& first = curves.by_gpu.at(curves.order.front()).front()->point;
+    const bool several = curves.order.size() > 1;
+    Chart chart{
+        .key = fmt::format("curve_{}", blocks.size() + 1),
+        .title = "Throughput over batch: " + curve_name(several ? on_any_gpu(first) : first),
+        .caption = has_intervals ? "Band: 90 % interval of one measurement" : "ALA has no interval",
+        .x = {"batch", Unit::kNone, true},
+        .y = {"tokens per second", Unit::kPerSecond, true}};
+    for (const std::string& gpu : curves.order) {
+      const Points& points = curves.by_gpu.at(gpu);
+      Series line = curve_line(points, has_intervals);
+      const auto rows = measured.find(group_name(points.front()->point));
+      if (several) line.name = gpu + (rows == measured.end() ? ", not measured" : "");
+      chart.series.push_back(std::move(line));
+      if (rows == measured.end()) continue;
+      Series marks = measured_marks(rows->second);
+      if (several) marks.name = gpu + ", measured";
+      chart.series.push_back(std::move(marks));
     }
-    Series marks{.name = "measured", .mark = Mark::kPoints};
-    for (const BenchRow* row : measured[name]) {
-      marks.x.push_back(row->batch);
-      marks.y.push_back(row->tokens_per_s);
-    }
-    chart.series.push_back(std::move(line));
-    if (!marks.x.empty()) chart.series.push_back(std::move(marks));
     blocks.push_back(std::move(chart));
   }
+  return blocks;
+}
+
+std::vector<Block> goal_charts(const Goal& goal, const std::vector<GoalPoint>& points) {
+  Chart chart{.key = "goal_chart",
+              .title = "Candidates: what one GPU gives against how long a request takes",
+              .caption = "Bands: tokens/s per GPU, 90 % interval",
+              .x = {"latency, ms", Unit::kCount, true},
+              .y = {"tokens/s per GPU", Unit::kCount, true}};
+  std::map<std::string, std::vector<const GoalPoint*>> by_config;
+  const std::vector<std::string> names = what_differs(rows_of(points));
+  for (size_t i = 0; i < points.size(); ++i) {
+    if (std::isfinite(points[i].explained.prediction.tokens_per_s))
+      by_config[names[i]].push_back(&points[i]);
+  }
+  for (auto& [name, of] : by_config) {
+    std::sort(of.begin(), of.end(),
+              [](const GoalPoint* a, const GoalPoint* b) { return a->latency_ms < b->latency_ms; });
+    Series series{.name = name.empty() ? config_text(of.front()->point) : name};
+    for (const GoalPoint* p : of) {
+      const Prediction& told = p->explained.prediction;
+      series.x.push_back(p->latency_ms);
+      series.y.push_back(told.tokens_per_s / p->point.devices);
+      series.low.push_back(told.low90 / p->point.devices);
+      series.high.push_back(told.high90 / p->point.devices);
+      series.labels.push_back(fmt::format("batch {:g}, {}: {}", p->point.batch,
+                                          length_text(p->point), goal_verdict_name(p->verdict)));
+    }
+    chart.series.push_back(std::move(series));
+  }
+  if (goal.latency_ms) chart.guides.push_back({Guide::Across::kX, *goal.latency_ms, "asked for"});
+  if (chart.series.empty()) return {};
+  std::vector<Block> blocks;
+  blocks.emplace_back(std::move(chart));
+  return blocks;
+}
+
+std::vector<Block> measure_charts(const MeasureNext& next) {
+  if (next.suggestions.empty()) return {};
+  Chart chart{.key = "suggestions_chart",
+              .title = "How much narrower each measurement makes the least certain point",
+              .caption = "Batch × prompt + answer, and what else differs",
+              .y = {"narrower", Unit::kShare},
+              .horizontal = true};
+  Series bars{.name = "narrower", .mark = Mark::kBars};
+  const std::vector<std::string> names = what_differs(rows_of(next.suggestions));
+  for (size_t i = 0; i < names.size(); ++i) {
+    const BenchRow& point = next.suggestions[i].point;
+    chart.categories.push_back(fmt::format("{:g} × {:g}+{:g}{}{}", point.batch, point.in_len,
+                                           point.out_len, names[i].empty() ? "" : ", ", names[i]));
+    bars.y.push_back(next.suggestions[i].narrower_share);
+  }
+  chart.series.push_back(std::move(bars));
+  std::vector<Block> blocks;
+  blocks.emplace_back(std::move(chart));
   return blocks;
 }
 

@@ -12,10 +12,14 @@
 
 namespace assay {
 
-// Throughput over batch with its 90 % band and what was measured, a chart per configuration and
-// lengths, of the first kCurveCharts.
+// Throughput over batch with its 90 % band and what was measured, a line per GPU, a chart per
+// lengths and whatever else the configuration is, of the first kCurveCharts.
 inline constexpr size_t kCurveCharts = 12;
 std::vector<Block> curve_charts(const ThroughputAnswers& curve);
+// Tokens/s per GPU against latency, a line per configuration; empty where nothing is answered.
+std::vector<Block> goal_charts(const Goal& goal, const std::vector<GoalPoint>& points);
+// What each measurement would narrow; empty where nothing would.
+std::vector<Block> measure_charts(const MeasureNext& next);
 // Told width against true error, and against the share that the intervals hold: errors are a
 // hundredth of that share, so each has an axis of its own.
 std::vector<Block> confidence_charts(const std::vector<ConfidenceBin>& bins);

@@ -416,6 +416,7 @@ Section throughput_measure_section(const MeasureNext& next) {
       .add(keys::low90_after, [](const Suggestion& s) { return finite_value(s.low90_after); })
       .add(keys::high90_after, [](const Suggestion& s) { return finite_value(s.high90_after); });
   section.blocks.push_back(std::move(table));
+  for (Block& block : measure_charts(next)) section.blocks.push_back(std::move(block));
   return section;
 }
 
@@ -425,20 +426,20 @@ std::vector<std::string> throughput_measure_words(const MeasureNext& next) {
   const auto is_target = [target = short_text(next.target)](const Suggestion& s) {
     return short_text(s.point) == target;
   };
-  const std::string count = format_count(static_cast<int64_t>(next.targets));
+  const std::string count = format_counted(next.targets, "point", "points");
   const std::string after =
       fmt::format("{} to {}", rate(best.low90_after), rate(best.high90_after));
   std::vector<std::string> words = {fmt::format("Measure {}.", point_text(best.point))};
   if (!is_target(best)) {
     words.push_back(fmt::format(
-        "The least certain of {} points, {}, then lies between {} tokens/s, not {}: {} narrower.",
-        count, point_text(next.target), after, interval_text(next.now.prediction),
+        "The least certain of {}, {}, then lies between {} tokens/s, not {}: {} narrower.", count,
+        point_text(next.target), after, interval_text(next.now.prediction),
         percent(best.narrower_share)));
     return words;
   }
-  words.push_back(fmt::format(
-      "It is the least certain of {} points: {} tokens/s now, {} once measured, {} narrower.",
-      count, interval_text(next.now.prediction), after, percent(best.narrower_share)));
+  words.push_back(
+      fmt::format("It is the least certain of {}: {} tokens/s now, {} once measured, {} narrower.",
+                  count, interval_text(next.now.prediction), after, percent(best.narrower_share)));
   const auto other = std::find_if_not(next.suggestions.begin(), next.suggestions.end(), is_target);
   constexpr double kWorthSaying = 0.1;
   if (other != next.suggestions.end() && other->narrower_share > kWorthSaying) {
@@ -491,6 +492,7 @@ Section throughput_goal_section(const Goal& goal, const std::vector<GoalPoint>& 
       .add(keys::status, [](const GoalPoint& p) {
         return prediction_status_name(p.explained.prediction.status);
       });
+  for (Block& block : goal_charts(goal, points)) section.blocks.push_back(std::move(block));
   section.blocks.push_back(std::move(table));
   return section;
 }

@@ -113,6 +113,86 @@ TEST(ThroughputCharts, SeriesAreAsLongAsTheirAxes) {
   }
 }
 
+BenchRow run_on(const char* gpu, double devices, double batch, double length) {
+  BenchRow row;
+  row.hardware = gpu;
+  row.framework = "vLLM";
+  row.model = "m/M";
+  row.devices = devices;
+  row.batch = batch;
+  row.in_len = row.out_len = length;
+  return row;
+}
+
+Explained told(double tokens_per_s) {
+  Explained out;
+  out.prediction = {tokens_per_s, tokens_per_s / 2, tokens_per_s * 2, PredictionStatus::kInside,
+                    ""};
+  return out;
+}
+
+// Two GPUs of one configuration stand on one chart, each with what was measured; other lengths have
+// a chart of their own, which names its one GPU.
+TEST(ThroughputCharts, CurvesOfSeveralGpusShareAChart) {
+  ThroughputFit fit;
+  fit.method = "assay";
+  std::vector<BenchRow> rows = {run_on("A", 1, 4, 128)};
+  rows[0].tokens_per_s = 90;
+  ThroughputAnswers answers{fit, rows, {}};
+  for (const double batch : {8, 4})
+    answers.points.push_back({run_on("A", 1, batch, 128), told(10 * batch)});
+  for (const double batch : {4, 8})
+    answers.points.push_back({run_on("B", 1, batch, 128), told(20 * batch)});
+  answers.points.push_back({run_on("A", 1, 4, 256), told(5)});
+  const std::vector<Block> blocks = curve_charts(answers);
+  const auto charts = charts_of(blocks);
+  ASSERT_EQ(charts.size(), 2U);
+  EXPECT_EQ(charts[0]->title, "Throughput over batch: m/M under vLLM, 128 + 128 tokens");
+  ASSERT_EQ(charts[0]->series.size(), 3U);
+  EXPECT_EQ(charts[0]->series[0].name, "A");
+  EXPECT_EQ(charts[0]->series[0].x, (std::vector<double>{4, 8}));
+  EXPECT_EQ(charts[0]->series[0].y, (std::vector<double>{40, 80}));
+  EXPECT_EQ(charts[0]->series[1].name, "A, measured");
+  EXPECT_EQ(charts[0]->series[1].y, std::vector<double>{90});
+  EXPECT_EQ(charts[0]->series[2].name, "B, not measured");
+  EXPECT_EQ(charts[0]->series[2].high, (std::vector<double>{160, 320}));
+  EXPECT_EQ(charts[1]->title, "Throughput over batch: m/M on A under vLLM, 256 + 256 tokens");
+  EXPECT_EQ(charts[1]->series.at(0).name, "predicted");
+}
+
+// Per GPU, in the order of latency, with the limit drawn; the legend says only what differs.
+TEST(ThroughputCharts, CandidatesStandAgainstTheirLatency) {
+  Goal goal;
+  goal.latency_ms = 500;
+  const std::vector<GoalPoint> points = {
+      {run_on("A", 2, 8, 128), told(100), 900, 1000, GoalVerdict::kMissed},
+      {run_on("A", 2, 4, 128), told(80), 300, 400, GoalVerdict::kMet},
+      {run_on("B", 1, 4, 128), told(60), 200, 450, GoalVerdict::kMet}};
+  const std::vector<Block> blocks = goal_charts(goal, points);
+  const auto charts = charts_of(blocks);
+  ASSERT_EQ(charts.size(), 1U);
+  ASSERT_EQ(charts[0]->series.size(), 2U);
+  EXPECT_EQ(charts[0]->series[0].name, "1 × B");
+  EXPECT_EQ(charts[0]->series[1].name, "2 × A");
+  EXPECT_EQ(charts[0]->series[1].x, (std::vector<double>{300, 900}));
+  EXPECT_EQ(charts[0]->series[1].y, (std::vector<double>{40, 50}));
+  EXPECT_EQ(charts[0]->series[1].low, (std::vector<double>{20, 25}));
+  EXPECT_EQ(charts[0]->series[1].labels.front(), "batch 4, 128 + 128 tokens: met");
+  ASSERT_EQ(charts[0]->guides.size(), 1U);
+  EXPECT_EQ(charts[0]->guides[0].value, 500);
+}
+
+TEST(ThroughputCharts, MeasurementsAreBarsOfWhatTheyNarrow) {
+  MeasureNext next;
+  EXPECT_TRUE(measure_charts(next).empty());
+  next.suggestions = {{run_on("A", 1, 8, 128), 0, 0, 0, 0.5},
+                      {run_on("A", 2, 8, 64), 0, 0, 0, 0.25}};
+  const std::vector<Block> blocks = measure_charts(next);
+  const Chart& chart = *charts_of(blocks).front();
+  EXPECT_EQ(chart.categories, (std::vector<std::string>{"8 × 128+128, n=1", "8 × 64+64, n=2"}));
+  EXPECT_EQ(chart.series.at(0).y, (std::vector<double>{0.5, 0.25}));
+}
+
 TEST(ThroughputCharts, AnnealingShowsEverySeedAndItsBaselines) {
   AnnealingReport report;
   AnnealingRun run;
