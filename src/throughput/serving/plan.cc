@@ -106,13 +106,15 @@ Result<Asked> look_up(const std::vector<BenchRow>& rows, const FactBook& facts,
   FactLookup lookup(facts);
   Asked all;
   for (const BenchRow& row : rows) {
+    // That the model was served in a precision a row says whose speed nobody believes, too.
+    if (tells_latency(row) && lookup.model(row.model) == out.model)
+      add_new(out.precisions, row.variant.words);
     if (!teaches_latency(row, lookup)) continue;
     add_new(all.engines, row.framework);
     add_new(all.precisions, row.variant.words);
     if (!row.variant.version.empty()) add_new(out.versions[row.framework], row.variant.version);
     if (lookup.model(row.model) != out.model) continue;
     add_new(out.engines, row.framework);
-    add_new(out.precisions, row.variant.words);
     auto& layouts = out.layouts[{row.framework, row.devices}];
     if (std::find(layouts.begin(), layouts.end(), row.variant.layout) == layouts.end())
       layouts.push_back(row.variant.layout);

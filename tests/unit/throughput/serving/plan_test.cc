@@ -155,6 +155,27 @@ TEST(Plan, KnowsABuildWithAndWithoutItsV) {
   }
 }
 
+// The model ran in another precision, at a speed that its devices cannot have: the row teaches
+// nothing, but says that there are such weights.
+TEST(Plan, TriesPrecisionsOfRowsThatTeachNothing) {
+  std::vector<BenchRow> more = rows();
+  BenchRow row = more.front();
+  row.model = "Llama-3-70B";
+  row.variant.words = "int8";
+  settle_precision(row);
+  row.batch = 4096;
+  row.ttft_ms = row.tpot_ms = 0.01;
+  more.push_back(row);
+  const FactBook& facts = FactBook::built_in();
+  const LatencyModel model = *LatencyModel::fit(more, facts);
+  EXPECT_EQ(model.rows(), rows().size());
+  const auto plan = make_plan(model, more, facts, question());
+  ASSERT_TRUE(plan);
+  std::set<std::string> words;
+  for (const PlanSetup& setup : plan->setups) words.insert(setup.row.variant.words);
+  EXPECT_EQ(words, (std::set<std::string>{"fp8", "int8"}));
+}
+
 // A version is an engine's own: that another engine has it says nothing.
 TEST(Plan, ChecksAVersionPerEngine) {
   std::vector<BenchRow> both = rows();
