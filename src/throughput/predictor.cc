@@ -515,13 +515,16 @@ std::vector<Explained> Predictor::explain(const std::vector<BenchRow>& points) c
 // The specification's, chosen on LLM-Inference-Bench (docs/measured).
 constexpr SiblingShare kSibling = {&HardwareFacts::bandwidth_tb_s, 0.5, 1};
 
-// Absent where rows ran on the point's GPU under its engine, or where no physics says what GPUs
-// are.
+// Absent where rows ran on the point's GPU, be it under another engine or in another precision (the
+// process then knows the GPU, and a ratio of bandwidths was worse), and where no physics says what
+// GPUs are.
 std::optional<UnmeasuredPoint> Predictor::State::unmeasured(const BenchRow& point,
                                                             FactLookup& lookup) const {
   const Trained* process = process_for(point, lookup);
   if (process == nullptr || !process->physics) return std::nullopt;
   const auto keys = GroupNames::keys_of(point);
+  const auto& ran = reach[static_cast<size_t>(KernelGroup::kHardware)];
+  if (ran.count(point.hardware) > 0) return std::nullopt;
   const auto at = measured.find(keys[static_cast<size_t>(KernelGroup::kFramework)]);
   if (at == measured.end()) return std::nullopt;
   const HardwareFacts* gpu = lookup.hardware(point.hardware);

@@ -168,6 +168,27 @@ TEST_P(RandomTables, GpusWithoutRowsKeepTheOrderOfDataSheets) {
   }
 }
 
+// A GPU that ran under another engine is known to the process: nothing is put in its place.
+TEST_P(RandomTables, OnlyGpusWithoutAnyRowAreToldByTheirSiblings) {
+  std::vector<BenchRow> rows = made_rows(GetParam());
+  for (BenchRow& row : rows) {
+    if (row.hardware == "Nvidia H100 GPU") row.framework = "another engine";
+  }
+  const auto predictor = fitted(rows);
+  const auto by_sibling = [&](const char* gpu) {
+    BenchRow point = rows.front();
+    point.framework = "vLLM";
+    point.hardware = gpu;
+    const Explained told = predictor->explain({point}).front();
+    EXPECT_EQ(told.prediction.status, PredictionStatus::kOutside);
+    return std::any_of(told.reasons.begin(), told.reasons.end(), [](const std::string& reason) {
+      return reason.find("ratio of bandwidths") != std::string::npos;
+    });
+  };
+  EXPECT_FALSE(by_sibling("Nvidia H100 GPU"));
+  EXPECT_TRUE(by_sibling("Nvidia H200 GPU"));
+}
+
 TEST_P(RandomTables, ATrainingRowAskedBackIsWithinTheNoise) {
   const auto predictor = fitted(made_rows(GetParam()));
   const auto answers = predictor->predict(predictor->rows());
