@@ -36,8 +36,8 @@ BenchVariant run_variant(const BenchField& field, double devices) {
   parts.add(VariantPart::kPlain, field("precision"));
   parts.add(VariantPart::kSpeculation, field("spec_decoding"));
   parts.add(VariantPart::kVersion, version_of_image(field("image")));
-  const char* attention = is_set(field, "dp_attention") ? "dp" : "tp";
-  parts.add(*variant_part(attention), field("tp"));
+  const bool replicas = is_set(field, "dp_attention");
+  parts.add(replicas ? VariantPart::kData : VariantPart::kTensor, field("tp"));
   parts.add(VariantPart::kExpert, field("ep"));
   return parts.variant(devices);
 }
