@@ -40,7 +40,7 @@ void add_throughput_evaluate_verb(Verb& throughput, int& exit_code) {
   sub.option("--method", verb->methods,
              "assay, latency (by TTFT and TPOT, where rows tell them), ala, a baseline (linear, "
              "xgboost, forest, boosting, each also with "
-             "-pooled), baselines, or all")
+             "-pooled), baselines, nearest-gpu (of a GPU left out: S7), or all")
       .separated_by(',')
       .one_per_mention()
       .shows_default()

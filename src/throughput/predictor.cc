@@ -495,6 +495,26 @@ void apply(const SheetEstimate& by_sheet, Explained& out) {
   if (!by_sheet.reason.empty()) out.reasons.push_back(by_sheet.reason);
 }
 
+// The baseline's answers for the points at `which`, none for the others.
+std::vector<Explained> siblings_alone(const std::vector<size_t>& which,
+                                      const std::vector<SheetEstimate>& told,
+                                      std::vector<Explained> out) {
+  std::vector<double> speed(out.size(), std::numeric_limits<double>::quiet_NaN());
+  for (size_t k = 0; k < which.size(); ++k) {
+    if (told[k].sibling.empty()) continue;
+    speed[which[k]] = out[which[k]].prediction.tokens_per_s * std::exp(told[k].log_sibling);
+  }
+  for (size_t i = 0; i < out.size(); ++i) {
+    Prediction& p = out[i].prediction;
+    const PredictionStatus status = p.status;
+    p = no_answer();
+    if (!std::isfinite(speed[i])) continue;
+    p.tokens_per_s = speed[i];
+    p.status = status;
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<Explained> Predictor::explain(const std::vector<BenchRow>& points) const {
@@ -553,6 +573,7 @@ std::vector<Explained> Predictor::judged(const std::vector<BenchRow>& points) co
     return speeds;
   };
   const auto told = sheet_estimates(asked, s.facts, kSibling, log_speeds);
+  if (s.options.only_sibling) return siblings_alone(which, told, std::move(out));
   for (size_t k = 0; k < which.size(); ++k) apply(told[k], out[which[k]]);
   return out;
 }
@@ -653,6 +674,15 @@ ThroughputMethod assay_method(const FactBook& facts, const PredictorOptions& opt
     return std::unique_ptr<ThroughputModel>(std::move(made));
   };
   return {"assay", "physics base and Gaussian process", fit};
+}
+
+ThroughputMethod nearest_gpu_method(const FactBook& facts) {
+  PredictorOptions options;
+  options.only_sibling = true;
+  ThroughputMethod method = assay_method(facts, options);
+  method.name = "nearest-gpu";
+  method.label = "nearest GPU with rows, times the ratio of bandwidths";
+  return method;
 }
 
 }  // namespace assay

@@ -80,6 +80,9 @@ struct PredictorOptions {
   std::vector<double> physics_parameters;  // empty: defaults
   std::vector<double> plain_parameters;    // empty: defaults
   std::optional<HeldOut> only;             // answer as for questions of this kind alone
+  // The baseline for GPUs without rows alone: the nearest GPU times the ratio of bandwidths,
+  // without an interval, and no answer to anything else (unmeasured_gpu.h).
+  bool only_sibling = false;
   // Measured before, on the same rows: not measured again.
   std::optional<ConformalScales> physics_scales;
   std::optional<ConformalScales> plain_scales;
@@ -153,6 +156,8 @@ class Predictor final : public ThroughputModel {
   std::unique_ptr<State> state_;
 };
 
+// "nearest-gpu": the baseline above, which answers where a GPU is new and no other split.
+ThroughputMethod nearest_gpu_method(const FactBook& facts);
 // The method for splits and figures.
 ThroughputMethod assay_method(const FactBook& facts, const PredictorOptions& options = {});
 

@@ -58,15 +58,19 @@ std::vector<ThroughputMethod> available_methods(const LoadedBench& bench) {
   if (std::any_of(rows.begin(), rows.end(), tells_latency))
     methods.insert(methods.begin() + 1, latency_method(bench.facts));
   for (ThroughputMethod& method : baselines(vocabulary)) methods.push_back(std::move(method));
+  methods.push_back(nearest_gpu_method(bench.facts));
   methods.push_back(ala_per_config_method());
   methods.push_back(ala_pooled_method(vocabulary, false));
   methods.push_back(ala_pooled_method(vocabulary, true));
   return methods;
 }
 
-bool is_ala_variant(const std::string& name) { return name.rfind("ala-", 0) == 0; }
+// Variants of ALA, and what answers one split alone.
+bool is_by_name_only(const std::string& name) {
+  return name.rfind("ala-", 0) == 0 || name == "nearest-gpu";
+}
 
-// Names in the order asked for; "all" is everything but the variants of ALA, "baselines" the plain
+// Names in the order asked for; "all" is everything but those by name only, "baselines" the plain
 // regressors.
 Result<std::vector<ThroughputMethod>> choose_methods(const EvaluateRequest& request,
                                                      const LoadedBench& bench) {
@@ -76,8 +80,8 @@ Result<std::vector<ThroughputMethod>> choose_methods(const EvaluateRequest& requ
     const size_t before = chosen.size();
     for (const ThroughputMethod& method : available) {
       const bool own = method.name == "assay" || method.name == "ala" || method.name == "latency";
-      const bool group = (wanted == "all" && !is_ala_variant(method.name)) ||
-                         (wanted == "baselines" && !own && !is_ala_variant(method.name));
+      const bool group = (wanted == "all" && !is_by_name_only(method.name)) ||
+                         (wanted == "baselines" && !own && !is_by_name_only(method.name));
       if (group || wanted == method.name) chosen.push_back(method);
     }
     if (chosen.size() > before) continue;

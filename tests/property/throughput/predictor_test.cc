@@ -189,6 +189,22 @@ TEST_P(RandomTables, OnlyGpusWithoutAnyRowAreToldByTheirSiblings) {
   EXPECT_TRUE(by_sibling("Nvidia H200 GPU"));
 }
 
+// 3.35 over 1.555 TB/s of what the A100 is told to do, and nothing of a GPU with rows.
+TEST_P(RandomTables, TheNearestGpuTimesBandwidthIsABaseline) {
+  std::vector<BenchRow> rows = made_rows(GetParam());
+  std::erase_if(rows, [](const BenchRow& row) { return row.hardware == "Nvidia H100 GPU"; });
+  const auto baseline =
+      *nearest_gpu_method(FactBook::built_in()).fit(data_of(rows), HeldOut::kHardware);
+  BenchRow old = rows.front();
+  BenchRow point = old;
+  point.hardware = "Nvidia H100 GPU";
+  const auto answers = baseline->predict({point, old});
+  const double measured = fitted(rows)->predict({old}).front().tokens_per_s;
+  EXPECT_NEAR(answers[0].tokens_per_s / measured, 3.35 / 1.555, 1e-6);
+  EXPECT_TRUE(std::isnan(answers[0].low90));
+  EXPECT_EQ(answers[1].status, PredictionStatus::kNoAnswer);
+}
+
 TEST_P(RandomTables, ATrainingRowAskedBackIsWithinTheNoise) {
   const auto predictor = fitted(made_rows(GetParam()));
   const auto answers = predictor->predict(predictor->rows());
