@@ -130,6 +130,15 @@ def check_left_out(assay, folder):
             fail(f"{row['latency']} of a campaign left out: {row['coverage90']:.3f} held, narrow {narrow}")
         if row["latency"] != "TTFT" and row["median_ape"] > row["baseline_median_ape"]:
             fail(f"{row['latency']} is no better than physics with a factor")
+    siblings = [row for row in told["latency_errors"] if row["split"] == "GPU" and row["question"] == "nearest GPU"]
+    if len(siblings) != 3 or any(not row["baseline_median_ape"] > 0 for row in siblings):
+        fail(f"the nearest GPU as a baseline: {siblings}")
+    tpot = next(row for row in siblings if row["latency"] == "TPOT")
+    if tpot["median_ape"] > tpot["baseline_median_ape"]:
+        fail(f"TPOT of a GPU without rows is no better than the nearest GPU times bandwidth: {tpot}")
+    gpus = [row for row in told["latency_errors"] if row["split"] == "GPU" and not row["question"]]
+    if any(row["coverage90"] < COVERED for row in gpus):
+        fail(f"intervals of GPUs without rows: {gpus}")
     sure = told["limits"][-1]
     if sure["met"] < KEPT or told["brier"] > BRIER:
         fail(f"limits: told {sure['told']:.3f}, met {sure['met']:.3f}, Brier {told['brier']:.3f}")

@@ -46,7 +46,8 @@ Table data_table(const std::vector<LatencyErrors>& errors) {
 Table readers_table(const std::vector<LatencyErrors>& errors) {
   using E = LatencyErrors;
   TableOf table(errors, {.title = "Absolute percentage error, median / 90th percentile; of "
-                                  "physics times a factor per engine and GPU",
+                                  "physics times a factor per engine and GPU (of the nearest GPU "
+                                  "times bandwidth or FLOP/s where the row says so)",
                          .terminal_limit = 0,
                          .show = Show::kReadersOnly});
   const Look right(Show::kEverywhere, false, Align::kRight);

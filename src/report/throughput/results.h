@@ -208,7 +208,9 @@
   R(latency, "latency", kText, "`TTFT`, `TPOT` or `end to end`, means over a run's requests") \
   R(campaigns, "campaigns", kCount, "campaigns that the rows belong to") \
   R(baseline_median_ape, "physics, median", kShare, \
-    "the same error of physics times one factor per engine and GPU") \
+    "the same error of physics times one factor per engine and GPU; of `question` `nearest GPU` (split GPU) of what the " \
+    "nearest GPU of the vendor with rows is told to take, times the ratio of bandwidths (TTFT: of 16-bit peaks), and " \
+    "nothing is said of intervals") \
   R(baseline_p90_ape, "physics, p90", kShare, "") \
   R(baseline, "physics %", kText, "the same in one cell, for readers") \
   R(narrow_rows, "of rows", kCount, "rows whose interval is no wider than ± 100 %") \

@@ -41,7 +41,7 @@ struct LatencyErrors {
 };
 // Of split "GPU": rows whose GPU has a sibling with rows; the baseline is the sibling times the
 // ratio of data sheets, and nothing is told of intervals.
-inline constexpr const char* kSiblingQuestion = "baseline: nearest GPU";
+inline constexpr const char* kSiblingQuestion = "nearest GPU";
 inline constexpr size_t kFewestUnitRows = 15;
 inline constexpr double kPoorCoverage = 0.8;
 
