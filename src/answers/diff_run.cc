@@ -163,11 +163,8 @@ class Reducer {
   int32_t window_of(const KernelLevel& row) const {
     if (!by_iteration_) return 0;
     if (row.window >= 0 || row.t_l_ns == kLaunchNotTold) return row.window;
-    const auto after =
-        std::partition_point(spans_.begin(), spans_.end(),
-                             [&row](const Interval& span) { return span.start_ns <= row.t_l_ns; });
-    const bool inside = after != spans_.begin() && row.t_l_ns < (after - 1)->end_ns;
-    return inside ? static_cast<int32_t>(after - 1 - spans_.begin()) : -1;
+    const size_t at = interval_at(spans_, row.t_l_ns);
+    return at < spans_.size() ? static_cast<int32_t>(at) : -1;
   }
 
   void list_works() {

@@ -33,9 +33,7 @@ std::vector<int64_t> own_times(const Trace& trace, const Links& links) {
 }
 
 bool inside(const std::vector<Interval>& spans, int64_t ns) {
-  const auto after = std::partition_point(
-      spans.begin(), spans.end(), [ns](const Interval& span) { return span.start_ns <= ns; });
-  return after != spans.begin() && ns < (after - 1)->end_ns;
+  return interval_at(spans, ns) < spans.size();
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 // Letters, digits and white space of ASCII, whatever the locale says; bytes beyond it are none of
 // them and stay as they are.
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,18 @@ inline std::string lower(std::string_view text) {
 
 constexpr bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
+}
+
+// Whether one of parts, a list of texts, is somewhere in the text.
+template <typename Parts>
+constexpr bool contains_any(std::string_view text, const Parts& parts) {
+  for (const std::string_view part : parts) {
+    if (contains(text, part)) return true;
+  }
+  return false;
+}
+constexpr bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts) {
+  return contains_any<std::initializer_list<std::string_view>>(text, parts);
 }
 
 constexpr std::string_view trimmed(std::string_view text) {

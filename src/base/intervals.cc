@@ -25,6 +25,14 @@ std::vector<Interval> merge_intervals(std::vector<Interval> intervals) {
   return intervals;
 }
 
+size_t interval_at(const std::vector<Interval>& merged, int64_t time_ns) {
+  const auto after = std::partition_point(
+      merged.begin(), merged.end(),
+      [time_ns](const Interval& interval) { return interval.start_ns <= time_ns; });
+  const bool inside = after != merged.begin() && time_ns < (after - 1)->end_ns;
+  return inside ? static_cast<size_t>(after - 1 - merged.begin()) : merged.size();
+}
+
 int64_t union_ns(std::vector<Interval> intervals) {
   return length_ns(merge_intervals(std::move(intervals)));
 }

@@ -16,6 +16,8 @@ struct Interval {
 
 // Sorted, disjoint, non-empty intervals covering the same points. Empty inputs vanish.
 std::vector<Interval> merge_intervals(std::vector<Interval> intervals);
+// The one of sorted, disjoint intervals that holds time_ns; their number where none does.
+size_t interval_at(const std::vector<Interval>& merged, int64_t time_ns);
 // Total length of the union.
 int64_t union_ns(std::vector<Interval> intervals);
 // Total length of already merged intervals.

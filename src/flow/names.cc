@@ -97,13 +97,6 @@ constexpr std::array<std::string_view, 6> kQueues = {
     "selectors.py", "multiprocessing/connection.py",
     "socket.py",    "asyncio/base_events.py"};
 
-template <size_t n>
-bool has_any(std::string_view text, const std::array<std::string_view, n>& parts) {
-  return std::any_of(parts.begin(), parts.end(), [text](std::string_view part) {
-    return text.find(part) != std::string_view::npos;
-  });
-}
-
 // The name of a built-in function or method; empty for all else.
 std::string_view built_in(std::string_view text) {
   for (const std::string_view form : {"<built-in function ", "<built-in method ", "<method '"}) {
@@ -176,11 +169,11 @@ HostName classify_system_call(std::string_view name) {
 HostName classify_host_name(std::string_view name) {
   const std::string text = lower(name);
   HostName kind;
-  kind.input = has_any(text, kInput) && !has_any(text, kNoInput);
-  kind.cold = has_any(text, kCompilers);
+  kind.input = contains_any(text, kInput) && !contains_any(text, kNoInput);
+  kind.cold = contains_any(text, kCompilers);
   const std::string_view own = built_in(text);
   kind.sync = begins_with_any(own, kSync) || text.find("block_until_ready") != std::string::npos;
-  kind.queue = has_any(text, kQueues);
+  kind.queue = contains_any(text, kQueues);
   kind.outside = begins_with_any(own, kOutside) || waits_outside(python_function(text), kind.queue);
   kind.lock = begins_with_any(own, kLocks) || ends_with_any(text, kWaits);
   kind.read = begins_with_any(own, kReads);

@@ -23,12 +23,6 @@ constexpr std::array<std::string_view, 22> kOperations = {
 constexpr double kWrapperShare = 0.4;
 constexpr size_t kLeastRepetitions = 3;
 
-bool has_any(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::any_of(words.begin(), words.end(), [text](std::string_view word) {
-    return text.find(word) != std::string_view::npos;
-  });
-}
-
 // "layer3", "Layer_12", "layers.7", "decoder layer 4": the number behind the word.
 int32_t layer_number(const std::string& text) {
   const size_t at = text.rfind("layer");
@@ -150,8 +144,8 @@ void Labels::find_repetitions(const Trace& trace, const Windows& windows) {
     bool feeds = false;
     for (size_t k = found.begin; k < found.begin + found.period; ++k) {
       const std::string name = lower(trace.text(StringId(tokens[k])));
-      attends |= has_any(name, {"attn", "attention"});
-      feeds |= has_any(name, {"mlp", "ffn", "feed_forward", "feedforward", "moe", "expert"});
+      attends |= contains_any(name, {"attn", "attention"});
+      feeds |= contains_any(name, {"mlp", "ffn", "feed_forward", "feedforward", "moe", "expert"});
     }
     if (!attends || !feeds) continue;
     repetition_.resize(spans_.size(), -1);

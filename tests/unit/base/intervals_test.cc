@@ -45,6 +45,17 @@ TEST(Intervals, ClipCutsAtBothEdges) {
 }
 
 // Every operation against a set of points on a short line.
+TEST(Intervals, TheOneThatHoldsATime) {
+  const std::vector<Interval> intervals = {{10, 20}, {20, 30}, {40, 50}};
+  EXPECT_EQ(interval_at(intervals, 9), 3u);
+  EXPECT_EQ(interval_at(intervals, 10), 0u);
+  EXPECT_EQ(interval_at(intervals, 20), 1u);
+  EXPECT_EQ(interval_at(intervals, 30), 3u);
+  EXPECT_EQ(interval_at(intervals, 49), 2u);
+  EXPECT_EQ(interval_at(intervals, 50), 3u);
+  EXPECT_EQ(interval_at({}, 0), 0u);
+}
+
 TEST(Intervals, AgreeWithSetsOfPoints) {
   constexpr int kLine = 40;
   std::mt19937 random(1);

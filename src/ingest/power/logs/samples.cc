@@ -98,10 +98,9 @@ std::string unit_in_name(const std::string& name) {
 
 bool says_drawn_power(std::string_view name) {
   const std::string text = lower(name);
-  if (!contains(text, "power") && !contains(text, "watt")) return false;
-  for (const char* allowed : {"limit", "percent", "cap", "budget", "target", "throttl", "%"}) {
-    if (contains(text, allowed)) return false;
-  }
+  if (!contains_any(text, {"power", "watt"})) return false;
+  if (contains_any(text, {"limit", "percent", "cap", "budget", "target", "throttl", "%"}))
+    return false;
   for (const std::string_view word : words_of(text, "_./-()[]")) {
     if (word == "pct" || word == "util" || word == "max") return false;
   }
