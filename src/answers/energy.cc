@@ -9,6 +9,7 @@
 #include "answers/files/sensor_choice.h"
 #include "answers/inputs/facts.h"
 #include "answers/ranks.h"
+#include "base/turns.h"
 #include "flow/causes.h"
 #include "ingest/power/log.h"
 #include "ingest/power/recording.h"
@@ -229,6 +230,25 @@ Result<std::vector<WorkGrouping>> level_groupings(const LoadedTrace& loaded) {
   return all;
 }
 
+// Rows that no column files under a GPU are one GPU's, unless every second, third, ... of them goes
+// together and what ran does not explain it: work that repeats itself as often does.
+Status check_written_by_one(const PowerSeries& series, const EnergyReport& report,
+                            const std::string& path) {
+  std::vector<double> powers;
+  std::vector<double> left;
+  for (const PowerReading& reading : series.readings) powers.push_back(reading.power_w);
+  for (const EnergyReport::FitPoint& one : report.fit) left.push_back(one.power_w - one.model_w);
+  const size_t writers = written_in_turn(powers);
+  if (writers == 1 || (!left.empty() && written_in_turn(left) == 1)) return Ok{};
+  return Error{ErrorCode::kFormat,
+               fmt::format("its rows go together by {0}s, as if {0} GPUs had written them in turn, "
+                           "and no column tells which is which: record with one, as in nvidia-smi "
+                           "--query-gpu=index,timestamp,power.draw; or say how many GPUs wrote it "
+                           "with --gpus {0}, or with --gpus 1 where it is one",
+                           writers),
+               path, -1};
+}
+
 // A log with the device of it that is asked for, and the trace's energy by it.
 struct LoggedEnergy {
   PowerLog log;
@@ -241,7 +261,8 @@ Result<LoggedEnergy> energy_by_log(const AttributeRequest& request, const Loaded
   ASSAY_TRY_ASSIGN(energy.log, read_power_log(request.samples,
                                               {.column = request.column,
                                                .allow_truncated = request.traces.allow_truncated,
-                                               .timing = request.timing}));
+                                               .timing = request.timing,
+                                               .gpus = request.gpus}));
   ASSAY_TRY_ASSIGN(energy.series, choose_series(energy.log, request.gpu));
   const PowerSeries& series = energy.log.series[energy.series];
   AttributeOptions options = request.options;
@@ -250,6 +271,9 @@ Result<LoggedEnergy> energy_by_log(const AttributeRequest& request, const Loaded
   const Phases phases = find_phases(loaded.trace, loaded.links, loaded.windows);
   ASSAY_TRY_ASSIGN(energy.report, attribute_energy(loaded.trace, loaded.links, loaded.windows,
                                                    phases, series, options));
+  if (energy.log.taken_for_one) {
+    ASSAY_TRY(check_written_by_one(series, energy.report, request.samples));
+  }
   return energy;
 }
 

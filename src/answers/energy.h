@@ -24,6 +24,7 @@ struct AttributeRequest {
   std::string column = {};   // of the log; empty = the one that holds power
   LogTiming timing = {};  // of a log without times: when it was begun, how far apart its rows are
   std::string gpu = {};   // device of the log, where it has several
+  size_t gpus = 0;        // that wrote the log, where no column tells them; 0 = to be found
   bool at_start = false;  // the log begins with the trace's first device work, at any offset
   size_t top = 15;        // rows shown; 0 = all
   AttributeOptions options = {};  // window and delay: as told, else as the log says; no groupings

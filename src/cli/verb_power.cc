@@ -172,6 +172,10 @@ void add_attribute_verb(Verb& power, int& exit_code) {
   sub.option("--column", verb->column, "column, metric or rail of the log to read, e.g. power.draw")
       .called("NAME");
   sub.option("--gpu", verb->gpu, "device of the log, where it has several").called("DEVICE");
+  sub.option("--gpus", verb->gpus,
+             "that wrote the log in turn, where no column says which row is of which; default: "
+             "found from the rows")
+      .between(1, 64);
   sub.option("--device", verb->options.device,
              "only kernels of this device of the trace; default: all");
   sub.option("--offset", verb->offset,

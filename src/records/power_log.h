@@ -49,9 +49,10 @@ struct PowerLog {
   std::vector<PowerSeries> series;
   int64_t window_ns = 0;  // from meta.json beside the log; 0 = not known
   int64_t delay_ns = 0;
-  bool means = false;           // readings are means over the time since the one before
-  bool unit_assumed = false;    // by the size of the numbers: the log tells none
-  bool timed_by_hand = false;   // the log has no times: they were told beside it
+  bool means = false;          // readings are means over the time since the one before
+  bool unit_assumed = false;   // by the size of the numbers: the log tells none
+  bool timed_by_hand = false;  // the log has no times: they were told beside it
+  bool taken_for_one = false;  // no column says of which GPU a row is, and rows do not tell several
   uint64_t counter_resets = 0;  // an energy counter went back: its longest part is read
   uint64_t devices_silent = 0;  // showed 0 W all the time: left out
   uint64_t rows = 0;

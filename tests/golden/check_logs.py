@@ -120,6 +120,15 @@ def check_nvidia(check):
     check.refused("metric that is not there", other, "no metric my_watts", *first, "--column", "my_watts")
 
 
+def check_turns(check):
+    """Several GPUs without a column that tells them, whose rows leave no pause between rounds."""
+    for gpus, at in ((2, 0), (3, 1), (8, 2)):
+        text = power_logs.smi_in_turn(check.job, gpus, at)
+        check.refused(f"{gpus} in turn", text, f"as if {gpus} GPUs had written them in turn")
+        check.fitted(f"{gpus} in turn, told", text, "--gpus", str(gpus), "--gpu", str(at))
+    check.fitted("one GPU without an index", power_logs.smi_in_turn(check.job, 1))
+
+
 def check_telemetry(check):
     """Clocks and powers of the same logs, for assay levels."""
     job = check.job
@@ -205,6 +214,7 @@ def main():
         check_nvidia(check)
         check_services(check)
         check_others(check)
+        check_turns(check)
         check_telemetry(check)
     for problem in check.problems:
         print(problem)

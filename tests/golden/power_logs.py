@@ -217,6 +217,16 @@ def tegrastats(job, unit="mW", dated=True, step=1.0):
     return "\n".join(lines) + "\n"
 
 
+def smi_in_turn(job, gpus, at=0):
+    """nvidia-smi without an index: rows of all GPUs fill the time between two rounds."""
+    rows = ["timestamp, power.draw [W]"]
+    for number, (t, watts) in enumerate(job.readings):
+        for gpu in range(gpus):
+            drawn = watts if gpu == at else 60 + 5 * gpu + number % 3
+            rows.append(f"{stamp(t + 0.1 * gpu / gpus, '%Y/%m/%d %H:%M:%S.%f')[:-3]}, {drawn:.2f} W")
+    return "\n".join(rows) + "\n"
+
+
 def rapl(job):
     lines = ["timestamp,domain,energy_uj"]
     wrap = 262143328850

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/decimal.h"
+#include "base/stats.h"
 #include "ingest/text/csv_records.h"
 #include "ingest/text/log_rows.h"
 
@@ -244,17 +245,47 @@ size_t looks_like(const std::vector<NumberColumn>& slow) {
   return 1;
 }
 
+// Rows of GPUs that take turns without a pause: by how many steps of the usual gap each comes after
+// the one before.
+Result<GpuRows> place_by_turns(const CsvTable& table, const std::vector<int64_t>& times,
+                               const std::string& path, size_t gpus) {
+  constexpr double kMostOff = 0.3;    // of a step
+  constexpr double kMostSteps = 4.5;  // a longer pause is none of lost rows
+  std::vector<double> gaps;
+  for (size_t i = 1; i < times.size(); ++i) {
+    gaps.push_back(static_cast<double>(times[i] - times[i - 1]));
+  }
+  const double step = gaps.empty() ? 0 : median(gaps);
+  GpuRows rows{gpus, {}, 0};
+  size_t place = 0;
+  for (size_t i = 0; i < times.size(); ++i) {
+    const double steps = i == 0 || step <= 0 ? 1 : gaps[i - 1] / step;
+    if (steps < 1 - kMostOff || steps > kMostSteps ||
+        std::fabs(steps - std::round(steps)) > kMostOff) {
+      return csv_error_at(path, table.line[i],
+                          "comes " + rounded_text(steps) +
+                              " times the usual time after the row before: which of the " +
+                              std::to_string(gpus) + " GPUs is next is not told");
+    }
+    if (i > 0) place = (place + static_cast<size_t>(std::llround(steps))) % gpus;
+    rows.of_row.push_back(place);
+  }
+  return rows;
+}
+
 }  // namespace
 
 Result<GpuRows> place_gpu_rows(const CsvTable& table, const std::vector<int64_t>& times,
-                               const std::string& path) {
+                               const std::string& path, size_t told) {
   GpuRows rows;
   rows.of_row.assign(times.size(), 0);
+  if (told == 1) return rows;
   const std::vector<size_t> starts = round_starts(times);
   const std::vector<Round> rounds = rounds_of(starts, times.size());
   const std::vector<NumberColumn> columns = number_columns(table, false);
   size_t gpus = starts.empty() ? 1 : rows_per_round(rounds);
   if (gpus > 1 && repeats_itself(columns, rounds, gpus)) gpus = 1;
+  if (told > 1 && gpus != told) return place_by_turns(table, times, path, told);
   if (gpus == 1) {
     const size_t seems = looks_like(number_columns(table, true));
     if (seems == 1) return rows;

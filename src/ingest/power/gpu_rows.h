@@ -28,7 +28,10 @@ struct GpuRows {
 // is the widest step in the logarithms of the sorted gaps. A full round is placed by order, one
 // with lost rows by the choice of GPUs that fits their last values best; never by row number modulo
 // the count. Fails where the rows look like those of several GPUs and no rounds are seen.
+// told: how many GPUs wrote the log, 0 = to be found. Where they are told and no rounds are seen,
+// rows are evenly apart: one that is missing leaves a gap of twice the length. Fails where a gap
+// does not tell how many are missing.
 Result<GpuRows> place_gpu_rows(const CsvTable& table, const std::vector<int64_t>& times,
-                               const std::string& path);
+                               const std::string& path, size_t told = 0);
 
 }  // namespace assay

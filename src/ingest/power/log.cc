@@ -157,18 +157,73 @@ Status check_watts(double watts, const std::string& path, size_t line, const std
   return csv_error_at(path, line, "'" + text + "' cannot be watts; is it in milliwatts?");
 }
 
+// Which says of which GPU a row is; -1: none.
+int gpu_column(const CsvTable& table) {
+  for (const char* name : {"index", "gpu", "uuid", "pci.bus_id", "gpu_bus_id", "name"}) {
+    if (const int column = table.column(name); column >= 0) return column;
+  }
+  return -1;
+}
+
+// The one column that counts energy, by name and unit; -1: none, or several.
+int energy_column(const CsvTable& table, const std::string& wanted) {
+  int found = -1;
+  for (size_t i = 0; i < table.header.size(); ++i) {
+    const std::string& header = table.header[i];
+    const std::string name = lower_trimmed(header);
+    const bool counts = name.find("energy") != std::string::npos || name.starts_with("joules");
+    const bool joules = unit_in_joules(unit_in_name(header)).has_value() || name == "joules";
+    if (!counts || !joules || (!wanted.empty() && name != lower_trimmed(wanted))) continue;
+    if (found >= 0) return -1;
+    found = static_cast<int>(i);
+  }
+  return found;
+}
+
+// A table of times and of energies counted from some beginning on.
+Result<PowerLog> read_energy_table(const CsvTable& table, int energy, const std::string& path) {
+  constexpr uint64_t kGrowingPerReset = 20;
+  const std::string& header = table.header[static_cast<size_t>(energy)];
+  const double factor = unit_in_joules(unit_in_name(header)).value_or(1);
+  const int time = column_starting(table, "timestamp");
+  const int device = gpu_column(table);
+  LogSamples log;
+  log.column = header;
+  log.rows = table.rows.size();
+  for (size_t row = 0; row < table.rows.size(); ++row) {
+    int64_t t = 0;
+    ASSAY_TRY(take_stamp(cell(table, row, time), path, table.line[row], log, t));
+    const auto number = log_number(cell(table, row, energy));
+    if (!number) {
+      ++log.rows_without_power;
+      continue;
+    }
+    log.samples.push_back({log.device(cell(table, row, device)), TelemetryQuantity::kPower,
+                           SampleKind::kCounter, t, 0, number->value * factor});
+  }
+  ASSAY_TRY_ASSIGN(PowerLog read, power_log_of(log, path));
+  read.format = "nvidia_smi";
+  if (read.counter_resets * kGrowingPerReset <= log.samples.size()) return read;
+  return Error{ErrorCode::kFormat,
+               header +
+                   " does not grow, so it is no counter, and over which time its energies are is "
+                   "not told: log powers, or energies counted from the start",
+               path, -1};
+}
+
 Result<PowerLog> read_smi(const CsvTable& table, const std::string& path,
-                          const std::string& wanted) {
+                          const PowerLogChoice& choice) {
   PowerLog log;
   log.format = "nvidia_smi";
-  ASSAY_TRY_ASSIGN(const int power, power_column(table, path, wanted));
+  auto found = power_column(table, path, choice.column);
+  const int energy = found ? -1 : energy_column(table, choice.column);
+  if (energy >= 0) return read_energy_table(table, energy, path);
+  if (!found) return found.take_error();
+  const int power = *found;
   const int time = column_starting(table, "timestamp");
   log.column = table.header[static_cast<size_t>(power)];
   ASSAY_TRY_ASSIGN(const double factor, factor_of(table, power, path, log.unit_assumed));
-  int device = -1;
-  for (const char* name : {"index", "gpu", "uuid", "pci.bus_id", "gpu_bus_id", "name"}) {
-    if (device < 0) device = table.column(name);
-  }
+  const int device = gpu_column(table);
   std::vector<LogStamp> stamps;
   std::vector<int64_t> times;
   for (size_t row = 0; row < table.rows.size(); ++row) {
@@ -181,8 +236,9 @@ Result<PowerLog> read_smi(const CsvTable& table, const std::string& path,
   if (!stamps.empty()) log.clock = stamps.front().clock;
   GpuRows gpus;
   if (device < 0) {
-    ASSAY_TRY_ASSIGN(gpus, place_gpu_rows(table, times, path));
+    ASSAY_TRY_ASSIGN(gpus, place_gpu_rows(table, times, path, choice.gpus));
   }
+  log.taken_for_one = device < 0 && gpus.gpus == 1 && choice.gpus == 0;
   log.rows_unplaced = gpus.unplaced;
   SeriesBuilder series(log);
   for (size_t row = 0; row < table.rows.size(); ++row) {
@@ -347,7 +403,7 @@ Result<PowerLog> read_log_text(const std::string& text, const std::string& path,
         path, -1};
   }
   ASSAY_TRY_ASSIGN(PowerLog log, table.column("t_ns") >= 0 ? read_own(table, path, choice.column)
-                                                           : read_smi(table, path, choice.column));
+                                                           : read_smi(table, path, choice));
   log.rows_cut += table.cut ? 1 : 0;
   return log;
 }

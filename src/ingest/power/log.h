@@ -15,6 +15,7 @@ struct PowerLogChoice {
   std::string column = {};
   bool allow_truncated = false;  // a compressed log that ends early is read up to there, and marked
   LogTiming timing = {};         // of logs without times
+  size_t gpus = 0;  // that wrote a log whose rows do not say of which they are; 0 = to be found
 };
 // Errors name file and, where one is at fault, line.
 Result<PowerLog> read_power_log(const std::string& path, const PowerLogChoice& choice = {});

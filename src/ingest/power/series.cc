@@ -17,26 +17,27 @@ constexpr int64_t kTolerableStep =
 
 int64_t day_of(int64_t t_ns) { return t_ns / kLogDay * kLogDay; }
 
-// The longest part of a counter in which it only grows: it is set back by a reboot, by a driver
-// that is loaded again and by its end, and what was counted in between is not known.
-std::vector<EnergyCount> longest_growth(std::vector<EnergyCount> counts, uint64_t& resets) {
+// Parts of a counter in which it only grows: it is set back by a reboot, by a driver that is loaded
+// again and by its end, and what was counted in between is not known.
+std::vector<std::vector<EnergyCount>> growths(std::vector<EnergyCount> counts) {
   std::stable_sort(counts.begin(), counts.end(),
                    [](const EnergyCount& a, const EnergyCount& b) { return a.t_ns < b.t_ns; });
-  size_t best_begin = 0;
-  size_t best_end = 0;
-  size_t begin = 0;
-  for (size_t i = 1; i <= counts.size(); ++i) {
-    const bool reset = i < counts.size() && counts[i].joules < counts[i - 1].joules;
-    resets += reset ? 1 : 0;
-    if (!reset && i < counts.size()) continue;
-    if (i - begin > best_end - best_begin) {
-      best_begin = begin;
-      best_end = i;
-    }
-    begin = i;
+  std::vector<std::vector<EnergyCount>> parts;
+  for (const EnergyCount& count : counts) {
+    if (parts.empty() || count.joules < parts.back().back().joules) parts.emplace_back();
+    parts.back().push_back(count);
   }
-  return {counts.begin() + static_cast<std::ptrdiff_t>(best_begin),
-          counts.begin() + static_cast<std::ptrdiff_t>(best_end)};
+  return parts;
+}
+
+// The longest of them; resets: how often the counter was set back.
+std::vector<EnergyCount> longest_growth(std::vector<EnergyCount> counts, uint64_t& resets) {
+  std::vector<std::vector<EnergyCount>> parts = growths(std::move(counts));
+  if (parts.empty()) return {};
+  resets += parts.size() - 1;
+  return *std::max_element(parts.begin(), parts.end(),
+                           [](const std::vector<EnergyCount>& a,
+                              const std::vector<EnergyCount>& b) { return a.size() < b.size(); });
 }
 
 // Mean power from one change of the counter to the next: a value that repeats was not counted on.
@@ -222,14 +223,16 @@ Result<PowerLog> power_log_of(const LogSamples& samples, const std::string& path
       ASSAY_TRY(check_watts(one.value, path));
       builder.add(samples.devices[i], {one.t_ns, samples.clock}, one.value);
     }
-    std::vector<EnergyCount> counts = longest_growth(std::move(device.counts), log.counter_resets);
     if (device.readings.empty()) {
-      for (const PowerReading& reading : mean_powers(counts)) {
-        ASSAY_TRY(check_watts(reading.power_w, path));
-        builder.add(samples.devices[i], {reading.t_ns, samples.clock}, reading.power_w);
-        log.means = true;
+      for (const std::vector<EnergyCount>& part : growths(device.counts)) {
+        for (const PowerReading& reading : mean_powers(part)) {
+          ASSAY_TRY(check_watts(reading.power_w, path));
+          builder.add(samples.devices[i], {reading.t_ns, samples.clock}, reading.power_w);
+          log.means = true;
+        }
       }
     }
+    std::vector<EnergyCount> counts = longest_growth(std::move(device.counts), log.counter_resets);
     if (counts.size() > 1) builder.series_of(samples.devices[i]).counter = std::move(counts);
     if (device.windows.empty()) continue;
     PowerSeries& series = builder.series_of(samples.devices[i]);

@@ -16,6 +16,17 @@ bool same_letters(std::string_view a, std::string_view b) {
                     [](char x, char y) { return lower(x) == lower(y); });
 }
 
+// "79,55 W" as "79.55 W": a comma between digits, of a cell that begins as a number and has no
+// other mark.
+void decimal_point(std::string& cell) {
+  const size_t comma = cell.find(',');
+  if (comma == std::string::npos || comma == 0 || comma + 1 == cell.size()) return;
+  const bool number = is_digit(cell.front()) || cell.front() == '-' || cell.front() == '+';
+  const bool between = is_digit(cell[comma - 1]) && is_digit(cell[comma + 1]);
+  const bool only = cell.find(',', comma + 1) == std::string::npos && !contains(cell, ".");
+  if (number && between && only) cell[comma] = '.';
+}
+
 }  // namespace
 
 int CsvTable::column(std::string_view name) const {
@@ -31,10 +42,14 @@ Error csv_error_at(const std::string& path, size_t line, std::string message) {
 }
 
 Result<CsvTable> parse_csv_table(const std::string& text, const std::string& path) {
-  ASSAY_TRY_ASSIGN(std::vector<CsvRecord> records, parse_csv_records(text, path));
+  const char delimiter = guess_delimiter(text);
+  ASSAY_TRY_ASSIGN(std::vector<CsvRecord> records, parse_csv_records(text, path, false, delimiter));
   CsvTable table;
   for (CsvRecord& record : records) {
-    for (std::string& cell : record.cells) cell = std::string(trimmed(cell));
+    for (std::string& cell : record.cells) {
+      cell = std::string(trimmed(cell));
+      if (delimiter == ';' && !table.header.empty()) decimal_point(cell);
+    }
     const bool blank = record.cells.size() == 1 && record.cells.front().empty();
     if (blank) continue;
     if (table.header.empty()) {

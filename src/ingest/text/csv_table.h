@@ -1,7 +1,9 @@
 #pragma once
 
-// A CSV file with a header line as text cells, for the readers of tables. Quotes and commas as RFC
-// 4180 has them; compressed files are read as they are.
+// A CSV file with a header line as text cells, for the readers of tables. Quotes as RFC 4180 has
+// them; cells are separated by commas, semicolons or tabs, as the header is (guess_delimiter), and
+// where by semicolons, a comma between the digits of a number is its point. Compressed files are
+// read as they are.
 
 #include <cstddef>
 #include <string>

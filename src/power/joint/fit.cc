@@ -226,6 +226,8 @@ class JointSearch {
   void restart_with_same_spread(std::vector<Scored>& modes);
   std::vector<Scored> walk(const Scored& start, double scale, int steps);
   std::vector<Scored> profile_lag(const std::vector<Scored>& modes);
+  Scored best_with_ramp(const Response& from, size_t ramp);
+  std::vector<Scored> profile_ramp(const Scored& best, double worst);
   Noise noise_at(const Scored& best);
   std::vector<Scored> choose_allowed(std::vector<Scored> region);
   AllowedFits allowed_fits(const std::vector<Scored>& picked, double least, const Noise& noise,
@@ -467,6 +469,51 @@ std::vector<Scored> JointSearch::profile_lag(const std::vector<Scored>& modes) {
   return profile;
 }
 
+// The best with the ramp held, from one with another ramp: the centre of the response held, or its
+// spread too.
+Scored JointSearch::best_with_ramp(const Response& from, size_t ramp) {
+  const Span95 all = problem_.prior.ramp_s;
+  const double held = ramp_list_s()[ramp];
+  const double later = ramp_s(from) - held;
+  problem_.prior.ramp_s = {held, held};
+  const ResponsePrior& prior = problem_.prior;
+  const double traded =
+      std::clamp(from.window_s + 2 * later, prior.window_s.low, prior.window_s.high);
+  Scored best;
+  for (const Response& r :
+       {Response{from.lag_s + later, from.window_s, ramp, from.drift},
+        Response{from.lag_s + later - (traded - from.window_s) / 2, traded, ramp, from.drift}}) {
+    const Scored tried{squares_of(r), r};
+    if (better(tried, best)) best = tried;
+  }
+  if (std::isfinite(best.squares)) best = refine(best);
+  problem_.prior.ramp_s = all;
+  return best;
+}
+
+// The best with each ramp held, on both sides of the best of all until two in a row are worse than
+// `worst`, and without a ramp: a walk does not find its way along the narrow valley in which ramp,
+// lag and window go together.
+std::vector<Scored> JointSearch::profile_ramp(const Scored& best, double worst) {
+  std::vector<Scored> profile;
+  const auto last = static_cast<std::ptrdiff_t>(ramp_list_s().size()) - 1;
+  const auto at = static_cast<std::ptrdiff_t>(best.response.ramp);
+  for (const std::ptrdiff_t side : {-1, 1}) {
+    Response from = best.response;
+    int misses = 0;
+    for (std::ptrdiff_t ramp = at + side; ramp >= 0 && ramp <= last && misses < 2; ramp += side) {
+      const Scored held = best_with_ramp(from, static_cast<size_t>(ramp));
+      misses = held.squares > worst ? misses + 1 : 0;
+      if (!std::isfinite(held.squares)) continue;
+      profile.push_back(held);
+      from = held.response;
+    }
+  }
+  if (at > 0) profile.push_back(best_with_ramp(best.response, 0));
+  std::erase_if(profile, [](const Scored& one) { return !std::isfinite(one.squares); });
+  return profile;
+}
+
 Noise JointSearch::noise_at(const Scored& best) {
   std::vector<double> x;
   std::vector<double> y;
@@ -564,6 +611,9 @@ JointSearch::Region JointSearch::explore(std::vector<Scored>& modes) {
       const auto walked = walk(mode, met.noise.scale(), first ? kWalkSteps : kWalkSteps / 2);
       met.places.insert(met.places.end(), walked.begin(), walked.end());
     }
+    const double worst = best.squares + met.noise.critical * met.noise.scale();
+    const std::vector<Scored> ramps = profile_ramp(best, worst);
+    met.places.insert(met.places.end(), ramps.begin(), ramps.end());
     const Scored top = refine(*std::min_element(met.places.begin(), met.places.end(), better));
     met.places.push_back(top);
     if (top.squares > best.squares - 0.5 * met.noise.scale()) break;
@@ -578,8 +628,19 @@ JointSearch::Region JointSearch::explore(std::vector<Scored>& modes) {
   return met;
 }
 
+// What lies between an allowed ramp and the next of the list was not tried: up to that it may be.
+Span95 up_to_neighbours(Span95 ramp_s, const Span95& prior) {
+  const std::span<const double> list = ramp_list_s();
+  const auto first = std::lower_bound(list.begin(), list.end(), ramp_s.low);
+  const auto after = std::upper_bound(list.begin(), list.end(), ramp_s.high);
+  if (first != list.begin()) ramp_s.low = *(first - 1);
+  if (after != list.end()) ramp_s.high = *after;
+  return {std::max(ramp_s.low, std::min(prior.low, ramp_s.high)),
+          std::min(ramp_s.high, std::max(prior.high, ramp_s.low))};
+}
+
 // How far each parameter reaches over the places.
-void add_ranges(const std::vector<Scored>& places, JointFit& fit) {
+void add_ranges(const std::vector<Scored>& places, const ResponsePrior& prior, JointFit& fit) {
   const auto range = [&](auto&& parameter) {
     Span95 ends{INFINITY, -INFINITY};
     for (const Scored& one : places) {
@@ -590,7 +651,7 @@ void add_ranges(const std::vector<Scored>& places, JointFit& fit) {
   };
   fit.lag_s = range([](const Response& r) { return r.lag_s; });
   fit.window_s = range([](const Response& r) { return r.window_s; });
-  fit.ramp_s = range([](const Response& r) { return ramp_s(r); });
+  fit.ramp_s = up_to_neighbours(range([](const Response& r) { return ramp_s(r); }), prior.ramp_s);
   fit.drift = range([](const Response& r) { return r.drift; });
 }
 
@@ -627,7 +688,7 @@ JointFit JointSearch::run() {
   for (const Scored& held : profile_lag(modes)) {
     fit.by_lag.push_back({held.response, (held.squares - met.least) / met.noise.scale()});
   }
-  add_ranges(met.places, fit);
+  add_ranges(met.places, problem_.prior, fit);
   add_allowed(std::move(met), fit);
   add_intervals(fit);
   return fit;

@@ -66,7 +66,8 @@ struct JointFit {
   std::vector<Span95> powers_95;
   std::vector<WhyWide> why;   // as powers_w; of the base never
   std::vector<size_t> alike;  // which power it runs alike with, where that is why
-  Span95 lag_s, window_s, ramp_s, drift;
+  Span95 lag_s, window_s, drift;
+  Span95 ramp_s;  // up to the next of ramp_list_s() on both sides: between them nothing is tried
   struct Mode {
     Response response;
     double worse = 0;

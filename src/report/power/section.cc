@@ -699,15 +699,25 @@ std::vector<std::string> energy_verdict_words(const EnergyReport& r) {
 }
 
 std::vector<ImportNote> power_log_notes(const PowerLog& log) {
-  const uint64_t cut = log.rows_cut + (log.truncated ? 1 : 0);
-  if (cut == 0) return {};
-  const ImportCodeInfo& info = import_code_info(ImportCode::kTruncated);
-  return {{.code = std::string(info.key),
-           .severity = std::string(severity_name(info.severity)),
-           .count = cut,
-           .meaning =
-               "the power log ends in the middle of a line or of its compressed stream; only "
-               "whole lines before the cut were read"}};
+  std::vector<ImportNote> notes;
+  if (const uint64_t cut = log.rows_cut + (log.truncated ? 1 : 0); cut > 0) {
+    const ImportCodeInfo& info = import_code_info(ImportCode::kTruncated);
+    notes.push_back({.code = std::string(info.key),
+                     .severity = std::string(severity_name(info.severity)),
+                     .count = cut,
+                     .meaning = "the power log ends in the middle of a line or of its compressed "
+                                "stream; only whole lines before the cut were read"});
+  }
+  if (log.counter_resets > 0) {
+    notes.push_back({.code = "counter_resets",
+                     .severity = std::string(severity_name(Severity::kRepaired)),
+                     .count = log.counter_resets,
+                     .meaning =
+                         "an energy counter of the log went back (it came to its end, or was "
+                         "set back): what it counted from its value before to the one after "
+                         "is not known, and taken to be as in the time after"});
+  }
+  return notes;
 }
 
 std::vector<Section> energy_sections(const EnergyReport& report, const LogSource& source,

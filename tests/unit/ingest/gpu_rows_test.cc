@@ -81,6 +81,32 @@ TEST(GpuRows, RowsWithoutRoundsAreRefused) {
   EXPECT_THAT(rows.error().message, HasSubstr("look like those of 8 GPUs"));
 }
 
+// Where they are told how many: by the time between rows, a lost one leaves twice of it.
+TEST(GpuRows, TurnsWithoutAPauseArePlacedWhereTheirNumberIsTold) {
+  MadeLog log = log_of({8, 0, 0, 0.1}, 6);
+  SplitMix64 random(3);
+  MadeLog kept;
+  kept.table.header = log.table.header;
+  for (size_t i = 0; i < log.times.size(); ++i) {
+    if (i > 0 && random.chance(0.02)) continue;
+    kept.times.push_back(static_cast<int64_t>(i) * 12'500'000 + random.below(1'000'000));
+    kept.truth.push_back(log.truth[i]);
+    kept.table.rows.push_back(log.table.rows[i]);
+    kept.table.line.push_back(i + 2);
+  }
+  const auto rows = place_gpu_rows(kept.table, kept.times, "x.csv", 8);
+  ASSERT_TRUE(rows) << rows.error().describe();
+  EXPECT_EQ(rows->gpus, 8U);
+  EXPECT_EQ(rows->of_row, kept.truth);
+  const auto one = place_gpu_rows(kept.table, kept.times, "x.csv", 1);
+  ASSERT_TRUE(one);
+  EXPECT_EQ(one->gpus, 1U);
+  for (size_t i = 500; i < kept.times.size(); ++i) kept.times[i] += 900'000'000;
+  const auto paused = place_gpu_rows(kept.table, kept.times, "x.csv", 8);
+  ASSERT_FALSE(paused);
+  EXPECT_THAT(paused.error().message, HasSubstr("which of the 8 GPUs is next is not told"));
+}
+
 // One GPU: polled evenly, with jitter, now and then late, and twice within each update.
 TEST(GpuRows, OneGpuStaysOne) {
   SplitMix64 random(7);

@@ -276,6 +276,23 @@ TEST(JointFit, IntervalsHoldTheTruth) {
   }
 }
 
+// A sensor of few readings, as one that is polled twice a second in whole watts: the device's ramp
+// lies in its interval, which is never without width.
+TEST(JointFit, TheIntervalOfTheRampHoldsIt) {
+  constexpr uint64_t kJobs = 16;
+  uint64_t inside = 0;
+  for (uint64_t seed = 0; seed < kJobs; ++seed) {
+    const PowerJob job = make_power_job(92'000 + seed);
+    std::vector<TimedPower> log =
+        log_of(job, {.window_s = 0.1, .period_s = 0.5, .noise = 0.001}, 93'000 + seed);
+    for (TimedPower& reading : log) reading.power_w = std::round(reading.power_w);
+    const Span95 ramp = fit_of(job, log).ramp_s;
+    EXPECT_GT(ramp.high, ramp.low) << seed;
+    inside += ramp.low <= job.device_ramp_s && job.device_ramp_s <= ramp.high ? 1 : 0;
+  }
+  EXPECT_GE(inside, kJobs - 2);
+}
+
 // The whole log moved: the same energies, the lag moves by as much.
 TEST(JointFit, AShiftOfTheLogIsFoundAndChangesNothing) {
   const PowerJob job = make_power_job(11);

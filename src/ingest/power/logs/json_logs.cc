@@ -114,7 +114,9 @@ Result<LogSamples> read_prometheus_json(const std::string& text, const std::stri
                                         const std::string& wanted) {
   LogSamples log;
   std::vector<Json> all;
+  bool moments = false;
   Status status = each_value(text, path, log, [&](const Json& value, size_t) -> Status {
+    moments = moments || text_in(member(member(value, "data"), "resultType")) == "vector";
     for (const Json& series : member(member(value, "data"), "result")) all.push_back(series);
     return Ok{};
   });
@@ -137,6 +139,13 @@ Result<LogSamples> read_prometheus_json(const std::string& text, const std::stri
     const bool energy = power && power->kind == SampleKind::kCounter;
     if (name != best->name && !energy) continue;
     ASSAY_TRY(add_series(series, power.value_or(*best), path, log));
+  }
+  if (moments && log.samples.size() <= log.devices.size()) {
+    return Error{
+        ErrorCode::kFormat,
+        "is the answer to a query of one moment, with one value a series: ask for a range, "
+        "as /api/v1/query_range?query=...&start=...&end=...&step=1s",
+        path, -1};
   }
   if (best->name.empty()) ASSAY_TRY(assume_watts(log, path));
   return log;

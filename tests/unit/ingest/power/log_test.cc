@@ -68,6 +68,62 @@ TEST(PowerLogReader, StampsAreLeftAsTheyAreWhereASecondHasOne) {
 }
 
 // dcgm_structs.h: 2^47 for a real number, just under 2^63 for a whole one.
+TEST(PowerLogReader, CellsBetweenSemicolonsWithDecimalCommas) {
+  const auto log = read(
+      "timestamp;index;power.draw [W]\n"
+      "2024/04/03 11:08:14,958;0;29,91 W\n"
+      "2024/04/03 11:08:15.064;0;30.01 W\n");
+  ASSERT_TRUE(log) << log.error().describe();
+  EXPECT_EQ(log->series[0].device, "0");
+  EXPECT_EQ(log->series[0].readings[0].t_ns, kApril + 958'000'000);
+  EXPECT_DOUBLE_EQ(log->series[0].readings[0].power_w, 29.91);
+  EXPECT_DOUBLE_EQ(log->series[0].readings[1].power_w, 30.01);
+  const auto tabs = read("timestamp\tpower.draw [W]\n2024/04/03 11:08:14.958\t29.91 W\n");
+  ASSERT_TRUE(tabs) << tabs.error().describe();
+  EXPECT_DOUBLE_EQ(tabs->series[0].readings[0].power_w, 29.91);
+}
+
+TEST(PowerLogReader, AColumnOfEnergyThatGrowsIsACounter) {
+  const auto log = read(
+      "timestamp,energy_j\n"
+      "1712142494.0,100\n1712142494.5,140\n1712142495.0,140\n1712142495.5,200\n");
+  ASSERT_TRUE(log) << log.error().describe();
+  const std::vector<PowerReading>& readings = log->series[0].readings;
+  ASSERT_EQ(readings.size(), 2u);
+  EXPECT_DOUBLE_EQ(readings[0].power_w, 80);
+  EXPECT_DOUBLE_EQ(readings[1].power_w, 60);  // over the second since it changed
+  EXPECT_TRUE(log->means);
+  EXPECT_EQ(log->series[0].counter.size(), 4u);
+  EXPECT_EQ(read("timestamp,index,energy [mJ]\n1712142494,1,1000\n1712142495,1,3000\n")
+                ->series[0]
+                .readings[0]
+                .power_w,
+            2);
+  EXPECT_THAT(error("timestamp,energy_j\n1712142494,10\n1712142495,9\n1712142496,11\n"),
+              HasSubstr("does not grow, so it is no counter"));
+}
+
+// A counter that comes to its end: only the step over it is not known.
+TEST(PowerLogReader, ACounterThatWrapsLosesOneStep) {
+  const auto log = read(
+      "timestamp,package-0_energy_uj\n"
+      "1712142494,250000000\n1712142495,260000000\n1712142496,5000000\n1712142497,17000000\n"
+      "1712142498,29000000\n");
+  ASSERT_TRUE(log) << log.error().describe();
+  EXPECT_EQ(log->counter_resets, 1u);
+  std::vector<double> watts;
+  for (const PowerReading& reading : log->series[0].readings) watts.push_back(reading.power_w);
+  EXPECT_EQ(watts, (std::vector<double>{10, 12, 12}));
+  EXPECT_EQ(log->series[0].counter.size(), 3u);
+}
+
+TEST(PowerLogReader, OneMomentOfPrometheusIsRefused) {
+  EXPECT_THAT(error("{\"status\":\"success\",\"data\":{\"resultType\":\"vector\",\"result\":[{"
+                    "\"metric\":{\"__name__\":\"DCGM_FI_DEV_POWER_USAGE\",\"gpu\":\"0\"},"
+                    "\"value\":[1712142494,\"300\"]}]}}"),
+              HasSubstr("/api/v1/query_range"));
+}
+
 TEST(PowerLogReader, BlanksOfDcgmAreNoValues) {
   const auto log = read(
       "#Entity   POWER   TOTEC\nID        W       mJ\n"
