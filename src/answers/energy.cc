@@ -9,6 +9,8 @@
 #include "answers/files/sensor_choice.h"
 #include "answers/inputs/facts.h"
 #include "answers/ranks.h"
+#include "base/ascii.h"
+#include "base/numbers.h"
 #include "base/turns.h"
 #include "flow/causes.h"
 #include "ingest/power/log.h"
@@ -230,6 +232,44 @@ Result<std::vector<WorkGrouping>> level_groupings(const LoadedTrace& loaded) {
   return all;
 }
 
+// The first device whose kernels are asked for, by name; "" where the trace names none.
+std::string device_name(const Trace& trace, int64_t device) {
+  for (const DeviceProperties& one : trace.devices) {
+    if (device < 0 || one.id == device) return one.name;
+  }
+  return {};
+}
+
+// Which of a card's readings a column of a log is; "" where its name does not say.
+std::string reading_of_column(const std::string& column) {
+  for (const char* reading : {"instant", "average"}) {
+    if (contains(lower(column), reading)) return reading;
+  }
+  return {};
+}
+
+// Window and ramp as cards of this model have them, where neither flags nor log say them: the
+// window within 15 %, much less where a lag makes it, and a device's own ramp.
+void take_usual_sensor(const SensorModel& usual, SensorPrior& sensor) {
+  constexpr int64_t kDeviceRampNs = 20 * kMillisecondNs;
+  sensor.window_low_ns =
+      usual.ramp_ns > 0 ? usual.window_ns / 5 : usual.window_ns - usual.window_ns * 15 / 100;
+  sensor.window_high_ns = usual.window_ns + usual.window_ns * 15 / 100;
+  sensor.ramp_low_ns = 0;
+  sensor.ramp_high_ns = std::max(kDeviceRampNs, usual.ramp_ns + usual.ramp_ns / 2);
+  sensor.usual = usual.source;
+}
+
+// Whether what was found lies at an end of what cards of the model allow: another sensor then.
+bool is_unlike_usual(const EnergyReport& report) {
+  const auto at_end = [](const Fitted& one, bool low_too) {
+    const double near = 0.01 * (one.prior_high - one.prior_low);
+    return one.value > one.prior_high - near || (low_too && one.value < one.prior_low + near);
+  };
+  const bool filter = report.window_ns.prior_low < 0.5 * report.window_ns.prior_high;
+  return at_end(report.window_ns, !filter) || at_end(report.ramp_ns, false);
+}
+
 // Rows that no column files under a GPU are one GPU's, unless every second, third, ... of them goes
 // together and what ran does not explain it: work that repeats itself as often does.
 Status check_written_by_one(const PowerSeries& series, const EnergyReport& report,
@@ -268,9 +308,21 @@ Result<LoggedEnergy> energy_by_log(const AttributeRequest& request, const Loaded
   AttributeOptions options = request.options;
   options.sensor = sensor_prior(request, loaded.trace, energy.log, series);
   options.gain = gain_of(loaded.trace, options.device);
+  const SensorPrior untold = options.sensor;
+  const bool told = untold.window_low_ns > 0 || untold.window_high_ns > 0 ||
+                    untold.ramp_low_ns >= 0 || untold.hold;
+  const auto usual =
+      usual_sensor(device_name(loaded.trace, options.device), reading_of_column(energy.log.column));
+  if (!told && usual) take_usual_sensor(*usual, options.sensor);
   const Phases phases = find_phases(loaded.trace, loaded.links, loaded.windows);
   ASSAY_TRY_ASSIGN(energy.report, attribute_energy(loaded.trace, loaded.links, loaded.windows,
                                                    phases, series, options));
+  if (!options.sensor.usual.empty() && is_unlike_usual(energy.report)) {
+    options.sensor = untold;
+    ASSAY_TRY_ASSIGN(energy.report, attribute_energy(loaded.trace, loaded.links, loaded.windows,
+                                                     phases, series, options));
+    energy.report.sensor_unlike = true;
+  }
   if (energy.log.taken_for_one) {
     ASSAY_TRY(check_written_by_one(series, energy.report, request.samples));
   }

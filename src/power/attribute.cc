@@ -211,8 +211,7 @@ void describe_fit(const Laid& laid, EnergyReport& report) {
 std::vector<PowerReading> readings_inside(const PowerSeries& series, const Laid& laid,
                                           CoveredSpan span, bool hold) {
   const Response& r = laid.model.fit.response;
-  const double centre_s = r.window_s / 2 + ramp_list_s()[r.ramp] - laid.grid.period_s / 2;
-  const double late_s = r.lag_s + (hold ? 0 : centre_s);
+  const double late_s = hold ? r.lag_s : centre_s(r) - laid.grid.period_s / 2;
   std::vector<PowerReading> inside;
   for (PowerReading reading : series.readings) {
     reading.t_ns += laid.moved_ns - std::llround(late_s * 1e9);
@@ -373,6 +372,7 @@ Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
   }
   EnergyReport report;
   describe_fit(laid, report);
+  report.usual_sensor = options.sensor.usual;
   list_fit(laid, span, report);
   const Coverage covered(inside, longest_stand_ns(inside, std::llround(report.period_ns)));
   EnergyModel& model = laid.model;

@@ -46,6 +46,7 @@ struct SensorPrior {
   bool means = false;       // each reading is a mean over the time since the one before
   bool local_time = false;  // the log's times are of an unknown zone: quarter hours may be missing
   bool hold = false;        // nothing is fitted but powers: offset, delay and window as given
+  std::string usual = {};   // where window and ramp are from, if from cards of the same model
 };
 
 // Watts that a sensor shows for one that is drawn. A log cannot tell it: it is known of a model of
@@ -152,13 +153,15 @@ struct EnergyReport {
   double base_low_w = 0;
   double base_high_w = 0;
   double mean_w = 0;
-  bool follows = false;   // do the readings follow the trace at all
-  double explained = 0;   // share of the readings' variance
-  double residual_w = 0;  // standard deviation of a reading around the model
-  uint64_t readings = 0;  // updates of the sensor used
-  double period_ns = 0;   // of its updates
-  std::string grid;       // how the times of updates are known
-  Fitted lag_ns;          // of the log behind the trace: clock offset and delay together
+  bool follows = false;        // do the readings follow the trace at all
+  double explained = 0;        // share of the readings' variance
+  double residual_w = 0;       // standard deviation of a reading around the model
+  uint64_t readings = 0;       // updates of the sensor used
+  double period_ns = 0;        // of its updates
+  std::string grid;            // how the times of updates are known
+  std::string usual_sensor;    // SensorPrior::usual, where that was used
+  bool sensor_unlike = false;  // the readings show a sensor that is not the model's usual one
+  Fitted lag_ns;               // of the log behind the trace: clock offset and delay together
   Fitted window_ns;
   Fitted ramp_ns;
   Fitted drift_ppm;

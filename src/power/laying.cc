@@ -78,6 +78,7 @@ ResponsePrior prior_of(const PowerSeries& series, const SensorPrior& sensor) {
     prior.window_s = {static_cast<double>(sensor.window_low_ns) * 1e-9,
                       static_cast<double>(sensor.window_high_ns) * 1e-9};
   }
+  prior.two_ramps = sensor.ramp_low_ns < 0;
   if (sensor.ramp_low_ns >= 0) {
     prior.ramp_s = {ramp_list_s()[nearest_ramp(static_cast<double>(sensor.ramp_low_ns) * 1e-9)],
                     ramp_list_s()[nearest_ramp(static_cast<double>(sensor.ramp_high_ns) * 1e-9)]};

@@ -618,7 +618,7 @@ std::string other_sensor_words(const SensorCheck& check, int64_t declared_ns) {
   const auto time = [](int64_t ns) { return duration_words(static_cast<double>(ns)); };
   std::string words = "the readings show a window of " + time(check.window_ns) + " (" +
                       time(check.window_low_ns) + " to " + time(check.window_high_ns) + ")";
-  if (!check.can_be_used()) words += " behind a ramp of " + time(check.ramp_ns);
+  if (!check.is_boxcar()) words += " behind a ramp of " + time(check.ramp_ns);
   if (std::llabs(check.delay_ns) * 20 > declared_ns) {
     words += ", " + time(std::llabs(check.delay_ns)) + (check.delay_ns > 0 ? " later" : " earlier");
   }
@@ -717,16 +717,19 @@ Result<KernelProfile> profile_kernel(const PowerRecording& recording,
   const SensorCheck check = declared.sensor_check;
   if (check.verdict != SensorVerdict::kOther) return declared;
   const std::string words = other_sensor_words(check, recording.sensor.window_ns);
-  if (!check.can_be_used()) {
-    refuse(declared, words + ": no boxcar, and this method knows no other; calibrate the sensor");
-    return declared;
-  }
   PowerRecording found = recording;
-  found.sensor.window_ns = check.window_ns;
+  found.sensor.window_ns = check.forgets_after_ns();
   found.sensor.delay_ns += check.delay_ns;
+  if (!check.is_boxcar()) found.sensor.ramp_ns = check.ramp_ns;
   ProfileOptions as_found = options;
   as_found.check_sensor = false;
   ASSAY_TRY_ASSIGN(KernelProfile profile, profile_as_declared(found, as_found));
+  if (!check.is_boxcar() && profile.verdict == PowerVerdict::kRefused) {
+    refuse(declared, words + ": no boxcar, and its mean needs runs of " +
+                         duration_words(static_cast<double>(check.forgets_after_ns())) +
+                         " and more without a pause");
+    return declared;
+  }
   profile.sensor_check = check;
   profile.notes.push_back(
       words + ": the profile is made with what they show; as declared its mean would be " +

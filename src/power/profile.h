@@ -98,8 +98,11 @@ struct SensorCheck {
   double declared_ssp_w = 0;  // of the model with the declared response, where another was found
   double found_ssp_w = 0;     // with the one found
 
-  // A boxcar of another length or delay: the profile can be made with it.
-  bool can_be_used() const { return 4 * ramp_ns <= window_ns; }
+  // A boxcar of another length or delay: a profile in time can be made with it. Of any other, the
+  // mean of what is settled.
+  bool is_boxcar() const { return 4 * ramp_ns <= window_ns; }
+  // How long before a reading its window ends, for 99.7 % of what it shows.
+  int64_t forgets_after_ns() const { return is_boxcar() ? window_ns : window_ns + 6 * ramp_ns; }
 };
 
 std::string_view sensor_verdict_name(SensorVerdict verdict);

@@ -63,13 +63,13 @@ struct Beyond {
 
 Beyond beyond_model(const std::vector<Interval>& merged, const Laid& laid, CoveredSpan span) {
   const JointFit& fit = laid.model.fit;
-  const double ramp_s = ramp_list_s()[fit.response.ramp];
+  const double ramps_s = ramp_list_s()[fit.response.ramp] + ramp_list_s()[fit.response.second];
   Beyond beyond;
   size_t at = 0;
   for (size_t i = 0; i < laid.updates.size(); ++i) {
     const double end_s = laid.updates[i].t_s - fit.response.lag_s;
     const int64_t end = span.begin_ns + std::llround(end_s * 1e9);
-    const int64_t begin = end - std::llround((fit.response.window_s + 2 * ramp_s) * 1e9);
+    const int64_t begin = end - std::llround((fit.response.window_s + 2 * ramps_s) * 1e9);
     while (at < merged.size() && merged[at].end_ns < end) ++at;
     if (at == merged.size()) break;
     if (begin < merged[at].start_ns) continue;

@@ -21,7 +21,7 @@ struct Attribute {
   bool needed;
 };
 
-constexpr std::array<Attribute, 31> kAttributes = {{{"model", "parameters_b", true},
+constexpr std::array<Attribute, 35> kAttributes = {{{"model", "parameters_b", true},
                                                     {"model", "active_b", false},
                                                     {"model", "experts", false},
                                                     {"model", "experts_used", false},
@@ -47,6 +47,10 @@ constexpr std::array<Attribute, 31> kAttributes = {{{"model", "parameters_b", tr
                                                     {"hardware", "fp4_tflops", false},
                                                     {"hardware", "power_w", false},
                                                     {"hardware", "sensor_gain", false},
+                                                    {"hardware", "sensor_period_ms", false},
+                                                    {"hardware", "sensor_window_ms", false},
+                                                    {"hardware", "sensor_average_ms", false},
+                                                    {"hardware", "sensor_ramp_ms", false},
                                                     {"hardware", "compute_units", false},
                                                     {"hardware", "matrix_units_per_cu", false},
                                                     {"hardware", "matrix_flop_per_clock", false},

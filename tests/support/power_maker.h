@@ -32,6 +32,7 @@ struct PowerMaker {
   double idle_w = 100;
   int64_t window_ns = 1'000'000;
   int64_t period_ns = 1'000'000;
+  double lag_ns = 0;  // of a first-order sensor instead of a boxcar: it follows the mean of phases
   double noise_w = 0;
   double drift_ppm = 0;
   int64_t cpu_origin_ns = 1'700'000'000'000'000'000;
@@ -56,6 +57,14 @@ struct PowerMaker {
       }
     }
     return joules / (to - from);
+  }
+
+  // What a sensor of first order shows of executions from `begin` to `end`.
+  double followed_power(double at, double begin, double end) const {
+    double watts = 0;
+    for (const auto& [share, power] : phases) watts += share * (power - idle_w);
+    const auto risen = [&](double since) { return since > 0 ? 1 - std::exp(-since / lag_ns) : 0; };
+    return idle_w + watts * (risen(at - begin) - risen(at - end));
   }
 
   // `sampled_at`: exact times after each run's first start instead of the logger's period.
@@ -90,9 +99,10 @@ struct PowerMaker {
         }
       }
       for (const double at : times) {
-        const double watts = window_ns > 0 ? mean_power(at - static_cast<double>(window_ns), at,
-                                                        begin, t, executions)
-                                           : mean_power(at - 1, at, begin, t, executions);
+        const double watts = lag_ns > 0      ? followed_power(at, begin, end)
+                             : window_ns > 0 ? mean_power(at - static_cast<double>(window_ns), at,
+                                                          begin, t, executions)
+                                             : mean_power(at - 1, at, begin, t, executions);
         PowerSample sample;
         sample.t_ns = gpu(at);
         sample.power_w = std::max(0.0, watts + noise_w * normal_draw(random));

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <map>
+
 #include "base/files.h"
 #include "ingest/power/json.h"
+#include "records/facts.h"
 
 namespace assay {
 namespace {
@@ -11,6 +15,14 @@ namespace {
 std::string words(const SensorIdentity& of) {
   return fmt::format("GPU {} with driver {}{}", of.uuid, of.driver,
                      of.reading.empty() ? "" : " and reading " + of.reading);
+}
+
+// Where neither recording nor calibration says a window.
+Status use_usual_sensor(PowerRecording& recording) {
+  if (recording.sensor.window_ns > 0 || recording.sensor.mode == SensorMode::kInstant) return Ok{};
+  const auto usual = usual_sensor(recording.device, recording.sensor.reading);
+  if (usual) recording.sensor = *usual;
+  return Ok{};
 }
 
 }  // namespace
@@ -41,11 +53,32 @@ Status use_kept_calibration(const std::string& file, PowerRecording& recording) 
     if (!file.empty()) recording.sensor.source += "; when it was recorded, so not " + file;
     return Ok{};
   }
-  if (file.empty() && recording.uuid.empty()) return Ok{};
+  if (file.empty() && recording.uuid.empty()) return use_usual_sensor(recording);
   ASSAY_TRY_ASSIGN(auto sensor, kept_calibration(file, {recording.uuid, recording.driver,
                                                         recording.sensor.reading}));
-  if (sensor) recording.sensor = *std::move(sensor);
+  if (!sensor) return use_usual_sensor(recording);
+  recording.sensor = *std::move(sensor);
   return Ok{};
+}
+
+std::optional<SensorModel> usual_sensor(const std::string& device, const std::string& reading) {
+  const std::map<std::string, Fact> facts = FactBook::built_in().values("hardware", device);
+  const auto ns_of = [&](const char* key) {
+    const auto found = facts.find(key);
+    return found == facts.end() ? int64_t{0} : std::llround(found->second.value * 1e6);
+  };
+  const bool average = reading == "average";
+  const bool which = average || reading == "instant" || ns_of("sensor_average_ms") == 0;
+  const char* const window = average ? "sensor_average_ms" : "sensor_window_ms";
+  if (!which || ns_of(window) == 0) return std::nullopt;
+  SensorModel sensor;
+  sensor.mode = average ? SensorMode::kOneSecondAverage : SensorMode::kBoxcar;
+  sensor.reading = reading;
+  sensor.window_ns = ns_of(window);
+  sensor.period_ns = ns_of("sensor_period_ms");
+  sensor.ramp_ns = average ? 0 : ns_of("sensor_ramp_ms");
+  sensor.source = "of other cards of its model (" + facts.at(window).source + ")";
+  return sensor;
 }
 
 }  // namespace assay

@@ -27,4 +27,9 @@ Result<std::optional<SensorModel>> kept_calibration(const std::string& file,
 // since; a calibrated one stays as it is.
 Status use_kept_calibration(const std::string& file, PowerRecording& recording);
 
+// What the sensors of a model of card are usually like (data/facts.ini): window, ramp and period of
+// its instantaneous reading ("instant"), of its "average", or of the only one it has (""); the
+// source says where from. nullopt where that is not known, or which reading it is.
+std::optional<SensorModel> usual_sensor(const std::string& device, const std::string& reading);
+
 }  // namespace assay

@@ -74,8 +74,8 @@ std::vector<float> Activity::follow(double ramp_s) const {
   return held;
 }
 
-Activity::Ramped Activity::ramped(size_t ramp) {
-  if (ramp == 0) return {*this, nullptr};
+const float* Activity::held_of(size_t ramp) {
+  if (ramp == 0) return nullptr;
   auto found = held_.find(ramp);
   if (found == held_.end()) {
     if (held_.size() >= kMostHeld) {
@@ -86,7 +86,17 @@ Activity::Ramped Activity::ramped(size_t ramp) {
     found = held_.emplace(ramp, Held{follow(kRampsS[ramp])}).first;
   }
   found->second.used = ++questions_;
-  return {*this, found->second.values.data()};
+  return found->second.values.data();
+}
+
+Activity::Ramped Activity::ramped(size_t ramp, size_t second) {
+  Ramped both(*this, held_of(ramp));
+  if (second == 0) return both;
+  both.second_ = held_of(second);
+  const double apart = kRampsS[ramp] - kRampsS[second];
+  both.first_weight_ = kRampsS[ramp] / apart;
+  both.second_weight_ = -kRampsS[second] / apart;
+  return both;
 }
 
 void Activity::Ramped::means(double end_s, double width_s, double* out) const {
@@ -103,8 +113,12 @@ void Activity::Ramped::means(double end_s, double width_s, double* out) const {
       double before = activity_.busy_s_[from + k];
       double after = activity_.busy_s_[from + classes + k];
       if (held_ != nullptr) {
-        before -= static_cast<double>(held_[from + k]);
-        after -= static_cast<double>(held_[from + classes + k]);
+        before -= first_weight_ * static_cast<double>(held_[from + k]);
+        after -= first_weight_ * static_cast<double>(held_[from + classes + k]);
+      }
+      if (second_ != nullptr) {
+        before -= second_weight_ * static_cast<double>(second_[from + k]);
+        after -= second_weight_ * static_cast<double>(second_[from + classes + k]);
       }
       out[k] += left * before + right * after;
     }

@@ -42,9 +42,14 @@ class Activity {
     friend class Activity;
     Ramped(const Activity& activity, const float* held) : activity_(activity), held_(held) {}
     const Activity& activity_;
-    const float* held_;  // tau y on the grid; null for a ramp of 0
+    const float* held_;              // tau y on the grid; null for a ramp of 0
+    const float* second_ = nullptr;  // of a shorter ramp behind the first
+    double first_weight_ = 1;
+    double second_weight_ = 0;
   };
-  Ramped ramped(size_t ramp);
+  // second: a shorter ramp behind the first, 0 = none. Two of them are the difference of each
+  // alone: (tau_1 y_1 - tau_2 y_2) / (tau_1 - tau_2).
+  Ramped ramped(size_t ramp, size_t second = 0);
 
  private:
   struct Held {
@@ -52,6 +57,7 @@ class Activity {
     uint64_t used = 0;
   };
   std::vector<float> follow(double ramp_s) const;
+  const float* held_of(size_t ramp);
 
   size_t classes_ = 0;
   size_t points_ = 0;

@@ -74,6 +74,7 @@ bool within(const Span95& range, double value) {
 }
 
 double ramp_s(const Response& response) { return ramp_list_s()[response.ramp]; }
+double second_s(const Response& response) { return ramp_list_s()[response.second]; }
 
 // Upper 1 % point of chi-square (Wilson and Hilferty).
 double chi_square_99(double freedom) {
@@ -205,7 +206,8 @@ class JointSearch {
   bool allowed_by_prior(const Response& r) const {
     const ResponsePrior& prior = problem_.prior;
     return within(prior.lag_s, r.lag_s) && within(prior.window_s, r.window_s) &&
-           within(prior.ramp_s, ramp_s(r)) && std::fabs(r.drift) <= prior.drift;
+           within(prior.ramp_s, ramp_s(r)) && std::fabs(r.drift) <= prior.drift &&
+           (r.second == 0 || (prior.two_ramps && r.second < r.ramp));
   }
   // Row i of the model: 1, then the mean activity of every class in the window of the update.
   void fill_row(const Activity::Ramped& activity, const Response& r, double t_s) {
@@ -224,6 +226,8 @@ class JointSearch {
   std::vector<Response> neighbours(const Response& r, const Step& step, size_t places) const;
   std::vector<Scored> find_modes();
   void restart_with_same_spread(std::vector<Scored>& modes);
+  void restart_with_two_ramps(std::vector<Scored>& modes);
+  void add_mode(const Response& from, std::vector<Scored>& modes);
   std::vector<Scored> walk(const Scored& start, double scale, int steps);
   std::vector<Scored> profile_lag(const std::vector<Scored>& modes);
   Scored best_with_ramp(const Response& from, size_t ramp);
@@ -256,7 +260,7 @@ class JointSearch {
 };
 
 void JointSearch::add_rows(Piece& piece, const Response& r, NormalEquations& normal) {
-  const Activity::Ramped activity = piece.activity->ramped(r.ramp);
+  const Activity::Ramped activity = piece.activity->ramped(r.ramp, r.second);
   for (const TimedPower& update : piece.updates) {
     fill_row(activity, r, update.t_s);
     for (size_t j = 0; j < terms_; ++j) {
@@ -288,7 +292,7 @@ double JointSearch::squares_of(const Response& r) {
 void JointSearch::add_rows_to(std::vector<Piece>& pieces, const Response& r, std::vector<double>& x,
                               std::vector<double>& y) {
   for (Piece& piece : pieces) {
-    const Activity::Ramped activity = piece.activity->ramped(r.ramp);
+    const Activity::Ramped activity = piece.activity->ramped(r.ramp, r.second);
     for (const TimedPower& update : piece.updates) {
       fill_row(activity, r, update.t_s);
       x.insert(x.end(), row_.begin(), row_.end());
@@ -329,6 +333,19 @@ std::vector<Scored> JointSearch::scan() {
   return found;
 }
 
+// The second ramp one place longer or shorter, with the centre held: by the lag, by the window, or
+// by the first ramp, which then is `ramp`.
+void add_second_moves(const Response& r, size_t ramp, std::ptrdiff_t side,
+                      std::vector<Response>& tries) {
+  const size_t second = static_cast<size_t>(static_cast<std::ptrdiff_t>(r.second) - side);
+  if (second == 0 || second >= r.ramp) return;
+  const double more = ramp_list_s()[second] - second_s(r);
+  tries.push_back({r.lag_s - more, r.window_s, r.ramp, r.drift, second});
+  tries.push_back({r.lag_s, std::max(r.window_s - 2 * more, 1e-3), r.ramp, r.drift, second});
+  const double other = ramp_list_s()[ramp] - ramp_s(r);
+  tries.push_back({r.lag_s - more - other, r.window_s, ramp, r.drift, second});
+}
+
 // Moves of one parameter, and of window and ramp with the centre of the response (lag + w/2 + tau)
 // held: without those the search stalls on the ridge that they share.
 std::vector<Response> JointSearch::neighbours(const Response& r, const Step& step,
@@ -336,8 +353,11 @@ std::vector<Response> JointSearch::neighbours(const Response& r, const Step& ste
   std::vector<Response> tries;
   const double tau = ramp_s(r);
   for (const double side : {1.0, -1.0}) {
-    tries.push_back({r.lag_s + side * step[0], r.window_s, r.ramp, r.drift});
-    tries.push_back({r.lag_s, r.window_s, r.ramp, r.drift + side * step[3]});
+    const auto add = [&](double lag, double w, size_t ramp, double drift) {
+      tries.push_back({lag, w, ramp, drift, r.second});
+    };
+    add(r.lag_s + side * step[0], r.window_s, r.ramp, r.drift);
+    add(r.lag_s, r.window_s, r.ramp, r.drift + side * step[3]);
     const double window = r.window_s * std::exp(side * step[1]);
     const auto moved = static_cast<std::ptrdiff_t>(r.ramp) +
                        static_cast<std::ptrdiff_t>(side) * static_cast<std::ptrdiff_t>(places);
@@ -345,13 +365,14 @@ std::vector<Response> JointSearch::neighbours(const Response& r, const Step& ste
     const auto ramp = static_cast<size_t>(std::clamp<std::ptrdiff_t>(moved, 0, last));
     const double other = ramp_list_s()[ramp];
     const double wider = (r.window_s - window) / 2;
-    tries.push_back({r.lag_s, window, r.ramp, r.drift});
-    tries.push_back({r.lag_s + wider, window, r.ramp, r.drift});
-    tries.push_back({r.lag_s, r.window_s, ramp, r.drift});
-    tries.push_back({r.lag_s + tau - other, r.window_s, ramp, r.drift});
-    tries.push_back({r.lag_s + tau - other + wider, window, ramp, r.drift});
+    add(r.lag_s, window, r.ramp, r.drift);
+    add(r.lag_s + wider, window, r.ramp, r.drift);
+    add(r.lag_s, r.window_s, ramp, r.drift);
+    add(r.lag_s + tau - other, r.window_s, ramp, r.drift);
+    add(r.lag_s + tau - other + wider, window, ramp, r.drift);
     const double traded = std::max(r.window_s + 2 * (tau - other), 1e-3);
-    tries.push_back({r.lag_s, traded, ramp, r.drift});
+    add(r.lag_s, traded, ramp, r.drift);
+    if (r.second > 0) add_second_moves(r, ramp, static_cast<std::ptrdiff_t>(side), tries);
   }
   return tries;
 }
@@ -384,11 +405,28 @@ void JointSearch::restart_with_same_spread(std::vector<Scored>& modes) {
     const Response other{
         r.lag_s + (r.window_s - as_window * spread) / 2 + ramp_s(r) - as_ramp * spread,
         as_window * spread, nearest_ramp(as_ramp * spread), r.drift};
-    const double squares = squares_of(other);
-    if (!std::isfinite(squares)) continue;
-    modes.push_back(refine({squares, other}));
-    std::sort(modes.begin(), modes.end(), better);
+    add_mode(other, modes);
   }
+  if (problem_.prior.two_ramps) restart_with_two_ramps(modes);
+}
+
+void JointSearch::add_mode(const Response& from, std::vector<Scored>& modes) {
+  const double squares = squares_of(from);
+  if (!std::isfinite(squares)) return;
+  modes.push_back(refine({squares, from}));
+  std::sort(modes.begin(), modes.end(), better);
+}
+
+// The window as a second ramp of the same mean: the device's behind the sensor's, or the other way
+// round.
+void JointSearch::restart_with_two_ramps(std::vector<Scored>& modes) {
+  const Response r = modes.front().response;
+  Response other = r;
+  other.window_s = std::max(problem_.prior.window_s.low, r.window_s / 10);
+  other.second = nearest_ramp((r.window_s - other.window_s) / 2);
+  other.second = std::clamp<size_t>(other.second, 1, std::max<size_t>(r.ramp, 2) - 1);
+  other.lag_s += centre_s(r) - centre_s(other);
+  add_mode(other, modes);
 }
 
 std::vector<Scored> JointSearch::find_modes() {
@@ -430,7 +468,7 @@ std::vector<Scored> JointSearch::walk(const Scored& start, double scale, int ste
     }
     const Response& r = at.response;
     const Response next{r.lag_s + z[0], r.window_s * std::exp(z[1]),
-                        nearest_ramp(std::fabs(ramp_s(r) + z[2])), r.drift + z[3]};
+                        nearest_ramp(std::fabs(ramp_s(r) + z[2])), r.drift + z[3], r.second};
     const Scored tried{squares_of(next), next};
     if (std::isfinite(tried.squares)) met.push_back(tried);
     const bool taken =
@@ -481,8 +519,9 @@ Scored JointSearch::best_with_ramp(const Response& from, size_t ramp) {
       std::clamp(from.window_s + 2 * later, prior.window_s.low, prior.window_s.high);
   Scored best;
   for (const Response& r :
-       {Response{from.lag_s + later, from.window_s, ramp, from.drift},
-        Response{from.lag_s + later - (traded - from.window_s) / 2, traded, ramp, from.drift}}) {
+       {Response{from.lag_s + later, from.window_s, ramp, from.drift, from.second},
+        Response{from.lag_s + later - (traded - from.window_s) / 2, traded, ramp, from.drift,
+                 from.second}}) {
     const Scored tried{squares_of(r), r};
     if (better(tried, best)) best = tried;
   }
@@ -715,6 +754,10 @@ JointFit with_counter(const JointFit& fit, const EnergyRow& row) {
   both.allowed = std::move(allowed);
   add_intervals(both);
   return both;
+}
+
+double centre_s(const Response& response) {
+  return response.lag_s + response.window_s / 2 + ramp_s(response) + second_s(response);
 }
 
 JointFit fit_jointly(JointProblem problem) { return JointSearch(std::move(problem)).run(); }

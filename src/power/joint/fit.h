@@ -31,7 +31,8 @@ struct ResponsePrior {
   Span95 lag_s = {-0.15, 0.25};
   Span95 window_s = {0.005, 1.2};
   Span95 ramp_s = {0, 0.25};
-  double drift = 200e-6;  // either way
+  double drift = 200e-6;   // either way
+  bool two_ramps = false;  // sensor and device may each have one
 };
 
 struct Response {
@@ -39,7 +40,10 @@ struct Response {
   double window_s = 0;
   size_t ramp = 0;  // into ramp_list_s()
   double drift = 0;
+  size_t second = 0;  // a shorter ramp behind the first; 0: none
 };
+// Between what happens and what shows it, on average: lag + w/2 + both ramps.
+double centre_s(const Response& response);
 
 // Why an interval is wide: its lower end is under half its upper end.
 enum class WhyWide : uint8_t {

@@ -90,6 +90,37 @@ Facts sensor_facts(const SensorModel& sensor) {
                     {"sensor_source", "known from", sensor.source, Unit::kText}}};
 }
 
+// The declared sensor beside the one that each kernel's readings show, and which was used.
+Table sensors_table(const PowerReport& report) {
+  Table table{
+      .key = "sensors",
+      .title = "Sensor, declared and as the readings show it",
+      .columns = {{.key = "kernel", .title = "kernel", .unit = Unit::kText, .elastic = true},
+                  {"known", "is", Unit::kText},
+                  {"window_ns", "window", Unit::kNanoseconds},
+                  {"window_low_ns", "from", Unit::kNanoseconds},
+                  {"window_high_ns", "to", Unit::kNanoseconds},
+                  {"ramp_ns", "ramp", Unit::kNanoseconds},
+                  {"delay_ns", "delay", Unit::kNanoseconds},
+                  {"settled_w", "settled power", Unit::kWatts},
+                  {"used", "used"}}};
+  const SensorModel& declared = report.sensor;
+  for (const KernelProfile& kernel : report.kernels) {
+    const SensorCheck& check = kernel.sensor_check;
+    if (check.window_ns <= 0) continue;
+    const bool other = check.verdict == SensorVerdict::kOther;
+    const bool any = kernel.verdict != PowerVerdict::kRefused;
+    table.rows.push_back({kernel.name, "declared", declared.window_ns, Value(), Value(),
+                          declared.ramp_ns, declared.delay_ns,
+                          other ? Value(check.declared_ssp_w) : Value(), any && !other});
+    table.rows.push_back({kernel.name, "found", check.window_ns, check.window_low_ns,
+                          check.window_high_ns, check.ramp_ns, declared.delay_ns + check.delay_ns,
+                          check.found_ssp_w, any && other});
+  }
+  if (table.rows.empty()) table.show = Show::kDataOnly;
+  return table;
+}
+
 std::vector<Item> kernel_items(const KernelProfile& k) {
   const bool any = k.verdict != PowerVerdict::kRefused;
   const bool found = k.sensor_check.window_ns > 0;
@@ -528,6 +559,11 @@ Facts energy_totals(const EnergyReport& r) {
           {"update_period_ns", "time between updates", std::llround(r.period_ns),
            Unit::kNanoseconds},
           {"update_grid", "told by", r.grid, Unit::kText},
+          {"usual_sensor", "window and ramp allowed",
+           r.usual_sensor.empty() ? Value() : Value(r.usual_sensor), Unit::kText, "",
+           r.usual_sensor.empty() ? Show::kDataOnly : Show::kEverywhere},
+          {"sensor_unlike", "unlike other cards of its model", r.sensor_unlike, Unit::kNone, "",
+           r.sensor_unlike ? Show::kEverywhere : Show::kDataOnly},
           {"zone_ns", "added for a time zone", r.zone_ns, Unit::kNanoseconds, "",
            r.zone_ns != 0 ? Show::kEverywhere : Show::kDataOnly},
           {"drift_ppm", "clock drift, ppm", r.drift_ppm.value, Unit::kRatio, "", Show::kDataOnly},
@@ -767,6 +803,7 @@ std::vector<Section> power_sections(const PowerReport& report) {
   }
   section.blocks.push_back(campaign_facts(report));
   section.blocks.push_back(sensor_facts(report.sensor));
+  section.blocks.push_back(sensors_table(report));
   section.blocks.push_back(kernel_elements(report));
   section.blocks.push_back(takeaways_table(report));
   section.blocks.push_back(pairs_table(report));

@@ -37,6 +37,23 @@ std::vector<double> spread_over(int64_t t_ns, std::initializer_list<uint32_t> ex
   return times;
 }
 
+// A sensor that follows with 0.5 ms and was declared a boxcar of 1 ms: what is settled has a mean
+// where runs are long enough for it to be forgotten how they began, else nothing.
+TEST(ExponentialSensor, GetsTheMeanOfWhatIsSettled) {
+  PowerMaker maker{.runs = 150, .executions = 90, .lag_ns = 5e5, .noise_w = 0.5};
+  const KernelProfile found = profile(maker.make());
+  EXPECT_EQ(found.sensor_check.verdict, SensorVerdict::kOther);
+  EXPECT_EQ(found.verdict, PowerVerdict::kMeanOnly);
+  EXPECT_NEAR(found.ssp_w, 500, 2.5);
+  EXPECT_NEAR(static_cast<double>(found.sensor_check.ramp_ns), 5e5, 1e5);
+  EXPECT_THAT(found.curve, IsEmpty());
+  EXPECT_THAT(found.notes, Contains(HasSubstr("behind a ramp of")));
+  maker.executions = 22;
+  const KernelProfile shorter = profile(maker.make());
+  EXPECT_EQ(shorter.verdict, PowerVerdict::kRefused);
+  EXPECT_THAT(shorter.reasons, Contains(HasSubstr("its mean needs runs of")));
+}
+
 struct ClosedForm {
   int64_t t_us;
   double sse_start_w;
