@@ -191,7 +191,8 @@ void describe_fit(const Laid& laid, EnergyReport& report) {
   const ResponsePrior& prior = laid.prior;
   report.lag_ns = fitted(r.lag_s, fit.lag_s, prior.lag_s, 1e9);
   report.window_ns = fitted(r.window_s, fit.window_s, prior.window_s, 1e9);
-  report.ramp_ns = fitted(ramp_list_s()[r.ramp], fit.ramp_s, prior.ramp_s, 1e9);
+  report.ramp_ns =
+      fitted(ramp_list_s()[r.ramp], up_to_neighbours(fit.ramp_s, prior.ramp_s), prior.ramp_s, 1e9);
   report.drift_ppm = fitted(r.drift, fit.drift, {-prior.drift, prior.drift}, 1e6);
   report.base_w = fit.powers_w[0];
   report.base_low_w = std::min(fit.powers_95[0].low, report.base_w);

@@ -25,7 +25,8 @@
 namespace assay {
 namespace {
 
-constexpr double kChiSquare1 = 3.841;  // 95 % of one degree of freedom
+constexpr double kChiSquare1 = 3.841;   // 95 % of one degree of freedom
+constexpr double kWorthOneMore = 6.63;  // 99 %: what another parameter must be worth
 constexpr double kGridStepS = 5e-4;
 constexpr double kRampsBack = 8;      // time constants after which a ramp has forgotten
 constexpr double kLeastNoiseW = 0.3;  // a sensor is never better
@@ -227,7 +228,6 @@ class JointSearch {
   std::vector<Scored> find_modes();
   void restart_with_same_spread(std::vector<Scored>& modes);
   void restart_with_two_ramps(std::vector<Scored>& modes);
-  void add_mode(const Response& from, std::vector<Scored>& modes);
   std::vector<Scored> walk(const Scored& start, double scale, int steps);
   std::vector<Scored> profile_lag(const std::vector<Scored>& modes);
   Scored best_with_ramp(const Response& from, size_t ramp);
@@ -405,20 +405,16 @@ void JointSearch::restart_with_same_spread(std::vector<Scored>& modes) {
     const Response other{
         r.lag_s + (r.window_s - as_window * spread) / 2 + ramp_s(r) - as_ramp * spread,
         as_window * spread, nearest_ramp(as_ramp * spread), r.drift};
-    add_mode(other, modes);
+    const double squares = squares_of(other);
+    if (!std::isfinite(squares)) continue;
+    modes.push_back(refine({squares, other}));
+    std::sort(modes.begin(), modes.end(), better);
   }
   if (problem_.prior.two_ramps) restart_with_two_ramps(modes);
 }
 
-void JointSearch::add_mode(const Response& from, std::vector<Scored>& modes) {
-  const double squares = squares_of(from);
-  if (!std::isfinite(squares)) return;
-  modes.push_back(refine({squares, from}));
-  std::sort(modes.begin(), modes.end(), better);
-}
-
-// The window as a second ramp of the same mean: the device's behind the sensor's, or the other way
-// round.
+// The window as a second ramp of the same mean, the device's behind the sensor's or the other way
+// round: where the readings ask for it, for one step fits either.
 void JointSearch::restart_with_two_ramps(std::vector<Scored>& modes) {
   const Response r = modes.front().response;
   Response other = r;
@@ -426,7 +422,11 @@ void JointSearch::restart_with_two_ramps(std::vector<Scored>& modes) {
   other.second = nearest_ramp((r.window_s - other.window_s) / 2);
   other.second = std::clamp<size_t>(other.second, 1, std::max<size_t>(r.ramp, 2) - 1);
   other.lag_s += centre_s(r) - centre_s(other);
-  add_mode(other, modes);
+  const Scored two = refine({squares_of(other), other});
+  if (!std::isfinite(two.squares)) return;
+  const double worth = kWorthOneMore * noise_at(two).scale();
+  if (modes.front().squares - two.squares < worth) return;
+  modes.insert(modes.begin(), two);
 }
 
 std::vector<Scored> JointSearch::find_modes() {
@@ -641,6 +641,7 @@ bool JointSearch::follows(const JointFit& fit, double total) const {
 JointSearch::Region JointSearch::explore(std::vector<Scored>& modes) {
   Region met;
   Scored best = modes.front();
+  std::vector<Scored> ramps;
   for (int round = 0; round < 3; ++round) {  // until the walk finds nothing better
     met.noise = noise_at(best);
     met.places.clear();
@@ -650,14 +651,23 @@ JointSearch::Region JointSearch::explore(std::vector<Scored>& modes) {
       const auto walked = walk(mode, met.noise.scale(), first ? kWalkSteps : kWalkSteps / 2);
       met.places.insert(met.places.end(), walked.begin(), walked.end());
     }
-    const double worst = best.squares + met.noise.critical * met.noise.scale();
-    const std::vector<Scored> ramps = profile_ramp(best, worst);
-    met.places.insert(met.places.end(), ramps.begin(), ramps.end());
-    const Scored top = refine(*std::min_element(met.places.begin(), met.places.end(), better));
-    met.places.push_back(top);
-    if (top.squares > best.squares - 0.5 * met.noise.scale()) break;
-    best = top;
-    modes.insert(modes.begin(), top);
+    Scored next = refine(*std::min_element(met.places.begin(), met.places.end(), better));
+    met.places.push_back(next);
+    double worth = 0.5 * met.noise.scale();
+    if (next.squares > best.squares - worth) {
+      ramps = profile_ramp(best, best.squares + met.noise.critical * met.noise.scale());
+      if (ramps.empty()) break;
+      next = *std::min_element(ramps.begin(), ramps.end(), better);
+      worth = kWorthOneMore * met.noise.scale();
+    }
+    if (next.squares > best.squares - worth) break;
+    best = next;
+    modes.insert(modes.begin(), next);
+  }
+  // Where another ramp is no clear gain it is allowed, and no better.
+  for (Scored one : ramps) {
+    one.squares = std::max(one.squares, best.squares);
+    met.places.push_back(one);
   }
   met.places.insert(met.places.end(), modes.begin(), modes.end());
   met.least = std::min_element(met.places.begin(), met.places.end(), better)->squares;
@@ -667,19 +677,8 @@ JointSearch::Region JointSearch::explore(std::vector<Scored>& modes) {
   return met;
 }
 
-// What lies between an allowed ramp and the next of the list was not tried: up to that it may be.
-Span95 up_to_neighbours(Span95 ramp_s, const Span95& prior) {
-  const std::span<const double> list = ramp_list_s();
-  const auto first = std::lower_bound(list.begin(), list.end(), ramp_s.low);
-  const auto after = std::upper_bound(list.begin(), list.end(), ramp_s.high);
-  if (first != list.begin()) ramp_s.low = *(first - 1);
-  if (after != list.end()) ramp_s.high = *after;
-  return {std::max(ramp_s.low, std::min(prior.low, ramp_s.high)),
-          std::min(ramp_s.high, std::max(prior.high, ramp_s.low))};
-}
-
 // How far each parameter reaches over the places.
-void add_ranges(const std::vector<Scored>& places, const ResponsePrior& prior, JointFit& fit) {
+void add_ranges(const std::vector<Scored>& places, JointFit& fit) {
   const auto range = [&](auto&& parameter) {
     Span95 ends{INFINITY, -INFINITY};
     for (const Scored& one : places) {
@@ -690,7 +689,7 @@ void add_ranges(const std::vector<Scored>& places, const ResponsePrior& prior, J
   };
   fit.lag_s = range([](const Response& r) { return r.lag_s; });
   fit.window_s = range([](const Response& r) { return r.window_s; });
-  fit.ramp_s = up_to_neighbours(range([](const Response& r) { return ramp_s(r); }), prior.ramp_s);
+  fit.ramp_s = range([](const Response& r) { return ramp_s(r); });
   fit.drift = range([](const Response& r) { return r.drift; });
 }
 
@@ -727,7 +726,7 @@ JointFit JointSearch::run() {
   for (const Scored& held : profile_lag(modes)) {
     fit.by_lag.push_back({held.response, (held.squares - met.least) / met.noise.scale()});
   }
-  add_ranges(met.places, problem_.prior, fit);
+  add_ranges(met.places, fit);
   add_allowed(std::move(met), fit);
   add_intervals(fit);
   return fit;
@@ -754,6 +753,16 @@ JointFit with_counter(const JointFit& fit, const EnergyRow& row) {
   both.allowed = std::move(allowed);
   add_intervals(both);
   return both;
+}
+
+Span95 up_to_neighbours(Span95 ramp_s, const Span95& prior) {
+  const std::span<const double> list = ramp_list_s();
+  const auto first = std::lower_bound(list.begin(), list.end(), ramp_s.low);
+  const auto after = std::upper_bound(list.begin(), list.end(), ramp_s.high);
+  if (first != list.begin()) ramp_s.low = *(first - 1);
+  if (after != list.end()) ramp_s.high = *after;
+  return {std::max(ramp_s.low, std::min(prior.low, ramp_s.high)),
+          std::min(ramp_s.high, std::max(prior.high, ramp_s.low))};
 }
 
 double centre_s(const Response& response) {

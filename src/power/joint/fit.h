@@ -44,6 +44,9 @@ struct Response {
 };
 // Between what happens and what shows it, on average: lag + w/2 + both ramps.
 double centre_s(const Response& response);
+// Where a ramp may be of which those of ramp_list_s() in `ramp_s` are allowed: between them and the
+// next of the list none was tried, so up to that, within the prior.
+Span95 up_to_neighbours(Span95 ramp_s, const Span95& prior);
 
 // Why an interval is wide: its lower end is under half its upper end.
 enum class WhyWide : uint8_t {
@@ -70,8 +73,7 @@ struct JointFit {
   std::vector<Span95> powers_95;
   std::vector<WhyWide> why;   // as powers_w; of the base never
   std::vector<size_t> alike;  // which power it runs alike with, where that is why
-  Span95 lag_s, window_s, drift;
-  Span95 ramp_s;  // up to the next of ramp_list_s() on both sides: between them nothing is tried
+  Span95 lag_s, window_s, ramp_s, drift;
   struct Mode {
     Response response;
     double worse = 0;

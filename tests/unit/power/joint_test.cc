@@ -306,7 +306,7 @@ TEST(JointFit, TheIntervalOfTheRampHoldsIt) {
     std::vector<TimedPower> log =
         log_of(job, {.window_s = 0.1, .period_s = 0.5, .noise = 0.001}, 93'000 + seed);
     for (TimedPower& reading : log) reading.power_w = std::round(reading.power_w);
-    const Span95 ramp = fit_of(job, log).ramp_s;
+    const Span95 ramp = up_to_neighbours(fit_of(job, log).ramp_s, ResponsePrior{}.ramp_s);
     EXPECT_GT(ramp.high, ramp.low) << seed;
     inside += ramp.low <= job.device_ramp_s && job.device_ramp_s <= ramp.high ? 1 : 0;
   }
