@@ -100,6 +100,7 @@ enum class Show : uint8_t {
   kReadersOnly,  // terminal, Markdown and the page
   kDataOnly,     // JSON and CSV
   kPageOnly,     // the HTML page
+  kTextOnly,     // terminal and Markdown: what the page draws
 };
 
 // One named value. The key carries the unit (tklqt_ns), the label does not (TKLQT).

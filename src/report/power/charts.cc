@@ -137,7 +137,7 @@ Chart offset_chart(const EnergyReport& report) {
           "Sum of squares above the best, with everything else fitted again; what "
           "lies under the line is allowed.",
       .x = {.title = "log behind the trace", .unit = Unit::kNanoseconds},
-      .y = {.title = "worse than the best, in units of what is allowed", .unit = Unit::kNone}};
+      .y = {.title = "worse than the best (1 = allowed)", .unit = Unit::kNone}};
   constexpr double kShownAtMost = 20;
   Series worse{.name = "worse than the best", .mark = Mark::kLine};
   for (const EnergyReport::Mode& mode : report.by_lag) {

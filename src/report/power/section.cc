@@ -225,6 +225,12 @@ Table side_by_side(const PowerReport& report) {
       "name",      "ssp_w",    "ssp_low_w", "ssp_high_w", "sse_w",       "sse_error", "energy_j",
       "t_exec_ns", "w_over_t", "lois",      "loi_target", "golden_runs", "runs",      "verdict"};
   Table table{.title = "Kernels", .terminal_limit = 0, .show = Show::kReadersOnly};
+  const bool enough = std::all_of(report.kernels.begin(), report.kernels.end(),
+                                  [](const KernelProfile& k) { return k.lois >= k.loi_target; });
+  // What is wide and says little where all is well.
+  const auto on_demand = [enough](const std::string& key) {
+    return key == "runs" || (enough && key == "loi_target");
+  };
   for (const KernelProfile& kernel : report.kernels) {
     const std::vector<Item> items = kernel_items(kernel);
     Row row;
@@ -232,10 +238,12 @@ Table side_by_side(const PowerReport& report) {
       const auto item = std::find_if(items.begin(), items.end(),
                                      [key](const Item& candidate) { return candidate.key == key; });
       if (table.rows.empty()) {
-        table.columns.push_back({.key = item->key,
-                                 .title = item->label,
-                                 .unit = item->unit,
-                                 .elastic = item->key == "name"});
+        table.columns.push_back(
+            {.key = item->key,
+             .title = item->label,
+             .unit = item->unit,
+             .elastic = item->key == "name",
+             .show = on_demand(item->key) ? Show::kDataOnly : Show::kEverywhere});
       }
       row.push_back(item->value);
     }
@@ -289,7 +297,7 @@ Table plot(const KernelProfile& kernel) {
                           {.key = "power", .title = "power", .unit = Unit::kWatts},
                           {.key = "plot", .title = scale.title(), .unit = Unit::kText}},
               .terminal_limit = 0,
-              .show = Show::kReadersOnly};
+              .show = Show::kTextOnly};
   const double reach = static_cast<double>(kernel.t_exec_ns) * kEvery /
                        static_cast<double>(kernel.curve.size() - 1) / 2;
   for (size_t i = 0; i < kernel.curve.size(); i += kEvery) {

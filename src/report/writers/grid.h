@@ -42,7 +42,7 @@ std::string describe(const ImportNote& note);
 std::string describe(const std::string& name, const std::vector<Item>& items);
 
 inline bool for_readers(Show show) {
-  return show == Show::kEverywhere || show == Show::kReadersOnly;
+  return show == Show::kEverywhere || show == Show::kReadersOnly || show == Show::kTextOnly;
 }
 // Whether a block has anything for readers of text: charts are drawn on the page alone.
 template <typename B>

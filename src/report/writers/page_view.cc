@@ -69,7 +69,9 @@ const char* mark_name(Mark mark) {
 
 // The page shows what readers see and what is for it alone; of data only columns and items, which
 // it offers on demand.
-bool for_page(Show show) { return for_readers(show) || show == Show::kPageOnly; }
+bool for_page(Show show) {
+  return show != Show::kTextOnly && (for_readers(show) || show == Show::kPageOnly);
+}
 
 PageJson text_json(const std::string& text) { return clean_text(text); }
 
