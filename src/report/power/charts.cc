@@ -130,14 +130,13 @@ Chart fit_chart(const EnergyReport& report) {
 
 // How well every offset of the log fits: one valley, or several.
 Chart offset_chart(const EnergyReport& report) {
-  Chart chart{
-      .key = "energy_offset",
-      .title = "How well each offset of the log fits",
-      .caption =
-          "Sum of squares above the best, with everything else fitted again; what "
-          "lies under the line is allowed.",
-      .x = {.title = "log behind the trace", .unit = Unit::kNanoseconds},
-      .y = {.title = "worse than the best (1 = allowed)", .unit = Unit::kNone}};
+  Chart chart{.key = "energy_offset",
+              .title = "How well each offset of the log fits",
+              .caption =
+                  "Sum of squares above the best, with everything else fitted again; what "
+                  "lies under the line is allowed.",
+              .x = {.title = "log behind the trace", .unit = Unit::kNanoseconds},
+              .y = {.title = "worse than the best (1 = allowed)", .unit = Unit::kNone}};
   constexpr double kShownAtMost = 20;
   Series worse{.name = "worse than the best", .mark = Mark::kLine};
   for (const EnergyReport::Mode& mode : report.by_lag) {
