@@ -169,6 +169,26 @@ def check_kept_calibration(assay, folder):
     check(done.returncode == 2 and "is of GPU SIM-9" in done.stderr, f"calibration of another GPU: {done.stderr}")
 
 
+def check_sensors_side_by_side(assay, folder):
+    """A recording that declares twice its window: both are listed, and the one found was used."""
+    recorded = folder / "twice"
+    power = run_json(assay, "power", "run", "--device", "simulated:kind=logger,t=200us,boost=0", "--workload", "gemm:2048",
+                     "--seed", 26, "--record", recorded).get("power", {})
+    meta = json.loads((recorded / "meta.json").read_text())
+    true_ns = meta["w_us"] * 1000
+    right = {row["known"]: row for row in power.get("sensors", [])}
+    check(right.get("declared", {}).get("used") is True and right.get("found", {}).get("used") is False,
+          f"a sensor that is as declared: {right}")
+    meta["w_us"] *= 2
+    (recorded / "meta.json").write_text(json.dumps(meta))
+    rows = {row["known"]: row for row in run_json(assay, "power", "profile", recorded).get("power", {}).get("sensors", [])}
+    check(rows.get("declared", {}).get("used") is False and rows.get("found", {}).get("used") is True,
+          f"twice the window: {rows}")
+    if rows:
+        check(abs(rows["declared"]["window_ns"] / 2 / true_ns - 1) < 0.01, f"declared: {rows['declared']}")
+        check(abs(rows["found"]["window_ns"] / true_ns - 1) < 0.05, f"found: {rows['found']}, true {true_ns}")
+
+
 def has_library(name):
     try:
         ctypes.CDLL(name)
@@ -224,6 +244,7 @@ def main():
         check_foreign_folder(assay, folder)
         check_calibration(assay, folder)
         check_kept_calibration(assay, folder)
+        check_sensors_side_by_side(assay, folder)
         check_no_gpu(assay)
         check_errors(assay)
     for problem in problems:

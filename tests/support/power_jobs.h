@@ -78,6 +78,7 @@ struct MadeSensor {
   double clock_s = 0;
   double drift = 0;
   double noise = 0.005;
+  double kept = 0;  // of the reading before, in each one: what firmware smooths
 };
 
 // Energy drawn up to every quarter of a millisecond.
@@ -120,10 +121,12 @@ inline std::vector<TimedPower> log_of(const PowerJob& job, const MadeSensor& sen
   };
   std::vector<TimedPower> updates;
   const double phase = random.uniform(0, sensor.period_s);
+  double smooth = 0;
   for (double t = std::max(0.2, sensor.window_s) + phase; t < job.end_s(); t += sensor.period_s) {
     const double mean = (until(t) - until(t - sensor.window_s)) / sensor.window_s;
     const double noisy = mean * (1 + sensor.noise * random.normal());
-    updates.push_back({t, std::round(noisy * 100) / 100});
+    smooth = updates.empty() ? noisy : sensor.kept * smooth + (1 - sensor.kept) * noisy;
+    updates.push_back({t, std::round(smooth * 100) / 100});
   }
   std::vector<TimedPower> log;
   if (sensor.poll_s <= 0) log = updates;

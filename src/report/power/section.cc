@@ -101,7 +101,7 @@ Table sensors_table(const PowerReport& report) {
                   {"window_low_ns", "from", Unit::kNanoseconds},
                   {"window_high_ns", "to", Unit::kNanoseconds},
                   {"ramp_ns", "ramp", Unit::kNanoseconds},
-                  {"delay_ns", "delay", Unit::kNanoseconds},
+                  {"delay_ns", "delay of a reading", Unit::kNanoseconds},
                   {"settled_w", "settled power", Unit::kWatts},
                   {"used", "used"}}};
   const SensorModel& declared = report.sensor;
