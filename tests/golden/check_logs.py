@@ -129,6 +129,18 @@ def check_turns(check):
     check.fitted("one GPU without an index", power_logs.smi_in_turn(check.job, 1))
 
 
+def check_usual_sensors(check):
+    """The trace names its card: what sensors of such cards are like is taken, unless the readings show another."""
+    text = power_logs.smi_in_turn(check.job, 1).replace("power.draw [W]", "power.draw.instant [W]")
+    for device, known, unlike in (("NVIDIA GeForce RTX 3090", True, False), ("Tesla V100-SXM2-32GB", True, True),
+                                  ("NVIDIA Nobody", False, False)):
+        check.job.write_trace(check.trace, device)
+        energy = check.fitted(device, text)
+        if energy and (energy["sensor_unlike"] != unlike or (energy["usual_sensor"] is not None) != (known and not unlike)):
+            check.problem(device, f"usual sensor {energy['usual_sensor']}, unlike it: {energy['sensor_unlike']}")
+    check.job.write_trace(check.trace)
+
+
 def check_telemetry(check):
     """Clocks and powers of the same logs, for assay levels."""
     job = check.job
@@ -215,6 +227,7 @@ def main():
         check_services(check)
         check_others(check)
         check_turns(check)
+        check_usual_sensors(check)
         check_telemetry(check)
     for problem in check.problems:
         print(problem)

@@ -56,7 +56,7 @@ class Job:
     def mean_of(self, begin, end):
         return (self.joules_until(end) - self.joules_until(begin)) / (end - begin)
 
-    def write_trace(self, path):
+    def write_trace(self, path, device=None):
         events = []
         for i, (name, start, length) in enumerate(self.kernels, 1):
             ts = round((EPOCH_S + start) * 1e6)
@@ -64,7 +64,10 @@ class Job:
                            "ts": ts, "dur": 1, "args": {"correlation": i}})
             events.append({"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": ts,
                            "dur": round(length * 1e6), "args": {"correlation": i, "device": 0, "stream": 7}})
-        path.write_text(json.dumps({"traceEvents": events}))
+        trace = {"traceEvents": events}
+        if device:
+            trace["deviceProperties"] = [{"id": 0, "name": device}]
+        path.write_text(json.dumps(trace))
 
 
 def utc(second):
