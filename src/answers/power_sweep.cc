@@ -137,7 +137,7 @@ Result<SettingRun> run_of(const PowerSetting& setting, const AttributeRequest& a
   ASSAY_TRY_ASSIGN(const EnergyReport report, energy_of_trace(request, loaded));
   if (!report.total_only.empty()) {
     return Error{ErrorCode::kInvalidArgument,
-                 report.total_only + ": too coarse for the power of iterations", "", -1};
+                 "the power of iterations cannot be told: " + report.total_only, "", -1};
   }
   SettingRun run;
   run.name = setting.name;

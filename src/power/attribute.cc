@@ -352,6 +352,9 @@ void add_per_token(uint64_t tokens, double joules, EnergyReport& report) {
   report.energy_per_token_high_j = std::max(joules, report.model_high_j) / n;
 }
 
+// Beyond what any response explains: then no interval of a power holds.
+bool smooths(const JointFit& fit) { return fit.follows && fit.carried.is_found(); }
+
 }  // namespace
 
 Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
@@ -366,6 +369,11 @@ Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
     return total_energy(series, span, options, std::move(why));
   }
   ASSAY_TRY_ASSIGN(Laid laid, lay_log(series, options, work, span));
+  if (smooths(laid.model.fit) && !options.sensor.hold) {
+    return total_energy(series, span, options,
+                        "a reading of this sensor keeps a part of the one before it, as firmware "
+                        "that smooths does, and no window behind ramps is like that");
+  }
   const std::vector<PowerReading> inside = readings_inside(series, laid, span, options.sensor.hold);
   if (inside.size() < 2) {
     return Error{ErrorCode::kInvalidArgument, "the log has no reading inside the trace's work", "",
@@ -395,6 +403,7 @@ Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
   report.stretches = stretch_powers(options.stretches, work, covered, laid, span);
   add_coverage_trust(covered, span, report.trust);
   add_sensor_trust(report, options.sensor, report.trust);
+  if (smooths(laid.model.fit)) add_smoothing_trust(report.trust);
   add_counter(laid.counter, report);
   add_model_trust(report, laid.pooled, report.trust);
   return report;

@@ -16,6 +16,8 @@ void add_coverage_trust(const Coverage& covered, CoveredSpan span, TrustNotes& t
 void add_uncovered_trust(int64_t outside_ns, TrustNotes& trust);
 void add_zone_trust(int64_t zone_ns, TrustNotes& trust);
 void add_sensor_trust(const EnergyReport& report, const SensorPrior& sensor, TrustNotes& trust);
+// Readings that follow those before them, under a response that was held.
+void add_smoothing_trust(TrustNotes& trust);
 // pooled: kernel names in the class of the rest.
 void add_model_trust(const EnergyReport& report, size_t pooled, TrustNotes& trust);
 

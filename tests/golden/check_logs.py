@@ -129,6 +129,14 @@ def check_turns(check):
     check.fitted("one GPU without an index", power_logs.smi_in_turn(check.job, 1))
 
 
+def check_smoothing(check):
+    """Sensors whose readings keep a part of those before them: behind a window without gaps that is nearly a ramp, behind one
+    with gaps the intervals of powers would not hold the truth."""
+    check.fitted("a window without gaps, smoothed", power_logs.smoothed_csv(check.job, 0.3))
+    check.fitted("a window with gaps", power_logs.smoothed_csv(check.job, 0, 0.025))
+    check.total_alone("a window with gaps, smoothed", power_logs.smoothed_csv(check.job, 0.1, 0.025), "keeps a part of the one before it")
+
+
 def check_usual_sensors(check):
     """The trace names its card: what sensors of such cards are like is taken, unless the readings show another."""
     text = power_logs.smi_in_turn(check.job, 1).replace("power.draw [W]", "power.draw.instant [W]")
@@ -227,6 +235,7 @@ def main():
         check_services(check)
         check_others(check)
         check_turns(check)
+        check_smoothing(check)
         check_usual_sensors(check)
         check_telemetry(check)
     for problem in check.problems:

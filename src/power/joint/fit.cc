@@ -707,6 +707,7 @@ void JointSearch::add_allowed(Region met, JointFit& fit) {
   fit.critical = met.noise.critical;
   fit.powers_w = first.powers;
   const std::vector<double> left = take_residuals(x, y, fit);
+  fit.carried = carried_over(y, fit.modelled_w);
   const auto n = static_cast<double>(y.size());
   const double reach = std::max(1.5 * std::cbrt(n), 2 * fit.response.window_s / period_s_);
   allowed->noisy_gram = noisy_gram(x, left, static_cast<size_t>(std::min(n / 3, reach)));

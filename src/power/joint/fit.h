@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "power/joint/activity.h"
+#include "power/joint/carried_over.h"
 #include "power/joint/update_grid.h"
 
 namespace assay {
@@ -88,6 +89,7 @@ struct JointFit {
   double squares = 0;
   size_t readings = 0;
   std::vector<double> modelled_w;  // per update
+  CarriedOver carried;
 
   // 95 % interval of a sum of powers, a >= 0 with the base first: the union of the profile
   // intervals over every response that the readings allow.

@@ -235,6 +235,39 @@ TEST(JointFit, AnEnergyCounterNarrowsTheSum) {
   EXPECT_GE(inside, kJobs - 1);
 }
 
+// Readings of a model that keep a part of the one before, and noise that repeats itself.
+struct ReadModel {
+  std::vector<double> read_w;
+  std::vector<double> model_w;
+};
+ReadModel read_model(double kept, double repeated) {
+  SplitMix64 random(7);
+  ReadModel made;
+  double shown = 100;
+  double noise = 0;
+  for (size_t i = 0; i < 400; ++i) {
+    const double model = random.uniform(100, 500);
+    noise = repeated * noise + random.normal();
+    shown = i == 0 ? model : kept * shown + (1 - kept) * model + noise;
+    made.model_w.push_back(model);
+    made.read_w.push_back(shown);
+  }
+  return made;
+}
+
+TEST(JointFit, ReadingsThatKeepAPartOfTheOneBeforeAreTold) {
+  for (const double kept : {0.05, 0.3, 0.7}) {
+    const ReadModel made = read_model(kept, 0);
+    const CarriedOver carried = carried_over(made.read_w, made.model_w);
+    EXPECT_NEAR(carried.share, kept, 4 * carried.error + 1e-9);
+    EXPECT_TRUE(carried.is_found()) << kept;
+  }
+  for (const double repeated : {0.0, 0.3, 0.9}) {
+    const ReadModel made = read_model(0, repeated);
+    EXPECT_FALSE(carried_over(made.read_w, made.model_w).is_found()) << repeated;
+  }
+}
+
 struct NamedSensor {
   const char* name;
   MadeSensor sensor;
@@ -274,10 +307,12 @@ TEST(JointFit, IntervalsHoldTheTruth) {
     const NamedSensor& made = made_sensors()[s];
     std::array<uint64_t, PowerJob::kKinds> inside = {};
     double squares = 0;
+    uint64_t smoothed = 0;  // found to keep a part of the reading before: refused
     for (uint64_t seed = 0; seed < jobs; ++seed) {
       const PowerJob job = make_power_job(70'000 + seed);
       const JointFit fit = fit_of(job, log_of(job, made.sensor, 80'000 + seed));
       EXPECT_TRUE(fit.follows);
+      smoothed += fit.carried.is_found() ? 1 : 0;
       for (size_t k = 0; k < PowerJob::kKinds; ++k) {
         const double busy = job.busy_s(k);
         const Span95& range = fit.powers_95[k + 1];
@@ -292,11 +327,13 @@ TEST(JointFit, IntervalsHoldTheTruth) {
     const uint64_t all = std::accumulate(inside.begin(), inside.end(), uint64_t{0});
     EXPECT_GE(static_cast<double>(all), made.least * static_cast<double>(4 * jobs)) << made.name;
     EXPECT_LT(std::sqrt(squares), made.most_rms) << made.name;
+    EXPECT_EQ(smoothed, made.sensor.kept > 0 ? jobs : 0) << made.name;
     if (asked == nullptr) continue;
-    std::printf("| %s | %zu, %zu, %zu, %zu = **%zu** of %zu | %.1f %% |\n", made.name,
+    std::printf("| %s | %zu, %zu, %zu, %zu = **%zu** of %zu | %.1f %% | %zu |\n", made.name,
                 static_cast<size_t>(inside[0]), static_cast<size_t>(inside[1]),
                 static_cast<size_t>(inside[2]), static_cast<size_t>(inside[3]),
-                static_cast<size_t>(all), static_cast<size_t>(4 * jobs), 100 * std::sqrt(squares));
+                static_cast<size_t>(all), static_cast<size_t>(4 * jobs), 100 * std::sqrt(squares),
+                static_cast<size_t>(smoothed));
   }
 }
 
