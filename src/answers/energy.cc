@@ -309,15 +309,14 @@ Result<LoggedEnergy> energy_by_log(const AttributeRequest& request, const Loaded
   options.sensor = sensor_prior(request, loaded.trace, energy.log, series);
   options.gain = gain_of(loaded.trace, options.device);
   const SensorPrior untold = options.sensor;
-  const bool told = untold.window_low_ns > 0 || untold.window_high_ns > 0 ||
-                    untold.ramp_low_ns >= 0 || untold.hold;
   const auto usual =
       usual_sensor(device_name(loaded.trace, options.device), reading_of_column(energy.log.column));
-  if (!told && usual) take_usual_sensor(*usual, options.sensor);
+  if (!untold.told() && usual) take_usual_sensor(*usual, options.sensor);
   const Phases phases = find_phases(loaded.trace, loaded.links, loaded.windows);
   ASSAY_TRY_ASSIGN(energy.report, attribute_energy(loaded.trace, loaded.links, loaded.windows,
                                                    phases, series, options));
-  if (!options.sensor.usual.empty() && is_unlike_usual(energy.report)) {
+  const bool unlike = is_unlike_usual(energy.report) || energy.report.smoothed;
+  if (!options.sensor.usual.empty() && unlike) {
     options.sensor = untold;
     ASSAY_TRY_ASSIGN(energy.report, attribute_energy(loaded.trace, loaded.links, loaded.windows,
                                                      phases, series, options));

@@ -177,11 +177,15 @@ EnergyReport::Mode mode_of(const JointFit::Mode& mode, const JointFit& fit) {
   return {mode.response.lag_s * 1e9, mode.worse / fit.critical};
 }
 
+// Beyond what any response explains: then no interval of a power holds.
+bool smooths(const JointFit& fit) { return fit.follows && fit.carried.is_found(); }
+
 void describe_fit(const Laid& laid, EnergyReport& report) {
   const JointFit& fit = laid.model.fit;
   report.zone_ns = laid.zone_ns;
   report.lag_searched = laid.lag_searched;
   report.follows = fit.follows;
+  report.smoothed = smooths(fit);
   report.explained = fit.explained;
   report.residual_w = fit.noise_w;
   report.readings = fit.readings;
@@ -352,9 +356,6 @@ void add_per_token(uint64_t tokens, double joules, EnergyReport& report) {
   report.energy_per_token_high_j = std::max(joules, report.model_high_j) / n;
 }
 
-// Beyond what any response explains: then no interval of a power holds.
-bool smooths(const JointFit& fit) { return fit.follows && fit.carried.is_found(); }
-
 }  // namespace
 
 Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
@@ -369,7 +370,7 @@ Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
     return total_energy(series, span, options, std::move(why));
   }
   ASSAY_TRY_ASSIGN(Laid laid, lay_log(series, options, work, span));
-  if (smooths(laid.model.fit) && !options.sensor.hold) {
+  if (smooths(laid.model.fit) && !options.sensor.told()) {
     return total_energy(series, span, options,
                         "a reading of this sensor keeps a part of the one before it, as firmware "
                         "that smooths does, and no window behind ramps is like that");
@@ -403,7 +404,7 @@ Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
   report.stretches = stretch_powers(options.stretches, work, covered, laid, span);
   add_coverage_trust(covered, span, report.trust);
   add_sensor_trust(report, options.sensor, report.trust);
-  if (smooths(laid.model.fit)) add_smoothing_trust(report.trust);
+  if (report.smoothed) add_smoothing_trust(report.trust);
   add_counter(laid.counter, report);
   add_model_trust(report, laid.pooled, report.trust);
   return report;

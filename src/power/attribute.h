@@ -47,6 +47,9 @@ struct SensorPrior {
   bool local_time = false;  // the log's times are of an unknown zone: quarter hours may be missing
   bool hold = false;        // nothing is fitted but powers: offset, delay and window as given
   std::string usual = {};   // where window and ramp are from, if from cards of the same model
+
+  // Whether the response is given, in part or whole.
+  bool told() const { return window_low_ns > 0 || window_high_ns > 0 || ramp_low_ns >= 0 || hold; }
 };
 
 // Watts that a sensor shows for one that is drawn. A log cannot tell it: it is known of a model of
@@ -154,6 +157,7 @@ struct EnergyReport {
   double base_high_w = 0;
   double mean_w = 0;
   bool follows = false;        // do the readings follow the trace at all
+  bool smoothed = false;       // they keep a part of those before them: JointFit::carried
   double explained = 0;        // share of the readings' variance
   double residual_w = 0;       // standard deviation of a reading around the model
   uint64_t readings = 0;       // updates of the sensor used

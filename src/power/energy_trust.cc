@@ -75,9 +75,9 @@ void add_sensor_trust(const EnergyReport& report, const SensorPrior& sensor, Tru
 
 void add_smoothing_trust(TrustNotes& trust) {
   trust.push_back({"readings_smoothed", 1, 0, "kernels_j, energy_j, energy_per_token_j",
-                   "readings follow those before them by more than the window that was held "
-                   "explains: the intervals of powers do not hold the truth; without --hold the "
-                   "sensor is asked"});
+                   "readings follow those before them by more than the window and ramp that "
+                   "were given explain: the intervals of powers do not hold the truth; without "
+                   "--hold, --window-ms and --ramp-ms the readings are asked"});
 }
 
 void add_model_trust(const EnergyReport& report, size_t pooled, TrustNotes& trust) {
