@@ -99,18 +99,14 @@ void LagEditor::begin(const StrongestEdits& edits) {
 // segment: the first one into the point, if there is one.
 void LagEditor::edit_point(uint32_t p, size_t segment, EditedLags& lags) {
   if (graph_.time_ns[p] <= from_ns_) return;
-  for (uint32_t e = graph_.first_edge[p]; e < graph_.first_edge[p + 1]; ++e) {
-    if (is_segment(graph_.kind[e])) edit_segment(p, e, segment++, lags);
-  }
-  edit_other_edges(p, lags);
-}
-
-void LagEditor::edit_other_edges(uint32_t p, EditedLags& lags) const {
-  if (graph_.time_ns[p] <= from_ns_) return;
   const uint32_t row = graph_.point(p).row;
   for (uint32_t e = graph_.first_edge[p]; e < graph_.first_edge[p + 1]; ++e) {
     const EdgeKind kind = graph_.kind[e];
-    if (!is_segment(kind)) lags.lag_ns[e] = edited(kind, row, graph_.lag_ns[e]);
+    if (is_segment(kind)) {
+      edit_segment(p, e, segment++, lags);
+    } else {
+      lags.lag_ns[e] = edited(kind, row, graph_.lag_ns[e]);
+    }
   }
 }
 
@@ -130,18 +126,6 @@ void LagEditor::lags(const StrongestEdits& edits, EditedLags& lags) {
     edit_point(p, segment, lags);
     const uint32_t end = graph_.first_edge[p + 1];
     while (segment < graph_.segment_edge.size() && graph_.segment_edge[segment] < end) ++segment;
-  }
-}
-
-void LagEditor::lags(const StrongestEdits& edits, const FlowGraph& same, const EditedLags& done,
-                     EditedLags& lags) {
-  begin(edits);
-  lags.lag_ns = graph_.lag_ns;
-  lags.part_ns = done.part_ns;
-  lags.by_pieces = done.by_pieces;
-  for (uint32_t p = 0; p < graph_.points(); ++p) edit_other_edges(p, lags);
-  for (size_t s = 0; s < graph_.segment_edge.size(); ++s) {
-    lags.lag_ns[graph_.segment_edge[s]] = done.lag_ns[same.segment_edge[s]];
   }
 }
 

@@ -52,9 +52,6 @@ class LagEditor {
   EditedLags lags(const StrongestEdits& edits);
   // The same, into the room of those before.
   void lags(const StrongestEdits& edits, EditedLags& lags);
-  // The same, where what becomes of segments is known: `done` of a graph with the same ones.
-  void lags(const StrongestEdits& edits, const FlowGraph& same, const EditedLags& done,
-            EditedLags& lags);
   // Points into which edits change an edge: `of` is lags() of them.
   std::vector<uint32_t> touched(const EditedLags& of) const;
   // lags() of edits and one more, which touches no other points; before: lags() without it. The
@@ -65,7 +62,6 @@ class LagEditor {
  private:
   void begin(const StrongestEdits& edits);
   void edit_point(uint32_t p, size_t segment, EditedLags& lags);
-  void edit_other_edges(uint32_t p, EditedLags& lags) const;
   int64_t edited(EdgeKind kind, uint32_t row, int64_t lag_ns) const;
   int64_t edited_return(uint32_t c, int64_t lag_ns) const;
   int64_t edited_call(uint32_t c, int64_t lag_ns) const;

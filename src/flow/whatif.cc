@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <memory>
 #include <utility>
 
 #include "base/numbers.h"
@@ -92,27 +91,48 @@ class Explorer {
   const std::vector<int64_t>& recorded_steps() const { return recorded_; }
   int64_t run_ns() const { return end_ns_ - from_ns_; }
 
-  // From now on gains tell what they lie between with other usual times.
-  void reach() {
-    for (const auto end : {&FlowFloor::low_ns, &FlowFloor::high_ns}) {
-      moved_.push_back(std::make_unique<Moved>(
-          run_, make_flow_graph(run_, floors_at(run_.floors, end)), graph_, from_ns_));
-    }
-  }
-
-  // least_ns: of gains below it nothing is told of what they lie between with other usual times.
-  Gain gain(const EditedLags& lags, const StrongestEdits& edits, int64_t least_ns = INT64_MIN) {
+  Gain gain(const EditedLags& lags) {
     const std::vector<int64_t>& times = replayed(lags, Residuals::kKeep);
     Gain gain;
     gain.run_ns = end_ns_ - work_end_ns(run_, graph_, times);
     gain.run_low_ns = gain.run_ns;
     gain.run_high_ns = gain.run_ns;
     if (steps_.count() >= 2) add_steps(lags, times, gain);
-    if (gain.run_ns < least_ns) return gain;
-    for (const std::unique_ptr<Moved>& moved : moved_) widen(*moved, edits, lags, gain);
     return gain;
   }
-  Gain gain(const StrongestEdits& edits) { return gain(editor_.lags(edits), edits); }
+  Gain gain(const StrongestEdits& edits) {
+    editor_.lags(edits, lags_);
+    return gain(lags_);
+  }
+
+  // The run with other usual times: points are the same, and what binds them is not.
+  struct Moved {
+    Moved(const FlowRun& run, FlowGraph moved, int64_t from_ns)
+        : graph(std::move(moved)), editor(run, graph, from_ns) {}
+    Moved(const Moved&) = delete;  // the editor looks at the graph
+    Moved& operator=(const Moved&) = delete;
+
+    FlowGraph graph;
+    LagEditor editor;
+  };
+  Moved moved(int64_t FlowFloor::* end) const {
+    return Moved(run_, make_flow_graph(run_, floors_at(run_.floors, end)), from_ns_);
+  }
+
+  // The interval of a gain reaches what the same edits give with other usual times.
+  void widen(Moved& moved, const StrongestEdits& edits, Gain& gain) {
+    moved.editor.lags(edits, lags_);
+    replay(moved.graph, {.lags_ns = &lags_.lag_ns, .skips_ended = true}, times_);
+    const int64_t run_ns = end_ns_ - work_end_ns(run_, graph_, times_);
+    gain.run_low_ns = std::min(gain.run_low_ns, run_ns);
+    gain.run_high_ns = std::max(gain.run_high_ns, run_ns);
+    if (steps_.count() < 2) return;
+    std::vector<int64_t> kept = saved(steps_.durations(times_));
+    const MedianInterval interval = median_interval(kept);
+    gain.low_ns = std::min(gain.low_ns, interval.low_ns);
+    if (gain.run_low_ns >= 0) gain.low_ns = std::max<int64_t>(0, gain.low_ns);
+    gain.high_ns = std::max(gain.high_ns, interval.high_ns);
+  }
 
   // What the order of levers is found by.
   void lags(const StrongestEdits& edits, EditedLags& lags) { editor_.lags(edits, lags); }
@@ -127,7 +147,7 @@ class Explorer {
 
   void add_joint(const StrongestEdits& edits, WhatIf& found) {
     const EditedLags lags = editor_.lags(edits);
-    found.joint = gain(lags, edits, found.order.empty() ? INT64_MAX : INT64_MIN);
+    found.joint = gain(lags);
     found.before = replay_bar(run_, graph_, {graph_.time_ns, graph_.lag_ns, graph_.part_ns});
     const std::vector<int64_t>& times = replayed(lags, Residuals::kKeep);
     const Replayed after{times, lags.lag_ns, lags.part_ns};
@@ -136,22 +156,6 @@ class Explorer {
   }
 
  private:
-  // The run with other usual times.
-  struct Moved {
-    Moved(const FlowRun& run, FlowGraph moved, const FlowGraph& recorded, int64_t from_ns)
-        : graph(std::move(moved)),
-          editor(run, graph, from_ns),
-          same_segments(graph.first_part == recorded.first_part &&
-                        graph.part_cause == recorded.part_cause &&
-                        graph.part_ns == recorded.part_ns) {}
-    Moved(const Moved&) = delete;  // the editor looks at the graph
-    Moved& operator=(const Moved&) = delete;
-
-    FlowGraph graph;
-    LagEditor editor;
-    bool same_segments;  // in the same order: what edits make of them is known
-  };
-
   // Usual times that the run does not tell, all at one end of where they may lie.
   static FlowFloors floors_at(const FlowFloors& floors, int64_t FlowFloor::* end) {
     FlowFloors moved = floors;
@@ -180,26 +184,6 @@ class Explorer {
     if (gain.run_ns >= 0) gain.low_ns = std::max<int64_t>(0, gain.low_ns);
   }
 
-  // The interval of a gain reaches what the same edits give with other usual times. recorded: lags
-  // of the run as it was.
-  void widen(Moved& moved, const StrongestEdits& edits, const EditedLags& recorded, Gain& gain) {
-    if (moved.same_segments) {
-      moved.editor.lags(edits, graph_, recorded, moved_lags_);
-    } else {
-      moved.editor.lags(edits, moved_lags_);
-    }
-    replay(moved.graph, {.lags_ns = &moved_lags_.lag_ns, .skips_ended = true}, times_);
-    const int64_t run_ns = end_ns_ - work_end_ns(run_, moved.graph, times_);
-    gain.run_low_ns = std::min(gain.run_low_ns, run_ns);
-    gain.run_high_ns = std::max(gain.run_high_ns, run_ns);
-    if (steps_.count() < 2) return;
-    std::vector<int64_t> kept = saved(steps_.durations(times_));
-    const MedianInterval interval = median_interval(kept);
-    gain.low_ns = std::min(gain.low_ns, interval.low_ns);
-    if (gain.run_low_ns >= 0) gain.low_ns = std::max<int64_t>(0, gain.low_ns);
-    gain.high_ns = std::max(gain.high_ns, interval.high_ns);
-  }
-
   // Times of all points, until the next replay.
   const std::vector<int64_t>& replayed(const EditedLags& lags, Residuals residuals) {
     replay(graph_, {.residuals = residuals, .lags_ns = &lags.lag_ns, .pinned_ns = pinned_ns_},
@@ -221,9 +205,8 @@ class Explorer {
   const int64_t from_ns_;
   const int64_t pinned_ns_;
   LagEditor editor_;
-  std::vector<std::unique_ptr<Moved>> moved_;
   std::vector<int64_t> times_;  // of the last replay
-  EditedLags moved_lags_;
+  EditedLags lags_;             // of the last edits that nobody keeps
 };
 
 StrongestEdits only(const Edit& edit) {
@@ -318,6 +301,23 @@ StrongestEdits edits_of(const WhatIf& found, const std::vector<size_t>& levers) 
   return edits;
 }
 
+// A gain that is to be told what it lies between.
+struct Open {
+  std::vector<const Edit*> edits;
+  Gain* gain;
+};
+
+void widen(Explorer& explorer, const std::vector<Open>& open) {
+  for (const auto end : {&FlowFloor::low_ns, &FlowFloor::high_ns}) {
+    Explorer::Moved moved = explorer.moved(end);
+    for (const Open& one : open) {
+      StrongestEdits edits;
+      for (const Edit* edit : one.edits) add_edit(*edit, edits);
+      explorer.widen(moved, edits, *one.gain);
+    }
+  }
+}
+
 std::vector<TogetherGain> all_sets(Explorer& explorer, const WhatIf& found,
                                    const std::vector<size_t>& levers) {
   std::vector<TogetherGain> sets;
@@ -361,20 +361,49 @@ std::vector<double> factors_of(const EditRequest& request) {
   return factors;
 }
 
-std::vector<GainAt> points_of(Explorer& explorer, const EditMaker& maker, const TriedLever& lever) {
+bool is_own(const GainAt& point, const TriedLever& lever) {
+  return point.request.factor == lever.edit.request.factor;
+}
+
+// edits: one for each point, none where it is the lever's own.
+std::vector<GainAt> points_of(Explorer& explorer, const EditMaker& maker, const TriedLever& lever,
+                              std::vector<Edit>& edits) {
   std::vector<GainAt> points;
   for (const double factor : factors_of(lever.edit.request)) {
-    EditRequest request = lever.edit.request;
-    if (factor == request.factor) {
-      points.push_back({request, lever.edit.predicted, lever.alone});
-      continue;
-    }
-    request.factor = factor;
-    const Edit edit = maker.make(request);
-    if (edit.refusal != EditRefusal::kNone) return {};
-    points.push_back({request, edit.predicted, explorer.gain(only(edit))});
+    points.push_back({lever.edit.request, lever.edit.predicted, lever.alone});
+    points.back().request.factor = factor;
+    edits.emplace_back();
+    if (is_own(points.back(), lever)) continue;
+    edits.back() = maker.make(points.back().request);
+    if (edits.back().refusal != EditRefusal::kNone) return {};
+    points.back().predicted = edits.back().predicted;
+    points.back().gain = explorer.gain(only(edits.back()));
   }
   return points;
+}
+
+// Every gain that was found and is to be told what it lies between. least_ns: of levers that give
+// less alone nothing more is found out. point_edits: per lever, as points_of() made them.
+std::vector<Open> open_gains(const std::vector<std::vector<Edit>>& point_edits, int64_t least_ns,
+                             WhatIf& found) {
+  std::vector<Open> open;
+  const auto edits_of = [&found](const std::vector<size_t>& levers) {
+    std::vector<const Edit*> edits;
+    for (const size_t i : levers) edits.push_back(&found.levers[i].edit);
+    return edits;
+  };
+  for (size_t i = 0; i < found.levers.size(); ++i) {
+    TriedLever& lever = found.levers[i];
+    if (lever.edit.refusal != EditRefusal::kNone || lever.alone.run_ns < least_ns) continue;
+    open.push_back({{&lever.edit}, &lever.alone});
+    for (size_t k = 0; k < lever.points.size(); ++k) {
+      if (is_own(lever.points[k], lever)) continue;
+      open.push_back({{&point_edits[i][k]}, &lever.points[k].gain});
+    }
+  }
+  for (TogetherGain& set : found.together) open.push_back({edits_of(set.levers), &set.gain});
+  if (!found.order.empty()) open.push_back({edits_of(found.order), &found.joint});
+  return open;
 }
 
 }  // namespace
@@ -483,7 +512,6 @@ WhatIf explore_edits(const FlowModel& model, const Windows& iterations, const Fl
       static_cast<int64_t>(std::ceil(options.least_share * static_cast<double>(found.window_ns)));
   const int64_t least_ns = std::max<int64_t>(share_ns, 1);
   found.reach = options.reach && found.refusal == EditRefusal::kNone;
-  if (found.reach) explorer.reach();
   std::vector<std::vector<uint32_t>> touched;
   EditedLags lags;
   for (const EditRequest& request : requests) {
@@ -494,22 +522,30 @@ WhatIf explore_edits(const FlowModel& model, const Windows& iterations, const Fl
     if (found.refusal != EditRefusal::kNone && !cold_start) lever.edit.refusal = found.refusal;
     touched.emplace_back();
     if (lever.edit.refusal == EditRefusal::kNone) {
-      const StrongestEdits edits = only(lever.edit);
-      explorer.lags(edits, lags);
-      lever.alone = explorer.gain(lags, edits, options.joint ? INT64_MIN : least_ns);
+      explorer.lags(only(lever.edit), lags);
+      lever.alone = explorer.gain(lags);
       if (options.joint) touched.back() = explorer.touched(lags);
     }
     found.levers.push_back(std::move(lever));
   }
   if (found.refusal != EditRefusal::kNone) return found;
-  for (TriedLever& lever : found.levers) {
+  std::vector<std::vector<Edit>> point_edits(found.levers.size());
+  for (size_t i = 0; i < found.levers.size(); ++i) {
+    TriedLever& lever = found.levers[i];
     const bool told = lever.edit.refusal == EditRefusal::kNone && lever.alone.run_ns >= least_ns;
-    if (options.points && told) lever.points = points_of(explorer, maker, lever);
+    if (options.points && told) lever.points = points_of(explorer, maker, lever, point_edits[i]);
   }
   found.together = all_sets(explorer, found, best_alone(found, least_ns, options.together));
   if (options.joint) {
     const StrongestEdits taken = OrderFinder(explorer, touched, found).find(asked ? 0 : least_ns);
     explorer.add_joint(taken, found);
+  }
+  if (!found.reach) return found;
+  widen(explorer, open_gains(point_edits, options.joint ? INT64_MIN : least_ns, found));
+  for (TriedLever& lever : found.levers) {
+    for (GainAt& point : lever.points) {
+      if (is_own(point, lever)) point.gain = lever.alone;
+    }
   }
   return found;
 }

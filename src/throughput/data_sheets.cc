@@ -32,14 +32,17 @@ bool dominates(const BenchRow& row, const HardwareFacts& more, const HardwareFac
   return a != b && std::equal(a.begin(), a.end(), b.begin(), std::greater_equal<>());
 }
 
+double sheet_distance(const HardwareFacts& a, const HardwareFacts& b) {
+  return std::hypot(std::log(a.bandwidth_tb_s / b.bandwidth_tb_s), std::log(a.tflops / b.tflops));
+}
+
 const HardwareFacts* nearest_sibling(const HardwareFacts& hardware,
                                      const std::vector<const HardwareFacts*>& measured) {
   const HardwareFacts* nearest = nullptr;
   double least = std::numeric_limits<double>::infinity();
   for (const HardwareFacts* other : measured) {
     if (!are_siblings(hardware, *other)) continue;
-    const double far = std::hypot(std::log(other->bandwidth_tb_s / hardware.bandwidth_tb_s),
-                                  std::log(other->tflops / hardware.tflops));
+    const double far = sheet_distance(hardware, *other);
     if (far >= least) continue;
     least = far;
     nearest = other;

@@ -16,6 +16,8 @@ std::string vendor_of(const HardwareFacts& hardware);
 // Of one vendor, and of 16-bit peak, the peak in the row's precision, bandwidth, memory and link to
 // peers none of `more` is below `less`, and one is above.
 bool dominates(const BenchRow& row, const HardwareFacts& more, const HardwareFacts& less);
+// How far two data sheets are apart in log bandwidth and log 16-bit peak.
+double sheet_distance(const HardwareFacts& a, const HardwareFacts& b);
 // Of `measured` that of the same vendor which is least far in log bandwidth and log 16-bit peak,
 // the first of equals; nullptr: none is of the vendor.
 const HardwareFacts* nearest_sibling(const HardwareFacts& hardware,

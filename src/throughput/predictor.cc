@@ -12,6 +12,7 @@
 #include "base/decimal.h"
 #include "base/stats.h"
 #include "throughput/config_digest.h"
+#include "throughput/data_sheets.h"
 #include "throughput/dataset.h"
 #include "throughput/latency_fit.h"
 #include "throughput/placement.h"
@@ -41,14 +42,22 @@ constexpr std::array<const char*, 6> kRelations = {
 // lengths counting alike (0.05); without physics its 693 others needed less.
 constexpr double kBatchPerDoubling = 0.22;
 constexpr double kRatioPerDoubling = 0.05;
-// More than two points lie apart in batch, devices and lengths.
+// More than two points lie apart in batch, devices, lengths and hardware.
 constexpr double kStep = 1e4;
+constexpr double kOtherVendor = 100;  // more than two data sheets lie apart
 
 // Neighbours among the rows that are of one configuration.
 struct Run {
   size_t begin = 0;
   size_t end = 0;
 };
+
+// How unlike a row's hardware is.
+double hardware_distance(const HardwareFacts* a, const HardwareFacts* b) {
+  if (a == b) return 0;
+  if (a == nullptr || b == nullptr) return 2 * kOtherVendor;
+  return sheet_distance(*a, *b) + (vendor_of(*a) == vendor_of(*b) ? 0 : kOtherVendor);
+}
 
 size_t relation_of(const std::array<uint32_t, kKernelGroups>& a,
                    const std::array<uint32_t, kKernelGroups>& b) {
@@ -102,7 +111,8 @@ struct Predictor::State {
   void blend_in(const std::vector<BenchRow>& points, FactLookup& lookup,
                 std::vector<Explained>& out) const;
   std::vector<Evidence> nearest(const BenchRow& point,
-                                const std::array<uint32_t, kKernelGroups>& id) const;
+                                const std::array<uint32_t, kKernelGroups>& id,
+                                FactLookup& lookup) const;
   std::vector<const Trained*> processes() const;  // that there are
   const Trained* plain_process() const;
   const Trained* process_for(const BenchRow& point, FactLookup& lookup) const;
@@ -312,8 +322,10 @@ void Predictor::State::blend_in(const std::vector<BenchRow>& points, FactLookup&
   }
 }
 
-std::vector<Evidence> Predictor::State::nearest(
-    const BenchRow& point, const std::array<uint32_t, kKernelGroups>& id) const {
+std::vector<Evidence> Predictor::State::nearest(const BenchRow& point,
+                                                const std::array<uint32_t, kKernelGroups>& id,
+                                                FactLookup& lookup) const {
+  const HardwareFacts* hardware = lookup.hardware(point.hardware);
   std::array<std::vector<const Run*>, kRelations.size()> alike;
   for (const Run& run : runs) alike[relation_of(id, ids[run.begin])].push_back(&run);
   std::vector<std::pair<double, size_t>> order;
@@ -322,8 +334,10 @@ std::vector<Evidence> Predictor::State::nearest(
     // A step less alike counts more than any distance.
     if (order.size() >= options.nearest) break;
     for (const Run* run : alike[relation]) {
+      const double from = kStep * static_cast<double>(relation) +
+                          hardware_distance(hardware, lookup.hardware(rows[run->begin].hardware));
       for (size_t i = run->begin; i < run->end; ++i) {
-        double distance = kStep * static_cast<double>(relation);
+        double distance = from;
         for (size_t k = 0; k < at.size(); ++k) distance += std::abs(at[k] - log_sizes[i][k]);
         order.emplace_back(distance, i);
       }
@@ -521,9 +535,10 @@ std::vector<Explained> Predictor::explain(const std::vector<BenchRow>& points) c
   std::vector<Explained> out = judged(points);
   GroupNames names = state_->names;
   const LeastLatency least_latency = least_latency_by_facts(state_->facts, state_->options.untold);
+  FactLookup lookup(state_->facts);
   for (size_t i = 0; i < points.size(); ++i) {
     Explained& told = out[i];
-    told.nearest = state_->nearest(points[i], names.of(points[i]));
+    told.nearest = state_->nearest(points[i], names.of(points[i]), lookup);
     auto reason = impossible_reason(least_latency, points[i], told.prediction.tokens_per_s);
     if (!reason) continue;
     told.reasons.push_back(*std::move(reason));
