@@ -174,6 +174,25 @@ TEST(Intervals, OfATableWithFactsAboutOneRow) {
   EXPECT_FALSE(asked(*predictor, rows.back()).measured);
 }
 
+TEST(Reach, RowsNearAGpuWithoutRowsAreOfGpusLikeIt) {
+  std::vector<BenchRow> rows;
+  for (const char* gpu : {"AMD MI250 GPU", "Nvidia A100 GPU", "Nvidia H100 GPU", "nobody's GPU"}) {
+    for (BenchRow row : steady()) {
+      row.hardware = gpu;
+      rows.push_back(row);
+    }
+  }
+  const auto predictor = fitted(rows);
+  BenchRow point = row_of(256, 256, 4, 0);
+  for (const auto& [gpu, near] : {std::pair{"Nvidia H200 GPU", "Nvidia H100 GPU"},
+                                  std::pair{"AMD MI300X GPU", "AMD MI250 GPU"}}) {
+    point.hardware = gpu;
+    const Explained told = asked(*predictor, point);
+    ASSERT_FALSE(told.nearest.empty());
+    EXPECT_EQ(predictor->rows()[told.nearest.front().row].hardware, near);
+  }
+}
+
 TEST(Reach, WithoutARowThatCouldBeTheModelIsNotCompared) {
   std::vector<BenchRow> rows = steady();
   rows.push_back(rows.back());
