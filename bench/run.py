@@ -272,20 +272,20 @@ class Bench:
                 f"**{graph / reading:.2f}**", f"{graph / events * 1e6:.2f}", f"{whatif - why:.2f}"]
 
     def levers(self, path, repeats):
-        """Processor time of what-if beyond `why`: one edit, all levers, and thirty edits with their order."""
+        """Processor time of what-if beyond reading: one edit, all levers, and thirty edits with their order."""
         thirty = [f"{edit}{digit}" for edit in ("faster_cpu=1.", "op:aten::*=0.", "kernel:*=0.") for digit in range(1, 10)]
         thirty += ["sync", "copies", "comm"]
-        asked = {"why": [], "one": ["--edit", "sync"], "all": [], "thirty": [word for edit in thirty for word in ("--edit", edit)]}
+        asked = {"info": [], "one": ["--edit", "sync"], "all": [], "thirty": [word for edit in thirty for word in ("--edit", edit)]}
         seconds, levers = {}, 0
         for what, words in asked.items():
-            command = [*self.one_core, self.assay, "why" if what == "why" else "whatif", path, *words, "--threads", "1",
+            command = [*self.one_core, self.assay, "info" if what == "info" else "whatif", path, *words, "--threads", "1",
                        "--format", "json", "-o", DATA / "whatif.json"]
             seconds[what] = statistics.median(cpu_seconds(command) for _ in range(1 if what == "thirty" else repeats))
             if what == "all":
                 levers = len(json.loads((DATA / "whatif.json").read_text())["whatif"]["levers"])
         rows = summary_of(self.assay, path)
         return [path.name, f"{rows['rows']['events']:,}", f"{rows['tables']['activities']:,}",
-                *(f"{seconds[what] - seconds['why']:.2f}" for what in ("one", "all", "thirty")), str(levers)]
+                *(f"{seconds[what] - seconds['info']:.2f}" for what in ("one", "all", "thirty")), str(levers)]
 
     def throughput(self, repeats):
         """Rows of (what, median processor seconds); predictions read a model file of the whole table."""
@@ -362,7 +362,7 @@ def main():
 
     if TOLD.exists():
         told = inflate(TOLD, DATA / "told.json")
-        table("Replays that are told, one core: processor seconds beyond `why`",
+        table("Replays that are told, one core: processor seconds beyond reading",
               ["trace", "events", "activities", "one edit", "all levers", "30 edits in their order", "levers"],
               [bench.levers(make_trace(bench.maker, told, f"told_{n}MB.json", n * MB), 3) for n in sizes[1:]])
 
