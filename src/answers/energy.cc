@@ -22,6 +22,7 @@
 #include "records/facts.h"
 #include "report/flow/spoken.h"
 #include "report/power/section.h"
+#include "trace/device_names.h"
 #include "trace/phases.h"
 
 namespace assay {
@@ -156,15 +157,12 @@ SensorPrior sensor_prior(const AttributeRequest& request, const Trace& trace, co
 // 3 %, what cards of one model differ by.
 SensorGain gain_of(const Trace& trace, int64_t device) {
   constexpr double kCardsDiffer = 0.03;
-  for (const DeviceProperties& one : trace.devices) {
-    if (device >= 0 && one.id != device) continue;
-    const std::map<std::string, Fact> facts = FactBook::built_in().values("hardware", one.name);
-    const auto gain = facts.find("sensor_gain");
-    if (gain == facts.end()) return {};
-    const double value = gain->second.value;
-    return {value, value * (1 - kCardsDiffer), value * (1 + kCardsDiffer), gain->second.source};
-  }
-  return {};
+  const std::map<std::string, Fact> facts =
+      FactBook::built_in().values("hardware", device_name(trace, device));
+  const auto gain = facts.find("sensor_gain");
+  if (gain == facts.end()) return {};
+  const double value = gain->second.value;
+  return {value, value * (1 - kCardsDiffer), value * (1 + kCardsDiffer), gain->second.source};
 }
 
 // Which collective an activity is, of those that are one.
@@ -230,14 +228,6 @@ Result<std::vector<WorkGrouping>> level_groupings(const LoadedTrace& loaded) {
   WorkGrouping collectives = collective_grouping(loaded);
   if (!collectives.names.empty()) all.push_back(std::move(collectives));
   return all;
-}
-
-// The first device whose kernels are asked for, by name; "" where the trace names none.
-std::string device_name(const Trace& trace, int64_t device) {
-  for (const DeviceProperties& one : trace.devices) {
-    if (device < 0 || one.id == device) return one.name;
-  }
-  return {};
 }
 
 // Which of a card's readings a column of a log is; "" where its name does not say.

@@ -12,6 +12,7 @@
 #include "report/document/import_notes.h"
 #include "report/power/settings.h"
 #include "report/run/section.h"
+#include "trace/device_names.h"
 #include "trace/trust.h"
 
 namespace assay {
@@ -67,13 +68,6 @@ std::vector<Interval> iterations_of(const Windows& windows) {
     all.push_back({one.start_ns, last ? one.end_ns : windows.windows[i + 1].start_ns});
   }
   return all;
-}
-
-std::string gpu_of(const Trace& trace, int64_t device) {
-  for (const DeviceProperties& one : trace.devices) {
-    if (device < 0 || one.id == device) return one.name;
-  }
-  return {};
 }
 
 // The mean power of readings that do not follow the trace: of a load that never changes they need
@@ -141,7 +135,7 @@ Result<SettingRun> run_of(const PowerSetting& setting, const AttributeRequest& a
   }
   SettingRun run;
   run.name = setting.name;
-  run.gpu = gpu_of(loaded.trace, request.options.device);
+  run.gpu = device_name(loaded.trace, request.options.device);
   run.launches = launches_of(loaded, request.options.device);
   take_powers(report, iterations, run);
   NoteList notes;

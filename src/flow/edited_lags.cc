@@ -80,6 +80,12 @@ void add_edit(const Edit& edit, StrongestEdits& sum) {
   add_joined(edit, sum.joined_ns);
 }
 
+StrongestEdits sum_of(std::span<const Edit* const> edits) {
+  StrongestEdits sum;
+  for (const Edit* edit : edits) add_edit(*edit, sum);
+  return sum;
+}
+
 LagEditor::LagEditor(const FlowRun& run, const FlowGraph& graph, int64_t from_ns)
     : run_(run),
       graph_(graph),
@@ -267,9 +273,7 @@ bool LagEditor::stands_still(const HostPiece& piece, int64_t ns) {
 
 EditedLags edited_lags(const FlowRun& run, const FlowGraph& graph,
                        std::span<const Edit* const> edits, int64_t from_ns) {
-  StrongestEdits sum;
-  for (const Edit* edit : edits) add_edit(*edit, sum);
-  return LagEditor(run, graph, from_ns).lags(sum);
+  return LagEditor(run, graph, from_ns).lags(sum_of(edits));
 }
 
 }  // namespace assay

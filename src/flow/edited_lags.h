@@ -36,6 +36,7 @@ struct StrongestEdits {
   std::vector<int64_t> joined_ns;  // per work: the most that lies between it and its stream's last
 };
 void add_edit(const Edit& edit, StrongestEdits& sum);
+StrongestEdits sum_of(std::span<const Edit* const> edits);
 
 struct EditedLags {
   std::vector<int64_t> lag_ns;   // per edge

@@ -210,9 +210,8 @@ class Explorer {
 };
 
 StrongestEdits only(const Edit& edit) {
-  StrongestEdits sum;
-  add_edit(edit, sum);
-  return sum;
+  const Edit* const one = &edit;
+  return sum_of({&one, 1});
 }
 
 // Takes levers, each the one that gives most on top of those before it, of equal ones the first.
@@ -295,9 +294,9 @@ std::vector<size_t> best_alone(const WhatIf& found, int64_t least_ns, size_t mos
   return best;
 }
 
-StrongestEdits edits_of(const WhatIf& found, const std::vector<size_t>& levers) {
-  StrongestEdits edits;
-  for (const size_t i : levers) add_edit(found.levers[i].edit, edits);
+std::vector<const Edit*> edits_of(const WhatIf& found, const std::vector<size_t>& levers) {
+  std::vector<const Edit*> edits;
+  for (const size_t i : levers) edits.push_back(&found.levers[i].edit);
   return edits;
 }
 
@@ -310,11 +309,7 @@ struct Open {
 void widen(Explorer& explorer, const std::vector<Open>& open) {
   for (const auto end : {&FlowFloor::low_ns, &FlowFloor::high_ns}) {
     Explorer::Moved moved = explorer.moved(end);
-    for (const Open& one : open) {
-      StrongestEdits edits;
-      for (const Edit* edit : one.edits) add_edit(*edit, edits);
-      explorer.widen(moved, edits, *one.gain);
-    }
+    for (const Open& one : open) explorer.widen(moved, sum_of(one.edits), *one.gain);
   }
 }
 
@@ -327,7 +322,7 @@ std::vector<TogetherGain> all_sets(Explorer& explorer, const WhatIf& found,
       if ((mask >> i & 1) != 0) set.levers.push_back(levers[i]);
     }
     if (set.levers.size() < 2) continue;
-    set.gain = explorer.gain(edits_of(found, set.levers));
+    set.gain = explorer.gain(sum_of(edits_of(found, set.levers)));
     sets.push_back(std::move(set));
   }
   return sets;
@@ -387,11 +382,6 @@ std::vector<GainAt> points_of(Explorer& explorer, const EditMaker& maker, const 
 std::vector<Open> open_gains(const std::vector<std::vector<Edit>>& point_edits, int64_t least_ns,
                              WhatIf& found) {
   std::vector<Open> open;
-  const auto edits_of = [&found](const std::vector<size_t>& levers) {
-    std::vector<const Edit*> edits;
-    for (const size_t i : levers) edits.push_back(&found.levers[i].edit);
-    return edits;
-  };
   for (size_t i = 0; i < found.levers.size(); ++i) {
     TriedLever& lever = found.levers[i];
     if (lever.edit.refusal != EditRefusal::kNone || lever.alone.run_ns < least_ns) continue;
@@ -401,8 +391,8 @@ std::vector<Open> open_gains(const std::vector<std::vector<Edit>>& point_edits, 
       open.push_back({{&point_edits[i][k]}, &lever.points[k].gain});
     }
   }
-  for (TogetherGain& set : found.together) open.push_back({edits_of(set.levers), &set.gain});
-  if (!found.order.empty()) open.push_back({edits_of(found.order), &found.joint});
+  for (TogetherGain& set : found.together) open.push_back({edits_of(found, set.levers), &set.gain});
+  if (!found.order.empty()) open.push_back({edits_of(found, found.order), &found.joint});
   return open;
 }
 

@@ -50,14 +50,12 @@ std::optional<FactProblem> of_size(const Values& values) {
   const bool has_active = !std::isnan(value_of(values, "active_b"));
   const char* working = has_active ? "active_b" : "parameters_b";
   const double experts = value_of(values, "experts") > 1 ? value_of(values, "experts") : 1;
-  const double most = has_active || experts == 1
-                          ? kMostTimesLayers
-                          : std::max(kMostTimesLayers, kMostTimesExperts * experts);
+  const double most_of_all = std::max(kMostTimesLayers, kMostTimesExperts * experts);
+  const double most = has_active || experts == 1 ? kMostTimesLayers : most_of_all;
   const double ratio = value_of(values, working) / expected;
   if (ratio > most || ratio < 1 / kMostTimesLayers)
     return FactProblem{working, too_far(values, working, expected)};
-  if (value_of(values, "parameters_b") / expected >
-      std::max(kMostTimesLayers, kMostTimesExperts * experts))
+  if (value_of(values, "parameters_b") / expected > most_of_all)
     return FactProblem{"parameters_b", too_far(values, "parameters_b", expected * experts)};
   return std::nullopt;
 }

@@ -36,4 +36,11 @@ std::string gpu_of_trace(const Trace& trace) {
   return best.empty() ? only_device_name(trace) : best;
 }
 
+std::string device_name(const Trace& trace, int64_t device) {
+  for (const DeviceProperties& one : trace.devices) {
+    if (device < 0 || one.id == device) return one.name;
+  }
+  return {};
+}
+
 }  // namespace assay

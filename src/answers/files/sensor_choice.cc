@@ -18,11 +18,10 @@ std::string words(const SensorIdentity& of) {
 }
 
 // Where neither recording nor calibration says a window.
-Status use_usual_sensor(PowerRecording& recording) {
-  if (recording.sensor.window_ns > 0 || recording.sensor.mode == SensorMode::kInstant) return Ok{};
+void use_usual_sensor(PowerRecording& recording) {
+  if (recording.sensor.window_ns > 0 || recording.sensor.mode == SensorMode::kInstant) return;
   const auto usual = usual_sensor(recording.device, recording.sensor.reading);
   if (usual) recording.sensor = *usual;
-  return Ok{};
 }
 
 }  // namespace
@@ -53,11 +52,16 @@ Status use_kept_calibration(const std::string& file, PowerRecording& recording) 
     if (!file.empty()) recording.sensor.source += "; when it was recorded, so not " + file;
     return Ok{};
   }
-  if (file.empty() && recording.uuid.empty()) return use_usual_sensor(recording);
-  ASSAY_TRY_ASSIGN(auto sensor, kept_calibration(file, {recording.uuid, recording.driver,
-                                                        recording.sensor.reading}));
-  if (!sensor) return use_usual_sensor(recording);
-  recording.sensor = *std::move(sensor);
+  std::optional<SensorModel> kept;
+  if (!file.empty() || !recording.uuid.empty()) {
+    ASSAY_TRY_ASSIGN(
+        kept, kept_calibration(file, {recording.uuid, recording.driver, recording.sensor.reading}));
+  }
+  if (kept) {
+    recording.sensor = *std::move(kept);
+  } else {
+    use_usual_sensor(recording);
+  }
   return Ok{};
 }
 

@@ -46,25 +46,21 @@ double milliseconds(const BenchField& field, const char* seconds) {
   return 1000 * number_at(field, seconds);
 }
 
-// Why a run is no row; empty where it is one.
-const char* unreadable(const BenchField& field) {
-  if (is_set(field, "disagg")) return "disaggregated";
-  if (is_set(field, "is_multinode")) return "several_nodes";
-  const bool sized = number_at(field, "isl") > 0 && number_at(field, "osl") > 0;
-  return sized ? "" : "no_fixed_lengths";
-}
+// Why a run is no row.
+struct Unreadable {
+  const char* code = nullptr;  // nullptr: it is one
+  const char* effect = nullptr;
+};
 
-void note_unreadable(const std::string& why, int64_t line, OddityLog& log) {
-  if (why == "disaggregated") {
-    log.note("disaggregated", line, true,
-             "dropped: prefill and decode ran on engines of their own shape");
-  } else if (why == "several_nodes") {
-    log.note("several_nodes", line, true,
-             "dropped: the run spans nodes, and its tensor parallelism does not tell its GPUs");
-  } else {
-    log.note("no_fixed_lengths", line, true,
-             "dropped: no isl and osl, as of agents' runs, whose requests differ in length");
-  }
+Unreadable unreadable(const BenchField& field) {
+  if (is_set(field, "disagg"))
+    return {"disaggregated", "dropped: prefill and decode ran on engines of their own shape"};
+  if (is_set(field, "is_multinode"))
+    return {"several_nodes",
+            "dropped: the run spans nodes, and its tensor parallelism does not tell its GPUs"};
+  if (number_at(field, "isl") > 0 && number_at(field, "osl") > 0) return {};
+  return {"no_fixed_lengths",
+          "dropped: no isl and osl, as of agents' runs, whose requests differ in length"};
 }
 
 }  // namespace
@@ -76,8 +72,8 @@ bool is_inferencemax(const BenchField& field) {
 void add_inferencemax_run(const BenchField& field, int64_t line, BenchTable& table,
                           OddityLog& log) {
   table.format = "inferencemax";
-  const std::string why = unreadable(field);
-  if (!why.empty()) return note_unreadable(why, line, log);
+  if (const Unreadable why = unreadable(field); why.code != nullptr)
+    return log.note(why.code, line, true, why.effect);
   BenchRow row;
   row.line = line;
   row.hardware = field("hw");
