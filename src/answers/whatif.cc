@@ -134,9 +134,11 @@ Result<TraceContent> whatif_content(const WhatIfRequest& request,
   std::vector<EditRequest> alone;
   const FlowVerdict verdict = judge_flow(loaded.trace, report, {});
   if (edits.empty()) alone = work_edits(loaded.trace, verdict);
-  const WhatIf found = explore_edits(
-      model, loaded.windows, report,
-      {.edits = edits, .alone = alone, .roof = {&roof.facts, request.device, &report.replays}});
+  const WhatIf found = explore_edits(model, loaded.windows, report,
+                                     {.edits = edits,
+                                      .alone = alone,
+                                      .roof = {&roof.facts, request.device, &report.replays},
+                                      .threads = threads_of({.threads = request.traces.threads})});
   clock.mark("whatif");
   if (request.freeze) {
     ASSAY_TRY_ASSIGN(const FrozenGain prediction, prediction_of(loaded, report, found));

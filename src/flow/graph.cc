@@ -6,6 +6,7 @@
 
 #include "flow/pieces.h"
 #include "flow/timed.h"
+#include "flow/usual_lags.h"
 
 namespace assay {
 namespace {
@@ -59,7 +60,7 @@ class GraphMaker {
  public:
   GraphMaker(const FlowRun& run, const FlowFloors& floors)
       : run_(run),
-        floors_(floors),
+        usual_(run, floors),
         joined_(*run.trace),
         cursor_(run.threads.size()),
         calls_(static_cast<uint32_t>(run.calls.size())) {
@@ -259,35 +260,14 @@ class GraphMaker {
     });
   }
 
-  int64_t own_call_ns(const FlowCall& call) const {
-    const StringId name = run_.trace->api_calls.name[call.row.index()];
-    return floors_.own_call(name).typical_ns;
-  }
-
   void edges_of_call_end(uint32_t c) {
     const FlowCall& call = run_.calls[c];
-    int64_t own_ns = call.end_ns - call.start_ns;
-    int64_t waited_ns = INT64_MIN;
-    for (uint32_t k = 0; k < call.target_count; ++k) {
-      waited_ns = std::max(waited_ns, run_.works[run_.targets[call.first_target + k]].end_ns);
-    }
-    if (waited_ns > call.start_ns) {
-      own_ns = std::min({own_ns, own_call_ns(call), waited_ns - call.start_ns});
-    }
-    if (call.slot_work != kNoFlowRow) own_ns = std::min(own_ns, own_call_ns(call));
-    edges_.push_back({2 * c, own_ns, EdgeKind::kCall});
+    const int64_t waited_ns = usual_.waited_ns(call);
+    edges_.push_back({2 * c, usual_.own_call(call, waited_ns), EdgeKind::kCall});
     for (uint32_t k = 0; k < call.target_count; ++k) {
       const uint32_t work = run_.targets[call.first_target + k];
-      const int64_t end_ns = run_.works[work].end_ns;
-      const FlowFloor& floor = floors_.returns;
-      // Only the last to end tells how long the return took.
-      const bool last = end_ns == waited_ns && end_ns > call.start_ns;
-      // A call that releases memory does so behind the wait.
-      const int64_t usual_ns = return_cause(call) == FlowCause::kAlloc
-                                   ? call.end_ns - call.start_ns
-                                   : (last ? floor.limit_ns : floor.typical_ns) + call.poll_step_ns;
       edges_.push_back(
-          {end_item(work), std::min(usual_ns, call.end_ns - end_ns), EdgeKind::kReturn});
+          {end_item(work), usual_.returns(call, run_.works[work], waited_ns), EdgeKind::kReturn});
     }
     if (call.slot_work != kNoFlowRow) {
       edges_.push_back({begin_item(call.slot_work),
@@ -303,27 +283,21 @@ class GraphMaker {
     if (work.call != kNoFlowRow) {
       const FlowCall& call = run_.calls[work.call];
       if (call.end_ns <= work.start_ns) {
-        edges_.push_back(
-            {2 * work.call + 1,
-             std::min(floors_.way_ns + floors_.launch.typical_ns, work.start_ns - call.end_ns),
-             EdgeKind::kLaunch});
+        edges_.push_back({2 * work.call + 1, usual_.launch(work), EdgeKind::kLaunch});
       } else {
         edges_.push_back({2 * work.call, std::min(work.submit_ns, work.start_ns) - call.start_ns,
                           EdgeKind::kLaunch});
       }
     }
-    const auto add_after = [&](uint32_t prev, const FlowFloor& floor, EdgeKind kind) {
-      const int64_t end_ns = run_.works[prev].end_ns;
-      edges_.push_back({end_item(prev), std::min(floor.typical_ns, work.start_ns - end_ns), kind});
+    const auto add_after = [&](uint32_t prev, EdgeKind kind) {
+      edges_.push_back({end_item(prev), usual_.after(kind, run_.works[prev], work), kind});
     };
-    if (work.stream_prev != kNoFlowRow) {
-      add_after(work.stream_prev, floors_.stream, EdgeKind::kStream);
-    }
+    if (work.stream_prev != kNoFlowRow) add_after(work.stream_prev, EdgeKind::kStream);
     if (work.graph_prev != kNoFlowRow && work.graph_prev != work.stream_prev) {
-      add_after(work.graph_prev, floors_.stream, EdgeKind::kStream);
+      add_after(work.graph_prev, EdgeKind::kStream);
     }
     for (uint32_t k = 0; k < work.wait_count; ++k) {
-      add_after(run_.waits[work.first_wait + k], floors_.event, EdgeKind::kEvent);
+      add_after(run_.waits[work.first_wait + k], EdgeKind::kEvent);
     }
   }
 
@@ -400,7 +374,7 @@ class GraphMaker {
   }
 
   const FlowRun& run_;
-  const FlowFloors& floors_;
+  const UsualLags usual_;
   const JoinedThreads joined_;
   PieceCursor cursor_;
   const uint32_t calls_;

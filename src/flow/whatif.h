@@ -10,36 +10,11 @@
 
 #include "flow/edits.h"
 #include "flow/flow.h"
+#include "flow/gain.h"
 #include "flow/replay_bar.h"
 #include "flow/verdict.h"
 
 namespace assay {
-
-// Durations of iterations, from the end of the last device work launched in one to that of the
-// next: n of them, after the first.
-struct StepTimes {
-  size_t n = 0;
-  int64_t median_ns = 0;
-};
-
-// What one edit gives, or several.
-struct Gain {
-  int64_t run_ns = 0;  // what the last device work ends earlier by
-  // Per iteration; n = 0: fewer than two iterations.
-  StepTimes before;
-  StepTimes after;
-  // Median of what an iteration becomes shorter by, and its interval: of six iterations or more
-  // the order statistics that hold the median with 95 %, of two to five the least and the most; of
-  // one no interval. The lower end is the smaller one of both rules for unexplained time.
-  int64_t step_ns = 0;
-  int64_t low_ns = 0;
-  int64_t high_ns = 0;
-  // Of WhatIfOptions::reach; else both run_ns. What run_ns is between with usual times that the run
-  // does not tell at either end of where they may lie (FlowFloor::low_ns, high_ns); low_ns and
-  // high_ns above reach as far. All told: run_ns.
-  int64_t run_low_ns = 0;
-  int64_t run_high_ns = 0;
-};
 
 // The same edit to another factor.
 struct GainAt {
@@ -91,6 +66,7 @@ struct WhatIfOptions {
   size_t together = 0;        // every set of so many levers that give most alone is tried
   RoofSources roof = {};      // of the edit "roof"
   bool points = false;        // levers that give least_share are tried to other factors as well
+  unsigned threads = 1;       // that try large runs; the answer is the same
 };
 
 // Reasons against any replay of this run.
@@ -109,13 +85,5 @@ WhatIf explore_edits(const FlowModel& model, const Windows& iterations, const Fl
 
 // Durations of iterations as recorded.
 StepTimes recorded_steps(const FlowModel& model, const Windows& iterations);
-
-// The interval of the median of values, as in Gain; values are reordered, at least one.
-struct MedianInterval {
-  int64_t median_ns = 0;
-  int64_t low_ns = 0;
-  int64_t high_ns = 0;
-};
-MedianInterval median_interval(std::vector<int64_t>& values);
 
 }  // namespace assay

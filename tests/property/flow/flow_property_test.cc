@@ -14,7 +14,10 @@
 
 #include "flow/causes.h"
 #include "flow/edited_lags.h"
+#include "flow/gain_finder.h"
 #include "flow/graph.h"
+#include "flow/lever_order.h"
+#include "flow/moved_lags.h"
 #include "flow/names.h"
 #include "flow/path.h"
 #include "flow/path_parts.h"
@@ -695,6 +698,27 @@ struct Edited {
   std::vector<Edit> edits;
 };
 
+StrongestEdits only(const Edit& edit) {
+  const Edit* const one = &edit;
+  return sum_of({&one, 1});
+}
+
+FlowModel model_of(const FlowRun& run) {
+  FlowModel model;
+  model.run = run;
+  model.graph = make_flow_graph(run);
+  return model;
+}
+
+// A report of a run that is not refused.
+FlowReport unrefused(const FlowModel& model) {
+  FlowReport report = make_flow_report(model, {});
+  report.fit.model_error = report.fit.unexplained_share = 0;
+  report.evidence.linked_ns = report.evidence.work_ns = 1;
+  report.total.idle_ns = 0;
+  return report;
+}
+
 // 3 for every edit: lags only shrink, edges only go, so that no point comes later than it did; what
 // does not move can only keep the run longer.
 TEST_P(FlowProperty, NoEditMakesAnythingLater) {
@@ -754,23 +778,107 @@ TEST_P(FlowProperty, EditsOnTopAreThoseFromNothing) {
   each([&draw](const Trace&, const FlowRun& run) {
     const Edited edited(run);
     Random random(++draw);
-    LagEditor editor(run, edited.graph, INT64_MIN);
+    const EditSlots slots(run, edited.graph, INT64_MIN);
+    LagEditor editor(slots);
     StrongestEdits taken;
     EditedLags lags = editor.lags(taken);
     for (size_t e = 0; e < edited.edits.size(); ++e) {
-      if (edited.edits[e].refusal != EditRefusal::kNone) continue;
+      const Edit& edit = edited.edits[e];
+      if (edit.refusal != EditRefusal::kNone) continue;
       SCOPED_TRACE(kEdits[e]);
-      StrongestEdits alone;
-      add_edit(edited.edits[e], alone);
-      const std::vector<uint32_t> touched = editor.touched(editor.lags(alone));
+      const StrongestEdits alone = only(edit);
+      const std::vector<uint32_t> touched = editor.touched(alone, editor.lags(alone));
       StrongestEdits both = taken;
-      add_edit(edited.edits[e], both);
-      EditedLags on_top;
-      editor.lags_with(both, touched, lags, on_top);
-      ASSERT_EQ(on_top, editor.lags(both));
+      add_edit(edit, both);
+      const EditedLags from_nothing = editor.lags(both);
+      EditedLags on_top = lags;
+      if (editor.fits(taken, edit, lags)) {
+        ASSERT_EQ(editor.edit(taken, edit, touched, on_top), from_nothing.lag_ns != lags.lag_ns);
+        ASSERT_EQ(on_top, from_nothing);
+        editor.copy(touched, lags, on_top);
+        ASSERT_EQ(on_top, lags);
+      }
       if (!random.chance(40)) continue;
       taken = std::move(both);
-      lags = std::move(on_top);
+      lags = from_nothing;
+    }
+  });
+}
+
+// A lever's place in the order is that of replaying all that are left on top of those taken.
+TEST_P(FlowProperty, OrdersAreThoseOfReplayingAll) {
+  each([](const Trace&, const FlowRun& run) {
+    if (run.works.empty()) return;
+    const FlowModel model = model_of(run);
+    const FlowReport report = unrefused(model);
+    const Edited edited(run);
+    const GainFinder finder(model, edited.windows, report, false);
+    Trial trial(finder.slots());
+    std::vector<OrderedLever> levers;
+    for (const Edit& edit : edited.edits) {
+      if (edit.refusal != EditRefusal::kNone) continue;
+      const Gain gain = finder.gain(only(edit), trial, INT64_MAX);
+      levers.push_back({&edit, trial.editor.touched(only(edit), trial.lags), gain.run_ns});
+    }
+    const std::vector<TakenLever> order = order_levers(finder, levers, 0, 1);
+    std::vector<bool> is_taken(levers.size(), false);
+    StrongestEdits taken;
+    int64_t taken_ns = 0;
+    for (const TakenLever& next : order) {
+      size_t best = levers.size();
+      int64_t best_ns = INT64_MIN;
+      for (size_t i = 0; i < levers.size(); ++i) {
+        if (is_taken[i]) continue;
+        StrongestEdits with = taken;
+        add_edit(*levers[i].edit, with);
+        const int64_t more_ns = finder.gain(with, trial, INT64_MAX).run_ns - taken_ns;
+        if (more_ns > best_ns) {
+          best = i;
+          best_ns = more_ns;
+        }
+      }
+      ASSERT_EQ(next.lever, best);
+      ASSERT_EQ(next.more_ns, best_ns);
+      is_taken[best] = true;
+      add_edit(*levers[best].edit, taken);
+      taken_ns += best_ns;
+    }
+    const std::vector<TakenLever> in_threads = order_levers(finder, levers, 0, 3);
+    ASSERT_EQ(in_threads.size(), order.size());
+    for (size_t i = 0; i < order.size(); ++i) {
+      ASSERT_EQ(in_threads[i].lever, order[i].lever);
+      ASSERT_EQ(in_threads[i].more_ns, order[i].more_ns);
+    }
+  });
+}
+
+// Edits on a graph with other usual times are those on the graph that is made with them.
+TEST_P(FlowProperty, MovedLagsAreThoseOfTheGraphMadeSo) {
+  uint32_t draw = 0;
+  each([&draw](const Trace&, const FlowRun& run) {
+    const Edited edited(run);
+    Random random(++draw);
+    FlowFloors floors = run.floors;
+    for (FlowFloor* floor :
+         {&floors.launch, &floors.stream, &floors.event, &floors.returns, &floors.unseen_call}) {
+      floor->typical_ns = random.below(10'000);
+    }
+    for (FlowFloor& own : floors.own_calls) own.typical_ns = random.below(10'000);
+    const EditSlots slots(run, edited.graph, INT64_MIN);
+    const MovedLags moved = moved_lags(slots, floors);
+    const FlowGraph other = make_flow_graph(run, floors);
+    LagEditor editor(slots);
+    for (size_t e = 0; e < edited.edits.size(); ++e) {
+      const Edit& edit = edited.edits[e];
+      if (edit.refusal != EditRefusal::kNone) continue;
+      SCOPED_TRACE(kEdits[e]);
+      std::vector<int64_t> moved_ns;
+      move_lags(editor, only(edit), editor.lags(only(edit)), moved, moved_ns);
+      const std::vector<int64_t> times =
+          replay(edited.graph, {.residuals = Residuals::kDrop, .lags_ns = &moved_ns});
+      const Edit* const one = &edit;
+      const EditedLags of_other = edited_lags(run, other, {&one, 1});
+      ASSERT_EQ(times, replay(other, {.lags_ns = &of_other.lag_ns}));
     }
   });
 }
@@ -802,13 +910,8 @@ TEST_P(FlowProperty, EditedPathsAddUp) {
 TEST_P(FlowProperty, ListsAddUp) {
   each([](const Trace&, const FlowRun& run) {
     if (run.works.empty()) return;
-    FlowModel model;
-    model.run = run;
-    model.graph = make_flow_graph(run);
-    FlowReport report = make_flow_report(model, {});
-    report.fit.model_error = report.fit.unexplained_share = 0;  // no run is refused
-    report.evidence.linked_ns = report.evidence.work_ns = 1;
-    report.total.idle_ns = 0;
+    const FlowModel model = model_of(run);
+    const FlowReport report = unrefused(model);
     WhatIfOptions options;
     for (const char* text : kEdits) options.edits.push_back(*parse_edit(text));
     const WhatIf found = explore_edits(model, quarters(run), report, options);

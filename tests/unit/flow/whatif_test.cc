@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <string>
 
@@ -358,6 +359,32 @@ TEST(WhatIf, OfTwoEditsTheStrongerHolds) {
   EXPECT_EQ(left_ns({&graph}), 8'000'000);
   EXPECT_EQ(left_ns({&graph, &pauses}), 0);
   EXPECT_EQ(left_ns({&pauses, &graph}), 0);
+}
+
+// The call that becomes the launch of a graph took 8 ms: a pause, which the graph alone leaves. A
+// part of it is none, and goes with the graph: touched, though the graph alone changes nothing.
+TEST(WhatIf, ASlowLaunchIsTouchedByAGraphThatLeavesIt) {
+  const Traced run(TraceMaker()
+                       .call(1, "cudaLaunchKernel", 0, 8'000'000, 1)
+                       .kernel(0, 7, "k1", 8'001'000, 1000, 1)
+                       .build());
+  const Edit faster = run.edit("call:*=0.03");
+  Edit graph = run.edit("call:nothing");
+  graph.short_calls.assign(run.model.run.calls.size(), true);
+  graph.cause.fill(1);
+  const EditSlots slots(run.model.run, run.model.graph, INT64_MIN);
+  LagEditor editor(slots);
+  const Edit* const one = &graph;
+  const StrongestEdits alone = sum_of({&one, 1});
+  const Edit* const other = &faster;
+  const StrongestEdits taken = sum_of({&other, 1});
+  EditedLags lags = editor.lags(alone);
+  EXPECT_EQ(lags.lag_ns, run.model.graph.lag_ns);
+  const std::vector<uint32_t> touched = editor.touched(alone, lags);
+  lags = editor.lags(taken);
+  EXPECT_TRUE(editor.edit(taken, graph, touched, lags));
+  const auto left = std::count(lags.lag_ns.begin(), lags.lag_ns.end(), kGraphLaunchNs);
+  EXPECT_EQ(left, 1);
 }
 
 TEST(WhatIf, FasterHost) {
