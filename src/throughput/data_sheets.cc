@@ -50,10 +50,4 @@ const HardwareFacts* nearest_sibling(const HardwareFacts& hardware,
   return nearest;
 }
 
-size_t siblings(const HardwareFacts& hardware, const std::vector<const HardwareFacts*>& measured) {
-  return static_cast<size_t>(
-      std::count_if(measured.begin(), measured.end(),
-                    [&](const HardwareFacts* other) { return are_siblings(hardware, *other); }));
-}
-
 }  // namespace assay

@@ -22,7 +22,5 @@ double sheet_distance(const HardwareFacts& a, const HardwareFacts& b);
 // the first of equals; nullptr: none is of the vendor.
 const HardwareFacts* nearest_sibling(const HardwareFacts& hardware,
                                      const std::vector<const HardwareFacts*>& measured);
-// How many of `measured` are of the vendor.
-size_t siblings(const HardwareFacts& hardware, const std::vector<const HardwareFacts*>& measured);
 
 }  // namespace assay

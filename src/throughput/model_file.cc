@@ -35,6 +35,25 @@ Json scales_json(const ConformalScales& scales) {
   return out;
 }
 
+Json siblings_json(const SiblingRules& rules) {
+  const auto weights_of = [](const SiblingWeights& weights) {
+    return Json{weights.by_sheet, weights.by_physics};
+  };
+  Json out = Json::array();
+  for (size_t kind = 0; kind < kUnmeasuredKinds; ++kind) {
+    const SiblingRule& rule = rules[kind];
+    Json of_engine = Json::object();
+    for (const auto& [engine, weights] : rule.of_engine) of_engine[engine] = weights_of(weights);
+    out.push_back({{"kind", unmeasured_kind_name(static_cast<UnmeasuredKind>(kind))},
+                   {"weights", weights_of(rule.of_all)},
+                   {"of_engine", of_engine},
+                   {"blocks", rule.interval.blocks},
+                   {"half_width", rule.interval.half_width},
+                   {"measured", rule.interval.measured}});
+  }
+  return out;
+}
+
 Json parameters_json(const KernelSpec& spec, const std::vector<double>& given) {
   Json out = Json::object();
   const std::vector<double>& values = given.empty() ? spec.defaults : given;
@@ -147,6 +166,36 @@ std::optional<ConformalScales> scales_from(const Json& document, const char* whi
   return scales;
 }
 
+SiblingRules siblings_from(const Json& document) {
+  const auto weights_from = [](const Json& pair) {
+    return SiblingWeights{pair.at(0).get<double>(), pair.at(1).get<double>()};
+  };
+  SiblingRules rules;
+  for (size_t kind = 0; kind < kUnmeasuredKinds; ++kind) {
+    const Json& entry = document.at(kind);
+    SiblingRule& rule = rules[kind];
+    rule.of_all = weights_from(entry.at("weights"));
+    for (const auto& [engine, weights] : entry.at("of_engine").items())
+      rule.of_engine[engine] = weights_from(weights);
+    rule.interval.blocks = entry.at("blocks").get<double>();
+    rule.interval.half_width = entry.at("half_width").get<double>();
+    rule.interval.measured = entry.at("measured").get<bool>();
+  }
+  return rules;
+}
+
+bool usable(const SiblingRules& rules) {
+  const auto fine = [](const SiblingWeights& w) {
+    return w.by_sheet >= 0 && w.by_physics >= 0 && w.sum() <= 1;
+  };
+  return std::all_of(rules.begin(), rules.end(), [&](const SiblingRule& rule) {
+    return fine(rule.of_all) && rule.interval.half_width >= 0 &&
+           std::isfinite(rule.interval.half_width) &&
+           std::all_of(rule.of_engine.begin(), rule.of_engine.end(),
+                       [&](const auto& own) { return fine(own.second); });
+  });
+}
+
 bool usable(const std::vector<double>& parameters) {
   return std::all_of(parameters.begin(), parameters.end(),
                      [](double p) { return p > 0 && std::isfinite(p); });
@@ -181,6 +230,9 @@ Status read_process(const Json& document, const std::string& file, ThroughputFit
   fit.options.plain_scales = scales_from(document.at("scales"), "plain");
   if (!usable(fit.options.physics_scales) || !usable(fit.options.plain_scales))
     return damaged(file, "an interval scale that is not 0 or above");
+  if (document.contains("siblings")) fit.options.siblings = siblings_from(document.at("siblings"));
+  if (fit.options.siblings && !usable(*fit.options.siblings))
+    return damaged(file, "weights of siblings that are not between 0 and 1");
   return Ok{};
 }
 
@@ -281,6 +333,7 @@ std::string write_model(const ThroughputFit& fit, const Predictor& predictor,
   if (const auto* scales = predictor.physics_scales())
     out["scales"]["physics"] = scales_json(*scales);
   if (const auto* scales = predictor.plain_scales()) out["scales"]["plain"] = scales_json(*scales);
+  if (const auto* rules = predictor.sibling_rules()) out["siblings"] = siblings_json(*rules);
   out["facts"] = {{"model", facts_json(fit, "model", &BenchRow::model)},
                   {"hardware", facts_json(fit, "hardware", &BenchRow::hardware)}};
   add_rows(fit, out);

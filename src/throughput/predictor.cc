@@ -87,6 +87,8 @@ struct Predictor::State {
   std::optional<Trained> physics;        // on the rows with facts
   mutable std::optional<Trained> plain;  // on all rows; made when it is first needed
   mutable std::once_flag plain_made;
+  mutable SiblingRules siblings;  // found when first needed
+  mutable std::once_flag siblings_found;
 
   GroupNames names;
   std::vector<std::array<uint32_t, kKernelGroups>> ids;  // per row
@@ -95,12 +97,17 @@ struct Predictor::State {
   std::array<std::map<std::string, Reach>, kKernelGroups> reach;
   std::set<std::string> groups;
   std::map<std::string, MeasuredGpus> measured;  // with facts, by framework and words
+  std::set<std::string> gpus;                    // with facts, by the facts' name
+  std::set<std::string> gpu_engines;             // "GPU|framework", the same
   Range active_b, parameters_b;                  // of the models with facts
   bool has_experts = false;
   DigestBook digests;
 
   void look_around();
   std::optional<UnmeasuredPoint> unmeasured(const BenchRow& point, FactLookup& lookup) const;
+  const SiblingRule& sibling_rule_of(const HardwareFacts& gpu) const;
+  const SiblingRules& sibling_rules() const;
+  SiblingRules find_sibling_rules() const;
   Explained judge(const BenchRow& point, FactLookup& lookup) const;
   void judge_reach(const BenchRow& point, const Reach& near, const Trained* process,
                    Explained& out) const;
@@ -135,8 +142,11 @@ void Predictor::State::look_around() {
     const auto keys = GroupNames::keys_of(row);
     for (size_t g = 0; g < kKernelGroups; ++g) reach[g][keys[g]].add(row);
     groups.insert(group_name(row));
-    if (const HardwareFacts* gpu = lookup.hardware(row.hardware))
+    if (const HardwareFacts* gpu = lookup.hardware(row.hardware)) {
       note_gpu(gpu, row.hardware, measured[keys[static_cast<size_t>(KernelGroup::kFramework)]]);
+      gpus.insert(gpu->name);
+      gpu_engines.insert(gpu->name + "|" + row.framework);
+    }
     if (const ModelFacts* model = lookup.model(row.model)) {
       active_b.add(model->active_b);
       parameters_b.add(model->parameters_b);
@@ -496,17 +506,24 @@ void answer(const Trained& process, const FactBook& facts, const DigestBook& dig
   }
 }
 
-// The interval moves along.
-void apply(const SheetEstimate& by_sheet, Explained& out) {
+// Of left-out GPUs where there are some; else the process's moves along.
+void apply(const SheetEstimate& by_sheet, const SiblingRule& rule, Explained& out) {
   Prediction& p = out.prediction;
+  const bool only_gpu = out.reasons.size() <= 1;
   const double factor = std::exp(by_sheet.log_factor);
   for (double* value : {&p.tokens_per_s, &p.low90, &p.high90}) *value *= factor;
-  if (by_sheet.weight > 0) {
-    const char* share = by_sheet.weight < 1 ? "half of the estimate is" : "the estimate is";
-    out.reasons.push_back(share + (" that of '" + by_sheet.sibling) +
-                          "' times the ratio of bandwidths");
+  const GpuInterval& interval = rule.interval;
+  if (!by_sheet.sibling.empty() && interval.half_width > 0) {
+    // What is beyond the rows in more than the GPU is never told more narrowly for it.
+    const double half =
+        only_gpu ? interval.half_width : std::max(interval.half_width, out.log_half_width());
+    out.scale = 0;
+    out.assumed = half;
+    out.measured = interval.measured && only_gpu;
+    p.low90 = p.tokens_per_s * std::exp(-half);
+    p.high90 = p.tokens_per_s * std::exp(half);
   }
-  if (!by_sheet.reason.empty()) out.reasons.push_back(by_sheet.reason);
+  out.reasons.insert(out.reasons.end(), by_sheet.reasons.begin(), by_sheet.reasons.end());
 }
 
 // The baseline's answers for the points at `which`, none for the others.
@@ -547,26 +564,67 @@ std::vector<Explained> Predictor::explain(const std::vector<BenchRow>& points) c
   return out;
 }
 
-// The specification's, chosen on LLM-Inference-Bench (docs/measured).
-constexpr SiblingShare kSibling = {&HardwareFacts::bandwidth_tb_s, 0.5, 1};
+// Where nothing can be left out: of one GPU no process learns what GPUs do (spec page
+// planner, 3.1).
+constexpr SiblingWeights kSiblingAlone = {1, 0};
 
-// Absent where rows ran on the point's GPU, be it under another engine or in another precision (the
-// process then knows the GPU, and a ratio of bandwidths was worse), and where no physics says what
-// GPUs are.
+SiblingRules Predictor::State::find_sibling_rules() const {
+  LearntRows learnt;
+  learnt.process = physics->process();
+  const KernelTable& table = physics->table;
+  for (size_t k = 0; k < table.rows.size(); ++k) {
+    learnt.rows.push_back(&rows[table.rows[k]]);
+    learnt.log_value.push_back(table.residual[k] + table.log_base[k]);
+  }
+  learnt.goes_with = &HardwareFacts::bandwidth_tb_s;
+  learnt.engine_key = [](const BenchRow& row) {
+    return GroupNames::keys_of(row)[static_cast<size_t>(KernelGroup::kFramework)];
+  };
+  GroupNames trained_names = physics->names;
+  learnt.place = [&](const std::vector<BenchRow>& asked) {
+    KernelTable placed = kernel_table(asked, facts, true, trained_names);
+    return LearntRows::Placed{std::move(placed.points), std::move(placed.log_base)};
+  };
+  SiblingRules found;
+  for (size_t kind = 0; kind < kUnmeasuredKinds; ++kind) {
+    std::vector<GpuMiss> misses;
+    if (learnt.process != nullptr)
+      misses = left_out_gpus(learnt, facts, static_cast<UnmeasuredKind>(kind));
+    found[kind] = sibling_rule(misses, kSiblingAlone);
+  }
+  return found;
+}
+
+const SiblingRules& Predictor::State::sibling_rules() const {
+  std::call_once(siblings_found, [this] {
+    siblings = options.siblings ? *options.siblings : find_sibling_rules();
+  });
+  return siblings;
+}
+
+const SiblingRules* Predictor::sibling_rules() const {
+  return state_->physics ? &state_->sibling_rules() : nullptr;
+}
+
+// Absent where rows ran on the point's GPU under the engine, if only in another precision (the
+// process then knows the GPU), and where no physics says what GPUs are.
 std::optional<UnmeasuredPoint> Predictor::State::unmeasured(const BenchRow& point,
                                                             FactLookup& lookup) const {
   const Trained* process = process_for(point, lookup);
   if (process == nullptr || !process->physics) return std::nullopt;
   const auto keys = GroupNames::keys_of(point);
-  const auto& ran = reach[static_cast<size_t>(KernelGroup::kHardware)];
-  if (ran.count(point.hardware) > 0) return std::nullopt;
   const auto at = measured.find(keys[static_cast<size_t>(KernelGroup::kFramework)]);
   if (at == measured.end()) return std::nullopt;
   const HardwareFacts* gpu = lookup.hardware(point.hardware);
-  for (const MeasuredGpu& other : at->second) {
-    if (other.facts == gpu) return std::nullopt;
-  }
+  if (gpu_engines.count(gpu->name + "|" + point.framework) > 0) return std::nullopt;
   return UnmeasuredPoint{point, gpu, &at->second};
+}
+
+// Of a GPU without rows under the engine that is asked for.
+const SiblingRule& Predictor::State::sibling_rule_of(const HardwareFacts& gpu) const {
+  const UnmeasuredKind kind =
+      gpus.count(gpu.name) > 0 ? UnmeasuredKind::kNewUnderEngine : UnmeasuredKind::kNewGpu;
+  return sibling_rules()[static_cast<size_t>(kind)];
 }
 
 std::vector<Explained> Predictor::judged(const std::vector<BenchRow>& points) const {
@@ -581,15 +639,23 @@ std::vector<Explained> Predictor::judged(const std::vector<BenchRow>& points) co
     which.push_back(i);
     asked.push_back(*std::move(point));
   }
-  const auto log_speeds = [this](const std::vector<BenchRow>& rows) {
-    std::vector<double> speeds;
-    for (const Explained& one : by_rows(rows))
-      speeds.push_back(std::log(one.prediction.tokens_per_s));
+  const auto weights_of = [&s](const HardwareFacts& gpu, const std::string& engine) {
+    return s.sibling_rule_of(gpu).weights(engine);
+  };
+  const auto log_speeds = [&](const std::vector<BenchRow>& rows) {
+    std::vector<LogSpeed> speeds;
+    GroupNames names = s.physics->names;
+    const std::vector<double> physics = kernel_table(rows, s.facts, true, names).log_base;
+    const std::vector<Explained> told = by_rows(rows);
+    for (size_t i = 0; i < rows.size(); ++i)
+      speeds.push_back({std::log(told[i].prediction.tokens_per_s), physics[i]});
     return speeds;
   };
-  const auto told = sheet_estimates(asked, s.facts, kSibling, log_speeds);
+  const auto told =
+      sheet_estimates(asked, s.facts, &HardwareFacts::bandwidth_tb_s, weights_of, log_speeds);
   if (s.options.only_sibling) return siblings_alone(which, told, std::move(out));
-  for (size_t k = 0; k < which.size(); ++k) apply(told[k], out[which[k]]);
+  for (size_t k = 0; k < which.size(); ++k)
+    apply(told[k], s.sibling_rule_of(*asked[k].hardware), out[which[k]]);
   return out;
 }
 

@@ -17,6 +17,7 @@
 #include "throughput/gp/framework_process.h"
 #include "throughput/gp/gp.h"
 #include "throughput/kernel_table.h"
+#include "throughput/left_out_gpus.h"
 #include "throughput/method.h"
 
 namespace assay {
@@ -86,6 +87,7 @@ struct PredictorOptions {
   // Measured before, on the same rows: not measured again.
   std::optional<ConformalScales> physics_scales;
   std::optional<ConformalScales> plain_scales;
+  std::optional<SiblingRules> siblings;
   // Made before, of the same rows, facts and parameters.
   std::vector<KeptDigest> digests;
   std::shared_ptr<const FrameworkSummary> frameworks;  // of the process on physics
@@ -128,6 +130,8 @@ class Predictor final : public ThroughputModel {
   // Scales of the process on physics, and of the one without; absent when there is no such process.
   const ConformalScales* physics_scales() const;
   const ConformalScales* plain_scales() const;
+  // How GPUs without rows are told; nullptr without physics. Found when first asked for.
+  const SiblingRules* sibling_rules() const;
   // Models and hardware of the rows that no facts are known of.
   std::vector<std::string> unknown_names() const;
   std::vector<FitGroup> groups() const;

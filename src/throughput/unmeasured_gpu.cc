@@ -14,6 +14,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/decimal.h"
 #include "throughput/data_sheets.h"
 
 namespace assay {
@@ -33,6 +34,19 @@ struct Candidate {
 
 using Sheets = std::vector<const HardwareFacts*>;
 
+// "75 % of the estimate is that of 'H100' times the ratio of bandwidths".
+std::string share_text(const std::string& sibling, const SiblingWeights& weights,
+                       double HardwareFacts::* goes_with) {
+  std::string how;
+  if (weights.by_sheet > 0) {
+    how = goes_with == &HardwareFacts::tflops ? "times the ratio of 16-bit FLOP/s"
+                                              : "times the ratio of bandwidths";
+  }
+  if (weights.by_physics > 0) how += std::string(how.empty() ? "" : " and ") + "as physics has it";
+  return rounded_text(100 * weights.sum()) + " % of the estimate is that of '" + sibling + "' " +
+         how;
+}
+
 bool may_bound(const BenchRow& row, const HardwareFacts& of, const HardwareFacts& other) {
   const double share = std::max(other.tflops / of.tflops, other.bandwidth_tb_s / of.bandwidth_tb_s);
   return dominates(row, of, other) && share >= kNearShare;
@@ -40,8 +54,9 @@ bool may_bound(const BenchRow& row, const HardwareFacts& of, const HardwareFacts
 
 class Settled {
  public:
-  Settled(const UnmeasuredPoint& point, const Sheets& book, std::vector<BenchRow>& asked)
-      : point_(point) {
+  Settled(const UnmeasuredPoint& point, const Sheets& book, const WeightsOf& weights_of,
+          std::vector<BenchRow>& asked)
+      : point_(point), weights_of_(weights_of) {
     for (const MeasuredGpu& gpu : *point.measured) measured_.push_back(gpu.facts);
     add(point.hardware, point.row.hardware, false, asked);
     for (const MeasuredGpu& gpu : *point.measured) {
@@ -56,16 +71,19 @@ class Settled {
     }
   }
 
-  SheetEstimate estimate(const SiblingShare& share, const std::vector<double>& speeds) const {
+  SheetEstimate estimate(double HardwareFacts::* goes_with,
+                         const std::vector<LogSpeed>& speeds) const {
     SheetEstimate out;
-    const double own = speeds[gpus_.front().asked];
+    const double own = speeds[gpus_.front().asked].told;
     if (const Candidate* sibling = sibling_of(*point_.hardware)) {
       out.sibling = sibling->name;
-      out.weight = weight_of(*point_.hardware, share);
-      out.log_sibling = by_sibling(*point_.hardware, *sibling, share, speeds) - own;
+      out.log_sibling = by_sheet(*point_.hardware, *sibling, goes_with, speeds) - own;
     }
-    const double blended = blend(gpus_.front(), share, speeds);
-    const double ordered = order(blended, share, speeds, out.reason);
+    const SiblingWeights weights = weights_of_(*point_.hardware, point_.row.framework);
+    if (!out.sibling.empty() && weights.sum() > 0)
+      out.reasons.push_back(share_text(out.sibling, weights, goes_with));
+    const double blended = blend(gpus_.front(), goes_with, speeds);
+    const double ordered = order(blended, goes_with, speeds, out.reasons);
     out.log_factor = ordered - own;
     return out;
   }
@@ -85,28 +103,27 @@ class Settled {
     return nearest == nullptr || at == gpus_.end() ? nullptr : &*at;
   }
 
-  double weight_of(const HardwareFacts& hardware, const SiblingShare& share) const {
-    return siblings(hardware, measured_) == 1 ? share.of_one : share.of_several;
-  }
-
-  static double by_sibling(const HardwareFacts& hardware, const Candidate& sibling,
-                           const SiblingShare& share, const std::vector<double>& speeds) {
-    return speeds[sibling.asked] +
-           std::log(hardware.*share.goes_with / sibling.facts->*share.goes_with);
+  static double by_sheet(const HardwareFacts& hardware, const Candidate& sibling,
+                         double HardwareFacts::* goes_with, const std::vector<LogSpeed>& speeds) {
+    return speeds[sibling.asked].told + std::log(hardware.*goes_with / sibling.facts->*goes_with);
   }
 
   // What is told of a GPU before the order.
-  double blend(const Candidate& gpu, const SiblingShare& share,
-               const std::vector<double>& speeds) const {
-    const double own = speeds[gpu.asked];
+  double blend(const Candidate& gpu, double HardwareFacts::* goes_with,
+               const std::vector<LogSpeed>& speeds) const {
+    const LogSpeed& own = speeds[gpu.asked];
     const Candidate* sibling = gpu.measured ? nullptr : sibling_of(*gpu.facts);
-    if (sibling == nullptr) return own;
-    const double weight = weight_of(*gpu.facts, share);
-    return (1 - weight) * own + weight * by_sibling(*gpu.facts, *sibling, share, speeds);
+    if (sibling == nullptr) return own.told;
+    const LogSpeed& other = speeds[sibling->asked];
+    const double physics = other.told + own.physics - other.physics;
+    const SiblingWeights weights = weights_of_(*gpu.facts, point_.row.framework);
+    return (1 - weights.sum()) * own.told +
+           weights.by_sheet * by_sheet(*gpu.facts, *sibling, goes_with, speeds) +
+           weights.by_physics * physics;
   }
 
-  double order(double own, const SiblingShare& share, const std::vector<double>& speeds,
-               std::string& reason) const {
+  double order(double own, double HardwareFacts::* goes_with, const std::vector<LogSpeed>& speeds,
+               std::vector<std::string>& reasons) const {
     double least = -kInfinity;  // M of above
     double most = kInfinity;    // C
     double raised = own;        // R
@@ -117,7 +134,7 @@ class Settled {
     };
     for (size_t k = 1; k < gpus_.size(); ++k) {
       const Candidate& gpu = gpus_[k];
-      const double speed = blend(gpu, share, speeds);
+      const double speed = blend(gpu, goes_with, speeds);
       const bool below = dominates(point_.row, *point_.hardware, *gpu.facts);
       const bool above = dominates(point_.row, *gpu.facts, *point_.hardware);
       if (gpu.measured && below && speed > least) take(speed, gpu.name, least, least_name);
@@ -129,11 +146,12 @@ class Settled {
     const std::string& whose = ordered == least  ? least_name
                                : ordered == most ? most_name
                                                  : raised_name;
-    if (ordered != own) reason = how + whose + "' by its data sheet";
+    if (ordered != own) reasons.push_back(how + whose + "' by its data sheet");
     return ordered;
   }
 
   const UnmeasuredPoint& point_;
+  const WeightsOf& weights_of_;
   Sheets measured_;
   std::vector<Candidate> gpus_;  // the point's own first
 };
@@ -153,16 +171,17 @@ void note_gpu(const HardwareFacts* facts, const std::string& name, MeasuredGpus&
 }
 
 std::vector<SheetEstimate> sheet_estimates(const std::vector<UnmeasuredPoint>& points,
-                                           const FactBook& facts, const SiblingShare& share,
+                                           const FactBook& facts, double HardwareFacts::* goes_with,
+                                           const WeightsOf& weights_of,
                                            const LogSpeeds& log_speeds) {
   const Sheets book = sheets_of(facts);
   std::vector<BenchRow> asked;
   std::vector<Settled> settled;
   settled.reserve(points.size());
-  for (const UnmeasuredPoint& point : points) settled.emplace_back(point, book, asked);
-  const std::vector<double> speeds = asked.empty() ? std::vector<double>() : log_speeds(asked);
+  for (const UnmeasuredPoint& point : points) settled.emplace_back(point, book, weights_of, asked);
+  const std::vector<LogSpeed> speeds = asked.empty() ? std::vector<LogSpeed>() : log_speeds(asked);
   std::vector<SheetEstimate> out;
-  for (const Settled& one : settled) out.push_back(one.estimate(share, speeds));
+  for (const Settled& one : settled) out.push_back(one.estimate(goes_with, speeds));
   return out;
 }
 

@@ -22,36 +22,47 @@ using MeasuredGpus = std::vector<MeasuredGpu>;
 // Adds one unless its facts are there.
 void note_gpu(const HardwareFacts* facts, const std::string& name, MeasuredGpus& gpus);
 
+// How the nearest sibling counts beside the process, in logarithms: its speed times the ratio of
+// one value of the data sheets, and times what physics says of the two. The process has the rest.
+struct SiblingWeights {
+  double by_sheet = 0;
+  double by_physics = 0;
+
+  double sum() const { return by_sheet + by_physics; }
+};
+
 // A point on a GPU that is none of `measured`, all of its engine.
 struct UnmeasuredPoint {
   BenchRow row;
   const HardwareFacts* hardware = nullptr;
   const MeasuredGpus* measured = nullptr;
 };
+// Of a GPU without rows under the engine.
+using WeightsOf =
+    std::function<SiblingWeights(const HardwareFacts& gpu, const std::string& engine)>;
 
 struct SheetEstimate {
   double log_factor = 0;   // on the process's speed
-  std::string sibling;     // whose estimate counts by the sheets' ratio; empty: none
-  double weight = 0;       // of that, in logarithms
-  double log_sibling = 0;  // the sibling's alone over the process's: the baseline; 0 without one
-  std::string reason;      // why the order moved it; empty: it did not
+  std::string sibling;     // the nearest GPU of the vendor; empty: none
+  double log_sibling = 0;  // it times the sheets' ratio over the process: the baseline; 0 without
+  // How much of it is the sibling's, and why the order moved it; empty where neither is so.
+  std::vector<std::string> reasons;
 };
 
-// Logarithms of how fast points run by the rows alone; NaN where there is no answer.
-using LogSpeeds = std::function<std::vector<double>(const std::vector<BenchRow>&)>;
-// How the nearest sibling counts beside the process, in logarithms.
-struct SiblingShare {
-  double HardwareFacts::* goes_with;  // its estimate is multiplied by the ratio of these
-  double of_several = 0;              // its weight, where several GPUs of the vendor have rows
-  double of_one = 0;                  // where one has, from which no process learns what GPUs do
+// Logarithms of how fast points run.
+struct LogSpeed {
+  double told = 0;     // by the rows alone; NaN where there is no answer
+  double physics = 0;  // without any rows
 };
-
-// The process and the nearest sibling, as `share` says; then never below the measured GPUs that the
+using LogSpeeds = std::function<std::vector<LogSpeed>(const std::vector<BenchRow>&)>;
+// The process and the nearest sibling, as the weights say, with `goes_with` the value whose
+// ratio the sibling is multiplied by; then never below the measured GPUs that the
 // data sheet dominates, nor below GPUs without rows that it dominates, nor above the measured ones
 // that dominate it, which count least. Points do not see each other: the answer for one is the same
 // whatever else is asked.
 std::vector<SheetEstimate> sheet_estimates(const std::vector<UnmeasuredPoint>& points,
-                                           const FactBook& facts, const SiblingShare& share,
+                                           const FactBook& facts, double HardwareFacts::* goes_with,
+                                           const WeightsOf& weights_of,
                                            const LogSpeeds& log_speeds);
 
 }  // namespace assay

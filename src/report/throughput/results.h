@@ -276,8 +276,8 @@
     "of a GPU without rows under the engine, whose `question` is `hardware` and which is never `sure`: the nearest GPU of " \
     "its vendor (log bandwidth, log 16-bit peak) that has some; empty where rows ran") \
   R(by_sheet, "by the data sheet", kText, \
-    "where a GPU without rows would have left the order of data sheets: below which GPU that it has more of everything than, " \
-    "or above which, in the middle of its curve") \
+    "of a GPU without rows under the engine, in the middle of its curve: what share of TTFT and TPOT is the sibling's, and " \
+    "below or above which GPU of the order of data sheets they would have been") \
   R(plan_words, "plan", kText, "replicas × GPUs of each, engine, precision, layout; for readers") \
   R(usd_text, "$/h", kText, "`usd_per_hour`, for readers") \
   R(sure_text, "sure", kText, "`probability`, for readers") \

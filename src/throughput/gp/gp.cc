@@ -89,6 +89,7 @@ struct GaussianProcess::State {
     return k;
   }
   const Matrix& inverse_factor() const;
+  std::vector<double> means(const std::vector<KernelPoint>& asked, const Vector& weights) const;
   GpAnswer answer(const KernelPoint& point, double mean, double known) const;
   std::vector<GpAnswer> exactly(const std::vector<KernelPoint>& asked) const;
   std::vector<GpAnswer> by_low_rank(const std::vector<KernelPoint>& alike) const;
@@ -209,17 +210,22 @@ std::vector<GpAnswer> GaussianProcess::predict_exactly(
   return state_->exactly(points);
 }
 
-std::vector<double> GaussianProcess::means_exactly(const std::vector<KernelPoint>& points) const {
+std::vector<double> GaussianProcess::State::means(const std::vector<KernelPoint>& asked,
+                                                  const Vector& weights) const {
   std::vector<double> means;
-  means.reserve(points.size());
-  for (size_t begin = 0; begin < points.size(); begin += kAnswersAtOnce) {
-    const size_t end = std::min(begin + static_cast<size_t>(kAnswersAtOnce), points.size());
-    const std::vector<KernelPoint> some(points.begin() + static_cast<ptrdiff_t>(begin),
-                                        points.begin() + static_cast<ptrdiff_t>(end));
-    const Vector mean = state_->with(some).transpose() * state_->alpha;
-    for (const double value : mean) means.push_back(state_->centre + value);
+  means.reserve(asked.size());
+  for (size_t begin = 0; begin < asked.size(); begin += kAnswersAtOnce) {
+    const size_t end = std::min(begin + static_cast<size_t>(kAnswersAtOnce), asked.size());
+    const std::vector<KernelPoint> some(asked.begin() + static_cast<ptrdiff_t>(begin),
+                                        asked.begin() + static_cast<ptrdiff_t>(end));
+    const Vector mean = with(some).transpose() * weights;
+    for (const double value : mean) means.push_back(centre + value);
   }
   return means;
+}
+
+std::vector<double> GaussianProcess::means_exactly(const std::vector<KernelPoint>& points) const {
+  return state_->means(points, state_->alpha);
 }
 
 std::vector<GpAnswer> GaussianProcess::predict(const std::vector<KernelPoint>& points) const {
@@ -294,6 +300,20 @@ std::vector<GpAnswer> GaussianProcess::leave_out(const std::vector<uint32_t>& bl
     }
   }
   return answers;
+}
+
+std::vector<double> GaussianProcess::means_without(const std::vector<size_t>& members,
+                                                   const std::vector<KernelPoint>& points) const {
+  const State& s = *state_;
+  const std::vector<Index> left_out(members.begin(), members.end());
+  const Matrix columns = s.inverse_factor()(Eigen::seqN(0, s.inverse_factor().rows()), left_out);
+  Matrix precision(columns.cols(), columns.cols());
+  precision.noalias() = columns.transpose() * columns;
+  const Vector missed = precision.llt().solve(s.alpha(left_out));
+  // The weights without them: zero at every one.
+  const Vector white = columns * missed;
+  const Vector weights = s.alpha - s.inverse_factor().transpose() * white;
+  return s.means(points, weights);
 }
 
 Result<double> negative_log_posterior(const KernelSpec& spec, const std::vector<double>& parameters,

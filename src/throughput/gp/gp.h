@@ -49,6 +49,9 @@ class GaussianProcess {
   // Per training point: what was missed and the standard deviation of that, when the point and all
   // of its block had not been seen (closed form: R&W 5.12 for blocks).
   std::vector<GpAnswer> leave_out(const std::vector<uint32_t>& block) const;
+  // The means at `points` when the training points at `members` had not been seen.
+  std::vector<double> means_without(const std::vector<size_t>& members,
+                                    const std::vector<KernelPoint>& points) const;
   const std::vector<double>& parameters() const;
   // Per training point: means are the centre and sums of these times covariances.
   std::vector<double> weights() const;

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <mutex>
 #include <set>
 
 #include "base/decimal.h"
@@ -23,6 +24,7 @@
 #include "throughput/dataset.h"
 #include "throughput/gp/gp.h"
 #include "throughput/kernel_table.h"
+#include "throughput/left_out_gpus.h"
 #include "throughput/physics.h"
 #include "throughput/placement.h"
 #include "throughput/reach.h"
@@ -317,6 +319,13 @@ struct LatencyModel::State {
   std::map<std::string, Reach> reach;  // by GPU and engine
   std::map<std::string, Reach> reach_of_engine;
   std::map<std::string, MeasuredGpus> measured;  // by engine
+  std::set<std::string> gpus;                    // by the facts' name
+  struct GpuRules {
+    std::array<SiblingRule, kLatencyProcesses> of;
+    std::array<GpuInterval, kLatencyTargets> interval;
+  };
+  mutable std::array<GpuRules, kUnmeasuredKinds> gpu_rules;  // found when first needed
+  mutable std::once_flag gpu_rules_found;
   Range parameters_b, active_b;
   std::vector<GaussianProcess> processes;
   std::array<CampaignScales, kLatencyTargets> by_campaign;
@@ -330,12 +339,15 @@ struct LatencyModel::State {
   void correlate(const std::vector<GpAnswer>& ttft, const std::vector<GpAnswer>& tpot);
   std::vector<GpAnswer> end_to_end(const std::vector<GpAnswer>& ttft,
                                    const std::vector<GpAnswer>& tpot) const;
-  void set_interval(LatencyAnswer& answer, LatencyTarget target) const;
+  void set_interval(const HardwareFacts& gpu, LatencyTarget target, LatencyAnswer& answer) const;
   LatencyAnswer judge(const BenchRow& point, const Known& about, const LatencyNames& names) const;
   void fill(const std::vector<const BenchRow*>& asked, const std::vector<KernelPoint>& at,
             std::vector<LatencyAnswer*>& out) const;
   LatencyNames asked_names(const BenchRow& point, const Known& about) const;
-  std::vector<double> log_speeds(const std::vector<BenchRow>& rows, LatencyTarget target) const;
+  std::vector<LogSpeed> log_speeds(const std::vector<BenchRow>& rows, LatencyTarget target) const;
+  LearntRows learnt_rows(LatencyTarget target) const;
+  GpuRules find_gpu_rules(UnmeasuredKind kind) const;
+  const GpuRules& rules_of(const HardwareFacts& gpu) const;
   void use_sheets(const std::vector<const BenchRow*>& asked,
                   std::vector<LatencyAnswer*>& out) const;
   static void use_sheet(const UnmeasuredPoint& point, const SheetEstimate& told,
@@ -363,6 +375,7 @@ void LatencyModel::State::learn(const BenchRow& row, const Known& about) {
   reach[name.pair].add(row);
   reach_of_engine[row.framework].add(row);
   note_gpu(about.hardware, row.hardware, measured[row.framework]);
+  gpus.insert(about.hardware->name);
   parameters_b.add(about.model->parameters_b);
   active_b.add(about.model->active_b);
   names.push_back(name);
@@ -494,11 +507,15 @@ LatencyAnswer LatencyModel::State::judge(const BenchRow& point, const Known& abo
   return out;
 }
 
-void LatencyModel::State::set_interval(LatencyAnswer& answer, LatencyTarget target) const {
+void LatencyModel::State::set_interval(const HardwareFacts& gpu, LatencyTarget target,
+                                       LatencyAnswer& answer) const {
   const auto t = static_cast<size_t>(target);
   LatencyEstimate& estimate = answer.of[t];
   const CampaignScale& scale = by_campaign[t][static_cast<size_t>(answer.question)];
-  const double half = scale.half_width(estimate.log_sd);
+  double half = scale.half_width(estimate.log_sd);
+  // What left-out GPUs were missed by, unless the point is beyond the rows in something else, too.
+  const double of_gpus = answer.sibling.empty() ? 0 : rules_of(gpu).interval[t].half_width;
+  if (of_gpus > 0) half = answer.beyond_rows() ? std::max(half, of_gpus) : of_gpus;
   estimate.low90_ms = estimate.ms * std::exp(-half);
   estimate.high90_ms = estimate.ms * std::exp(half);
   estimate.status = prediction_status(!answer.reasons.empty(), std::expm1(half));
@@ -533,7 +550,8 @@ void LatencyModel::State::fill(const std::vector<const BenchRow*>& asked,
     LatencyEstimate& whole = out[i]->of[static_cast<size_t>(LatencyTarget::kEndToEnd)];
     whole.ms = end_to_end_ms(row, ttft.ms, tpot.ms);
     whole.log_sd = end_to_end_sd(row, ttft.ms, tpot.ms, ttft.log_sd, tpot.log_sd, correlation);
-    for (const LatencyTarget target : kAllLatencyTargets) set_interval(*out[i], target);
+    const HardwareFacts& gpu = *known(row, lookup).hardware;
+    for (const LatencyTarget target : kAllLatencyTargets) set_interval(gpu, target, *out[i]);
   }
 }
 
@@ -545,22 +563,87 @@ LatencyNames LatencyModel::State::asked_names(const BenchRow& point, const Known
   return name;
 }
 
-std::vector<double> LatencyModel::State::log_speeds(const std::vector<BenchRow>& rows,
-                                                    LatencyTarget target) const {
+std::vector<LogSpeed> LatencyModel::State::log_speeds(const std::vector<BenchRow>& rows,
+                                                      LatencyTarget target) const {
   FactLookup lookup(facts);
   std::vector<KernelPoint> at;
   for (const BenchRow& row : rows) {
     const Known about = known(row, lookup);
     at.push_back(make(row, about, asked_names(row, about)));
   }
-  std::vector<double> out = processes[static_cast<size_t>(target)].means_exactly(at);
+  const std::vector<double> means = processes[static_cast<size_t>(target)].means_exactly(at);
+  std::vector<LogSpeed> out;
   for (size_t i = 0; i < rows.size(); ++i) {
     const Known about = known(rows[i], lookup);
     const double base = base_ms(serving_base(rows[i], *about.model, *about.hardware), target);
     const double floor = base_ms(serving_floor(rows[i], *about.model, *about.hardware), target);
-    out[i] = -std::log(std::max(base * std::exp(out[i]), floor));
+    out.push_back({-std::log(std::max(base * std::exp(means[i]), floor)), -std::log(base)});
   }
   return out;
+}
+
+// The value of the data sheets that a latency goes with.
+double HardwareFacts::* sheet_value(LatencyTarget target) {
+  return target == LatencyTarget::kTtft ? &HardwareFacts::tflops : &HardwareFacts::bandwidth_tb_s;
+}
+
+LearntRows LatencyModel::State::learnt_rows(LatencyTarget target) const {
+  const auto t = static_cast<size_t>(target);
+  LearntRows out;
+  out.process = &processes[t];
+  out.value_is_time = true;
+  out.goes_with = sheet_value(target);
+  for (const BenchRow& row : learnt) {
+    out.rows.push_back(&row);
+    out.log_value.push_back(std::log(measured_ms(row, target)));
+  }
+  out.engine_key = [](const BenchRow& row) { return row.framework; };
+  out.place = [this, target](const std::vector<BenchRow>& asked) {
+    FactLookup lookup(facts);
+    LearntRows::Placed placed;
+    for (const BenchRow& row : asked) {
+      const Known about = known(row, lookup);
+      placed.points.push_back(make(row, about, asked_names(row, about)));
+      const ServingBase base = serving_base(row, *about.model, *about.hardware);
+      placed.log_base.push_back(std::log(base_ms(base, target)));
+    }
+    return placed;
+  };
+  return out;
+}
+
+LatencyModel::State::GpuRules LatencyModel::State::find_gpu_rules(UnmeasuredKind kind) const {
+  // Where nothing can be left out the process alone: it knows more of latencies than a ratio does.
+  constexpr SiblingWeights kProcessAlone = {0, 0};
+  GpuRules out;
+  std::vector<GpuMiss> whose;
+  std::array<std::vector<double>, kLatencyTargets> missed;
+  for (const LatencyTarget target : kLearntLatencies) {
+    const auto t = static_cast<size_t>(target);
+    whose = left_out_gpus(learnt_rows(target), facts, kind);
+    out.of[t] = sibling_rule(whose, kProcessAlone);
+    for (const GpuMiss& miss : whose) missed[t].push_back(out.of[t].missed(miss));
+    out.interval[t] = gpu_interval(missed[t], whose);
+  }
+  const auto whole = static_cast<size_t>(LatencyTarget::kEndToEnd);
+  for (size_t i = 0; i < whose.size(); ++i) {
+    const BenchRow& row = learnt[whose[i].row];
+    const double told = end_to_end_ms(row, row.ttft_ms * std::exp(missed[0][i]),
+                                      row.tpot_ms * std::exp(missed[1][i]));
+    missed[whole].push_back(std::log(told / measured_ms(row, LatencyTarget::kEndToEnd)));
+  }
+  out.interval[whole] = gpu_interval(missed[whole], whose);
+  return out;
+}
+
+const LatencyModel::State::GpuRules& LatencyModel::State::rules_of(const HardwareFacts& gpu) const {
+  std::call_once(gpu_rules_found, [this] {
+    for (size_t kind = 0; kind < kUnmeasuredKinds; ++kind)
+      gpu_rules[kind] = find_gpu_rules(static_cast<UnmeasuredKind>(kind));
+  });
+  const UnmeasuredKind kind =
+      gpus.count(gpu.name) > 0 ? UnmeasuredKind::kNewUnderEngine : UnmeasuredKind::kNewGpu;
+  return gpu_rules[static_cast<size_t>(kind)];
 }
 
 // Answers for GPUs without rows of their engine, by their siblings and in the order of data sheets.
@@ -570,18 +653,18 @@ void LatencyModel::State::use_sheets(const std::vector<const BenchRow*>& asked,
   std::vector<UnmeasuredPoint> new_gpus;
   std::vector<LatencyAnswer*> answers;
   for (size_t i = 0; i < asked.size(); ++i) {
-    const auto gpus = measured.find(asked[i]->framework);
-    if (out[i]->question != LatencyQuestion::kHardware || gpus == measured.end()) continue;
-    new_gpus.push_back({*asked[i], known(*asked[i], lookup).hardware, &gpus->second});
+    const auto of_engine = measured.find(asked[i]->framework);
+    if (out[i]->question != LatencyQuestion::kHardware || of_engine == measured.end()) continue;
+    new_gpus.push_back({*asked[i], known(*asked[i], lookup).hardware, &of_engine->second});
     answers.push_back(out[i]);
   }
   for (const LatencyTarget target : kLearntLatencies) {
-    const bool first = target == LatencyTarget::kTtft;
-    // Physics knows more of latencies than a ratio: on AIConfigurator's table, one GPU left out,
-    // any weight of the sibling made TPOT worse (docs/measured/throughput_latency.md).
-    const SiblingShare share = {first ? &HardwareFacts::tflops : &HardwareFacts::bandwidth_tb_s};
+    const auto t = static_cast<size_t>(target);
+    const auto weights_of = [this, t](const HardwareFacts& gpu, const std::string& engine) {
+      return rules_of(gpu).of[t].weights(engine);
+    };
     const auto speeds = [&](const std::vector<BenchRow>& rows) { return log_speeds(rows, target); };
-    const auto told = sheet_estimates(new_gpus, facts, share, speeds);
+    const auto told = sheet_estimates(new_gpus, facts, sheet_value(target), weights_of, speeds);
     for (size_t i = 0; i < new_gpus.size(); ++i)
       use_sheet(new_gpus[i], told[i], target, *answers[i]);
   }
@@ -599,7 +682,7 @@ void LatencyModel::State::use_sheet(const UnmeasuredPoint& point, const SheetEst
         end_to_end_ms(point.row, answer.sibling_ms[0], answer.sibling_ms[1]);
   }
   estimate.ms *= std::exp(-told.log_factor);
-  if (!told.reason.empty()) answer.by_sheet.push_back(name + " " + told.reason);
+  for (const std::string& reason : told.reasons) answer.by_sheet.push_back(name + ": " + reason);
 }
 
 std::vector<std::optional<LatencyAnswer>> LatencyModel::answer(

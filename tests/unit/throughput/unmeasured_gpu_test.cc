@@ -51,20 +51,25 @@ link_gb_s = 100
 
 class UnmeasuredGpu : public ::testing::Test {
  protected:
-  // Of one GPU, with the speeds of the process.
+  // Of one GPU, with the speeds of the process; physics says twice the square of the bandwidth.
   SheetEstimate estimate(const std::string& gpu, const std::vector<std::string>& measured,
-                         const std::map<std::string, double>& speeds) {
+                         const std::map<std::string, double>& speeds,
+                         const SiblingWeights& weights = {0.5, 0}) {
     MeasuredGpus gpus;
     for (const std::string& name : measured) gpus.push_back({book_.hardware(name), name});
     BenchRow row;
     row.hardware = gpu;
     const auto log_speeds = [&](const std::vector<BenchRow>& rows) {
-      std::vector<double> out;
-      for (const BenchRow& one : rows) out.push_back(std::log(speeds.at(one.hardware)));
+      std::vector<LogSpeed> out;
+      for (const BenchRow& one : rows) {
+        const double bandwidth = book_.hardware(one.hardware)->bandwidth_tb_s;
+        out.push_back({std::log(speeds.at(one.hardware)), std::log(2 * bandwidth * bandwidth)});
+      }
       return out;
     };
+    const auto weights_of = [&](const HardwareFacts&, const std::string&) { return weights; };
     return sheet_estimates({{row, book_.hardware(gpu), &gpus}}, book_,
-                           {&HardwareFacts::bandwidth_tb_s, 0.5, 1}, log_speeds)
+                           &HardwareFacts::bandwidth_tb_s, weights_of, log_speeds)
         .front();
   }
   FactBook book_ = sheets();
@@ -82,19 +87,31 @@ TEST_F(UnmeasuredGpu, DominatesIsAPartialOrderWithinAVendor) {
   EXPECT_EQ(vendor_of(of("Bolt other")), "Bolt");
 }
 
-// Of one sibling the ratio of bandwidths alone: 30 * 4 / 2 = 60, whatever the process says.
-TEST_F(UnmeasuredGpu, IsTheOnlySiblingTimesBandwidth) {
-  const SheetEstimate told =
-      estimate("Acme large", {"Acme middle", "Bolt other"},
-               {{"Acme large", 20}, {"Acme middle", 30}, {"Acme small", 5}, {"Bolt other", 1}});
+// With all of the weight the ratio of bandwidths alone: 30 * 4 / 2 = 60, whatever the process says.
+TEST_F(UnmeasuredGpu, IsTheSiblingTimesBandwidthWhereThatHasAllOfTheWeight) {
+  const SheetEstimate told = estimate(
+      "Acme large", {"Acme middle", "Bolt other"},
+      {{"Acme large", 20}, {"Acme middle", 30}, {"Acme small", 5}, {"Bolt other", 1}}, {1, 0});
   EXPECT_EQ(told.sibling, "Acme middle");
-  EXPECT_EQ(told.weight, 1);
   EXPECT_NEAR(20 * std::exp(told.log_factor), 60, 1e-9);
-  EXPECT_EQ(told.reason, "");
+  EXPECT_EQ(told.reasons, std::vector<std::string>({"100 % of the estimate is that of 'Acme "
+                                                    "middle' times the ratio of bandwidths"}));
 }
 
-// Half each with two: sqrt(45 * 30 * 4 / 2) = 51.96.
-TEST_F(UnmeasuredGpu, IsHalfTheNearestOfSeveralSiblings) {
+// Physics says (4 / 2)^2 of the two: a quarter by it, a quarter by bandwidth, half the process:
+// sqrt(45) * (30 * 2)^(1/4) * (30 * 4)^(1/4) = 61.79.
+TEST_F(UnmeasuredGpu, IsPartlyWhatPhysicsMakesOfTheTwo) {
+  const SheetEstimate told =
+      estimate("Acme large", {"Acme small", "Acme middle"},
+               {{"Acme large", 45}, {"Acme middle", 30}, {"Acme small", 20}}, {0.25, 0.25});
+  EXPECT_NEAR(45 * std::exp(told.log_factor), 61.79, 0.005);
+  EXPECT_EQ(told.reasons.front(),
+            "50 % of the estimate is that of 'Acme middle' times the ratio of bandwidths and as "
+            "physics has it");
+}
+
+// Half each: sqrt(45 * 30 * 4 / 2) = 51.96.
+TEST_F(UnmeasuredGpu, IsHalfTheNearestSibling) {
   const SheetEstimate told =
       estimate("Acme large", {"Acme small", "Acme middle"},
                {{"Acme large", 45}, {"Acme middle", 30}, {"Acme small", 20}});
@@ -109,7 +126,7 @@ TEST_F(UnmeasuredGpu, IsAtLeastAsFastAsWhatItDominates) {
       estimate("Acme large", {"Acme small", "Acme middle"},
                {{"Acme large", 10}, {"Acme middle", 30}, {"Acme small", 20}});
   EXPECT_NEAR(10 * std::exp(told.log_factor), 30, 1e-9);
-  EXPECT_EQ(told.reason, "at least as fast as 'Acme middle' by its data sheet");
+  EXPECT_EQ(told.reasons.back(), "at least as fast as 'Acme middle' by its data sheet");
 }
 
 TEST_F(UnmeasuredGpu, IsNoFasterThanTheMeasuredThatDominateIt) {
@@ -117,7 +134,7 @@ TEST_F(UnmeasuredGpu, IsNoFasterThanTheMeasuredThatDominateIt) {
       estimate("Acme middle", {"Acme small", "Acme large"},
                {{"Acme large", 30}, {"Acme middle", 90}, {"Acme small", 10}});
   EXPECT_NEAR(90 * std::exp(told.log_factor), 30, 1e-9);
-  EXPECT_EQ(told.reason, "no faster than 'Acme large' by its data sheet");
+  EXPECT_EQ(told.reasons.back(), "no faster than 'Acme large' by its data sheet");
 }
 
 // Rows that say otherwise win: the small one ran at 50, the large one at 30.
@@ -135,7 +152,7 @@ TEST_F(UnmeasuredGpu, IsAtLeastAsFastAsWhatHasNoRowsEither) {
       estimate("Acme large", {"Acme small", "Acme fast"},
                {{"Acme large", 1}, {"Acme middle", 200}, {"Acme small", 10}, {"Acme fast", 100}});
   EXPECT_NEAR(std::exp(told.log_factor), std::sqrt(200.0 * 20), 1e-6);
-  EXPECT_EQ(told.reason, "at least as fast as 'Acme middle' by its data sheet");
+  EXPECT_EQ(told.reasons.back(), "at least as fast as 'Acme middle' by its data sheet");
 }
 
 TEST_F(UnmeasuredGpu, OfAVendorWithoutRowsIsTheProcess) {

@@ -4,7 +4,9 @@
 
 #include <cmath>
 #include <random>
+#include <set>
 
+#include "base/stats.h"
 #include "support/random.h"
 
 namespace assay {
@@ -122,6 +124,35 @@ TEST(GaussianProcess, LeavingOutInClosedFormEqualsFittingAnew) {
       EXPECT_NEAR(closed[which[k]].mean, y[which[k]] - answers[k].mean, 1e-8);
     }
   }
+}
+
+// Of points that were never seen, too; the centre stays that of all rows, so it is added to the
+// others until their median is the same.
+TEST(GaussianProcess, MeansWithoutSomePointsEqualFittingAnew) {
+  const std::vector<KernelPoint> points = some_points(30, 5);
+  std::vector<double> y = some_values(30, 6);
+  const std::vector<size_t> members = {3, 4, 11, 20, 29};
+  std::vector<KernelPoint> others;
+  std::vector<double> others_y;
+  const std::set<size_t> left_out(members.begin(), members.end());
+  for (size_t i = 0; i < points.size(); ++i) {
+    if (left_out.count(i) > 0) continue;
+    others.push_back(points[i]);
+    others_y.push_back(y[i]);
+  }
+  const double shift = median(others_y);
+  // Twice the values that are left out, far apart: the median of all is then that of the others.
+  for (size_t k = 0; k < members.size(); ++k) y[members[k]] = shift + (k % 2 == 0 ? 5.0 : -5.0);
+  y[members.back()] = shift;
+  const KernelSpec& spec = physics_kernel();
+  const auto all = GaussianProcess::fit(spec, spec.defaults, points, y);
+  const auto some = GaussianProcess::fit(spec, spec.defaults, others, others_y);
+  ASSERT_TRUE(all && some);
+  ASSERT_EQ(median(y), shift);
+  const std::vector<KernelPoint> asked = some_points(9, 7);
+  const std::vector<double> without = all->means_without(members, asked);
+  const std::vector<GpAnswer> anew = some->predict_exactly(asked);
+  for (size_t i = 0; i < asked.size(); ++i) EXPECT_NEAR(without[i], anew[i].mean, 1e-8);
 }
 
 TEST(GaussianProcess, TheGradientIsTheSlope) {
