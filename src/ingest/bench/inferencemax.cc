@@ -4,8 +4,8 @@
 
 #include "base/ascii.h"
 #include "base/numbers.h"
+#include "ingest/bench/date.h"
 #include "ingest/bench/engine_name.h"
-#include "ingest/bench/silicon.h"
 #include "ingest/bench/variant.h"
 #include "ingest/text/csv_records.h"
 
@@ -29,6 +29,11 @@ std::string version_of_image(const std::string& image) {
   const size_t first = !tag.empty() && tag[0] == 'v' ? 1 : 0;
   const bool numbered = first < tag.size() && is_digit(tag[first]);
   return numbered ? tag.substr(0, tag.find('-')) : tag;
+}
+
+// Results in this form by vLLM's own runs say "device".
+std::string gpu_of(const BenchField& field) {
+  return field("hw").empty() ? field("device") : field("hw");
 }
 
 BenchVariant run_variant(const BenchField& field, double devices) {
@@ -66,7 +71,7 @@ Unreadable unreadable(const BenchField& field) {
 }  // namespace
 
 bool is_inferencemax(const BenchField& field) {
-  return !field("tput_per_gpu").empty() && !field("hw").empty() && !field("conc").empty();
+  return !field("tput_per_gpu").empty() && !gpu_of(field).empty() && !field("conc").empty();
 }
 
 void add_inferencemax_run(const BenchField& field, int64_t line, BenchTable& table,
@@ -76,7 +81,7 @@ void add_inferencemax_run(const BenchField& field, int64_t line, BenchTable& tab
     return log.note(why.code, line, true, why.effect);
   BenchRow row;
   row.line = line;
-  row.hardware = field("hw");
+  row.hardware = gpu_of(field);
   row.framework = engine_name(field("framework"), field("framework"));
   row.model = field("model").empty() ? field("infmax_model_prefix") : field("model");
   row.devices = std::fmax(1, number_at(field, "tp"));
@@ -90,9 +95,7 @@ void add_inferencemax_run(const BenchField& field, int64_t line, BenchTable& tab
   row.output_tokens_per_s = number_at(field, "output_tput_per_gpu") * row.devices;
   row.requests_per_s = row.output_tokens_per_s / row.out_len;
   row.variant = run_variant(field, row.devices);
-  // With a time behind it in some.
-  const std::string day = field("date").substr(0, field("date").find_first_of(" T"));
-  if (is_date(day)) row.date = day;
+  row.date = date_of(field("date"));
   const double input = number_at(field, "input_tput_per_gpu") * row.devices;
   if (std::abs((input + row.output_tokens_per_s) / row.tokens_per_s - 1) > kTolerance) {
     log.note("identity_failed", line, false,

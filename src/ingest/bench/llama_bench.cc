@@ -5,12 +5,12 @@
 #include <map>
 
 #include "base/ascii.h"
+#include "ingest/bench/date.h"
 #include "ingest/bench/variant.h"
 
 namespace assay {
 namespace {
 
-constexpr size_t kDayLength = 10;
 // What the two tests of one run have in common.
 constexpr std::array kShared = {"build_commit",
                                 "gpu_info",
@@ -87,7 +87,7 @@ BenchRow row_of(const LlamaTest& prompt, const LlamaTest& answer) {
   row.latency_s = (row.ttft_ms + (row.out_len - 1) * row.tpot_ms) / 1000;
   row.tokens_per_s = (row.in_len + row.out_len) / row.latency_s;
   row.output_tokens_per_s = row.out_len / row.latency_s;
-  row.date = prompt.time.substr(0, kDayLength);  // "2025-04-24T11:57:09Z"
+  row.date = date_of(prompt.time);
   VariantParts words;
   if (!model.quantised.empty()) words.add(VariantPart::kPlain, model.quantised);
   if (!prompt.type_k.empty() && prompt.type_k != "f16")

@@ -5,13 +5,13 @@
 
 #include "base/ascii.h"
 #include "base/decimal.h"
+#include "ingest/bench/date.h"
 #include "ingest/text/csv_records.h"
 
 namespace assay {
 namespace {
 
 constexpr uint64_t kLargestLayout = 100000;
-constexpr size_t kDateLength = 10;  // "2026-04-17"
 
 const std::string* cell_of(const std::vector<std::string>& cells, int place) {
   return place >= 0 && static_cast<size_t>(place) < cells.size()
@@ -84,14 +84,6 @@ void settle_layout(const SiliconColumns& columns, const std::vector<std::string>
 
 }  // namespace
 
-bool is_date(const std::string& text) {
-  if (text.size() != kDateLength || text[4] != '-' || text[7] != '-') return false;
-  for (size_t i = 0; i < kDateLength; ++i) {
-    if (i != 4 && i != 7 && !is_digit(text[i])) return false;
-  }
-  return true;
-}
-
 SiliconColumns silicon_columns(const std::vector<std::string>& header) {
   SiliconColumns columns;
   const auto place = [&header](const char* title) {
@@ -158,10 +150,7 @@ bool settle_silicon_row(const SiliconColumns& columns, const std::vector<std::st
     return false;
   }
   row.batch = in_flight->value;
-  if (row.date.empty()) {
-    const std::string date = source_field(*source, "measured").substr(0, kDateLength);
-    if (is_date(date)) row.date = date;
-  }
+  if (row.date.empty()) row.date = date_of(source_field(*source, "measured"));
   const std::string collection = collection_of(source_field(*source, "source_file"));
   if (row.date.empty() && row.campaign.empty() && !collection.empty())
     row.campaign = campaign_name(row, collection);

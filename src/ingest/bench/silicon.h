@@ -29,8 +29,6 @@ bool settle_silicon_row(const SiliconColumns& columns, const std::vector<std::st
 
 // "a=1; b=2": the value of a name; empty where there is none.
 std::string source_field(const std::string& text, const std::string& name);
-// "2026-04-17"
-bool is_date(const std::string& text);
 
 // Devices along which attention and experts were both split, where the table has their product: 8
 // for tensor parallel 64 = 8 x 8 on a machine of eight. 0: the layout is as it says.

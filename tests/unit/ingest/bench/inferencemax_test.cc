@@ -67,6 +67,23 @@ TEST_F(InferenceMax, DropsByNameWhatHasNoOneShape) {
   EXPECT_NE(none.error().message.find("disaggregated"), std::string::npos);
 }
 
+// As vLLM's own runs write them: "device", a time behind the day, flags as text, no end to end.
+TEST_F(InferenceMax, ReadsRunsThatNameTheirDevice) {
+  const auto table =
+      read(R"([{"conc":8,"date":"2026-09-30 17:44:42","device":"mi300x","disagg":"false",
+"dp_attention":"false","ep":1,"framework":"vllm","image":"vllm/vllm-openai-rocm:nightly-ac68c30",
+"input_tput_per_gpu":130.0,"is_multinode":"false","isl":1024,"mean_tpot":0.12,"mean_ttft":2.84,
+"model":"moonshotai/Kimi-K2.5","nightly":true,"osl":1024,"output_tput_per_gpu":130.0,
+"precision":"bf16","spec_decoding":"false","tp":8,"tput_per_gpu":260.0}])");
+  ASSERT_TRUE(table) << table.error().describe();
+  const BenchRow& row = table->rows.at(0);
+  EXPECT_EQ(row.hardware, "mi300x");
+  EXPECT_EQ(row.devices, 8);
+  EXPECT_EQ(row.variant.text(), "bf16, vnightly-ac68c30");
+  EXPECT_EQ(row.campaign, "vLLM|vnightly-ac68c30|2026-09-30");
+  EXPECT_DOUBLE_EQ(row.tokens_per_s, 2080);
+}
+
 TEST_F(InferenceMax, SaysWhereTheSumIsNoSum) {
   const auto table = read(run(R"(,"tput_per_gpu":600)") + "\n");
   ASSERT_TRUE(table);
