@@ -13,7 +13,7 @@ TEST(DateOf, TakesTheDayThatATextBeginsWith) {
 
 TEST(DateOf, IsEmptyForWhatIsNoDay) {
   for (const char* text :
-       {"", "2026-04", "17.04.2026", "20260417-101010", "2026-04-171", "yesterday!"})
+       {"", "2026-04", "17.04.2026", "20260417-101010", "2026-04-171", "2026/04/17"})
     EXPECT_EQ(date_of(text), "") << text;
 }
 
