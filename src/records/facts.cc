@@ -96,7 +96,7 @@ std::string base_key(std::string_view name) {
   return key;
 }
 
-constexpr std::array<std::string_view, 4> kVendors = {"nvidia", "amd", "intel", "habana"};
+constexpr std::array<std::string_view, 5> kVendors = {"nvidia", "amd", "intel", "habana", "google"};
 
 // The vendor that a device's key begins with; Habana is Intel's. Empty when none is told.
 std::string_view vendor_of(std::string_view key) {

@@ -22,6 +22,7 @@ bool are_siblings(const HardwareFacts& a, const HardwareFacts& b) {
 }  // namespace
 
 std::string vendor_of(const HardwareFacts& hardware) {
+  if (hardware.name.find("Gaudi") != std::string::npos) return "Habana";
   return hardware.name.substr(0, hardware.name.find(' '));
 }
 

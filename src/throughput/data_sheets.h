@@ -11,7 +11,8 @@
 
 namespace assay {
 
-// The first word of the facts' name: "Nvidia", "AMD"; Habana's are a vendor of their own.
+// The first word of the facts' name: "Nvidia", "AMD"; Gaudis, also Intel's third, are Habana's: no
+// sibling of Intel's GPUs.
 std::string vendor_of(const HardwareFacts& hardware);
 // Of one vendor, and of 16-bit peak, the peak in the row's precision, bandwidth, memory and link to
 // peers none of `more` is below `less`, and one is above.

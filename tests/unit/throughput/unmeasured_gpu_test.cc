@@ -87,6 +87,13 @@ TEST_F(UnmeasuredGpu, DominatesIsAPartialOrderWithinAVendor) {
   EXPECT_EQ(vendor_of(of("Bolt other")), "Bolt");
 }
 
+TEST(DataSheets, AGaudiIsNoSiblingOfIntelsGpus) {
+  const FactBook& book = FactBook::built_in();
+  EXPECT_EQ(vendor_of(*book.hardware("Gaudi3")), vendor_of(*book.hardware("Gaudi2")));
+  EXPECT_NE(vendor_of(*book.hardware("Gaudi3")), vendor_of(*book.hardware("Intel Max 1550")));
+  EXPECT_EQ(vendor_of(*book.hardware("TPU v6e")), "Google");
+}
+
 // With all of the weight the ratio of bandwidths alone: 30 * 4 / 2 = 60, whatever the process says.
 TEST_F(UnmeasuredGpu, IsTheSiblingTimesBandwidthWhereThatHasAllOfTheWeight) {
   const SheetEstimate told = estimate(
