@@ -196,11 +196,11 @@ Table pareto_table(const PlanReport& report, Table head) {
       .add(keys::low90, &P::low90)
       .add(keys::high90, &P::high90)
       .add(keys::hw, [&](const P& p) { return report.question.offers[setup(p).offer].name; })
-      .add(keys::n, [&](const P& p) { return setup(p).row.devices; })
+      .add(keys::n, [&](const P& p) { return std::llround(setup(p).row.devices); })
       .add(keys::fw, [&](const P& p) { return setup(p).row.framework; })
       .add(keys::variant, [&](const P& p) { return setup(p).row.variant.text(); })
       .add(keys::question, [&](const P& p) { return latency_question_name(setup(p).question); })
-      .add(keys::in_flight, &P::in_flight)
+      .add(keys::in_flight, [](const P& p) { return std::llround(p.in_flight); })
       .add(keys::usd_per_mtok, &P::usd_per_mtok)
       .add(keys::joules_per_token, &P::joules_per_token);
   return table;
@@ -212,15 +212,17 @@ Chart pareto_chart(const PlanReport& report) {
               .title = "What one GPU gives against what each user gets",
               .caption =
                   "Output tokens; bands are 90 % intervals for a campaign to come. Of each GPU "
-                  "points that another of its own beats in both are left out.",
+                  "points that another of its own beats in both are left out. No rows: none of the "
+                  "GPU under the engine.",
               .x = {"tokens/s per user (1000 / TPOT)", Unit::kCount, true},
               .y = {"tokens/s per GPU", Unit::kCount, true}};
   std::map<size_t, Series> by_offer;
+  std::map<size_t, size_t> without_rows;
   for (const ParetoPoint& point : report.plan.pareto_by_gpu) {
     const PlanSetup& setup = report.plan.setups[point.setup];
     Series& series = by_offer[setup.offer];
     series.name = report.question.offers[setup.offer].name;
-    if (setup.question == LatencyQuestion::kHardware) series.name += ", no rows";
+    without_rows[setup.offer] += setup.question == LatencyQuestion::kHardware;
     series.x.push_back(point.tokens_per_s_per_user);
     series.y.push_back(point.tokens_per_s_per_gpu);
     series.low.push_back(point.low90);
@@ -229,6 +231,10 @@ Chart pareto_chart(const PlanReport& report) {
                                         setup_text(setup), point.in_flight));
   }
   for (auto& [offer, series] : by_offer) {
+    if (without_rows[offer] == series.x.size())
+      series.name += ", no rows";
+    else if (without_rows[offer] > 0)
+      series.name += ", partly no rows";
     series.mark = Mark::kLine;
     chart.series.push_back(std::move(series));
   }
