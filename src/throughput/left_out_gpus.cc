@@ -130,7 +130,7 @@ class LeavingOut {
       const double sheets =
           std::log(own.*learnt_.goes_with / siblings[i]->facts->*learnt_.goes_with);
       const double physics = sign * (own_place.log_base[i] - other.log_base[i]);
-      out.push_back({members[asked[i]], at[i].framework,
+      out.push_back({members[asked[i]], vendor_of(own), at[i].framework,
                      own.name + "|" + at[i].framework + "|" + at[i].variant.words, above_process,
                      above_sibling - sheets, above_sibling - physics});
     }
@@ -160,13 +160,16 @@ std::string_view unmeasured_kind_name(UnmeasuredKind kind) {
   return kind == UnmeasuredKind::kNewGpu ? "new GPU" : "GPU new under the engine";
 }
 
-const SiblingWeights& SiblingRule::weights(const std::string& engine) const {
-  const auto own = of_engine.find(engine);
-  return own == of_engine.end() ? of_all : own->second;
+const SiblingWeights& SiblingRule::weights(const std::string& vendor,
+                                           const std::string& engine) const {
+  const auto own = of_engine.find(vendor + "|" + engine);
+  if (own != of_engine.end()) return own->second;
+  const auto all = of_vendor.find(vendor);
+  return all == of_vendor.end() ? otherwise : all->second;
 }
 
 double SiblingRule::missed(const GpuMiss& miss) const {
-  return missed_by(miss, weights(miss.engine));
+  return missed_by(miss, weights(miss.vendor, miss.engine));
 }
 
 GpuInterval gpu_interval(const std::vector<double>& missed, const std::vector<GpuMiss>& whose) {
@@ -195,13 +198,18 @@ GpuInterval gpu_interval(const std::vector<double>& missed, const std::vector<Gp
 
 SiblingRule sibling_rule(const std::vector<GpuMiss>& misses, const SiblingWeights& otherwise) {
   SiblingRule rule;
-  rule.of_all = otherwise;
-  const Blocks blocks = blocks_of(misses);
-  if (blocks.size() < kFewestToWeigh) return rule;
-  std::set<std::string> engines;
-  for (const GpuMiss& miss : misses) engines.insert(miss.engine);
-  rule.of_all = best_weights(blocks, "");
-  for (const std::string& engine : engines) rule.of_engine[engine] = best_weights(blocks, engine);
+  rule.otherwise = otherwise;
+  std::map<std::string, std::vector<GpuMiss>> by_vendor;
+  for (const GpuMiss& miss : misses) by_vendor[miss.vendor].push_back(miss);
+  for (const auto& [vendor, of_vendor] : by_vendor) {
+    const Blocks blocks = blocks_of(of_vendor);
+    if (blocks.size() < kFewestToWeigh) continue;
+    rule.of_vendor[vendor] = best_weights(blocks, "");
+    std::set<std::string> engines;
+    for (const GpuMiss& miss : of_vendor) engines.insert(miss.engine);
+    for (const std::string& engine : engines)
+      rule.of_engine[vendor + "|" + engine] = best_weights(blocks, engine);
+  }
   std::vector<double> missed;
   for (const GpuMiss& miss : misses) missed.push_back(rule.missed(miss));
   rule.interval = gpu_interval(missed, misses);

@@ -27,6 +27,7 @@ std::string_view unmeasured_kind_name(UnmeasuredKind kind);
 // ran.
 struct GpuMiss {
   size_t row = 0;  // of those learnt from
+  std::string vendor;
   std::string engine;
   std::string block;  // GPU, engine and words
   double process = 0;
@@ -44,17 +45,19 @@ struct GpuInterval {
 GpuInterval gpu_interval(const std::vector<double>& missed, const std::vector<GpuMiss>& whose);
 
 struct SiblingRule {
-  SiblingWeights of_all;
-  std::map<std::string, SiblingWeights> of_engine;
+  SiblingWeights otherwise;  // of a vendor that nothing could be left out of
+  std::map<std::string, SiblingWeights> of_vendor;
+  std::map<std::string, SiblingWeights> of_engine;  // "vendor|engine"
   GpuInterval interval;
 
-  const SiblingWeights& weights(const std::string& engine) const;
+  const SiblingWeights& weights(const std::string& vendor, const std::string& engine) const;
   double missed(const GpuMiss& miss) const;
 };
 using SiblingRules = std::array<SiblingRule, kUnmeasuredKinds>;
 
-// Weights in quarters: those with the least mean miss over blocks, those of the engine counting one
-// each and all together three more. From two blocks on; else `otherwise`.
+// Weights in quarters, per vendor: those with the least mean miss over its blocks, those of the
+// engine counting one each and all together three more. From two blocks on; else `otherwise`: what
+// another vendor's GPUs need says nothing (Intel's and AMD's were told worse by NVIDIA's).
 SiblingRule sibling_rule(const std::vector<GpuMiss>& misses, const SiblingWeights& otherwise);
 
 // Rows that a process was learnt from, in its order.

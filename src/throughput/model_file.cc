@@ -42,11 +42,15 @@ Json siblings_json(const SiblingRules& rules) {
   Json out = Json::array();
   for (size_t kind = 0; kind < kUnmeasuredKinds; ++kind) {
     const SiblingRule& rule = rules[kind];
-    Json of_engine = Json::object();
-    for (const auto& [engine, weights] : rule.of_engine) of_engine[engine] = weights_of(weights);
+    const auto named = [&](const std::map<std::string, SiblingWeights>& all) {
+      Json pairs = Json::object();
+      for (const auto& [name, weights] : all) pairs[name] = weights_of(weights);
+      return pairs;
+    };
     out.push_back({{"kind", unmeasured_kind_name(static_cast<UnmeasuredKind>(kind))},
-                   {"weights", weights_of(rule.of_all)},
-                   {"of_engine", of_engine},
+                   {"otherwise", weights_of(rule.otherwise)},
+                   {"of_vendor", named(rule.of_vendor)},
+                   {"of_engine", named(rule.of_engine)},
                    {"blocks", rule.interval.blocks},
                    {"half_width", rule.interval.half_width},
                    {"measured", rule.interval.measured}});
@@ -174,7 +178,9 @@ SiblingRules siblings_from(const Json& document) {
   for (size_t kind = 0; kind < kUnmeasuredKinds; ++kind) {
     const Json& entry = document.at(kind);
     SiblingRule& rule = rules[kind];
-    rule.of_all = weights_from(entry.at("weights"));
+    rule.otherwise = weights_from(entry.at("otherwise"));
+    for (const auto& [vendor, weights] : entry.at("of_vendor").items())
+      rule.of_vendor[vendor] = weights_from(weights);
     for (const auto& [engine, weights] : entry.at("of_engine").items())
       rule.of_engine[engine] = weights_from(weights);
     rule.interval.blocks = entry.at("blocks").get<double>();
@@ -188,11 +194,12 @@ bool usable(const SiblingRules& rules) {
   const auto fine = [](const SiblingWeights& w) {
     return w.by_sheet >= 0 && w.by_physics >= 0 && w.sum() <= 1;
   };
+  const auto all_fine = [&](const std::map<std::string, SiblingWeights>& all) {
+    return std::all_of(all.begin(), all.end(), [&](const auto& own) { return fine(own.second); });
+  };
   return std::all_of(rules.begin(), rules.end(), [&](const SiblingRule& rule) {
-    return fine(rule.of_all) && rule.interval.half_width >= 0 &&
-           std::isfinite(rule.interval.half_width) &&
-           std::all_of(rule.of_engine.begin(), rule.of_engine.end(),
-                       [&](const auto& own) { return fine(own.second); });
+    return fine(rule.otherwise) && all_fine(rule.of_vendor) && all_fine(rule.of_engine) &&
+           rule.interval.half_width >= 0 && std::isfinite(rule.interval.half_width);
   });
 }
 

@@ -514,12 +514,13 @@ void apply(const SheetEstimate& by_sheet, const SiblingRule& rule, Explained& ou
   for (double* value : {&p.tokens_per_s, &p.low90, &p.high90}) *value *= factor;
   const GpuInterval& interval = rule.interval;
   if (!by_sheet.sibling.empty() && interval.half_width > 0) {
-    // What is beyond the rows in more than the GPU is never told more narrowly for it.
+    // Too few left-out GPUs, and what is beyond the rows in more than the GPU, make nothing
+    // narrower.
+    out.measured = interval.measured && only_gpu;
     const double half =
-        only_gpu ? interval.half_width : std::max(interval.half_width, out.log_half_width());
+        out.measured ? interval.half_width : std::max(interval.half_width, out.log_half_width());
     out.scale = 0;
     out.assumed = half;
-    out.measured = interval.measured && only_gpu;
     p.low90 = p.tokens_per_s * std::exp(-half);
     p.high90 = p.tokens_per_s * std::exp(half);
   }
@@ -640,7 +641,7 @@ std::vector<Explained> Predictor::judged(const std::vector<BenchRow>& points) co
     asked.push_back(*std::move(point));
   }
   const auto weights_of = [&s](const HardwareFacts& gpu, const std::string& engine) {
-    return s.sibling_rule_of(gpu).weights(engine);
+    return s.sibling_rule_of(gpu).weights(vendor_of(gpu), engine);
   };
   const auto log_speeds = [&](const std::vector<BenchRow>& rows) {
     std::vector<LogSpeed> speeds;

@@ -513,9 +513,13 @@ void LatencyModel::State::set_interval(const HardwareFacts& gpu, LatencyTarget t
   LatencyEstimate& estimate = answer.of[t];
   const CampaignScale& scale = by_campaign[t][static_cast<size_t>(answer.question)];
   double half = scale.half_width(estimate.log_sd);
-  // What left-out GPUs were missed by, unless the point is beyond the rows in something else, too.
-  const double of_gpus = answer.sibling.empty() ? 0 : rules_of(gpu).interval[t].half_width;
-  if (of_gpus > 0) half = answer.beyond_rows() ? std::max(half, of_gpus) : of_gpus;
+  // What left-out GPUs were missed by; too few of them, and a point that is beyond the rows in
+  // something else, too, make nothing narrower.
+  if (!answer.sibling.empty()) {
+    const GpuInterval& left_out = rules_of(gpu).interval[t];
+    const bool alone = left_out.measured && !answer.beyond_rows();
+    half = alone ? left_out.half_width : std::max(half, left_out.half_width);
+  }
   estimate.low90_ms = estimate.ms * std::exp(-half);
   estimate.high90_ms = estimate.ms * std::exp(half);
   estimate.status = prediction_status(!answer.reasons.empty(), std::expm1(half));
@@ -661,7 +665,7 @@ void LatencyModel::State::use_sheets(const std::vector<const BenchRow*>& asked,
   for (const LatencyTarget target : kLearntLatencies) {
     const auto t = static_cast<size_t>(target);
     const auto weights_of = [this, t](const HardwareFacts& gpu, const std::string& engine) {
-      return rules_of(gpu).of[t].weights(engine);
+      return rules_of(gpu).of[t].weights(vendor_of(gpu), engine);
     };
     const auto speeds = [&](const std::vector<BenchRow>& rows) { return log_speeds(rows, target); };
     const auto told = sheet_estimates(new_gpus, facts, sheet_value(target), weights_of, speeds);
