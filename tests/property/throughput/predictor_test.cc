@@ -189,6 +189,17 @@ TEST_P(RandomTables, GpusWithoutRowsUnderTheEngineAreToldByTheirSiblings) {
   EXPECT_FALSE(by_sibling("Nvidia A100 GPU"));
 }
 
+// Two GPUs of one engine tell each other's misses, too few to be an interval of 90 %: it is no
+// narrower than the process's own.
+TEST_P(RandomTables, FewLeftOutGpusMakeNoIntervalNarrower) {
+  const auto predictor = fitted(made_rows(GetParam()));
+  BenchRow point = made_rows(GetParam()).front();
+  point.hardware = "Nvidia H200 GPU";
+  const Explained told = predictor->explain({point}).front();
+  EXPECT_FALSE(told.measured);
+  EXPECT_GE(told.log_half_width(), kNormalScale * told.log_sd);
+}
+
 // 3.35 over 1.555 TB/s of what the A100 is told to do, and nothing of a GPU with rows.
 TEST_P(RandomTables, TheNearestGpuTimesBandwidthIsABaseline) {
   std::vector<BenchRow> rows = made_rows(GetParam());

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/checksum.h"
@@ -95,6 +96,33 @@ TEST(ModelFile, OdditiesKeepTheirWeight) {
   const auto later = read_model(summed_anew(replaced(text, "\"note\"", "\"grave\"")), "model.json");
   ASSERT_TRUE(later) << later.error().message;
   EXPECT_EQ(later->data.oddities[2].weight, OddityWeight::kWarning);
+}
+
+// Rules of siblings are those of the file, whatever the rows say of them.
+TEST(ModelFile, GpusWithoutRowsAreToldAsTheFileSays) {
+  ThroughputFit fit = *read_model(a_model(), "model.json");
+  SiblingRules rules;
+  rules[0].otherwise = {0.25, 0.5};
+  rules[0].of_vendor["Nvidia"] = {0.5, 0};
+  rules[0].of_engine["Nvidia|vLLM"] = {0, 0.75};
+  rules[0].interval = {0.5, 12, true};
+  fit.options.siblings = rules;
+  const std::string text = write_model(fit, **Predictor::fit(fit.data, fit.facts, fit.options));
+  const auto read = read_model(text, "model.json");
+  ASSERT_TRUE(read && read->options.siblings);
+  const SiblingRule& rule = (*read->options.siblings)[0];
+  EXPECT_EQ(rule.weights("Nvidia", "vLLM").by_physics, 0.75);
+  EXPECT_EQ(rule.weights("Nvidia", "another").by_sheet, 0.5);
+  EXPECT_EQ(rule.weights("AMD", "vLLM").by_sheet, 0.25);
+  EXPECT_EQ(rule.interval.blocks, 12);
+  EXPECT_TRUE(rule.interval.measured);
+  BenchRow point = fit.data.rows.front();
+  point.hardware = "Nvidia H100 GPU";
+  const auto model = *Predictor::fit(read->data, read->facts, read->options);
+  const Prediction told = model->predict({point}).front();
+  EXPECT_NEAR(std::log(told.high90 / told.tokens_per_s), 0.5, 1e-9);
+  EXPECT_THAT(refusal(replaced(text, "[0.25,0.5]", "[0.75,0.5]")).message,
+              HasSubstr("weights of siblings"));
 }
 
 TEST(ModelFile, AnotherVersionIsNamedWithBothNumbers) {
