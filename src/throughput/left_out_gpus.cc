@@ -47,7 +47,7 @@ double missed_by(const GpuMiss& miss, const SiblingWeights& weights) {
 
 using Blocks = std::map<std::string, std::vector<const GpuMiss*>>;
 
-Blocks blocks_of(const std::vector<GpuMiss>& misses) {
+Blocks by_block(const std::vector<GpuMiss>& misses) {
   Blocks blocks;
   for (const GpuMiss& miss : misses) blocks[miss.block].push_back(&miss);
   return blocks;
@@ -202,7 +202,7 @@ SiblingRule sibling_rule(const std::vector<GpuMiss>& misses, const SiblingWeight
   std::map<std::string, std::vector<GpuMiss>> by_vendor;
   for (const GpuMiss& miss : misses) by_vendor[miss.vendor].push_back(miss);
   for (const auto& [vendor, of_vendor] : by_vendor) {
-    const Blocks blocks = blocks_of(of_vendor);
+    const Blocks blocks = by_block(of_vendor);
     if (blocks.size() < kFewestToWeigh) continue;
     rule.of_vendor[vendor] = best_weights(blocks, "");
     std::set<std::string> engines;

@@ -76,6 +76,10 @@ def check_order(assay, folder, told):
             fail(f"{looser} is dearer")
     if cheapest(plan(assay, folder, {}, "--confidence", "0.7")) > cheapest(told):
         fail("less confidence is dearer")
+    for asked, said in (("0.95", False), ("0.99", True)):
+        text = run(assay, folder, "plan", (), "--confidence", asked)
+        if ("nothing above 95 % was ever measured" in text) != said:
+            fail(f"a confidence of {asked} is{' not' if said else ''} called the process's own")
 
 
 def check_screen(assay, folder):
@@ -92,7 +96,10 @@ def check_new_gpu(assay, folder):
     (folder / "prices.csv").write_text(PRICES + "gb300,1.00,1400,8,4\n", encoding="utf-8")
     told = plan(assay, folder)
     text = run(assay, folder, "plan", (), "--width", str(COLUMNS))
+    page = run(assay, folder, "plan", (), "--format", "html")
     (folder / "prices.csv").write_text(PRICES, encoding="utf-8")
+    if "gb300, no rows" not in page or "h100_sxm, no rows" in page or "partly no rows" in page:
+        fail("the chart does not say which GPU has no rows")
     new = [p for p in told["plans"] if p["hw"] == "gb300"]
     if not new or any(p["grade"] == "sure" or p["question"] != "hardware" or p["status"] != "outside"
                       or not p["sibling"] for p in new):
