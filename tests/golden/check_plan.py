@@ -96,10 +96,7 @@ def check_new_gpu(assay, folder):
     (folder / "prices.csv").write_text(PRICES + "gb300,1.00,1400,8,4\n", encoding="utf-8")
     told = plan(assay, folder)
     text = run(assay, folder, "plan", (), "--width", str(COLUMNS))
-    page = run(assay, folder, "plan", (), "--format", "html")
     (folder / "prices.csv").write_text(PRICES, encoding="utf-8")
-    if "gb300, no rows" not in page or "h100_sxm, no rows" in page or "partly no rows" in page:
-        fail("the chart does not say which GPU has no rows")
     new = [p for p in told["plans"] if p["hw"] == "gb300"]
     if not new or any(p["grade"] == "sure" or p["question"] != "hardware" or p["status"] != "outside"
                       or not p["sibling"] for p in new):
