@@ -99,6 +99,7 @@ struct Predictor::State {
   std::map<std::string, MeasuredGpus> measured;  // with facts, by framework and words
   std::set<std::string> gpus;                    // with facts, by the facts' name
   std::set<std::string> gpu_engines;             // "GPU|framework", the same
+  std::set<std::string> engine_models;           // "framework|model"
   Range active_b, parameters_b;                  // of the models with facts
   bool has_experts = false;
   DigestBook digests;
@@ -142,6 +143,7 @@ void Predictor::State::look_around() {
     const auto keys = GroupNames::keys_of(row);
     for (size_t g = 0; g < kKernelGroups; ++g) reach[g][keys[g]].add(row);
     groups.insert(group_name(row));
+    engine_models.insert(row.framework + "|" + row.model);
     if (const HardwareFacts* gpu = lookup.hardware(row.hardware)) {
       note_gpu(gpu, row.hardware, measured[keys[static_cast<size_t>(KernelGroup::kFramework)]]);
       gpus.insert(gpu->name);
@@ -507,15 +509,16 @@ void answer(const Trained& process, const FactBook& facts, const DigestBook& dig
 }
 
 // Of left-out GPUs where there are some; else the process's moves along.
-void apply(const SheetEstimate& by_sheet, const SiblingRule& rule, Explained& out) {
+// `known_model`: it has rows under the engine.
+void apply(const SheetEstimate& by_sheet, const SiblingRule& rule, bool known_model,
+           Explained& out) {
   Prediction& p = out.prediction;
-  const bool only_gpu = out.reasons.size() <= 1;
+  const bool only_gpu = known_model && out.reasons.size() <= 1;
   const double factor = std::exp(by_sheet.log_factor);
   for (double* value : {&p.tokens_per_s, &p.low90, &p.high90}) *value *= factor;
   const GpuInterval& interval = rule.interval;
   if (!by_sheet.sibling.empty() && interval.half_width > 0) {
-    // Too few left-out GPUs, and what is beyond the rows in more than the GPU, make nothing
-    // narrower.
+    // Too few left-out GPUs, and what is new in more than the GPU, make nothing narrower.
     out.measured = interval.measured && only_gpu;
     const double half =
         out.measured ? interval.half_width : std::max(interval.half_width, out.log_half_width());
@@ -655,8 +658,11 @@ std::vector<Explained> Predictor::judged(const std::vector<BenchRow>& points) co
   const auto told =
       sheet_estimates(asked, s.facts, &HardwareFacts::bandwidth_tb_s, weights_of, log_speeds);
   if (s.options.only_sibling) return siblings_alone(which, told, std::move(out));
-  for (size_t k = 0; k < which.size(); ++k)
-    apply(told[k], s.sibling_rule_of(*asked[k].hardware), out[which[k]]);
+  for (size_t k = 0; k < which.size(); ++k) {
+    const BenchRow& point = asked[k].row;
+    apply(told[k], s.sibling_rule_of(*asked[k].hardware),
+          s.engine_models.count(point.framework + "|" + point.model) > 0, out[which[k]]);
+  }
   return out;
 }
 

@@ -320,6 +320,7 @@ struct LatencyModel::State {
   std::map<std::string, Reach> reach_of_engine;
   std::map<std::string, MeasuredGpus> measured;  // by engine
   std::set<std::string> gpus;                    // by the facts' name
+  std::set<std::string> engine_models;           // "engine|model"
   struct GpuRules {
     std::array<SiblingRule, kLatencyProcesses> of;
     std::array<GpuInterval, kLatencyTargets> interval;
@@ -339,7 +340,8 @@ struct LatencyModel::State {
   void correlate(const std::vector<GpAnswer>& ttft, const std::vector<GpAnswer>& tpot);
   std::vector<GpAnswer> end_to_end(const std::vector<GpAnswer>& ttft,
                                    const std::vector<GpAnswer>& tpot) const;
-  void set_interval(const HardwareFacts& gpu, LatencyTarget target, LatencyAnswer& answer) const;
+  void set_interval(const Known& about, const std::string& engine, LatencyTarget target,
+                    LatencyAnswer& answer) const;
   LatencyAnswer judge(const BenchRow& point, const Known& about, const LatencyNames& names) const;
   void fill(const std::vector<const BenchRow*>& asked, const std::vector<KernelPoint>& at,
             std::vector<LatencyAnswer*>& out) const;
@@ -376,6 +378,7 @@ void LatencyModel::State::learn(const BenchRow& row, const Known& about) {
   reach_of_engine[row.framework].add(row);
   note_gpu(about.hardware, row.hardware, measured[row.framework]);
   gpus.insert(about.hardware->name);
+  engine_models.insert(row.framework + "|" + about.model->name);
   parameters_b.add(about.model->parameters_b);
   active_b.add(about.model->active_b);
   names.push_back(name);
@@ -507,17 +510,18 @@ LatencyAnswer LatencyModel::State::judge(const BenchRow& point, const Known& abo
   return out;
 }
 
-void LatencyModel::State::set_interval(const HardwareFacts& gpu, LatencyTarget target,
-                                       LatencyAnswer& answer) const {
+void LatencyModel::State::set_interval(const Known& about, const std::string& engine,
+                                       LatencyTarget target, LatencyAnswer& answer) const {
   const auto t = static_cast<size_t>(target);
   LatencyEstimate& estimate = answer.of[t];
   const CampaignScale& scale = by_campaign[t][static_cast<size_t>(answer.question)];
   double half = scale.half_width(estimate.log_sd);
-  // What left-out GPUs were missed by; too few of them, and a point that is beyond the rows in
-  // something else, too, make nothing narrower.
+  // What left-out GPUs were missed by; too few of them, and a point that is new in something else,
+  // too, make nothing narrower.
   if (!answer.sibling.empty()) {
-    const GpuInterval& left_out = rules_of(gpu).interval[t];
-    const bool alone = left_out.measured && !answer.beyond_rows();
+    const GpuInterval& left_out = rules_of(*about.hardware).interval[t];
+    const bool known_model = engine_models.count(engine + "|" + about.model->name) > 0;
+    const bool alone = left_out.measured && known_model && !answer.beyond_rows();
     half = alone ? left_out.half_width : std::max(half, left_out.half_width);
   }
   estimate.low90_ms = estimate.ms * std::exp(-half);
@@ -554,8 +558,9 @@ void LatencyModel::State::fill(const std::vector<const BenchRow*>& asked,
     LatencyEstimate& whole = out[i]->of[static_cast<size_t>(LatencyTarget::kEndToEnd)];
     whole.ms = end_to_end_ms(row, ttft.ms, tpot.ms);
     whole.log_sd = end_to_end_sd(row, ttft.ms, tpot.ms, ttft.log_sd, tpot.log_sd, correlation);
-    const HardwareFacts& gpu = *known(row, lookup).hardware;
-    for (const LatencyTarget target : kAllLatencyTargets) set_interval(gpu, target, *out[i]);
+    const Known about = known(row, lookup);
+    for (const LatencyTarget target : kAllLatencyTargets)
+      set_interval(about, row.framework, target, *out[i]);
   }
 }
 

@@ -121,6 +121,12 @@ TEST(ModelFile, GpusWithoutRowsAreToldAsTheFileSays) {
   const auto model = *Predictor::fit(read->data, read->facts, read->options);
   const Prediction told = model->predict({point}).front();
   EXPECT_NEAR(std::log(told.high90 / told.tokens_per_s), 0.5, 1e-9);
+  // A model that is new to the engine, too, is told no more narrowly for the GPU's sake.
+  point.model = "meta-llama/Llama-2-7b-hf";
+  const Explained both = model->explain({point}).front();
+  EXPECT_FALSE(both.measured);
+  EXPECT_GE(both.log_half_width(), kNormalScale * both.log_sd);
+  EXPECT_GT(both.log_half_width(), 0.6);
   EXPECT_THAT(refusal(replaced(text, "[0.25,0.5]", "[0.75,0.5]")).message,
               HasSubstr("weights of siblings"));
 }
