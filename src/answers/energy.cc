@@ -16,6 +16,7 @@
 #include "ingest/power/log.h"
 #include "ingest/power/recording.h"
 #include "levels/levels.h"
+#include "power/contrast.h"
 #include "power/coverage.h"
 #include "power/mixed.h"
 #include "power/report.h"
@@ -48,12 +49,24 @@ Result<std::vector<uint32_t>> wanted_kernels(const PowerRecording& recording,
   return wanted;
 }
 
-// Profiles of one recording; with --runs each also from its first runs only.
+// Profiles of one recording; each also from its first runs only, or without a strategy, as asked.
 struct Profiled {
   PowerRecording recording;
   std::vector<KernelProfile> kernels;
   std::vector<ProfileComparison> comparisons;
+  std::vector<StrategyContrast> contrasts;
 };
+
+// The kernel's profile beside the one without a strategy, or a note on why there is none.
+Status add_contrast(const ProfileOptions& options, Strategy strategy, KernelProfile& profile,
+                    Profiled& profiled) {
+  ASSAY_TRY_ASSIGN(ContrastResult found,
+                   contrast_strategy(profiled.recording, options, profile, strategy));
+  if (found.comparison) profiled.comparisons.push_back(std::move(*found.comparison));
+  if (!found.no_comparison.empty()) profile.notes.push_back(std::move(found.no_comparison));
+  if (!found.contrast.name.empty()) profiled.contrasts.push_back(std::move(found.contrast));
+  return Ok{};
+}
 
 Result<Profiled> profile_recording(const ProfileRequest& request, PowerRecording recording) {
   ProfileOptions options = request.options;
@@ -61,17 +74,24 @@ Result<Profiled> profile_recording(const ProfileRequest& request, PowerRecording
   if (kernels.empty()) {
     return Error{ErrorCode::kFormat, "the recording has no executions", "", -1};
   }
-  Profiled profiled{std::move(recording), {}, {}};
+  Profiled profiled{std::move(recording), {}, {}, {}};
+  options.over_run = request.without_sync || request.without_bins;
   for (const uint32_t kernel : kernels) {
     options.kernel = kernel;
-    options.first_runs.reset();
     ASSAY_TRY_ASSIGN(KernelProfile profile, profile_kernel(profiled.recording, options));
     if (request.runs) {
       options.first_runs = *request.runs;
       ASSAY_TRY_ASSIGN(const KernelProfile fewer, profile_kernel(profiled.recording, options));
+      options.first_runs.reset();
       auto comparison = compare_profiles(profile, fmt::format("{} runs", profile.runs), fewer,
                                          fmt::format("first {} runs", fewer.runs));
       if (comparison) profiled.comparisons.push_back(std::move(*comparison));
+    }
+    if (request.without_sync) {
+      ASSAY_TRY(add_contrast(options, Strategy::kClockSync, profile, profiled));
+    }
+    if (request.without_bins) {
+      ASSAY_TRY(add_contrast(options, Strategy::kGoldenRuns, profile, profiled));
     }
     profiled.kernels.push_back(std::move(profile));
   }
@@ -364,6 +384,7 @@ Result<Document> answer_profile(const ProfileRequest& request) {
   for (Profiled& one : all_profiled) {
     reports.push_back(report_power(one.recording, std::move(one.kernels), facts));
     reports.back().comparisons = std::move(one.comparisons);
+    reports.back().contrasts = std::move(one.contrasts);
   }
   if (reports.size() == 1) {
     document.verdict = power_verdict_words(reports.front());

@@ -39,6 +39,8 @@ struct ProfileRequest {
   std::string facts = {};                 // file: docs/formats/facts.md
   std::string calibration = {};       // of the sensor; empty: what was kept for that GPU and driver
   std::optional<uint32_t> runs = {};  // also from the first runs only, and compare
+  bool without_sync = false;          // also with clocks tied by one read, and compare
+  bool without_bins = false;          // also of all runs, and compare
   ProfileOptions options = {};
 };
 Result<Document> answer_profile(const ProfileRequest& request);

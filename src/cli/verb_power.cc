@@ -41,8 +41,13 @@ void add_profile_verb(Verb& power, int& exit_code) {
   sub.option("--kernel", verb->kernels,
              "profile this kernel; default: every kernel that ends a run")
       .called("NAME");
-  sub.option("--runs", verb->runs, "also from the first N runs only, and compare")
+  sub.option("--runs", verb->runs, "also from the first N runs only, and compare (FinGraV, Figure 5c)")
       .between(1, 1'000'000'000);
+  sub.flag("--unsynced", verb->without_sync,
+           "also with the clocks tied by one read, delay and drift ignored, and compare (FinGraV, "
+           "Figure 5a)");
+  sub.flag("--unbinned", verb->without_bins,
+           "also of all runs, whatever time they took, and compare (FinGraV, Figure 5b)");
   sub.option("--outlier-profile", verb->outlier_us,
              "centre the bin on this execution time, in us, instead of the fullest one")
       .more_than_zero();

@@ -640,7 +640,28 @@ Status place(Job& job, KernelProfile& profile) {
                "", -1};
 }
 
+// Power over the whole time of the golden runs (Figure 5).
+void lay_over_run(const Job& job, KernelProfile& profile) {
+  const auto& executions = job.recording.executions;
+  std::vector<int64_t> sse_from;
+  std::vector<int64_t> ssp_from;
+  for (const RunView& run : job.golden) {
+    const int64_t began = executions[run.first].start_ns;
+    if (run.sse) sse_from.push_back(executions[*run.sse].start_ns - began);
+    ssp_from.push_back(executions[run.ssp].start_ns - began);
+    for (size_t at = run.first; at < run.end; ++at) {
+      for (const TimedSample& sample : job.placement.in_execution[at]) {
+        profile.run_points.push_back({.toi_ns = sample.t_ns - began,
+                                      .power_w = job.recording.samples[sample.sample].power_w});
+      }
+    }
+  }
+  profile.sse_from_ns = sse_from.empty() ? 0 : median_ns(std::move(sse_from));
+  profile.ssp_from_ns = median_ns(std::move(ssp_from));
+}
+
 void stitch_and_judge(Job& job, KernelProfile& profile) {
+  if (job.options.over_run) lay_over_run(job, profile);
   profile.idle_w = idle_power(job);
   stitch_profile(job, profile, lois_at(job, profile, job.options.use_ssp));
   stitch_sse(job, profile);
@@ -711,19 +732,25 @@ Result<KernelProfile> profile_as_declared(const PowerRecording& recording,
 
 }  // namespace
 
+PowerRecording as_found(const PowerRecording& recording, const SensorCheck& check) {
+  PowerRecording found = recording;
+  if (check.verdict != SensorVerdict::kOther) return found;
+  found.sensor.window_ns = check.forgets_after_ns();
+  found.sensor.delay_ns += check.delay_ns;
+  if (!check.is_boxcar()) found.sensor.ramp_ns = check.ramp_ns;
+  return found;
+}
+
 Result<KernelProfile> profile_kernel(const PowerRecording& recording,
                                      const ProfileOptions& options) {
   ASSAY_TRY_ASSIGN(KernelProfile declared, profile_as_declared(recording, options));
   const SensorCheck check = declared.sensor_check;
   if (check.verdict != SensorVerdict::kOther) return declared;
   const std::string words = other_sensor_words(check, recording.sensor.window_ns);
-  PowerRecording found = recording;
-  found.sensor.window_ns = check.forgets_after_ns();
-  found.sensor.delay_ns += check.delay_ns;
-  if (!check.is_boxcar()) found.sensor.ramp_ns = check.ramp_ns;
-  ProfileOptions as_found = options;
-  as_found.check_sensor = false;
-  ASSAY_TRY_ASSIGN(KernelProfile profile, profile_as_declared(found, as_found));
+  ProfileOptions unchecked = options;
+  unchecked.check_sensor = false;
+  ASSAY_TRY_ASSIGN(KernelProfile profile,
+                   profile_as_declared(as_found(recording, check), unchecked));
   if (!check.is_boxcar() && profile.verdict == PowerVerdict::kRefused) {
     refuse(declared, words + ": no boxcar, and its mean needs runs of " +
                          duration_words(static_cast<double>(check.forgets_after_ns())) +

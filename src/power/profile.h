@@ -171,6 +171,11 @@ struct KernelProfile {
   std::vector<ProfilePoint> curve;        // the fit on an even grid, with its band
   std::vector<ProfilePoint> sse_points;   // the same of the first settled execution
   std::vector<ProfilePoint> sse_curve;
+  // With ProfileOptions::over_run: the golden runs' samples, toi_ns since their run's first
+  // execution began, and when the settled executions begin in the median run; 0: never.
+  std::vector<ProfilePoint> run_points;
+  int64_t sse_from_ns = 0;
+  int64_t ssp_from_ns = 0;
   // What became of the samples that are no LOI.
   uint64_t samples = 0;
   uint64_t samples_outside_runs = 0;
@@ -207,7 +212,11 @@ struct ProfileOptions {
   bool use_clock_sync = true;
   bool use_golden_runs = true;  // S3
   bool use_ssp = true;          // S4: off = profile the SSE execution
+  bool over_run = false;        // keep power over the time of whole runs
 };
+
+// The recording with the sensor that its readings show, where the check found another.
+PowerRecording as_found(const PowerRecording& recording, const SensorCheck& check);
 
 // Fails where the recording makes no sense (no samples, no executions of the kernel, bad clocks);
 // what the sensor cannot resolve is a verdict, not an error.

@@ -141,6 +141,8 @@ std::optional<ProfileComparison> compare_profiles(const KernelProfile& base, std
   comparison.differs = comparison.relative_low > 0 || comparison.relative_high < 0;
   comparison.curve_rms_share = curve_rms(base.curve, other.curve) / base.ssp_w;
   comparison.sse_error_change = other.sse_error - base.sse_error;
+  if (!base.curve.empty()) comparison.base_residual_w = base.residual_w;
+  if (!other.curve.empty()) comparison.other_residual_w = other.residual_w;
   return comparison;
 }
 

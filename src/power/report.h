@@ -63,11 +63,26 @@ struct ProfileComparison {
   bool differs = false;                                               // the interval leaves out 0
   double curve_rms_share = std::numeric_limits<double>::quiet_NaN();  // of the curves, over base_w
   double sse_error_change = std::numeric_limits<double>::quiet_NaN();
+  // Standard deviation of the LOIs around their curve: what binning makes smaller. NaN: no curve.
+  double base_residual_w = std::numeric_limits<double>::quiet_NaN();
+  double other_residual_w = std::numeric_limits<double>::quiet_NaN();
 };
 // nullopt unless both have a power.
 std::optional<ProfileComparison> compare_profiles(const KernelProfile& base, std::string base_label,
                                                   const KernelProfile& other,
                                                   std::string other_label);
+
+// Power over the time of whole runs, with a strategy of the method and without (Figure 5).
+struct StrategyContrast {
+  std::string name;    // of the kernel
+  std::string figure;  // "Figure 5a"
+  std::string with;
+  std::string without;
+  std::vector<ProfilePoint> with_points;  // toi_ns since the run's first execution began
+  std::vector<ProfilePoint> without_points;
+  int64_t sse_from_ns = 0;  // 0: never
+  int64_t ssp_from_ns = 0;
+};
 
 struct PowerReport {
   std::string device;
@@ -77,6 +92,7 @@ struct PowerReport {
   std::vector<KernelTakeaway> takeaways;
   std::vector<ComplementaryPair> pairs;
   std::vector<ProfileComparison> comparisons;
+  std::vector<StrategyContrast> contrasts;
   std::optional<DeviceRoofline> roofline;  // of the device; nullopt = not known
   double limit_w = std::numeric_limits<double>::quiet_NaN();
   TrustNotes trust;

@@ -51,6 +51,39 @@ def check_truth(assay):
         check(len(kernel["profile"]) > 10, f"{name}: no profile")
 
 
+def check_strategies(assay, folder):
+    """FinGraV's Figures 5a and 5b: without aligned clocks the curve is another one, and with runs of every
+    length samples scatter more. The device's clock drifts by 42 ppm and its runs differ in length."""
+    made = ["power", "run", "--device", "simulated:drift=42", "--workload", "gemm:8192"]
+    run_json(assay, *made, "--record", folder / "strategies")
+    profile = ["power", "profile", folder / "strategies"]
+    power = run_json(assay, *profile, "--unsynced", "--unbinned").get("power", {})
+    rows = {row["other"]: row for row in power.get("comparisons", [])}
+    if rows.keys() != {"clocks tied by one read", "all runs"}:
+        return problems.append(f"--unsynced --unbinned compares {sorted(rows)}")
+    plain = run_json(assay, *profile)["power"]
+    check(plain["comparisons"] == [], "a comparison nobody asked for")
+    check(plain["kernels"] == power["kernels"], "the profile itself depends on what it is compared with")
+    sync, bins = rows["clocks tied by one read"], rows["all runs"]
+    # 42 ppm of the 18 s of the campaign are 0.8 ms of an execution of 2 ms.
+    check(sync["curve_rms_share"] > 0.05, f"unsynced curves are only {sync['curve_rms_share']} apart")
+    check(sync["other_residual_w"] > 1.5 * sync["base_residual_w"], "unsynced samples do not scatter more")
+    check(bins["other_residual_w"] > 1.5 * bins["base_residual_w"], "unbinned samples do not scatter more")
+    # One clock for both: said by name, not shown as a difference of 0.
+    probe = (folder / "strategies" / "sync.csv").read_text().split()[1].split(",")
+    ahead_ns = 10 * int(probe[1]) - int(probe[2])
+    samples = folder / "strategies" / "samples.csv"
+    head, *lines = samples.read_text().split()
+    moved = (f"{int(t) - ahead_ns},{rest}" for t, rest in (line.split(",", 1) for line in lines))
+    samples.write_text("\n".join([head, *moved]) + "\n")
+    meta = folder / "strategies" / "meta.json"
+    meta.write_text(meta.read_text().replace('"samples_clock": "gpu"', '"samples_clock": "cpu"'))
+    same = run_json(assay, *profile, "--unsynced").get("power", {})
+    check(same.get("comparisons") == [], "a comparison of one clock with itself")
+    check(any("on one clock" in note for kernel in same.get("kernels", []) for note in kernel["notes"]),
+          "not said that samples and executions are on one clock")
+
+
 def check_resume(assay, folder):
     """A campaign that is killed in the middle and gone on with."""
     arguments = ["power", "run", "--device", "simulated:t=100us", "--workload", "gemm:2048", "--runs", "3000"]
@@ -239,6 +272,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         check_truth(assay)
+        check_strategies(assay, folder)
         check_resume(assay, folder)
         check_full_disk(assay, folder)
         check_foreign_folder(assay, folder)

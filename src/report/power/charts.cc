@@ -102,6 +102,37 @@ Chart components_chart(const PowerReport& report) {
   return chart;
 }
 
+// At most so many of them, evenly over the list.
+Series some_points_of(const std::string& name, const std::vector<ProfilePoint>& points) {
+  constexpr size_t kMostPoints = 2000;
+  Series series{.name = name, .mark = Mark::kPoints};
+  const size_t stride = points.size() / kMostPoints + 1;
+  for (size_t i = 0; i < points.size(); i += stride) {
+    series.x.push_back(static_cast<double>(points[i].toi_ns));
+    series.y.push_back(points[i].power_w);
+  }
+  return series;
+}
+
+// What a strategy buys, over the time of a run: warm-ups, then SSE, then SSP.
+Chart contrast_chart(const StrategyContrast& contrast, size_t place) {
+  Chart chart{.key = fmt::format("strategy_{}", place),
+              .title = fmt::format("{}, power over a run: {} or {} (FinGraV, {})", contrast.name,
+                                   contrast.with, contrast.without, contrast.figure),
+              .caption = "One point per sample, of at most 2000 each; before SSE are warm-ups.",
+              .x = {.title = "time since the run's first execution", .unit = Unit::kNanoseconds},
+              .y = {.title = "power", .unit = Unit::kWatts}};
+  chart.series.push_back(some_points_of(contrast.with, contrast.with_points));
+  chart.series.push_back(some_points_of(contrast.without, contrast.without_points));
+  for (const auto& [from_ns, label] :
+       {std::pair{contrast.sse_from_ns, "SSE"}, std::pair{contrast.ssp_from_ns, "SSP"}}) {
+    if (from_ns > 0) {
+      chart.guides.push_back({Guide::Across::kX, static_cast<double>(from_ns), label});
+    }
+  }
+  return chart;
+}
+
 // Measured against modelled: a wrong offset is seen at a glance.
 Chart fit_chart(const EnergyReport& report) {
   constexpr size_t kMostPoints = 2000;
@@ -184,6 +215,9 @@ void add_power_charts(const PowerReport& report, Section& section) {
   }
   for (Chart chart : {settled_chart(report), components_chart(report)}) {
     if (!chart.categories.empty()) section.blocks.push_back(std::move(chart));
+  }
+  for (size_t i = 0; i < report.contrasts.size(); ++i) {
+    section.blocks.push_back(contrast_chart(report.contrasts[i], i));
   }
   add_comparison_chart(report, section);
 }

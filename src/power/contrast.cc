@@ -1,0 +1,65 @@
+#include "power/contrast.h"
+
+#include <utility>
+
+namespace assay {
+namespace {
+
+struct Words {
+  const char* figure;
+  const char* with;
+  const char* without;
+};
+
+Words words_of(Strategy strategy) {
+  if (strategy == Strategy::kClockSync) {
+    return {"Figure 5a", "clocks aligned", "clocks tied by one read"};
+  }
+  return {"Figure 5b", "golden runs", "all runs"};
+}
+
+// Why the profile without the strategy is the one with it; empty: it can be another.
+std::string nothing_to_do(const PowerRecording& recording, const KernelProfile& with,
+                          Strategy strategy) {
+  if (strategy == Strategy::kClockSync && recording.samples_on_cpu_clock) {
+    return "samples and executions are on one clock: there is nothing to align";
+  }
+  if (strategy == Strategy::kGoldenRuns && with.golden == with.runs) {
+    return "every run is in the bin: binning leaves nothing out";
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<ContrastResult> contrast_strategy(const PowerRecording& recording,
+                                         const ProfileOptions& options, const KernelProfile& with,
+                                         Strategy strategy) {
+  const Words words = words_of(strategy);
+  ContrastResult result;
+  result.no_comparison = nothing_to_do(recording, with, strategy);
+  if (!result.no_comparison.empty()) return result;
+  // By the sensor that the profile was made with: asked anew, a wrong clock is taken for its delay.
+  ProfileOptions less = options;
+  less.over_run = true;
+  less.check_sensor = false;
+  (strategy == Strategy::kClockSync ? less.use_clock_sync : less.use_golden_runs) = false;
+  auto profiled = profile_kernel(as_found(recording, with.sensor_check), less);
+  if (!profiled) {
+    result.no_comparison = std::string(words.without) + ": " + profiled.error().message;
+    return result;
+  }
+  const KernelProfile& without = *profiled;
+  result.comparison = compare_profiles(with, words.with, without, words.without);
+  if (!result.comparison) {
+    const auto& reasons = without.reasons.empty() ? with.reasons : without.reasons;
+    result.no_comparison = std::string(words.without) + ": no power to compare" +
+                           (reasons.empty() ? std::string() : ", because " + reasons.front());
+  }
+  result.contrast = {with.name,       words.figure,       words.with,
+                     words.without,   with.run_points,    without.run_points,
+                     with.sse_from_ns, with.ssp_from_ns};
+  return result;
+}
+
+}  // namespace assay

@@ -1,0 +1,29 @@
+#pragma once
+
+// What a strategy of FinGraV buys: the same recording profiled without it (Figures 5a and 5b).
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "power/profile.h"
+#include "power/report.h"
+
+namespace assay {
+
+enum class Strategy : uint8_t { kClockSync, kGoldenRuns };  // S2, S3
+
+// `with` is the profile by all strategies, made with `options` and over_run. A recording in which
+// the strategy has nothing to do, or that is refused without it, gives no comparison, and
+// `no_comparison` says why.
+struct ContrastResult {
+  StrategyContrast contrast;
+  std::optional<ProfileComparison> comparison;
+  std::string no_comparison;
+};
+Result<ContrastResult> contrast_strategy(const PowerRecording& recording,
+                                         const ProfileOptions& options, const KernelProfile& with,
+                                         Strategy strategy);
+
+}  // namespace assay
