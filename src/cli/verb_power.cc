@@ -41,7 +41,8 @@ void add_profile_verb(Verb& power, int& exit_code) {
   sub.option("--kernel", verb->kernels,
              "profile this kernel; default: every kernel that ends a run")
       .called("NAME");
-  sub.option("--runs", verb->runs, "also from the first N runs only, and compare (FinGraV, Figure 5c)")
+  sub.option("--runs", verb->runs,
+             "also from the first N runs only, and compare (FinGraV, Figure 5c)")
       .between(1, 1'000'000'000);
   sub.flag("--unsynced", verb->without_sync,
            "also with the clocks tied by one read, delay and drift ignored, and compare (FinGraV, "

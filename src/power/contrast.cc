@@ -56,9 +56,8 @@ Result<ContrastResult> contrast_strategy(const PowerRecording& recording,
     result.no_comparison = std::string(words.without) + ": no power to compare" +
                            (reasons.empty() ? std::string() : ", because " + reasons.front());
   }
-  result.contrast = {with.name,       words.figure,       words.with,
-                     words.without,   with.run_points,    without.run_points,
-                     with.sse_from_ns, with.ssp_from_ns};
+  result.contrast = {with.name,       words.figure,       words.with,       words.without,
+                     with.run_points, without.run_points, with.sse_from_ns, with.ssp_from_ns};
   return result;
 }
 
