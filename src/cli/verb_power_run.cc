@@ -367,7 +367,8 @@ void add_run_verb(Verb& power, int& exit_code) {
   add_common_options(sub, verb->common, false);
   add_device_options(sub, verb->device, verb->sensor, verb->seed);
   sub.option("--workload", verb->workloads,
-             "gemm:N, gemm:MxNxK:bf16, gemv:N, copy:1GiB, triad:1GiB, so:FILE:symbol, "
+             "gemm:N, gemm:MxNxK:bf16, gemv:N, copy:1GiB, triad:1GiB, "
+             "all_reduce:512MB, all_gather:512MB:f32 (over all GPUs), so:FILE:symbol, "
              "cu:FILE:kernel, hip:FILE:kernel, cmd:COMMAND, or a list of which the last is "
              "profiled: '60*gemm:2048 , 1*gemm:8192'; can be given several times")
       .required()

@@ -181,6 +181,8 @@ Result<std::unique_ptr<PowerDevice>> open_amd_device(int ordinal, const AmdLibra
   parts.sensor = std::make_unique<EnergySensor>(std::move(energy));
   ASSAY_TRY_ASSIGN(parts.helpers, compile_gpu_source(GpuVendor::kAmd, libraries.compiler,
                                                      kHipHelpers, "assay.hip"));
+  parts.driver_libraries = libraries.hip;
+  parts.collective_libraries = libraries.collectives;
   parts.blas_libraries = libraries.blas;
   parts.compiler_libraries = libraries.compiler;
   parts.open_blas = RocBlas::open;

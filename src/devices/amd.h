@@ -1,7 +1,7 @@
 #pragma once
 
-// AMD GPUs: HIP, the energy accumulator of AMD SMI or ROCm-SMI for power, rocBLAS and hiprtc, all
-// opened at run time. Reads only; no clock, limit or mode is ever set.
+// AMD GPUs: HIP, the energy accumulator of AMD SMI or ROCm-SMI for power, rocBLAS, RCCL and hiprtc,
+// all opened at run time. Reads only; no clock, limit or mode is ever set.
 
 #include <memory>
 #include <string>
@@ -21,6 +21,8 @@ struct AmdLibraries {
                                   "librocm_smi64.so.1", "librocm_smi64.so"};
   std::vector<std::string> blas = {"librocblas.so.5", "librocblas.so.4", "librocblas.so.3",
                                    "librocblas.so.0", "librocblas.so"};
+  std::vector<std::string> collectives = {"librccl.so.1", "librccl.so",
+                                          "/opt/rocm/lib/librccl.so.1"};
   std::vector<std::string> compiler = {"libhiprtc.so.7",
                                        "libhiprtc.so.6",
                                        "libhiprtc.so.5",

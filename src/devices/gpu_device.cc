@@ -18,6 +18,8 @@
 
 #include "base/files.h"
 #include "base/try_thread.h"
+#include "devices/gpu_collectives.h"
+#include "devices/gpu_memory.h"
 
 extern char** environ;
 
@@ -27,9 +29,7 @@ namespace {
 constexpr int64_t kPoll = 250'000;  // between readings when logging
 constexpr int64_t kStampWait = 1'000'000'000;
 constexpr unsigned kMapped = 2;  // CU_MEMHOSTALLOC_DEVICEMAP, hipHostMallocMapped
-constexpr unsigned kThreads = 256;
-constexpr unsigned kMostBlocks = 65535;
-constexpr int kAnchors = 8;  // event reads of which the fastest ties the clocks
+constexpr int kAnchors = 8;      // event reads of which the fastest ties the clocks
 constexpr size_t kMostEvents = 200'000;
 // The first executions of a run have an event each, however many follow: they show how it settles.
 constexpr size_t kAlone = 20'000;
@@ -40,26 +40,6 @@ int64_t read_clock(clockid_t clock) {
   timespec time = {};
   ::clock_gettime(clock, &time);
   return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
-// Random numbers near 1 of either sign: power depends on the bits that are moved. Masks for even
-// and odd 32-bit words.
-struct FillPattern {
-  std::array<uint32_t, 2> keep;
-  std::array<uint32_t, 2> set;
-};
-FillPattern fill_pattern(DataType type) {
-  switch (type) {
-    case DataType::kF16:
-      return {{0x83ff83ff, 0x83ff83ff}, {0x3c003c00, 0x3c003c00}};
-    case DataType::kBf16:
-      return {{0x807f807f, 0x807f807f}, {0x3f803f80, 0x3f803f80}};
-    case DataType::kF32:
-      return {{0x807fffff, 0x807fffff}, {0x3f800000, 0x3f800000}};
-    case DataType::kF64:
-      break;
-  }
-  return {{0xffffffff, 0x800fffff}, {0, 0x3ff00000}};
 }
 
 // One process per execution.
@@ -165,6 +145,7 @@ struct GpuKernel {
   std::array<void*, 3> buffers = {};
   void* function = nullptr;         // compiled at run time
   void (*symbol)(void*) = nullptr;  // from a shared object
+  size_t collective = 0;            // as GpuCollectives numbers it
 };
 
 class GpuDevice final : public PowerDevice {
@@ -177,6 +158,7 @@ class GpuDevice final : public PowerDevice {
   }
   ~GpuDevice() override {
     poller_.reset();
+    collectives_.reset();
     for (void* event : events_) api().event_destroy(event);
     for (const GpuKernel& kernel : kernels_) {
       for (void* buffer : kernel.buffers) {
@@ -187,11 +169,7 @@ class GpuDevice final : public PowerDevice {
   }
 
   Status start() {
-    void* module = nullptr;
-    ASSAY_TRY(check(api().module_load(&module, parts_.helpers.c_str()), "loading Assay's kernels"));
-    ASSAY_TRY(function_of(module, "assay_stamp", stamp_));
-    ASSAY_TRY(function_of(module, "assay_fill", fill_));
-    ASSAY_TRY(function_of(module, "assay_triad", triad_));
+    ASSAY_TRY_ASSIGN(helpers_, load_helpers(runtime_, parts_.helpers));
     ASSAY_TRY(check(api().host_allocate(&stamp_host_, sizeof(uint64_t), kMapped),
                     "allocating memory that the GPU can see"));
     return check(api().host_device_pointer(&stamp_device_, stamp_host_, 0),
@@ -229,7 +207,7 @@ class GpuDevice final : public PowerDevice {
     ClockProbe probe;
     probe.c0_ns = now_ns();
     void* arguments[] = {&stamp_device_};
-    ASSAY_TRY(launch(stamp_, 1, 1, arguments));
+    ASSAY_TRY(launch(helpers_.stamp, 1, 1, arguments));
     while (seen.load() == 0) {
       if (now_ns() - probe.c0_ns > kStampWait) {
         return failed("the GPU did not answer a clock read within a second");
@@ -291,22 +269,24 @@ class GpuDevice final : public PowerDevice {
   const GpuApi& api() const { return runtime_.api(); }
   Status check(int code, const std::string& doing) const { return runtime_.check(code, doing); }
 
-  Status function_of(void* module, const char* name, void*& function) const {
-    return check(api().module_function(&function, module, name),
-                 std::string("finding the kernel ") + name);
-  }
   Status launch(void* function, unsigned blocks, unsigned threads, void** arguments) const {
-    return check(api().launch(function, blocks, 1, 1, threads, 1, 1, 0, runtime_.stream(),
-                              arguments, nullptr),
-                 "launching a kernel");
+    return runtime_.launch(function, blocks, threads, arguments);
   }
   Status synchronize() const {
-    return check(api().stream_synchronize(runtime_.stream()), "waiting for the GPU");
+    ASSAY_TRY(runtime_.synchronize());
+    return collectives_ ? collectives_->synchronize() : Status(Ok{});
   }
 
   PreparedKernel prepared(size_t id) const {
-    const Workload& work = kernels_[id].work;
-    return {static_cast<uint32_t>(id), work.text, work.flop, work.bytes};
+    const GpuKernel& kernel = kernels_[id];
+    const Workload& work = kernel.work;
+    if (!is_collective(work.kind)) {
+      return {static_cast<uint32_t>(id), work.text, work.flop, work.bytes};
+    }
+    // What it draws depends on how many take part, so that it is part of the name.
+    return {static_cast<uint32_t>(id),
+            work.text + " over " + std::to_string(collectives_->ranks()) + " GPUs", work.flop,
+            collectives_->bytes(kernel.collective)};
   }
 
   Status make_ready(GpuKernel& kernel) {
@@ -319,6 +299,9 @@ class GpuDevice final : public PowerDevice {
         return make_arrays(kernel, 2);
       case WorkloadKind::kTriad:
         return make_arrays(kernel, 3);
+      case WorkloadKind::kAllReduce:
+      case WorkloadKind::kAllGather:
+        return make_collective(kernel);
       case WorkloadKind::kSharedObject:
         return open_symbol(kernel);
       case WorkloadKind::kCudaSource:
@@ -331,21 +314,7 @@ class GpuDevice final : public PowerDevice {
   }
 
   Status make_buffer(void*& buffer, int64_t bytes, DataType type) {
-    ASSAY_TRY(check(api().allocate(&buffer, static_cast<size_t>(bytes)),
-                    "allocating " + std::to_string(bytes) + " bytes on the GPU"));
-    FillPattern pattern = fill_pattern(type);
-    uint64_t words = static_cast<uint64_t>(bytes) / 4;
-    if (words == 0) return Ok{};
-    void* arguments[] = {&buffer,         &words,           &pattern.keep[0],
-                         &pattern.set[0], &pattern.keep[1], &pattern.set[1]};
-    ASSAY_TRY(launch(fill_, blocks_for(words), kThreads, arguments));
-    return synchronize();
-  }
-
-  // Kernels stride over the grid, so that fewer blocks than words are fine.
-  static unsigned blocks_for(uint64_t words) {
-    return static_cast<unsigned>(
-        std::min<uint64_t>(kMostBlocks, (words + kThreads - 1) / kThreads));
+    return make_filled(runtime_, helpers_, bytes, type, buffer);
   }
 
   Status make_matrices(GpuKernel& kernel) {
@@ -363,6 +332,21 @@ class GpuDevice final : public PowerDevice {
     for (size_t i = 0; i < count; ++i) {
       ASSAY_TRY(make_buffer(kernel.buffers[i], kernel.work.array_bytes, kernel.work.type));
     }
+    return Ok{};
+  }
+
+  Status make_collective(GpuKernel& kernel) {
+    if (!collectives_) {
+      const bool nvidia = parts_.vendor == GpuVendor::kNvidia;
+      ASSAY_TRY_ASSIGN(
+          collectives_,
+          GpuCollectives::open(parts_.vendor, runtime_,
+                               {parts_.collective_libraries, parts_.driver_libraries,
+                                std::string("collectives need ") + (nvidia ? "NCCL" : "RCCL") +
+                                    ", which is not installed here",
+                                parts_.helpers}));
+    }
+    ASSAY_TRY_ASSIGN(kernel.collective, collectives_->prepare(kernel.work));
     return Ok{};
   }
 
@@ -399,10 +383,11 @@ class GpuDevice final : public PowerDevice {
     void* a = kernel.buffers[0];
     void* b = kernel.buffers[1];
     void* c = kernel.buffers[2];
+    if (is_collective(work.kind)) return collectives_->enqueue(kernel.collective);
     if (kernel.symbol != nullptr) return kernel.symbol(runtime_.stream()), Ok{};
     if (kernel.function != nullptr) {
       constexpr unsigned kUserBlocks = 1024;
-      return launch(kernel.function, kUserBlocks, kThreads, nullptr);
+      return launch(kernel.function, kUserBlocks, kGpuThreads, nullptr);
     }
     if (work.kind == WorkloadKind::kCopy) {
       return check(api().copy(a, b, static_cast<size_t>(work.array_bytes), runtime_.stream()),
@@ -411,7 +396,7 @@ class GpuDevice final : public PowerDevice {
     if (work.kind == WorkloadKind::kTriad) {
       uint64_t words = static_cast<uint64_t>(work.array_bytes) / 4;
       void* arguments[] = {&a, &b, &c, &words};
-      return launch(triad_, blocks_for(words), kThreads, arguments);
+      return launch(helpers_.triad, blocks_for(words), kGpuThreads, arguments);
     }
     return blas_->gemm(work, a, b, c);
   }
@@ -534,11 +519,10 @@ class GpuDevice final : public PowerDevice {
   GpuParts parts_;
   DeviceFacts facts_;
   std::unique_ptr<GpuBlas> blas_;
+  std::unique_ptr<GpuCollectives> collectives_;
   std::vector<GpuKernel> kernels_;
   std::vector<void*> events_;
-  void* stamp_ = nullptr;
-  void* fill_ = nullptr;
-  void* triad_ = nullptr;
+  GpuHelpers helpers_;
   void* stamp_host_ = nullptr;
   void* stamp_device_ = nullptr;
   std::unique_ptr<Poller> poller_;

@@ -52,7 +52,9 @@ struct GpuParts {
   GpuVendor vendor = GpuVendor::kNvidia;
   clockid_t cpu_clock = CLOCK_REALTIME;  // the one that the sensor's stamps are on
   std::unique_ptr<GpuSensor> sensor;
-  std::string helpers;  // image with assay_stamp, assay_fill and assay_triad
+  std::string helpers;                        // image with assay_stamp, assay_fill and assay_triad
+  std::vector<std::string> driver_libraries;  // for the other GPUs of a collective
+  std::vector<std::string> collective_libraries;
   std::vector<std::string> blas_libraries;
   std::vector<std::string> compiler_libraries;
   Result<std::unique_ptr<GpuBlas>> (*open_blas)(const std::vector<std::string>& libraries,

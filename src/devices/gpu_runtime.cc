@@ -92,17 +92,35 @@ Status GpuRuntime::check(int code, const std::string& doing) const {
 
 Status GpuRuntime::make_current(const DynamicLibrary& library, int device) {
   if (!is_nvidia(vendor_)) {
-    int (*set_device)(int) = nullptr;
-    ASSAY_TRY(library.bind("hipSetDevice", set_device));
-    return check(set_device(device), "using the GPU");
+    ASSAY_TRY(library.bind("hipSetDevice", hip_set_device_));
+    return use();
   }
   int (*retain)(void**, int) = nullptr;
-  int (*set_current)(void*) = nullptr;
   ASSAY_TRY(library.bind("cuDevicePrimaryCtxRetain", retain));
-  ASSAY_TRY(library.bind("cuCtxSetCurrent", set_current));
-  void* context = nullptr;
-  ASSAY_TRY(check(retain(&context, device), "making a context on the GPU"));
-  return check(set_current(context), "using the GPU's context");
+  ASSAY_TRY(library.bind("cuCtxSetCurrent", cuda_set_current_));
+  ASSAY_TRY(check(retain(&context_, device), "making a context on the GPU"));
+  return use();
+}
+
+Status GpuRuntime::use() const {
+  if (!is_nvidia(vendor_)) return check(hip_set_device_(ordinal_), "using the GPU");
+  return check(cuda_set_current_(context_), "using the GPU's context");
+}
+
+Result<int> GpuRuntime::device_count() const {
+  int count = 0;
+  ASSAY_TRY(check(api_.device_count(&count), "counting GPUs"));
+  return count;
+}
+
+Status GpuRuntime::launch(void* function, unsigned blocks, unsigned threads,
+                          void** arguments) const {
+  return check(api_.launch(function, blocks, 1, 1, threads, 1, 1, 0, stream_, arguments, nullptr),
+               "launching a kernel");
+}
+
+Status GpuRuntime::synchronize() const {
+  return check(api_.stream_synchronize(stream_), "waiting for the GPU");
 }
 
 Result<GpuRuntime> GpuRuntime::open(GpuVendor vendor, int ordinal,
@@ -113,6 +131,7 @@ Result<GpuRuntime> GpuRuntime::open(GpuVendor vendor, int ordinal,
                                                         : "no AMD ROCm runtime is installed here"));
   GpuRuntime runtime;
   runtime.vendor_ = vendor;
+  runtime.ordinal_ = ordinal;
   GpuApi& api = runtime.api_;
   ASSAY_TRY(bind_device(library, vendor, api));
   ASSAY_TRY(bind_queues(library, vendor, api));
@@ -124,8 +143,7 @@ Result<GpuRuntime> GpuRuntime::open(GpuVendor vendor, int ordinal,
     ASSAY_TRY(library.bind("hipGetErrorString", runtime.hip_error_));
   }
   ASSAY_TRY(runtime.check(api.init(0), "starting the GPU driver"));
-  int count = 0;
-  ASSAY_TRY(runtime.check(api.device_count(&count), "counting GPUs"));
+  ASSAY_TRY_ASSIGN(const int count, runtime.device_count());
   if (ordinal < 0 || ordinal >= count) return no_device(vendor, ordinal, count);
   int device = 0;
   ASSAY_TRY(runtime.check(api.device_get(&device, ordinal), "opening the GPU"));

@@ -61,6 +61,14 @@ class GpuRuntime {
 
   const GpuApi& api() const { return api_; }
   void* stream() const { return stream_; }
+  int ordinal() const { return ordinal_; }
+  // GPUs that the driver shows.
+  Result<int> device_count() const;
+  // Makes the GPU the calling thread's, as it is after open, where that opened another one since.
+  Status use() const;
+  // On the stream; one dimension of blocks and threads.
+  Status launch(void* function, unsigned blocks, unsigned threads, void** arguments) const;
+  Status synchronize() const;
   const std::string& name() const { return name_; }
   const std::string& bus_id() const { return bus_id_; }
   // Ok, or an error that says what was attempted and what the driver answers.
@@ -69,10 +77,14 @@ class GpuRuntime {
  private:
   Status make_current(const DynamicLibrary& library, int device);
 
+  int ordinal_ = 0;
   GpuVendor vendor_ = GpuVendor::kNvidia;
   GpuApi api_ = {};
   int (*cuda_error_)(int code, const char** text) = nullptr;
   const char* (*hip_error_)(int code) = nullptr;
+  int (*hip_set_device_)(int) = nullptr;
+  int (*cuda_set_current_)(void*) = nullptr;
+  void* context_ = nullptr;  // CUDA's
   void* stream_ = nullptr;
   std::string name_;
   std::string bus_id_;

@@ -362,6 +362,8 @@ Result<std::unique_ptr<PowerDevice>> open_nvidia_device(int ordinal,
   parts.cpu_clock = CLOCK_REALTIME;
   ASSAY_TRY_ASSIGN(parts.sensor, NvmlSensor::open(libraries.nvml, runtime.bus_id(), sensor));
   parts.helpers = kPtxHelpers;
+  parts.driver_libraries = libraries.driver;
+  parts.collective_libraries = libraries.collectives;
   parts.blas_libraries = libraries.blas;
   parts.compiler_libraries = libraries.compiler;
   parts.open_blas = CuBlas::open;

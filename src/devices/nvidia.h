@@ -1,7 +1,7 @@
 #pragma once
 
-// NVIDIA GPUs: the CUDA driver API, NVML for power, cuBLAS and NVRTC where a workload needs them,
-// all opened at run time. Reads only; no clock, limit or mode is ever set.
+// NVIDIA GPUs: the CUDA driver API, NVML for power, cuBLAS, NCCL and NVRTC where a workload needs
+// them, all opened at run time. Reads only; no clock, limit or mode is ever set.
 
 #include <memory>
 #include <string>
@@ -15,6 +15,7 @@ struct NvidiaLibraries {
   std::vector<std::string> driver = {"libcuda.so.1"};
   std::vector<std::string> nvml = {"libnvidia-ml.so.1"};
   std::vector<std::string> blas = {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11"};
+  std::vector<std::string> collectives = {"libnccl.so.2"};
   std::vector<std::string> compiler = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"};
 };
 Result<std::unique_ptr<PowerDevice>> open_nvidia_device(int ordinal,

@@ -47,6 +47,12 @@ class Simulated final : public SimulatedDevice {
 
   Result<PreparedKernel> prepare(const std::string& workload) override {
     ASSAY_TRY_ASSIGN(const Workload work, parse_workload(workload));
+    if (is_collective(work.kind)) {
+      return Error{ErrorCode::kInvalidArgument,
+                   "workload '" + work.text +
+                       "': a simulated device is one GPU alone, and a collective needs several",
+                   "", -1};
+    }
     const auto same = std::find_if(kernels_.begin(), kernels_.end(), [&](const Kernel& kernel) {
       return kernel.work.text == work.text;
     });

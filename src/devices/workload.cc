@@ -16,11 +16,13 @@ constexpr int64_t kLargestArray = int64_t{1} << 40;
 constexpr uint32_t kMostExecutions = 1'000'000;
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-constexpr std::array<std::pair<std::string_view, WorkloadKind>, 8> kKinds = {{
+constexpr std::array<std::pair<std::string_view, WorkloadKind>, 10> kKinds = {{
     {"gemm", WorkloadKind::kGemm},
     {"gemv", WorkloadKind::kGemv},
     {"copy", WorkloadKind::kCopy},
     {"triad", WorkloadKind::kTriad},
+    {"all_reduce", WorkloadKind::kAllReduce},
+    {"all_gather", WorkloadKind::kAllGather},
     {"so", WorkloadKind::kSharedObject},
     {"cu", WorkloadKind::kCudaSource},
     {"hip", WorkloadKind::kHipSource},
@@ -77,7 +79,8 @@ std::optional<std::vector<int64_t>> parse_sides(std::string_view text) {
   }
 }
 
-Result<Workload> parse_matrix(Workload work, std::string_view rest) {
+// Of "SIZE" or "SIZE:TYPE".
+Status parse_type(Workload& work, std::string_view rest) {
   const size_t colon = rest.find(':');
   const std::string_view type = colon == std::string_view::npos ? "bf16" : rest.substr(colon + 1);
   const auto known = std::find_if(kTypes.begin(), kTypes.end(),
@@ -87,6 +90,12 @@ Result<Workload> parse_matrix(Workload work, std::string_view rest) {
                "the type is one of f16, bf16, f32, f64, not '" + std::string(type) + "'");
   }
   work.type = known->second;
+  return Ok{};
+}
+
+Result<Workload> parse_matrix(Workload work, std::string_view rest) {
+  ASSAY_TRY(parse_type(work, rest));
+  const size_t colon = rest.find(':');
   const auto sides = parse_sides(rest.substr(0, colon));
   const bool gemm = work.kind == WorkloadKind::kGemm;
   const size_t most = gemm ? 3 : 2;
@@ -105,7 +114,7 @@ Result<Workload> parse_matrix(Workload work, std::string_view rest) {
   return work;
 }
 
-Result<Workload> parse_arrays(Workload work, std::string_view rest) {
+Status parse_bytes(Workload& work, std::string_view rest) {
   const auto amount = take_number(rest);
   const auto unit = std::find_if(kByteUnits.begin(), kByteUnits.end(),
                                  [&](const auto& entry) { return entry.first == rest; });
@@ -114,6 +123,22 @@ Result<Workload> parse_arrays(Workload work, std::string_view rest) {
     return bad(work.text, "bytes are a whole number with B omitted or KB, MB, GB, KiB, MiB, GiB");
   }
   work.array_bytes = *amount * unit->second;
+  return Ok{};
+}
+
+// What is moved depends on how many GPUs take part, which the device knows.
+Result<Workload> parse_collective(Workload work, std::string_view rest) {
+  ASSAY_TRY(parse_type(work, rest));
+  ASSAY_TRY(parse_bytes(work, rest.substr(0, rest.find(':'))));
+  work.flop = kUnknown;
+  work.bytes = kUnknown;
+  if (work.array_bytes % data_type_bytes(work.type) == 0) return work;
+  return bad(work.text, "the bytes are no whole number of " +
+                            std::string(data_type_name(work.type)) + " values");
+}
+
+Result<Workload> parse_arrays(Workload work, std::string_view rest) {
+  ASSAY_TRY(parse_bytes(work, rest));
   const bool triad = work.kind == WorkloadKind::kTriad;
   work.type = DataType::kF32;
   work.flop = triad ? 2.0 * static_cast<double>(work.array_bytes) / 4 : 0;
@@ -173,6 +198,10 @@ Result<WorkloadStep> parse_step(std::string_view text) {
 
 }  // namespace
 
+bool is_collective(WorkloadKind kind) {
+  return kind == WorkloadKind::kAllReduce || kind == WorkloadKind::kAllGather;
+}
+
 std::string_view data_type_name(DataType type) {
   constexpr std::array<std::string_view, 4> kNames = {"f16", "bf16", "f32", "f64"};
   return kNames[static_cast<size_t>(type)];
@@ -191,8 +220,9 @@ Result<Workload> parse_workload(std::string_view text) {
                                  [&](const auto& entry) { return entry.first == name; });
   if (colon == std::string_view::npos || kind == kKinds.end()) {
     return bad(text,
-               "write gemm:N, gemm:MxNxK:bf16, gemv:N, copy:1GiB, triad:1GiB, so:FILE:symbol, "
-               "cu:FILE:kernel, hip:FILE:kernel or cmd:COMMAND");
+               "write gemm:N, gemm:MxNxK:bf16, gemv:N, copy:1GiB, triad:1GiB, "
+               "all_reduce:512MB, all_gather:512MB:f32, so:FILE:symbol, cu:FILE:kernel, "
+               "hip:FILE:kernel or cmd:COMMAND");
   }
   Workload work;
   work.kind = kind->second;
@@ -205,6 +235,9 @@ Result<Workload> parse_workload(std::string_view text) {
     case WorkloadKind::kCopy:
     case WorkloadKind::kTriad:
       return parse_arrays(std::move(work), rest);
+    case WorkloadKind::kAllReduce:
+    case WorkloadKind::kAllGather:
+      return parse_collective(std::move(work), rest);
     default:
       return parse_named(std::move(work), rest);
   }

@@ -1,6 +1,7 @@
 #pragma once
 
-// What to run, as typed: "gemm:2048:bf16", "copy:1GiB", "60*gemm:2048 , 1*gemm:8192".
+// What to run, as typed: "gemm:2048:bf16", "copy:1GiB", "all_reduce:512MB", "60*gemm:2048 ,
+// 1*gemm:8192".
 
 #include <cstdint>
 #include <string>
@@ -16,6 +17,8 @@ enum class WorkloadKind : uint8_t {
   kGemv,          // gemv:N or gemv:MxK [:dtype]; N x 1 output
   kCopy,          // copy:BYTES, device to device
   kTriad,         // triad:BYTES, a = b + s c over three arrays of BYTES each
+  kAllReduce,     // all_reduce:BYTES[:dtype], over all GPUs; BYTES on each before and after
+  kAllGather,     // all_gather:BYTES[:dtype]; BYTES on each after, an equal part of it before
   kSharedObject,  // so:FILE:symbol, void symbol(void* stream)
   kCudaSource,    // cu:FILE:kernel, compiled at run time, launched without arguments
   kHipSource,     // hip:FILE:kernel
@@ -33,13 +36,15 @@ struct Workload {
   int64_t n = 0;
   int64_t k = 0;
   DataType type = DataType::kBf16;
-  int64_t array_bytes = 0;  // copy and triad: of one array
+  int64_t array_bytes = 0;  // copy and triad: of one array; collectives: of what each GPU gets
   std::string file;         // so, cu, hip
   std::string symbol;       // so, cu, hip
   std::string command;      // cmd
   double flop = 0;          // per execution; NaN = not known
   double bytes = 0;         // moved at least, per execution; NaN = not known
 };
+
+bool is_collective(WorkloadKind kind);
 
 struct WorkloadStep {
   uint32_t count = 1;

@@ -331,6 +331,13 @@ class Procedure {
                        "): give its workload and seed to go on, or another folder",
                    "", -1};
     }
+    // Of a collective the name says over how many GPUs.
+    if (left.kernels != recording_.kernels) {
+      return Error{ErrorCode::kInvalidArgument,
+                   "the folder's runs are of " + left.kernels.back() + ", this would be " +
+                       recording_.kernels.back() + ": name another folder",
+                   "", -1};
+    }
     plan_ = resume.plan;
     recording_ = left;
     int64_t last = std::numeric_limits<int64_t>::min();

@@ -1,14 +1,12 @@
-// HIP, hiprtc, ROCm-SMI and rocBLAS of a GPU that does not exist, as one shared object: enough of
-// them to run Assay's AMD path without a GPU. A matrix product takes 200 us of a stream's time,
-// during which power is 500 W instead of 100 W. The energy accumulator counts in 15.259 uJ and is
-// read anew every millisecond. FAKE_GPU names a fault: none, no_device, no_smi_device, no_counter,
-// no_permission, launch_fails, no_compile, hangs, killed, two_kinds, no_architecture,
+// HIP, hiprtc, ROCm-SMI, rocBLAS and RCCL of a GPU that does not exist, as one shared object:
+// enough of them to run Assay's AMD path without a GPU. A matrix product takes 200 us of a stream's
+// time, during which power is 500 W instead of 100 W. The energy accumulator counts in 15.259 uJ
+// and is read anew every millisecond. FAKE_GPU names a fault: none, no_device, no_smi_device,
+// no_counter, no_permission, launch_fails, no_compile, hangs, killed, two_kinds, no_architecture,
 // hostile_name; wraps (the accumulator has 32 bits and is about to wrap) and restarts (it begins
 // anew 20 ms after the first read). FAKE_GPUS is how many there are, of one by default. A launch
 // call takes 5 us, its kernel's first store is seen 20 us after it began; a timed kernel takes 2
 // us. FAKE_ROCM5 builds it with what ROCm 5 names and lays out otherwise.
-
-#include "fake_gpu.h"
 
 #include <csignal>
 #include <cstring>
@@ -16,6 +14,8 @@
 #include <map>
 
 #include "collect/null_kernel/hip_abi.h"
+#include "fake_gpu.h"
+#include "fake_peers.h"
 
 const clockid_t fake::kClock = CLOCK_BOOTTIME;
 
@@ -28,11 +28,6 @@ bool begun = false;  // a kernel was launched
 
 void spin_until(int64_t t) {
   while (now() < t) continue;
-}
-
-int fake_gpus() {
-  const char* set = std::getenv("FAKE_GPUS");
-  return set != nullptr ? std::atoi(set) : 1;
 }
 
 void put_architecture(void* properties, size_t at) {
@@ -53,7 +48,7 @@ extern "C" {
 
 int hipInit(unsigned) { return 0; }
 int hipGetDeviceCount(int* count) {
-  *count = faulty("no_device") ? 0 : fake_gpus();
+  *count = faulty("no_device") ? 0 : gpus();
   return *count == 0 ? 100 : 0;
 }
 int hipRuntimeGetVersion(int* version) { return *version = 60443484, 0; }
@@ -70,7 +65,7 @@ int hipDeviceGetName(char* name, int length, int device) {
 int hipDeviceGetPCIBusId(char* id, int length, int) {
   return std::strncpy(id, "0000:c1:00.0", static_cast<size_t>(length)), 0;
 }
-int hipSetDevice(int) { return 0; }
+int hipSetDevice(int gpu) { return in_use = gpu, 0; }
 #ifdef FAKE_ROCM5
 int hipGetDeviceProperties(void* properties, int) { return put_architecture(properties, 396), 0; }
 }  // extern "C": ROCm 5 has this one with C++ linkage
@@ -98,7 +93,7 @@ int hipEventCreate(void** event) {
   static auto& events = *new std::list<Event>;
   return *event = &events.emplace_back(), 0;
 }
-int hipStreamCreateWithFlags(void** stream, unsigned) { return *stream = &free_at, 0; }
+int hipStreamCreateWithFlags(void** stream, unsigned) { return *stream = own_stream(), 0; }
 int hipStreamSynchronize(void*) {
   while (begun && faulty("hangs")) std::this_thread::sleep_for(std::chrono::seconds(1));
   return wait_until(free_at), 0;
@@ -115,10 +110,8 @@ int hipEventElapsedTime(float* ms, void* start, void* end) {
   const auto* from = static_cast<Event*>(start);
   return *ms = static_cast<float>(static_cast<Event*>(end)->at - from->at) * 1e-6F, 0;
 }
-int hipMalloc(void** address, size_t bytes) {
-  return (*address = std::malloc(bytes)) != nullptr ? 0 : 2;
-}
-int hipFree(void* address) { return std::free(address), 0; }
+int hipMalloc(void** address, size_t bytes) { return allocate(address, bytes); }
+int hipFree(void* address) { return release(address); }
 int hipMemcpyDtoDAsync(void*, void*, size_t, void*) { return take(50'000, false), 0; }
 int hipHostMalloc(void** address, size_t bytes, unsigned) {
   static auto& known = *new std::list<void*>;

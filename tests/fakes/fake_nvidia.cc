@@ -1,4 +1,4 @@
-// libcuda, NVML and cuBLAS of a GPU that does not exist, as one shared object: enough of them to
+// libcuda, NVML, cuBLAS and NCCL of GPUs that do not exist, as one shared object: enough of them to
 // run Assay's NVIDIA path without a GPU. A matrix product takes 200 us of a stream's time, or
 // FAKE_GEMM_NS, during which power is 500 W instead of 100 W; a triad takes its bytes over
 // 4.8 TB/s and as much power. FAKE_GPU names a fault: none, no_device, mig,
@@ -6,9 +6,10 @@
 // FAKE_AVERAGE the mean over the second before, anew every 100 ms; the driver buffers a sample of
 // power every 5 ms.
 
-#include "fake_gpu.h"
-
 #include <cstring>
+
+#include "fake_gpu.h"
+#include "fake_peers.h"
 
 const clockid_t fake::kClock = CLOCK_REALTIME;
 
@@ -60,7 +61,7 @@ constexpr int64_t kMostBuffered = 2000;   // 10 s: none is lost to a logger that
 extern "C" {
 
 int cuInit(unsigned) { return 0; }
-int cuDeviceGetCount(int* count) { return *count = faulty("no_device") ? 0 : 1, 0; }
+int cuDeviceGetCount(int* count) { return *count = faulty("no_device") ? 0 : gpus(), 0; }
 int cuDeviceGet(int* device, int ordinal) { return *device = ordinal, 0; }
 int cuDeviceGetName(char* name, int length, int) {
   return std::strncpy(name, "Fake H200", static_cast<size_t>(length)), 0;
@@ -68,13 +69,19 @@ int cuDeviceGetName(char* name, int length, int) {
 int cuDeviceGetPCIBusId(char* id, int length, int) {
   return std::strncpy(id, "0000:3B:00.0", static_cast<size_t>(length)), 0;
 }
-int cuDevicePrimaryCtxRetain(void** context, int) { return *context = &free_at, 0; }
-int cuCtxSetCurrent(void*) { return 0; }
-int cuStreamCreate(void** stream, unsigned) { return *stream = &free_at, 0; }
-int cuStreamSynchronize(void*) { return wait_until(free_at), 0; }
+// A context is the place of its GPU's stream.
+int cuDevicePrimaryCtxRetain(void** context, int gpu) { return *context = &streams[gpu], 0; }
+int cuCtxSetCurrent(void* context) {
+  return in_use = static_cast<int>(static_cast<char*>(context) - streams), 0;
+}
+int cuStreamCreate(void** stream, unsigned) { return *stream = own_stream(), 0; }
+int cuStreamSynchronize(void* stream) {
+  return is_elsewhere(stream) ? kWrongGpu : (wait_until(free_at), 0);
+}
 int cuEventCreate(void** event, unsigned) { return *event = new Event, 0; }
 int cuEventDestroy_v2(void* event) { return delete static_cast<Event*>(event), 0; }
-int cuEventRecord(void* event, void*) {
+int cuEventRecord(void* event, void* stream) {
+  if (is_elsewhere(stream)) return kWrongGpu;
   std::lock_guard lock(mutex);
   static_cast<Event*>(event)->at = std::max(now(), free_at);
   return 0;
@@ -84,10 +91,8 @@ int cuEventElapsedTime(float* ms, void* start, void* end) {
   const auto* from = static_cast<Event*>(start);
   return *ms = static_cast<float>(static_cast<Event*>(end)->at - from->at) * 1e-6F, 0;
 }
-int cuMemAlloc_v2(void** address, size_t bytes) {
-  return (*address = std::malloc(bytes)) != nullptr ? 0 : 2;
-}
-int cuMemFree_v2(void* address) { return std::free(address), 0; }
+int cuMemAlloc_v2(void** address, size_t bytes) { return allocate(address, bytes); }
+int cuMemFree_v2(void* address) { return release(address); }
 int cuMemcpyDtoDAsync_v2(void*, void*, size_t, void*) { return take(50'000, false), 0; }
 int cuMemHostAlloc(void** address, size_t bytes, unsigned) {
   return *address = std::malloc(bytes), 0;
@@ -104,8 +109,9 @@ int cuModuleGetFunction(void** function, void*, const char* name) {
   return 0;
 }
 int cuLaunchKernel(void* function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                   unsigned, void*, void** arguments, void**) {
+                   unsigned, void* stream, void** arguments, void**) {
   if (faulty("launch_fails")) return 719;
+  if (is_elsewhere(stream)) return kWrongGpu;
   if (function == kStamp) {
     *static_cast<uint64_t*>(*static_cast<void**>(arguments[0])) = static_cast<uint64_t>(now());
   }

@@ -15,7 +15,7 @@ import unittest
 
 ASSAY = FAKE = None
 TIMEOUT_S = 800  # nothing waits for it where all is well
-NAMES = ("libcuda.so.1", "libnvidia-ml.so.1", "libcublas.so.13")
+NAMES = ("libcuda.so.1", "libnvidia-ml.so.1", "libcublas.so.13", "libnccl.so.2")
 
 
 class PowerOnAFake(unittest.TestCase):
@@ -58,6 +58,28 @@ class PowerOnAFake(unittest.TestCase):
         # The truth: 500 W while it runs; a busy machine keeps the stream waiting at times.
         self.assertAlmostEqual(kernel["ssp_w"], 500, delta=25)
         self.assertAlmostEqual(kernel["t_exec_ns"], 4000, delta=200)
+
+    def test_a_collective_over_four_gpus(self):
+        where = self.top / "record"
+        arguments = ("run", "--workload", "all_reduce:512MB", "--runs", 2, "--record", where)
+        done = self.power(*arguments, FAKE_AVERAGE="1", FAKE_GPUS="4")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        power = json.loads(done.stdout)["power"]
+        kernel = power["kernels"][0]
+        self.assertEqual(kernel["name"], "all_reduce:512MB over 4 GPUs")
+        # 512 MB at 400 GB/s and 20 us, at 500 W.
+        self.assertAlmostEqual(kernel["t_exec_ns"], 1_300_000, delta=30_000)
+        self.assertAlmostEqual(kernel["ssp_w"], 500, delta=25)
+        # A campaign of four GPUs is not gone on with on two.
+        other = self.power(*arguments, FAKE_AVERAGE="1", FAKE_GPUS="2")
+        self.assertEqual(other.returncode, 2)
+        self.assertIn("all_reduce:512MB over 4 GPUs, this would be all_reduce:512MB over 2 GPUs", other.stderr)
+
+    def test_a_collective_of_one_gpu_is_refused(self):
+        done = self.power("run", "--workload", "all_gather:64KiB", "--record", self.top / "record", FAKE_AVERAGE="1")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("moves nothing over a link", done.stderr)
+        self.assertFalse((self.top / "record").exists())
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 // What tests of devices over pretended drivers (tests/fakes) share: the fault in the environment,
 // and what holds for a GPU of any vendor.
 
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +22,10 @@ using OpenedDevice = Result<std::unique_ptr<PowerDevice>>;
 
 class FakeGpuTest : public ::testing::Test {
  protected:
-  void TearDown() override { ::unsetenv("FAKE_GPU"); }
+  void TearDown() override {
+    ::unsetenv("FAKE_GPU");
+    ::unsetenv("FAKE_GPUS");
+  }
 
   static void set_fault(const char* fault) { ::setenv("FAKE_GPU", fault, 1); }
 
@@ -78,6 +82,61 @@ class FakeGpuTest : public ::testing::Test {
     ASSERT_TRUE(probe);
     EXPECT_GE(probe->gpu_ticks, probe->c0_ns);
     EXPECT_LE(probe->gpu_ticks, probe->c1_ns);
+  }
+
+  // How many collectives the pretended NCCL or RCCL of `library` ran, and how many of its
+  // communicators are open.
+  struct Collectives {
+    size_t done = 0;
+    size_t open = 0;
+  };
+  static Collectives collectives_of(const char* library) {
+    const auto truth = reinterpret_cast<void (*)(size_t*, size_t*)>(
+        ::dlsym(::dlopen(library, RTLD_NOW), "fake_collectives"));
+    Collectives found;
+    truth(&found.done, &found.open);
+    return found;
+  }
+
+  // On four GPUs each time, and the measured one is in use after it: events and kernels go on.
+  template <typename Open>
+  static void expect_collectives_over_all(const char* library, Open open) {
+    const size_t earlier = collectives_of(library).done;
+    {
+      OpenedDevice device = open();
+      ASSERT_TRUE(device) << device.error().message;
+      const auto reduce = (*device)->prepare("all_reduce:8MB");
+      ASSERT_TRUE(reduce) << reduce.error().message;
+      EXPECT_EQ(reduce->name, "all_reduce:8MB over 4 GPUs");
+      EXPECT_DOUBLE_EQ(reduce->bytes, 16e6) << "read and written, 8 MB each";
+      const auto gather = (*device)->prepare("all_gather:8MB:f32");
+      ASSERT_TRUE(gather) << gather.error().message;
+      EXPECT_DOUBLE_EQ(gather->bytes, 10e6) << "2 MB read, 8 MB written";
+      const auto product = (*device)->prepare("gemm:64");
+      ASSERT_TRUE(product) << product.error().message;
+      EXPECT_EQ(collectives_of(library).open, 4U);
+      const auto executions = (*device)->execute(
+          0, {reduce->id, reduce->id, product->id, gather->id, gather->id, gather->id});
+      ASSERT_TRUE(executions) << executions.error().message;
+      ASSERT_EQ(executions->size(), 6U);
+      // 8 MB at 400 GB/s and 20 us; longer where the machine keeps the stream waiting.
+      for (const size_t i : {1U, 4U, 5U}) {
+        EXPECT_GE((*executions)[i].end_ns - (*executions)[i].start_ns, 38'000);
+      }
+      EXPECT_EQ(collectives_of(library).done - earlier, 5U);
+    }
+    EXPECT_EQ(collectives_of(library).open, 0U) << "communicators left open";
+  }
+
+  template <typename Open>
+  static void expect_unconnected_is_named(Open open) {
+    set_fault("nccl_fails");
+    OpenedDevice device = open();
+    ASSERT_TRUE(device);
+    EXPECT_THAT(
+        prepare_error(**device, "all_reduce:8MB"),
+        ::testing::HasSubstr("connecting the GPUs for collectives failed: unhandled system error"));
+    EXPECT_TRUE((*device)->prepare("gemm:64")) << "what failed leaves the device usable";
   }
 };
 

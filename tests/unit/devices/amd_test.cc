@@ -3,12 +3,14 @@
 
 #include "devices/amd.h"
 
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/fake_gpu_test.h"
@@ -20,7 +22,12 @@ using ::testing::HasSubstr;
 
 AmdLibraries amd_fakes() {
   const std::vector<std::string> fake = {ASSAY_FAKE_AMD};
-  return {.hip = fake, .amd_smi = {"none.so"}, .smi = fake, .blas = fake, .compiler = fake};
+  return {.hip = fake,
+          .amd_smi = {"none.so"},
+          .smi = fake,
+          .blas = fake,
+          .collectives = fake,
+          .compiler = fake};
 }
 
 class Amd : public testing::FakeGpuTest {
@@ -148,6 +155,29 @@ TEST_F(Amd, MissingLibrariesAndFunctionsAreNamed) {
   auto device = open_amd_device(0, libraries);
   ASSERT_TRUE(device);
   EXPECT_THAT(prepare_error(**device, "gemm:8"), HasSubstr("rocBLAS"));
+}
+
+TEST_F(Amd, CollectivesRunOverAllGpus) {
+  ::setenv("FAKE_GPUS", "4", 1);
+  expect_collectives_over_all(ASSAY_FAKE_AMD, [] { return open_amd_device(1, amd_fakes()); });
+}
+
+TEST_F(Amd, CollectivesThatCannotBeAreNamed) {
+  auto alone = open_amd_device(0, amd_fakes());
+  ASSERT_TRUE(alone);
+  EXPECT_THAT(prepare_error(**alone, "all_reduce:8MB"),
+              HasSubstr("a collective of one GPU moves nothing over a link"));
+  ::setenv("FAKE_GPUS", "4", 1);
+  auto device = open_amd_device(0, amd_fakes());
+  ASSERT_TRUE(device);
+  EXPECT_THAT(prepare_error(**device, "all_gather:10"),
+              HasSubstr("from 4 GPUs in equal parts: take a multiple of 8"));
+  AmdLibraries libraries = amd_fakes();
+  libraries.collectives = {"no-such-library.so"};
+  auto without = open_amd_device(0, libraries);
+  ASSERT_TRUE(without);
+  EXPECT_THAT(prepare_error(**without, "all_reduce:8MB"), HasSubstr("need RCCL, which is not"));
+  expect_unconnected_is_named([] { return open_amd_device(0, amd_fakes()); });
 }
 
 }  // namespace

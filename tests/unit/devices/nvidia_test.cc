@@ -21,7 +21,11 @@ using ::testing::HasSubstr;
 
 NvidiaLibraries nvidia_fakes() {
   const std::vector<std::string> fake = {ASSAY_FAKE_NVIDIA};
-  return {.driver = fake, .nvml = fake, .blas = fake, .compiler = {"no-such-library.so"}};
+  return {.driver = fake,
+          .nvml = fake,
+          .blas = fake,
+          .collectives = fake,
+          .compiler = {"no-such-library.so"}};
 }
 
 class Nvidia : public testing::FakeGpuTest {
@@ -255,6 +259,30 @@ TEST_F(Nvidia, SourcesNeedTheirCompilerAndTheirVendor) {
                                            "/tests/fakes/fake_empty.cc:kernel");
   ASSERT_FALSE(compiler);
   EXPECT_THAT(compiler.error().message, HasSubstr("NVRTC"));
+}
+
+TEST_F(Nvidia, CollectivesRunOverAllGpus) {
+  ::setenv("FAKE_GPUS", "4", 1);
+  expect_collectives_over_all(ASSAY_FAKE_NVIDIA,
+                              [] { return open_nvidia_device(1, nvidia_fakes()); });
+}
+
+TEST_F(Nvidia, CollectivesThatCannotBeAreNamed) {
+  auto alone = open_nvidia_device(0, nvidia_fakes());
+  ASSERT_TRUE(alone);
+  EXPECT_THAT(prepare_error(**alone, "all_reduce:8MB"),
+              HasSubstr("a collective of one GPU moves nothing over a link"));
+  ::setenv("FAKE_GPUS", "4", 1);
+  auto device = open_nvidia_device(0, nvidia_fakes());
+  ASSERT_TRUE(device);
+  EXPECT_THAT(prepare_error(**device, "all_gather:10"),
+              HasSubstr("from 4 GPUs in equal parts: take a multiple of 8"));
+  NvidiaLibraries libraries = nvidia_fakes();
+  libraries.collectives = {"no-such-library.so"};
+  auto without = open_nvidia_device(0, libraries);
+  ASSERT_TRUE(without);
+  EXPECT_THAT(prepare_error(**without, "all_reduce:8MB"), HasSubstr("need NCCL, which is not"));
+  expect_unconnected_is_named([] { return open_nvidia_device(0, nvidia_fakes()); });
 }
 
 }  // namespace

@@ -61,6 +61,26 @@ TEST(Workload, CopiesMoveEveryByteTwiceAndTriadsThreeArrays) {
   EXPECT_DOUBLE_EQ(triad->flop, 2e6);  // a multiply and an add per 4-byte element
 }
 
+TEST(Workload, CollectivesHaveBytesAndAType) {
+  const auto reduce = parse_workload("all_reduce:512MB");
+  ASSERT_TRUE(reduce);
+  EXPECT_EQ(reduce->kind, WorkloadKind::kAllReduce);
+  EXPECT_EQ(reduce->array_bytes, 512'000'000);
+  EXPECT_EQ(reduce->type, DataType::kBf16);
+  // How much is moved depends on how many GPUs take part.
+  EXPECT_TRUE(std::isnan(reduce->bytes));
+  EXPECT_TRUE(std::isnan(reduce->flop));
+  const auto gather = parse_workload("all_gather:64KiB:f32");
+  ASSERT_TRUE(gather);
+  EXPECT_EQ(gather->kind, WorkloadKind::kAllGather);
+  EXPECT_EQ(gather->array_bytes, 65'536);
+  EXPECT_EQ(gather->type, DataType::kF32);
+  for (const char* wrong : {"all_reduce:3", "all_reduce:6:f32", "all_gather:", "all_gather:1KB:i8",
+                            "all_reduce:1KB:f32:2", "all_to_all:1KB"}) {
+    EXPECT_FALSE(parse_workload(wrong)) << wrong;
+  }
+}
+
 TEST(Workload, UsersKernelsHaveAFileAndAName) {
   const auto work = parse_workload("cu:/a/b:c.cu:kernel");
   ASSERT_TRUE(work);
