@@ -197,6 +197,7 @@ void describe_fit(const Laid& laid, EnergyReport& report) {
   report.window_ns = fitted(r.window_s, fit.window_s, prior.window_s, 1e9);
   report.ramp_ns =
       fitted(ramp_list_s()[r.ramp], up_to_neighbours(fit.ramp_s, prior.ramp_s), prior.ramp_s, 1e9);
+  report.kept = {r.kept, std::min(fit.kept.low, r.kept), std::max(fit.kept.high, r.kept), 0, 1};
   report.drift_ppm = fitted(r.drift, fit.drift, {-prior.drift, prior.drift}, 1e6);
   report.base_w = fit.powers_w[0];
   report.base_low_w = std::min(fit.powers_95[0].low, report.base_w);
@@ -216,7 +217,7 @@ void describe_fit(const Laid& laid, EnergyReport& report) {
 std::vector<PowerReading> readings_inside(const PowerSeries& series, const Laid& laid,
                                           CoveredSpan span, bool hold) {
   const Response& r = laid.model.fit.response;
-  const double late_s = hold ? r.lag_s : centre_s(r) - laid.grid.period_s / 2;
+  const double late_s = hold ? r.lag_s : centre_s(r, laid.grid.period_s) - laid.grid.period_s / 2;
   std::vector<PowerReading> inside;
   for (PowerReading reading : series.readings) {
     reading.t_ns += laid.moved_ns - std::llround(late_s * 1e9);

@@ -156,19 +156,20 @@ struct EnergyReport {
   double base_low_w = 0;
   double base_high_w = 0;
   double mean_w = 0;
-  bool follows = false;        // do the readings follow the trace at all
-  bool smoothed = false;       // they keep a part of those before them: JointFit::carried
-  double explained = 0;        // share of the readings' variance
-  double residual_w = 0;       // standard deviation of a reading around the model
-  uint64_t readings = 0;       // updates of the sensor used
-  double period_ns = 0;        // of its updates
-  std::string grid;            // how the times of updates are known
-  std::string usual_sensor;    // SensorPrior::usual, where that was used
+  bool follows = false;      // do the readings follow the trace at all
+  bool smoothed = false;     // beyond the model they keep a part of those before: JointFit::carried
+  double explained = 0;      // share of the readings' variance
+  double residual_w = 0;     // standard deviation of a reading around the model
+  uint64_t readings = 0;     // updates of the sensor used
+  double period_ns = 0;      // of its updates
+  std::string grid;          // how the times of updates are known
+  std::string usual_sensor;  // SensorPrior::usual, where that was used
   bool sensor_unlike = false;  // the readings show a sensor that is not the model's usual one
   Fitted lag_ns;               // of the log behind the trace: clock offset and delay together
   Fitted window_ns;
   Fitted ramp_ns;
   Fitted drift_ppm;
+  Fitted kept;                // part of the update before that each one keeps; all 0: none
   bool lag_searched = false;  // within the usual range nothing fitted: it was looked for beyond
   int64_t zone_ns = 0;        // added to the log's times, as of another time zone
   struct Mode {

@@ -179,7 +179,8 @@ Result<Fit> fit_readings(JointProblem problem, const UpdateGrid& grid, double en
       surely.size() >= std::max(kFewestReadings * 3, likely.size() / 2) ? surely : likely;
   if (problem.updates.size() < kFewestReadings) return too_few(problem.updates.size(), end_s);
   JointFit fit = fit_jointly(problem);
-  std::vector<TimedPower> better = inside(fit.lag_s, fit.window_s.high, fit.ramp_s.high);
+  const double reach_s = fit.window_s.high + kept_reach_s(fit.kept.high, grid.period_s);
+  std::vector<TimedPower> better = inside(fit.lag_s, reach_s, fit.ramp_s.high);
   if (!fit.follows || better.size() < kFewestReadings) {
     return Fit{std::move(fit), std::move(problem.updates)};
   }
@@ -191,6 +192,15 @@ Result<Fit> fit_readings(JointProblem problem, const UpdateGrid& grid, double en
 }
 
 // ---- one place of the log ----
+
+// What an update may keep of the one before it: asked where every update is known, and where
+// nothing says what the sensor's response is.
+double most_kept(const Laid& laid, const AttributeOptions& options) {
+  constexpr double kMostKept = 0.85;  // beyond, a reading is of seconds
+  const bool known =
+      laid.grid.source == GridSource::kRepeats || laid.grid.source == GridSource::kStamps;
+  return known && laid.prior.two_ramps && !options.sensor.means ? kMostKept : 0;
+}
 
 // Groups of columns as classes of the fit, and their names.
 void take_groups(const std::vector<std::vector<size_t>>& groups, const Columns& columns,
@@ -304,6 +314,7 @@ Result<Laid> lay_within(const PowerSeries& series, const AttributeOptions& optio
   laid.pooled = columns.pooled.size();
   const std::vector<std::vector<BusySpan>> by_column = busy_spans(work, columns, span.begin_ns);
   JointProblem problem{.classes = {}, .updates = {}, .prior = laid.prior, .seed = options.seed};
+  problem.prior.most_kept = most_kept(laid, options);
   const auto fit_groups = [&](const std::vector<std::vector<size_t>>& groups) {
     take_groups(groups, columns, by_column, problem, laid);
     return fit_readings(problem, laid.grid, end_s);

@@ -40,8 +40,9 @@ struct PowerJob {
   }
 };
 
-// Bursts of four to ten layers with pauses; the power of each call varies by 3 %.
-inline PowerJob make_power_job(uint64_t seed, double seconds = 40) {
+// Bursts of four to ten layers with pauses; the power of each call varies by 3 %. slower: how many
+// times longer all of it takes, as work of long kernels does.
+inline PowerJob make_power_job(uint64_t seed, double seconds = 40, double slower = 1) {
   SplitMix64 random(seed);
   PowerJob job;
   const std::array<double, PowerJob::kKinds> watts = {
@@ -56,7 +57,7 @@ inline PowerJob make_power_job(uint64_t seed, double seconds = 40) {
     job.calls.push_back({kind, now, now + ms * 1e-3, watts[kind] * (1 + 0.03 * random.normal())});
     now += ms * 1e-3 + random.uniform(0, 5e-4);
   };
-  while (now < seconds) {
+  while (now < seconds / slower) {
     const int64_t layers = 4 + random.below(7);
     for (int64_t i = 0; i < layers; ++i) {
       call(0, random.uniform(0.5, 3));
@@ -65,6 +66,10 @@ inline PowerJob make_power_job(uint64_t seed, double seconds = 40) {
       call(3, random.uniform(0.2, 3));
     }
     now += std::array{0.02, 0.1, 0.3}[static_cast<size_t>(random.below(3))];
+  }
+  for (PowerJob::Call& c : job.calls) {
+    c.start_s *= slower;
+    c.end_s *= slower;
   }
   return job;
 }

@@ -38,6 +38,9 @@ constexpr int kWalkSteps = 500;
 constexpr size_t kMostAllowed = 120;
 constexpr size_t kMostModes = 6;
 constexpr int kLagSteps = 60;
+constexpr double kKeptForLag = 0.08;  // seconds of lag that are as long a step as keeping all
+constexpr double kLeastKept = 1e-3;
+constexpr double kKeptStep = 0.004;  // of a walk
 
 // Updates that follow each other, with the activity around them.
 struct Piece {
@@ -76,6 +79,9 @@ bool within(const Span95& range, double value) {
 
 double ramp_s(const Response& response) { return ramp_list_s()[response.ramp]; }
 double second_s(const Response& response) { return ramp_list_s()[response.second]; }
+
+// By how much later on average a part of the update before makes what is shown.
+double kept_delay_s(double kept, double period_s) { return period_s * kept / (1 - kept); }
 
 // Upper 1 % point of chi-square (Wilson and Hilferty).
 double chi_square_99(double freedom) {
@@ -208,7 +214,8 @@ class JointSearch {
     const ResponsePrior& prior = problem_.prior;
     return within(prior.lag_s, r.lag_s) && within(prior.window_s, r.window_s) &&
            within(prior.ramp_s, ramp_s(r)) && std::fabs(r.drift) <= prior.drift &&
-           (r.second == 0 || (prior.two_ramps && r.second < r.ramp));
+           (r.second == 0 || (prior.two_ramps && r.second < r.ramp)) && r.kept >= 0 &&
+           r.kept <= prior.most_kept;
   }
   // Row i of the model: 1, then the mean activity of every class in the window of the update.
   void fill_row(const Activity::Ramped& activity, const Response& r, double t_s) {
@@ -216,6 +223,13 @@ class JointSearch {
     row_[0] = 1;
     activity.means(end_s, r.window_s, row_.data() + 1);
   }
+  // The same where each update keeps a part of the one before: `before` is the row of the last one,
+  // at `last_s`; empty at the first. Updates that were not seen were made nonetheless.
+  void fill_smoothed_row(const Activity::Ramped& activity, const Response& r, double t_s,
+                         double last_s, std::vector<double>& before);
+  // Calls use(update) for each, with row_ filled.
+  template <typename Use>
+  void each_row(Piece& piece, const Response& r, Use use);
   void add_rows(Piece& piece, const Response& r, NormalEquations& normal);
   NormalEquations normal_of(std::vector<Piece>& pieces, const Response& r);
   double squares_of(const Response& r);
@@ -224,10 +238,14 @@ class JointSearch {
 
   std::vector<Scored> scan();
   Scored refine(Scored start);
+  void keep_another_part(double more, Response& r) const;
+  void add_kept_moves(const Response& r, double more, std::vector<Response>& tries) const;
   std::vector<Response> neighbours(const Response& r, const Step& step, size_t places) const;
   std::vector<Scored> find_modes();
   void restart_with_same_spread(std::vector<Scored>& modes);
   void restart_with_two_ramps(std::vector<Scored>& modes);
+  void restart_with_kept(std::vector<Scored>& modes);
+  Scored start_with_kept(const Response& from, double kept, bool ramped);
   std::vector<Scored> walk(const Scored& start, double scale, int steps);
   std::vector<Scored> profile_lag(const std::vector<Scored>& modes);
   Scored best_with_ramp(const Response& from, size_t ramp);
@@ -259,16 +277,45 @@ class JointSearch {
   size_t most_at_once_ = 0;
 };
 
-void JointSearch::add_rows(Piece& piece, const Response& r, NormalEquations& normal) {
+void JointSearch::fill_smoothed_row(const Activity::Ramped& activity, const Response& r, double t_s,
+                                    double last_s, std::vector<double>& before) {
+  constexpr double kForgotten = 1e-3;
+  constexpr double kMostUnseen = 40;
+  const double forgets = std::log(kForgotten) / std::log(r.kept);
+  const double unseen = before.empty() ? forgets : std::round((t_s - last_s) / period_s_) - 1;
+  for (int back = static_cast<int>(std::clamp(unseen, 0.0, kMostUnseen)); back >= 0; --back) {
+    fill_row(activity, r, t_s - back * period_s_);
+    if (before.empty()) before = row_;
+    for (size_t j = 0; j < terms_; ++j) {
+      before[j] = row_[j] = r.kept * before[j] + (1 - r.kept) * row_[j];
+    }
+  }
+}
+
+template <typename Use>
+void JointSearch::each_row(Piece& piece, const Response& r, Use use) {
   const Activity::Ramped activity = piece.activity->ramped(r.ramp, r.second);
+  std::vector<double> before;
+  double last_s = 0;
   for (const TimedPower& update : piece.updates) {
-    fill_row(activity, r, update.t_s);
+    if (r.kept > 0) {
+      fill_smoothed_row(activity, r, update.t_s, last_s, before);
+      last_s = update.t_s;
+    } else {
+      fill_row(activity, r, update.t_s);
+    }
+    use(update);
+  }
+}
+
+void JointSearch::add_rows(Piece& piece, const Response& r, NormalEquations& normal) {
+  each_row(piece, r, [&](const TimedPower& update) {
     for (size_t j = 0; j < terms_; ++j) {
       normal.right[j] += row_[j] * update.power_w;
       for (size_t i = j; i < terms_; ++i) normal.gram[j * terms_ + i] += row_[j] * row_[i];
     }
     normal.squares += update.power_w * update.power_w;
-  }
+  });
 }
 
 NormalEquations JointSearch::normal_of(std::vector<Piece>& pieces, const Response& r) {
@@ -292,12 +339,10 @@ double JointSearch::squares_of(const Response& r) {
 void JointSearch::add_rows_to(std::vector<Piece>& pieces, const Response& r, std::vector<double>& x,
                               std::vector<double>& y) {
   for (Piece& piece : pieces) {
-    const Activity::Ramped activity = piece.activity->ramped(r.ramp, r.second);
-    for (const TimedPower& update : piece.updates) {
-      fill_row(activity, r, update.t_s);
+    each_row(piece, r, [&](const TimedPower& update) {
       x.insert(x.end(), row_.begin(), row_.end());
       y.push_back(update.power_w);
-    }
+    });
   }
 }
 
@@ -340,10 +385,34 @@ void add_second_moves(const Response& r, size_t ramp, std::ptrdiff_t side,
   const size_t second = static_cast<size_t>(static_cast<std::ptrdiff_t>(r.second) - side);
   if (second == 0 || second >= r.ramp) return;
   const double more = ramp_list_s()[second] - second_s(r);
-  tries.push_back({r.lag_s - more, r.window_s, r.ramp, r.drift, second});
-  tries.push_back({r.lag_s, std::max(r.window_s - 2 * more, 1e-3), r.ramp, r.drift, second});
+  tries.push_back({r.lag_s - more, r.window_s, r.ramp, r.drift, second, r.kept});
+  tries.push_back(
+      {r.lag_s, std::max(r.window_s - 2 * more, 1e-3), r.ramp, r.drift, second, r.kept});
   const double other = ramp_list_s()[ramp] - ramp_s(r);
-  tries.push_back({r.lag_s - more - other, r.window_s, ramp, r.drift, second});
+  tries.push_back({r.lag_s - more - other, r.window_s, ramp, r.drift, second, r.kept});
+}
+
+// More of the update before, the mean delay held by the lag.
+void JointSearch::keep_another_part(double more, Response& r) const {
+  const double kept = std::clamp(r.kept + more, kLeastKept, problem_.prior.most_kept);
+  r.lag_s -= kept_delay_s(kept, period_s_) - kept_delay_s(r.kept, period_s_);
+  r.kept = kept;
+}
+
+// More of the update before, and with the mean delay held: by the lag, the ramp, the window.
+void JointSearch::add_kept_moves(const Response& r, double more,
+                                 std::vector<Response>& tries) const {
+  Response other = r;
+  keep_another_part(more, other);
+  tries.push_back(other);
+  const double later = r.lag_s - other.lag_s;
+  other.lag_s = r.lag_s;
+  tries.push_back(other);
+  other.ramp = nearest_ramp(std::max(0.0, ramp_s(r) - later));
+  tries.push_back(other);
+  other.ramp = r.ramp;
+  other.window_s = std::max(r.window_s - 2 * later, 1e-3);
+  tries.push_back(other);
 }
 
 // Moves of one parameter, and of window and ramp with the centre of the response (lag + w/2 + tau)
@@ -354,8 +423,9 @@ std::vector<Response> JointSearch::neighbours(const Response& r, const Step& ste
   const double tau = ramp_s(r);
   for (const double side : {1.0, -1.0}) {
     const auto add = [&](double lag, double w, size_t ramp, double drift) {
-      tries.push_back({lag, w, ramp, drift, r.second});
+      tries.push_back({lag, w, ramp, drift, r.second, r.kept});
     };
+    if (r.kept > 0) add_kept_moves(r, side * step[0] / kKeptForLag, tries);
     add(r.lag_s + side * step[0], r.window_s, r.ramp, r.drift);
     add(r.lag_s, r.window_s, r.ramp, r.drift + side * step[3]);
     const double window = r.window_s * std::exp(side * step[1]);
@@ -411,6 +481,7 @@ void JointSearch::restart_with_same_spread(std::vector<Scored>& modes) {
     std::sort(modes.begin(), modes.end(), better);
   }
   if (problem_.prior.two_ramps) restart_with_two_ramps(modes);
+  if (problem_.prior.most_kept > 0) restart_with_kept(modes);
 }
 
 // The window as a second ramp of the same mean, the device's behind the sensor's or the other way
@@ -421,12 +492,48 @@ void JointSearch::restart_with_two_ramps(std::vector<Scored>& modes) {
   other.window_s = std::max(problem_.prior.window_s.low, r.window_s / 10);
   other.second = nearest_ramp((r.window_s - other.window_s) / 2);
   other.second = std::clamp<size_t>(other.second, 1, std::max<size_t>(r.ramp, 2) - 1);
-  other.lag_s += centre_s(r) - centre_s(other);
+  other.lag_s += centre_s(r, period_s_) - centre_s(other, period_s_);
   const Scored two = refine({squares_of(other), other});
   if (!std::isfinite(two.squares)) return;
   const double worth = kWorthOneMore * noise_at(two).scale();
   if (modes.front().squares - two.squares < worth) return;
   modes.insert(modes.begin(), two);
+}
+
+// With a part of the update before in each, where the readings ask for it: instead of the ramp, or
+// beside it, and the delay that it makes taken from the lag.
+void JointSearch::restart_with_kept(std::vector<Scored>& modes) {
+  const Response from = modes.front().response;
+  Scored best;
+  for (const double kept : {0.15, 0.4, 0.7}) {
+    for (const bool ramped : {true, false}) {
+      const Scored start = start_with_kept(from, kept, ramped);
+      if (!std::isfinite(start.squares)) continue;
+      const Scored refined = refine(start);
+      if (better(refined, best)) best = refined;
+    }
+  }
+  if (!std::isfinite(best.squares)) return;
+  const double worth = kWorthOneMore * noise_at(best).scale();
+  if (modes.front().squares - best.squares < worth) return;
+  modes.insert(modes.begin(), best);
+}
+
+// The best of some lags around the one with which the mean delay stays as it is.
+Scored JointSearch::start_with_kept(const Response& from, double kept, bool ramped) {
+  constexpr int kSides = 4;
+  Response start = from;
+  start.kept = kept;
+  if (!ramped) start.ramp = start.second = 0;
+  const double lag_s = from.lag_s + centre_s(from, period_s_) - centre_s(start, period_s_);
+  Scored best;
+  for (int side = -kSides; side <= kSides; ++side) {
+    const Span95& lags = problem_.prior.lag_s;
+    start.lag_s = std::clamp(lag_s + side * period_s_ / 2, lags.low, lags.high);
+    const Scored tried{squares_of(start), start};
+    if (better(tried, best)) best = tried;
+  }
+  return best;
 }
 
 std::vector<Scored> JointSearch::find_modes() {
@@ -467,8 +574,13 @@ std::vector<Scored> JointSearch::walk(const Scored& start, double scale, int ste
       for (size_t j = k; j < 4; ++j) z[j] += shape[j][k] * drawn;
     }
     const Response& r = at.response;
-    const Response next{r.lag_s + z[0], r.window_s * std::exp(z[1]),
-                        nearest_ramp(std::fabs(ramp_s(r) + z[2])), r.drift + z[3], r.second};
+    Response next{r.lag_s + z[0],
+                  r.window_s * std::exp(z[1]),
+                  nearest_ramp(std::fabs(ramp_s(r) + z[2])),
+                  r.drift + z[3],
+                  r.second,
+                  r.kept};
+    if (r.kept > 0) keep_another_part(size * kKeptStep * random_.normal(), next);
     const Scored tried{squares_of(next), next};
     if (std::isfinite(tried.squares)) met.push_back(tried);
     const bool taken =
@@ -519,9 +631,9 @@ Scored JointSearch::best_with_ramp(const Response& from, size_t ramp) {
       std::clamp(from.window_s + 2 * later, prior.window_s.low, prior.window_s.high);
   Scored best;
   for (const Response& r :
-       {Response{from.lag_s + later, from.window_s, ramp, from.drift, from.second},
+       {Response{from.lag_s + later, from.window_s, ramp, from.drift, from.second, from.kept},
         Response{from.lag_s + later - (traded - from.window_s) / 2, traded, ramp, from.drift,
-                 from.second}}) {
+                 from.second, from.kept}}) {
     const Scored tried{squares_of(r), r};
     if (better(tried, best)) best = tried;
   }
@@ -691,6 +803,7 @@ void add_ranges(const std::vector<Scored>& places, JointFit& fit) {
   fit.window_s = range([](const Response& r) { return r.window_s; });
   fit.ramp_s = range([](const Response& r) { return ramp_s(r); });
   fit.drift = range([](const Response& r) { return r.drift; });
+  fit.kept = range([](const Response& r) { return r.kept; });
 }
 
 // The fits that the interval goes over, and what follows from the first of them.
@@ -766,8 +879,13 @@ Span95 up_to_neighbours(Span95 ramp_s, const Span95& prior) {
           std::min(ramp_s.high, std::max(prior.high, ramp_s.low))};
 }
 
-double centre_s(const Response& response) {
-  return response.lag_s + response.window_s / 2 + ramp_s(response) + second_s(response);
+double centre_s(const Response& response, double period_s) {
+  return response.lag_s + response.window_s / 2 + ramp_s(response) + second_s(response) +
+         kept_delay_s(response.kept, period_s);
+}
+
+double kept_reach_s(double kept, double period_s) {
+  return kept > 0 ? period_s * std::log(0.02) / std::log(kept) : 0;
 }
 
 JointFit fit_jointly(JointProblem problem) { return JointSearch(std::move(problem)).run(); }

@@ -6,6 +6,10 @@
 //   s_k(i)    = mean over [u_i - lag_i - w, u_i - lag_i] of class k behind a ramp tau
 //   lag_i     = lag + drift (u_i - middle)
 //
+// or, where the readings ask for it, each keeps a part of the one before, as firmware that smooths
+// does: reading_i = kept reading_(i-1) + (1 - kept) (base + ...). Taken for a ramp, that cost the
+// largest kernel up to 15 % in 120 jobs (docs/measured/meter.md).
+//
 // Clock offset and sensor delay are one lag: a log cannot tell them apart. Boxcar, exponential and
 // everything between are one family. What is not known about the sensor is a parameter with a
 // prior, so that its error is in every interval: with a fixed window and offset, powers came out as
@@ -34,6 +38,7 @@ struct ResponsePrior {
   Span95 ramp_s = {0, 0.25};
   double drift = 200e-6;   // either way
   bool two_ramps = false;  // sensor and device may each have one
+  double most_kept = 0;    // of the reading before, in each one; 0: not asked
 };
 
 struct Response {
@@ -42,9 +47,13 @@ struct Response {
   size_t ramp = 0;  // into ramp_list_s()
   double drift = 0;
   size_t second = 0;  // a shorter ramp behind the first; 0: none
+  double kept = 0;    // part of the update before that each one keeps, as firmware may
 };
-// Between what happens and what shows it, on average: lag + w/2 + both ramps.
-double centre_s(const Response& response);
+// Between what happens and what shows it, on average: lag + w/2 + both ramps, and where updates
+// keep a part of the one before, kept / (1 - kept) of their period.
+double centre_s(const Response& response, double period_s);
+// How long before a reading an update was of which less than 2 % is in it.
+double kept_reach_s(double kept, double period_s);
 // Where a ramp may be of which those of ramp_list_s() in `ramp_s` are allowed: between them and the
 // next of the list none was tried, so up to that, within the prior.
 Span95 up_to_neighbours(Span95 ramp_s, const Span95& prior);
@@ -74,7 +83,7 @@ struct JointFit {
   std::vector<Span95> powers_95;
   std::vector<WhyWide> why;   // as powers_w; of the base never
   std::vector<size_t> alike;  // which power it runs alike with, where that is why
-  Span95 lag_s, window_s, ramp_s, drift;
+  Span95 lag_s, window_s, ramp_s, drift, kept;
   struct Mode {
     Response response;
     double worse = 0;
