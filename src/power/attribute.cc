@@ -177,8 +177,12 @@ EnergyReport::Mode mode_of(const JointFit::Mode& mode, const JointFit& fit) {
   return {mode.response.lag_s * 1e9, mode.worse / fit.critical};
 }
 
-// Beyond what any response explains: then no interval of a power holds.
-bool smooths(const JointFit& fit) { return fit.follows && fit.carried.is_found(); }
+// Beyond what any response of the model explains: then no interval of a power holds.
+bool smooths(const JointFit& fit) {
+  constexpr double kNearLimit = 0.01;
+  const bool at_limit = fit.kept.high > kMostKept - kNearLimit;
+  return fit.follows && (at_limit || fit.carried.is_found());
+}
 
 void describe_fit(const Laid& laid, EnergyReport& report) {
   const JointFit& fit = laid.model.fit;
@@ -374,7 +378,7 @@ Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
   if (smooths(laid.model.fit) && !options.sensor.told()) {
     return total_energy(series, span, options,
                         "a reading of this sensor keeps a part of the one before it, as firmware "
-                        "that smooths does, and no window behind ramps is like that");
+                        "that smooths does, and more or otherwise than the model can follow");
   }
   const std::vector<PowerReading> inside = readings_inside(series, laid, span, options.sensor.hold);
   if (inside.size() < 2) {

@@ -196,7 +196,6 @@ Result<Fit> fit_readings(JointProblem problem, const UpdateGrid& grid, double en
 // What an update may keep of the one before it: asked where every update is known, and where
 // nothing says what the sensor's response is.
 double most_kept(const Laid& laid, const AttributeOptions& options) {
-  constexpr double kMostKept = 0.85;  // beyond, a reading is of seconds
   const bool known =
       laid.grid.source == GridSource::kRepeats || laid.grid.source == GridSource::kStamps;
   return known && laid.prior.two_ramps && !options.sensor.means ? kMostKept : 0;

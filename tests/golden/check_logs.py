@@ -130,11 +130,14 @@ def check_turns(check):
 
 
 def check_smoothing(check):
-    """Sensors whose readings keep a part of those before them: behind a window without gaps that is nearly a ramp, behind one
-    with gaps the intervals of powers would not hold the truth."""
-    check.fitted("a window without gaps, smoothed", power_logs.smoothed_csv(check.job, 0.3))
-    check.fitted("a window with gaps", power_logs.smoothed_csv(check.job, 0, 0.025))
-    check.total_alone("a window with gaps, smoothed", power_logs.smoothed_csv(check.job, 0.1, 0.025), "keeps a part of the one before it")
+    """Sensors whose readings keep a part of those before them, behind windows with gaps and without: the part is found, and
+    the intervals hold the energies."""
+    for name, kept, window_s in (("a window without gaps", 0.3, 0.1), ("a window with gaps", 0, 0.025),
+                                 ("a window with gaps", 0.1, 0.025), ("a window with gaps", 0.6, 0.025)):
+        energy = check.fitted(f"{name}, {kept} kept", power_logs.smoothed_csv(check.job, kept, window_s))
+        if energy and abs(energy["kept_share"] - kept) > 0.02:
+            check.problem(name, f"{energy['kept_share']} of each update is said to be kept, not {kept}")
+    check.total_alone("more is kept than the model has", power_logs.smoothed_csv(check.job, 0.92, 0.025), "keeps a part of the one before it")
 
 
 def check_usual_sensors(check):

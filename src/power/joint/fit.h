@@ -31,6 +31,9 @@ struct Span95 {
   double high = 0;
 };
 
+// Of the update before, in each one: what keeps more shows seconds, not updates.
+constexpr double kMostKept = 0.85;
+
 // Flat inside, nothing outside; low == high holds a value.
 struct ResponsePrior {
   Span95 lag_s = {-0.15, 0.25};

@@ -360,6 +360,27 @@ Result<LogSamples> read_grafana(const std::string& text, const std::string& path
   return log;
 }
 
+// The column with the range of a counter's: of the same domain, else the only one; -1: none.
+int range_column(const CsvTable& table, size_t counter) {
+  const std::string name = lower(table.header[counter]);
+  const size_t at = name.find("energy_uj");
+  const std::string domain = at == std::string::npos ? std::string() : name.substr(0, at);
+  const int own = table.column(domain + "max_energy_range_uj");
+  return own >= 0 ? own : first_column(table, {"max_energy_range_uj"});
+}
+
+// A counter that begins anew at the end of its range, laid end to end.
+struct LaidOut {
+  double last_j = 0;
+  double wrapped_j = 0;
+  // What went back by less than half of the range was set back otherwise: it stays a step back.
+  double take(double joules, double range_j) {
+    if (last_j - joules > range_j / 2 && range_j > 0) wrapped_j += range_j;
+    last_j = joules;
+    return joules + wrapped_j;
+  }
+};
+
 // Polls of energy_uj: a column each, or one with the name of its domain in another.
 Result<LogSamples> read_rapl(const std::string& text, const std::string& path,
                              const std::string& wanted) {
@@ -378,6 +399,7 @@ Result<LogSamples> read_rapl(const std::string& text, const std::string& path,
   if (columns.empty()) return wanted.empty() ? no_power(path) : no_column(wanted, path);
   log.column = columns.size() == 1 ? table.header[columns.front()] : "energy_uj of every domain";
   RowTimes times{time, {}};
+  std::map<uint32_t, LaidOut> laid_out;
   for (size_t row = 0; row < table.rows.size(); ++row) {
     bool any = false;
     for (const size_t column : columns) {
@@ -388,7 +410,9 @@ Result<LogSamples> read_rapl(const std::string& text, const std::string& path,
       ASSAY_TRY(times.take(table, row, path, device, log, t));
       if (!joules) continue;
       any = true;
-      log.samples.push_back({device, kCpuPower, SampleKind::kCounter, t, 0, *joules});
+      const auto range = joules_in(cell(table, row, range_column(table, column)), "uj");
+      log.samples.push_back({device, kCpuPower, SampleKind::kCounter, t, 0,
+                             laid_out[device].take(*joules, range.value_or(0))});
     }
     log.rows_without_power += any ? 0 : 1;
   }

@@ -103,6 +103,29 @@ TEST(PowerLogReader, AColumnOfEnergyThatGrowsIsACounter) {
               HasSubstr("does not grow, so it is no counter"));
 }
 
+// With the counter's range beside it, the step over its end is known too: 262.143 J - 260 J + 5 J.
+TEST(PowerLogReader, ACounterThatWrapsAtItsRangeLosesNothing) {
+  const char* const rows =
+      "1712142494,250000000,262143000\n1712142495,260000000,262143000\n"
+      "1712142496,5000000,262143000\n1712142497,17000000,262143000\n";
+  for (const char* range : {"max_energy_range_uj", "package-0_max_energy_range_uj"}) {
+    const auto log = read(std::string("timestamp,package-0_energy_uj,") + range + "\n" + rows);
+    ASSERT_TRUE(log) << log.error().describe();
+    EXPECT_EQ(log->counter_resets, 0U);
+    ASSERT_EQ(log->series.size(), 1U);
+    ASSERT_EQ(log->series[0].readings.size(), 3U);
+    EXPECT_NEAR(log->series[0].readings[1].power_w, 7.143, 1e-9);
+    EXPECT_NEAR(log->series[0].readings[2].power_w, 12, 1e-9);
+  }
+  // Back from the middle of its range it did not wrap.
+  const auto set_back = read(
+      "timestamp,energy_uj,max_energy_range_uj\n1712142494,100000000,262143000\n"
+      "1712142495,110000000,262143000\n1712142496,5000000,262143000\n"
+      "1712142497,17000000,262143000\n1712142498,29000000,262143000\n");
+  ASSERT_TRUE(set_back) << set_back.error().describe();
+  EXPECT_EQ(set_back->counter_resets, 1U);
+}
+
 // A counter that comes to its end: only the step over it is not known.
 TEST(PowerLogReader, ACounterThatWrapsLosesOneStep) {
   const auto log = read(
