@@ -11,7 +11,6 @@
 #include "answers/ranks.h"
 #include "base/ascii.h"
 #include "base/numbers.h"
-#include "base/turns.h"
 #include "flow/causes.h"
 #include "ingest/power/log.h"
 #include "ingest/power/recording.h"
@@ -20,6 +19,7 @@
 #include "power/coverage.h"
 #include "power/mixed.h"
 #include "power/report.h"
+#include "power/written_by_one.h"
 #include "records/facts.h"
 #include "report/flow/spoken.h"
 #include "report/power/section.h"
@@ -280,25 +280,6 @@ bool is_unlike_usual(const EnergyReport& report) {
   return at_end(report.window_ns, !filter) || at_end(report.ramp_ns, false);
 }
 
-// Rows that no column files under a GPU are one GPU's, unless every second, third, ... of them goes
-// together and what ran does not explain it: work that repeats itself as often does.
-Status check_written_by_one(const PowerSeries& series, const EnergyReport& report,
-                            const std::string& path) {
-  std::vector<double> powers;
-  std::vector<double> left;
-  for (const PowerReading& reading : series.readings) powers.push_back(reading.power_w);
-  for (const EnergyReport::FitPoint& one : report.fit) left.push_back(one.power_w - one.model_w);
-  const size_t writers = written_in_turn(powers);
-  if (writers == 1 || (!left.empty() && written_in_turn(left) == 1)) return Ok{};
-  return Error{ErrorCode::kFormat,
-               fmt::format("its rows go together by {0}s, as if {0} GPUs had written them in turn, "
-                           "and no column tells which is which: record with one, as in nvidia-smi "
-                           "--query-gpu=index,timestamp,power.draw; or say how many GPUs wrote it "
-                           "with --gpus {0}, or with --gpus 1 where it is one",
-                           writers),
-               path, -1};
-}
-
 // A log with the device of it that is asked for, and the trace's energy by it.
 struct LoggedEnergy {
   PowerLog log;
@@ -333,7 +314,8 @@ Result<LoggedEnergy> energy_by_log(const AttributeRequest& request, const Loaded
     energy.report.sensor_unlike = true;
   }
   if (energy.log.taken_for_one) {
-    ASSAY_TRY(check_written_by_one(series, energy.report, request.samples));
+    ASSAY_TRY(check_written_by_one(series, energy.report, request.samples,
+                                   "; or say how many GPUs wrote it with --gpus, 1 where it is one"));
   }
   return energy;
 }

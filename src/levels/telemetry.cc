@@ -422,6 +422,7 @@ Result<PlacedTelemetry> place_telemetry(const std::vector<TelemetryLog>& logs,
       track.t_ns = moved(series.t_ns, file.offset_ns);
       track.value = series.value;
       track.period_ns = median_step(track.t_ns);
+      if (log.taken_for_one && !track.host) track.undivided = log.path;
       placed.tracks.push_back(std::move(track));
     }
     for (const TelemetryDevice& device : log.devices) {

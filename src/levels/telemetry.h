@@ -50,6 +50,7 @@ struct TelemetryTrack {
   TelemetrySignal signal = TelemetrySignal::kPower;
   std::string device;            // as the log calls it; empty for the host and for the only GPU
   bool host = false;             // of the machine, not of a GPU
+  std::string undivided;         // file whose rows no column divides among GPUs, taken for one's
   bool mean = false;             // means over (from_ns, t_ns], else readings at t_ns
   int64_t period_ns = 0;         // median distance of its samples
   std::vector<int64_t> from_ns;  // as long as t_ns where `mean`

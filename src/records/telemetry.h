@@ -66,6 +66,7 @@ struct TelemetryLog {
   uint64_t cells_without_value = 0;  // [N/A], [Unknown Error], empty where others have a value
   uint64_t rows_cut = 0;             // a last line without its end: left out
   uint64_t rows_unplaced = 0;        // of several GPUs without a column that tells which: left out
+  bool taken_for_one = false;        // no column tells GPUs, and the times of rows tell one
   uint64_t rows_out_of_order = 0;    // earlier than the row before by under a second
   uint64_t clock_steps = 0;          // the wall clock was set while the log ran
   uint64_t rows_beyond_steps = 0;    // left out: not of the longest part between two steps

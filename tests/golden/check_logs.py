@@ -126,6 +126,12 @@ def check_turns(check):
         text = power_logs.smi_in_turn(check.job, gpus, at)
         check.refused(f"{gpus} in turn", text, f"as if {gpus} GPUs had written them in turn")
         check.fitted(f"{gpus} in turn, told", text, "--gpus", str(gpus), "--gpu", str(at))
+        log = check.folder / "turns.csv"
+        log.write_text(text)
+        done = subprocess.run([str(check.assay), "levels", str(check.trace), "--telemetry", str(log)],
+                              capture_output=True, text=True, check=False)
+        if done.returncode != 2 or f"as if {gpus} GPUs had written them in turn" not in done.stderr:
+            check.problem(f"{gpus} in turn", f"levels says {done.stderr.strip()!r}")
     check.fitted("one GPU without an index", power_logs.smi_in_turn(check.job, 1))
 
 

@@ -7,6 +7,7 @@
 
 #include "ingest/power/telemetry.h"
 #include "power/attribute.h"
+#include "power/written_by_one.h"
 
 namespace assay {
 namespace {
@@ -31,13 +32,18 @@ Interval span_of(const Trace& trace) {
   return span.start_ns <= span.end_ns ? span : Interval{};
 }
 
-// The power of one GPU beside its rows, by the joint model.
-Result<EnergyReport> fit_power(const LoadedTrace& loaded, const TelemetryTrack& track, int64_t gpu,
-                               const std::vector<TelemetryRow>& rows, bool at_start) {
+PowerSeries series_of(const TelemetryTrack& track) {
   PowerSeries series{.device = track.device};
   for (size_t i = 0; i < track.t_ns.size(); ++i) {
     series.readings.push_back({track.t_ns[i], track.value[i]});
   }
+  return series;
+}
+
+// The power of one GPU beside its rows, by the joint model.
+Result<EnergyReport> fit_power(const LoadedTrace& loaded, const TelemetryTrack& track, int64_t gpu,
+                               const std::vector<TelemetryRow>& rows, bool at_start) {
+  const PowerSeries series = series_of(track);
   AttributeOptions options;
   options.device = gpu;
   if (at_start) options.sensor.offset_within_ns = kStartWithinNs;
@@ -70,6 +76,12 @@ TelemetryLag lag_of(const Result<EnergyReport>& fit, int64_t gpu, const std::str
   lag.beyond_sensor =
       lag.clear && (lag.lag_high_ns < kSensorLeastLateNs || lag.lag_low_ns > kSensorMostLateNs);
   return lag;
+}
+
+// Of a log without a column of GPUs: whether it is of the one that was fitted.
+Status check_track(const TelemetryTrack& track, const EnergyReport& fit) {
+  if (track.undivided.empty()) return Ok{};
+  return check_written_by_one(series_of(track), fit, track.undivided, "");
 }
 
 // Puts the fit's powers of the GPU's rows, which are in its order, where they were sampled.
@@ -106,7 +118,7 @@ Result<TelemetryRun> TelemetryRun::open(const TelemetryRequest& request, bool al
   return run;
 }
 
-std::vector<TelemetryRow> TelemetryRun::rows_of(const LoadedTrace& loaded,
+Result<std::vector<TelemetryRow>> TelemetryRun::rows_of(const LoadedTrace& loaded,
                                                 const LevelsReport& report,
                                                 const std::string& file) {
   TrustNotes notes;
@@ -121,6 +133,7 @@ std::vector<TelemetryRow> TelemetryRun::rows_of(const LoadedTrace& loaded,
     TelemetryLag lag = lag_of(fit, extent.gpu, track->device);
     lag.file = file;
     if (lag.beyond_sensor) options.late_ns[extent.gpu] = lag.lag_ns;
+    if (fit) ASSAY_TRY(check_track(*track, *fit));
     if (lag.unknown.empty()) fits.emplace(extent.gpu, *std::move(fit));
     lags_.push_back(std::move(lag));
   }
@@ -154,7 +167,8 @@ Status TelemetryRun::add(const LoadedTrace& loaded, const LevelsReport& report,
                  trace.source, -1};
   }
   ASSAY_TRY(check_telemetry_overlap(*placed_, span));
-  for (TelemetryRow& row : rows_of(loaded, report, file)) {
+  ASSAY_TRY_ASSIGN(std::vector<TelemetryRow> rows, rows_of(loaded, report, file));
+  for (TelemetryRow& row : rows) {
     row.file = file;
     row.merged = {};
     rows_.push_back(std::move(row));

@@ -32,7 +32,7 @@ class TelemetryRun {
   bool data_lost() const;
 
  private:
-  std::vector<TelemetryRow> rows_of(const LoadedTrace& loaded, const LevelsReport& report,
+  Result<std::vector<TelemetryRow>> rows_of(const LoadedTrace& loaded, const LevelsReport& report,
                                     const std::string& file);
 
   std::vector<TelemetryLog> logs_;

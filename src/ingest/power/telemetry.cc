@@ -467,6 +467,7 @@ Result<TelemetryLog> read_smi(const CsvTable& table, TelemetryLog log) {
     ASSAY_TRY_ASSIGN(gpus, place_gpu_rows(table, times, log.path));
   }
   log.rows_unplaced = gpus.unplaced;
+  log.taken_for_one = device < 0 && gpus.gpus == 1;
   SignalSeries series(log);
   for (size_t row = 0; row < table.rows.size(); ++row) {
     if (device < 0 && gpus.of_row[row] == GpuRows::kUnplaced) continue;
@@ -490,6 +491,7 @@ Result<TelemetryLog> read_power(bool truncated_allowed, TelemetryLog log) {
   log.rows_cut = power.rows_cut;
   log.rows_out_of_order = power.rows_out_of_order;
   log.rows_unplaced = power.rows_unplaced;
+  log.taken_for_one = power.taken_for_one;
   log.cells_without_value = power.rows_without_power;
   for (const PowerSeries& one : power.series) {
     TelemetrySeries series{
