@@ -314,8 +314,9 @@ Result<LoggedEnergy> energy_by_log(const AttributeRequest& request, const Loaded
     energy.report.sensor_unlike = true;
   }
   if (energy.log.taken_for_one) {
-    ASSAY_TRY(check_written_by_one(series, energy.report, request.samples,
-                                   "; or say how many GPUs wrote it with --gpus, 1 where it is one"));
+    ASSAY_TRY(
+        check_written_by_one(series, energy.report, request.samples,
+                             "; or say how many GPUs wrote it with --gpus, 1 where it is one"));
   }
   return energy;
 }

@@ -119,8 +119,8 @@ Result<TelemetryRun> TelemetryRun::open(const TelemetryRequest& request, bool al
 }
 
 Result<std::vector<TelemetryRow>> TelemetryRun::rows_of(const LoadedTrace& loaded,
-                                                const LevelsReport& report,
-                                                const std::string& file) {
+                                                        const LevelsReport& report,
+                                                        const std::string& file) {
   TrustNotes notes;
   TelemetryOptions options = options_;
   std::vector<TelemetryRow> rows = telemetry_rows(report, *placed_, options, notes);

@@ -33,7 +33,7 @@ class TelemetryRun {
 
  private:
   Result<std::vector<TelemetryRow>> rows_of(const LoadedTrace& loaded, const LevelsReport& report,
-                                    const std::string& file);
+                                            const std::string& file);
 
   std::vector<TelemetryLog> logs_;
   TelemetryOptions options_;
