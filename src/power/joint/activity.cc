@@ -10,7 +10,8 @@ namespace {
 constexpr std::array kRampsS = {0.0,   .002, .003, .004, .006, .008, .01, .0125, .015,
                                 .0175, .02,  .025, .03,  .035, .04,  .05, .06,   .07,
                                 .08,   .09,  .1,   .12,  .14,  .16,  .18, .2,    .25};
-constexpr size_t kMostHeld = 6;
+constexpr size_t kAlwaysHeld = 6;
+constexpr size_t kMostHeldBytes = size_t{48} << 20;  // beyond those
 
 // Adds the integral of one class up to every grid point: starts before t less ends before t, all
 // counted from begin_s, so that long traces lose no digits.
@@ -78,7 +79,9 @@ const float* Activity::held_of(size_t ramp) {
   if (ramp == 0) return nullptr;
   auto found = held_.find(ramp);
   if (found == held_.end()) {
-    if (held_.size() >= kMostHeld) {
+    const size_t bytes = points_ * classes_ * sizeof(float);
+    const size_t most = std::max(kAlwaysHeld, kMostHeldBytes / std::max<size_t>(bytes, 1));
+    if (held_.size() >= most) {
       held_.erase(std::min_element(held_.begin(), held_.end(), [](const auto& a, const auto& b) {
         return a.second.used < b.second.used;
       }));
