@@ -272,20 +272,23 @@ class Bench:
                 f"**{graph / reading:.2f}**", f"{graph / events * 1e6:.2f}", f"{whatif - why:.2f}"]
 
     def levers(self, path, repeats):
-        """Processor time of what-if beyond reading: one edit, all levers, and thirty edits with their order."""
+        """Processor time of what-if beyond reading: one edit, all levers, and thirty edits with their order; of these also
+        how long one waits beyond one edit, in as many threads as there are cores."""
         thirty = [f"{edit}{digit}" for edit in ("faster_cpu=1.", "op:aten::*=0.", "kernel:*=0.") for digit in range(1, 10)]
         thirty += ["sync", "copies", "comm"]
         asked = {"info": [], "one": ["--edit", "sync"], "all": [], "thirty": [word for edit in thirty for word in ("--edit", edit)]}
+        out = ["--format", "json", "-o", DATA / "whatif.json"]
+        commands = {what: [self.assay, "info" if what == "info" else "whatif", path, *words, *out] for what, words in asked.items()}
         seconds, levers = {}, 0
-        for what, words in asked.items():
-            command = [*self.one_core, self.assay, "info" if what == "info" else "whatif", path, *words, "--threads", "1",
-                       "--format", "json", "-o", DATA / "whatif.json"]
-            seconds[what] = statistics.median(cpu_seconds(command) for _ in range(1 if what == "thirty" else repeats))
+        for what, command in commands.items():
+            seconds[what] = statistics.median(cpu_seconds([*self.one_core, *command, "--threads", "1"]) for _ in range(repeats))
             if what == "all":
                 levers = len(json.loads((DATA / "whatif.json").read_text())["whatif"]["levers"])
+        walls = interleaved({what: commands[what] for what in ("one", "thirty")}, repeats)
         rows = summary_of(self.assay, path)
         return [path.name, f"{rows['rows']['events']:,}", f"{rows['tables']['activities']:,}",
-                *(f"{seconds[what] - seconds['info']:.2f}" for what in ("one", "all", "thirty")), str(levers)]
+                *(f"{seconds[what] - seconds['info']:.2f}" for what in ("one", "all", "thirty")),
+                f"{walls['thirty'] - walls['one']:.2f}", str(levers)]
 
     def throughput(self, repeats):
         """Rows of (what, median processor seconds); predictions read a model file of the whole table."""
@@ -363,7 +366,8 @@ def main():
     if TOLD.exists():
         told = inflate(TOLD, DATA / "told.json")
         table("Replays that are told, one core: processor seconds beyond reading",
-              ["trace", "events", "activities", "one edit", "all levers", "30 edits in their order", "levers"],
+              ["trace", "events", "activities", "one edit", "all levers", "30 edits in their order",
+               "waited for 30 beyond one, all cores", "levers"],
               [bench.levers(make_trace(bench.maker, told, f"told_{n}MB.json", n * MB), 3) for n in sizes[1:]])
 
     packed = [(plain[1], pack(plain[1], DATA / "replicated_100MB.json.gz"))]

@@ -645,15 +645,20 @@ COMPARED = {
 }
 
 
-def compare(assay, name, folder):
-    """What is wrong about the answer to two jobs."""
-    make_a, make_b, says, says_not = COMPARED[name]
+def write_compared(name, folder):
+    """The folders of two jobs."""
     sides = []
-    for side, made in (("a", make_a()), ("b", make_b())):
+    for side, make in zip("ab", COMPARED[name]):
         sides.append(folder / f"{name} {side}".replace(" ", "_"))
         sides[-1].mkdir()
-        for rank, trace in enumerate(made):
+        for rank, trace in enumerate(make()):
             (sides[-1] / f"rank{rank}.json").write_text(json.dumps(trace))
+    return sides
+
+
+def compare(assay, name, sides):
+    """What is wrong about the answer to two jobs."""
+    _, _, says, says_not = COMPARED[name]
     screen = subprocess.run([assay, "diff", *sides, "--width", "200"], capture_output=True, text=True, check=True, timeout=60).stdout
     text = " ".join(screen.split("\nDiff\n")[0].split())
     problems = []
@@ -702,20 +707,21 @@ def made_of(name):
 
 
 def write_scene(name, folder):
-    """The files of a scene: what its recorder writes, or a Chrome trace per rank."""
+    """The folder of a scene: what its recorder writes, or a Chrome trace per rank."""
     made = made_of(name)
-    if hasattr(made, "write"):
-        return made.write(folder)
-    for rank, trace in enumerate(made if isinstance(made, list) else [made.trace()]):
-        (folder / f"rank{rank}.json").write_text(json.dumps(trace))
-
-
-def check(assay, name, folder):
-    """What is wrong about the answer to a scene."""
-    _, cause, says, says_not = SCENES[name]
     file = folder / name.replace(" ", "_")
     file.mkdir()
-    write_scene(name, file)
+    if hasattr(made, "write"):
+        made.write(file)
+        return file
+    for rank, trace in enumerate(made if isinstance(made, list) else [made.trace()]):
+        (file / f"rank{rank}.json").write_text(json.dumps(trace))
+    return file
+
+
+def check(assay, name, file):
+    """What is wrong about the answer to a scene."""
+    _, cause, says, says_not = SCENES[name]
     screen = subprocess.run([assay, file, "--width", "200"], capture_output=True, text=True, check=True, timeout=60).stdout
     report = json.loads(subprocess.run([assay, file, "--format", "json"], capture_output=True, text=True, check=True,
                                        timeout=60).stdout)
@@ -743,9 +749,9 @@ def main():
     compared = [name for name in COMPARED if arguments.only in name]
     with tempfile.TemporaryDirectory() as folder:
         for name in names:
-            problems += check(arguments.assay, name, pathlib.Path(folder))
+            problems += check(arguments.assay, name, write_scene(name, pathlib.Path(folder)))
         for name in compared:
-            problems += compare(arguments.assay, name, pathlib.Path(folder))
+            problems += compare(arguments.assay, name, write_compared(name, pathlib.Path(folder)))
     print("\n".join(problems))
     print(f"{len(names) + len(compared)} scenes, {len(problems)} problems")
     return 1 if problems else 0

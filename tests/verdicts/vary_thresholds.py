@@ -4,7 +4,7 @@
     vary_thresholds.py --build DIR [--only NAME] [--write]
 
 Makes a copy of the sources in DIR in which every threshold of the dependency graph, its verdict and its words (the
-named constants of src/flow and src/report/flow, and the defaults of their options) can be set by a variable, builds
+named constants of src/flow, src/report/flow and src/trace/unrecorded.h, and the defaults of their options) can be set by a variable, builds
 that copy, and judges all rows of the verdict tables and all made-up runs with each threshold at half and at twice its
 value. Shares above one half have what is missing to one halved and doubled instead. Nothing of this is in the product.
 """
@@ -12,6 +12,8 @@ value. Shares above one half have what is missing to one halved and doubled inst
 import argparse
 import concurrent.futures
 import dataclasses
+import functools
+import hashlib
 import os
 import pathlib
 import re
@@ -27,7 +29,7 @@ sys.path.insert(0, str(HERE))
 import check_scenes  # noqa: E402
 import check_verdicts  # noqa: E402
 
-FOLDERS = ("src/flow", "src/report/flow")
+PLACES = ("src/flow/*", "src/report/flow/*", "src/trace/unrecorded.*")
 TYPES = "int|int64_t|uint64_t|size_t|double"
 CONSTANT = re.compile(rf"^(\s*)(?:static |inline )*constexpr ({TYPES}) (k\w+) = ([-\d.'* ]+);", re.M)
 OPTIONS = re.compile(r"^struct (\w+Options) \{\n(.*?)^\};", re.M | re.S)
@@ -110,10 +112,10 @@ def build(folder):
     shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".git", "build", "node_modules", "__pycache__"))
     (copy / "src/base/vary.h").write_text(VARY_H)
     found = []
-    for place in FOLDERS:
-        for path in sorted((copy / place).iterdir()):
+    for place in PLACES:
+        for path in sorted(copy.glob(place)):
             if path.suffix in (".h", ".cc"):
-                rewrite(path, f"{place}/{path.name}", found)
+                rewrite(path, path.relative_to(copy).as_posix(), found)
     flags = [f"-DCMAKE_CXX_COMPILER_LAUNCHER={shutil.which('ccache')}"] if shutil.which("ccache") else []
     subprocess.run(["cmake", "--preset", "release", "-DASSAY_TESTS=OFF", *flags,
                     f"-DCMAKE_CXX_FLAGS=-include {copy}/src/base/vary.h"], cwd=copy, check=True, stdout=subprocess.DEVNULL)
@@ -121,44 +123,70 @@ def build(folder):
     return copy / "build/release/assay", found
 
 
-def judge(assay, traces, scratch):
-    """Names of the rows and runs that are not right, and the first sentences of the public traces."""
-    wrong, sentences = set(), {}
-    for row, path in traces:
-        answer, _ = check_verdicts.report(assay, path)
-        if answer is None:
-            wrong.add(row["trace"])
-            continue
-        short = check_verdicts.short_answer(assay, path)
-        sentences[row["trace"]] = (answer.get("cause"), check_verdicts.words(answer)[0][:1])
-        if check_verdicts.wrong_cause(row, answer) or check_verdicts.wrong_words(row, answer, short) or \
-                check_verdicts.wrong_share(row, answer):
-            wrong.add(row["trace"])
-    for name in check_scenes.SCENES:
-        if check_scenes.check(assay, name, scratch):
-            wrong.add("made up: " + name)
-    for name in check_scenes.COMPARED:
-        if check_scenes.compare(assay, name, scratch):
-            wrong.add("made up: " + name)
-    return wrong, sentences
+class Inputs:
+    """All that is judged, written once."""
+
+    def __init__(self, scratch):
+        found = [(row, check_verdicts.trace_of(row, scratch)) for row in check_verdicts.rows()]
+        self.traces = [(row, path) for row, path in found if path is not None]
+        self.scenes = [(name, check_scenes.write_scene(name, scratch)) for name in check_scenes.SCENES]
+        self.compared = [(name, check_scenes.write_compared(name, scratch)) for name in check_scenes.COMPARED]
+
+
+def is_wrong_trace(assay, row, path):
+    """Whether the answer to a public trace is not right, and what it says first."""
+    answer, _ = check_verdicts.report(assay, path)
+    if answer is None:
+        return True, None
+    short = check_verdicts.short_answer(assay, path)
+    wrong = bool(check_verdicts.wrong_cause(row, answer) or check_verdicts.wrong_words(row, answer, short)
+                 or check_verdicts.wrong_share(row, answer))
+    return wrong, (answer.get("cause"), check_verdicts.words(answer)[0][:1])
+
+
+def is_wrong_scene(check, *arguments):
+    try:
+        return bool(check(*arguments)), None
+    except subprocess.SubprocessError:  # no answer at all
+        return True, None
+
+
+def judge(assay, inputs, usual):
+    """Per row and run: its document, whether it is not right, and the first sentence of public traces. One whose
+    document is that of `usual` is judged as there: what is checked follows from it."""
+    jobs = {row["trace"]: (["report", path], functools.partial(is_wrong_trace, assay, row, path))
+            for row, path in inputs.traces}
+    for name, file in inputs.scenes:
+        jobs["made up: " + name] = (["report", file], functools.partial(is_wrong_scene, check_scenes.check, assay, name, file))
+    for name, sides in inputs.compared:
+        jobs["made up: " + name] = (["diff", *sides], functools.partial(is_wrong_scene, check_scenes.compare, assay, name, sides))
+    judged = {}
+    for name, (words, check) in jobs.items():
+        made = subprocess.run([assay, *words, "--format", "json"], capture_output=True, timeout=600, check=False).stdout
+        document = hashlib.sha256(made).hexdigest()
+        same = name in usual and usual[name][0] == document
+        judged[name] = usual[name] if same else (document, *check())
+    return judged
 
 
 def judge_at(arguments):
     """A process of its own: the variable is the process's."""
-    assay, traces, threshold, value = arguments
+    assay, inputs, usual, threshold, value = arguments
     os.environ["ASSAY_VARY"] = f"{threshold.name}={value!r}" if threshold else ""
-    with tempfile.TemporaryDirectory() as scratch:
-        return judge(assay, traces, pathlib.Path(scratch))
+    return judge(assay, inputs, usual)
 
 
 def number(value):
     return f"{value:,.10g}".replace(",", " ")
 
 
+def newly_wrong(result, usual):
+    return sorted(name for name, (_, wrong, _) in result.items() if wrong and not usual[name][1])
+
+
 def cell(value, result, usual):
-    wrong, sentences = result
-    moved = sum(sentences.get(trace) != told for trace, told in usual[1].items())
-    newly = sorted(wrong - usual[0])
+    moved = sum(result[name][2] != told for name, (_, _, told) in usual.items())
+    newly = newly_wrong(result, usual)
     names = ", ".join(f"`{pathlib.Path(name).name}`" for name in newly[:3])
     return f"{number(value)} | {moved} | {len(newly)}{': ' + names if names else ''}{', …' if len(newly) > 3 else ''}"
 
@@ -191,24 +219,22 @@ def main():
     assay, thresholds = build(options.build.resolve())
     thresholds = [one for one in thresholds if options.only in one.name]
     with tempfile.TemporaryDirectory() as scratch:
-        found = [(row, check_verdicts.trace_of(row, pathlib.Path(scratch))) for row in check_verdicts.rows()]
-        traces = [(row, path) for row, path in found if path is not None]
-        jobs = [(str(assay), traces, None, None)]
-        jobs += [(str(assay), traces, one, value) for one in thresholds for value in one.values()]
+        inputs = Inputs(pathlib.Path(scratch))
+        usual = judge_at((str(assay), inputs, {}, None, None))
+        print("as it is:", sum(wrong for _, wrong, _ in usual.values()), "wrong", flush=True)
+        jobs = [(str(assay), inputs, usual, one, value) for one in thresholds for value in one.values()]
         results = []
         with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
             for job, result in zip(jobs, pool.map(judge_at, jobs)):
                 results.append(result)
-                print(job[2].name if job[2] else "as it is", job[3], len(result[0]), flush=True)
-    usual = results[0]
+                print(job[3].name, job[4], newly_wrong(result, usual), flush=True)
     lines, still = [], 0
-    for i, one in enumerate(thresholds):
+    for one, at_low, at_high in zip(thresholds, results[::2], results[1::2]):
         low, high = one.values()
-        at_low, at_high = results[1 + 2 * i], results[2 + 2 * i]
-        still += not (at_low[0] - usual[0]) and not (at_high[0] - usual[0])
+        still += not newly_wrong(at_low, usual) and not newly_wrong(at_high, usual)
         lines.append(f"| {one.name} | {one.file.removeprefix('src/')} | {number(one.value)} | {cell(low, at_low, usual)} | "
                      f"{cell(high, at_high, usual)} |")
-    head = HEAD.format(rows=len(traces), scenes=len(check_scenes.SCENES) + len(check_scenes.COMPARED),
+    head = HEAD.format(rows=len(inputs.traces), scenes=len(inputs.scenes) + len(inputs.compared),
                        count=len(thresholds), still=still)
     text = head + "\n".join(lines) + "\n"
     if options.write:
