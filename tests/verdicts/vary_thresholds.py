@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """How verdicts move when a threshold is halved or doubled, one after the other: docs/measured/thresholds.md.
 
-    vary_thresholds.py --build DIR [--only NAME] [--write]
+    vary_thresholds.py --build DIR [--only NAME] [--keep] [--write]
 
 Makes a copy of the sources in DIR in which every threshold of the dependency graph, its verdict and its words (the
 named constants of src/flow, src/report/flow and src/trace/unrecorded.h, and the defaults of their options) can be set by a variable, builds
 that copy, and judges all rows of the verdict tables and all made-up runs with each threshold at half and at twice its
-value. Shares above one half have what is missing to one halved and doubled instead. Nothing of this is in the product.
+value. Shares above one half have what is missing to one halved and doubled instead. With --keep rows of the page stay
+whose threshold is what it was. Nothing of this is in the product.
 """
 
 import argparse
@@ -84,9 +85,14 @@ def rewrite(path, relative, found):
         found.append(Threshold(name, relative, kind == "double", evaluated(value)))
         return True
 
+    def own_name(name):
+        """Functions of one file may each have a constant of that name."""
+        alike = sum(one.name.split("#")[0] == name for one in found)
+        return f"{name}#{alike + 1}" if alike else name
+
     def constant(match):
         indent, kind, name, value = match.groups()
-        asked = f"{path.stem}.{name}"
+        asked = own_name(f"{path.stem}.{name}")
         if not known(name if COUNTS.search(name) else asked, kind, value):
             return match[0]
         member = "static" in match[0]
@@ -180,6 +186,17 @@ def number(value):
     return f"{value:,.10g}".replace(",", " ")
 
 
+def kept_rows(thresholds):
+    """Rows of the page as it is, by name, whose threshold is what it was."""
+    rows = {}
+    for line in PAGE.read_text().splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 9:
+            rows[cells[0]] = (cells[1:3], line)
+    return {one.name: rows[one.name][1] for one in thresholds
+            if one.name in rows and rows[one.name][0] == [one.file.removeprefix("src/"), number(one.value)]}
+
+
 def newly_wrong(result, usual):
     return sorted(name for name, (_, wrong, _) in result.items() if wrong and not usual[name][1])
 
@@ -202,6 +219,7 @@ runs that were right and are not.
 Of {count} thresholds {still} can be halved and doubled without one row or run becoming wrong. A threshold whose change
 breaks many rows is one that the answer stands on; the rows are the ones it was written with, so this page says how
 firm the rules stand on known ground, not how they do elsewhere. A threshold that moves nothing has no row in the tables yet.
+{made} rows were made with all of these; the others, whose thresholds are what they were, with as many rows and fewer made-up runs.
 
 | threshold | file | value | at half | first sentences | wrong | at twice | first sentences | wrong |
 |---|---|--:|--:|--:|---|--:|--:|---|
@@ -212,12 +230,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", required=True, type=pathlib.Path)
     parser.add_argument("--only", default="")
+    parser.add_argument("--keep", action="store_true")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
     options.build.mkdir(parents=True, exist_ok=True)
     assay, thresholds = build(options.build.resolve())
-    thresholds = [one for one in thresholds if options.only in one.name]
+    names = [one.name for one in thresholds]
+    kept = kept_rows(thresholds) if options.keep else {}
+    thresholds = [one for one in thresholds if options.only in one.name and one.name not in kept]
+    names = [name for name in names if name in kept or name in {one.name for one in thresholds}]
+    print(len(kept), "kept,", len(thresholds), "to do", flush=True)
     with tempfile.TemporaryDirectory() as scratch:
         inputs = Inputs(pathlib.Path(scratch))
         usual = judge_at((str(assay), inputs, {}, None, None))
@@ -228,14 +251,15 @@ def main():
             for job, result in zip(jobs, pool.map(judge_at, jobs)):
                 results.append(result)
                 print(job[3].name, job[4], newly_wrong(result, usual), flush=True)
-    lines, still = [], 0
+    rows = dict(kept)
     for one, at_low, at_high in zip(thresholds, results[::2], results[1::2]):
         low, high = one.values()
-        still += not newly_wrong(at_low, usual) and not newly_wrong(at_high, usual)
-        lines.append(f"| {one.name} | {one.file.removeprefix('src/')} | {number(one.value)} | {cell(low, at_low, usual)} | "
-                     f"{cell(high, at_high, usual)} |")
+        rows[one.name] = (f"| {one.name} | {one.file.removeprefix('src/')} | {number(one.value)} | {cell(low, at_low, usual)} | "
+                          f"{cell(high, at_high, usual)} |")
+    lines = [rows[name] for name in names]
+    still = sum(line.split("|")[6].strip() == "0" and line.split("|")[9].strip() == "0" for line in lines)
     head = HEAD.format(rows=len(inputs.traces), scenes=len(inputs.scenes) + len(inputs.compared),
-                       count=len(thresholds), still=still)
+                       count=len(lines), still=still, made=len(thresholds))
     text = head + "\n".join(lines) + "\n"
     if options.write:
         PAGE.write_text(text)
