@@ -11,6 +11,11 @@
 
 namespace assay {
 
+// In how many threads side_by_side() does `count` things, the caller's among them.
+inline size_t workers_for(size_t count, unsigned threads) {
+  return std::clamp<size_t>(threads, 1, std::max<size_t>(count, 1));
+}
+
 // work(index, worker) for every index below `count`, each once, in up to `threads` threads; worker:
 // which of them, the caller's own being 0. Where the system grants fewer, those that there are do
 // it all. What work throws is thrown here, after all have stopped.
@@ -22,8 +27,7 @@ void side_by_side(size_t count, unsigned threads, Work&& work) {
     return true;
   };
   std::vector<std::unique_ptr<Beside<bool>>> others;
-  const size_t most = std::min<size_t>(threads, count);
-  for (size_t worker = 1; worker < most; ++worker) {
+  for (size_t worker = 1; worker < workers_for(count, threads); ++worker) {
     others.push_back(std::make_unique<Beside<bool>>(
         [&go_on, worker](const std::atomic<bool>&) { return go_on(worker); }, true));
   }

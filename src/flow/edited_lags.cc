@@ -180,6 +180,11 @@ LagEditor::LagEditor(const EditSlots& slots)
       cursor_(run_.threads.size()),
       names_(*run_.trace) {}
 
+template <typename Table>
+bool LagEditor::has_any(Table StrongestEdits::* table, Edit::Marks Edit::* marks) const {
+  return !(edits_->*table).empty() || (more_ != nullptr && !(more_->*marks).empty());
+}
+
 void LagEditor::begin(const StrongestEdits& edits, const Edit* more) {
   edits_ = &edits;
   more_ = more;
@@ -193,15 +198,6 @@ void LagEditor::begin(const StrongestEdits& edits, const Edit* more) {
       changes_host_ || has_any(&StrongestEdits::free_calls, &Edit::free_calls);
   host_ = by_pieces ? HostEdits::kByPieces
                     : (changes_segments ? HostEdits::kByParts : HostEdits::kNone);
-}
-
-bool LagEditor::has_any(std::vector<double> StrongestEdits::* table,
-                        Edit::Marks Edit::* marks) const {
-  return !(edits_->*table).empty() || (more_ != nullptr && !(more_->*marks).empty());
-}
-
-bool LagEditor::has_any(Edit::Marks StrongestEdits::* table, Edit::Marks Edit::* marks) const {
-  return !(edits_->*table).empty() || (more_ != nullptr && !(more_->*marks).empty());
 }
 
 inline double LagEditor::left_of_row(std::vector<double> StrongestEdits::* table,

@@ -151,8 +151,8 @@ class LagEditor {
                      uint32_t row) const;
   double left_of_work(uint32_t w) const;
   bool marks(Edit::Marks StrongestEdits::* table, Edit::Marks Edit::* marks, uint32_t c) const;
-  bool has_any(std::vector<double> StrongestEdits::* table, Edit::Marks Edit::* marks) const;
-  bool has_any(Edit::Marks StrongestEdits::* table, Edit::Marks Edit::* marks) const;
+  template <typename Table>
+  bool has_any(Table StrongestEdits::* table, Edit::Marks Edit::* marks) const;
   void edit_segment(size_t segment, EditedLags& lags);
   void find_savings(size_t segment, bool is_free);
   void look_up_savings(size_t segment, bool is_free);

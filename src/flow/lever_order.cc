@@ -17,7 +17,7 @@ class OrderFinder {
  public:
   OrderFinder(const GainFinder& finder, std::span<const OrderedLever> levers, unsigned threads)
       : finder_(finder), levers_(levers), search_(levers.size()) {
-    const size_t workers = std::min<size_t>(threads, std::max<size_t>(levers.size(), 1));
+    const size_t workers = workers_for(levers.size(), threads);
     for (size_t w = 0; w < workers; ++w)
       workers_.push_back(std::make_unique<Worker>(finder.slots()));
   }

@@ -49,8 +49,8 @@ struct Open {
 // Room for each thread that looks at `count` things.
 std::vector<std::unique_ptr<Trial>> trials(const EditSlots& slots, size_t count, unsigned threads) {
   std::vector<std::unique_ptr<Trial>> trials;
-  const size_t most = std::clamp<size_t>(threads, 1, std::max<size_t>(count, 1));
-  for (size_t i = 0; i < most; ++i) trials.push_back(std::make_unique<Trial>(slots));
+  const size_t workers = workers_for(count, threads);
+  for (size_t i = 0; i < workers; ++i) trials.push_back(std::make_unique<Trial>(slots));
   return trials;
 }
 
