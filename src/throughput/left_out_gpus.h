@@ -4,6 +4,7 @@
 // under an engine (unmeasured_gpu.h), and how far the answer is then off: found by leaving out the
 // GPUs that the rows have, one at a time.
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <map>
@@ -22,6 +23,10 @@ enum class UnmeasuredKind : uint8_t { kNewGpu, kNewUnderEngine };
 inline constexpr size_t kUnmeasuredKinds = 2;
 // "new GPU", "GPU new under the engine"
 std::string_view unmeasured_kind_name(UnmeasuredKind kind);
+// known: rows of it ran under another engine.
+constexpr UnmeasuredKind unmeasured_kind(bool known) {
+  return known ? UnmeasuredKind::kNewUnderEngine : UnmeasuredKind::kNewGpu;
+}
 
 // A row whose GPU was left out, as was told of it in three ways: logarithms of how much faster it
 // ran.
@@ -40,6 +45,13 @@ struct GpuInterval {
   double half_width = 0;  // in logarithms; 0: nothing was left out
   double blocks = 0;      // that it is from; one of few rows is part of one
   bool measured = false;  // else too few blocks say so
+
+  // Of a point whose own half width is `own`: too few left-out GPUs, and a point that is new in
+  // more than its GPU, make nothing narrower.
+  bool replaces(bool only_gpu_is_new) const { return measured && only_gpu_is_new; }
+  double half_width_of(double own, bool only_gpu_is_new) const {
+    return replaces(only_gpu_is_new) ? half_width : std::max(half_width, own);
+  }
 };
 // missed: per row of `whose`, in logarithms.
 GpuInterval gpu_interval(const std::vector<double>& missed, const std::vector<GpuMiss>& whose);

@@ -518,10 +518,8 @@ void apply(const SheetEstimate& by_sheet, const SiblingRule& rule, bool known_mo
   for (double* value : {&p.tokens_per_s, &p.low90, &p.high90}) *value *= factor;
   const GpuInterval& interval = rule.interval;
   if (!by_sheet.sibling.empty() && interval.half_width > 0) {
-    // Too few left-out GPUs, and what is new in more than the GPU, make nothing narrower.
-    out.measured = interval.measured && only_gpu;
-    const double half =
-        out.measured ? interval.half_width : std::max(interval.half_width, out.log_half_width());
+    const double half = interval.half_width_of(out.log_half_width(), only_gpu);
+    out.measured = interval.replaces(only_gpu);
     out.scale = 0;
     out.assumed = half;
     p.low90 = p.tokens_per_s * std::exp(-half);
@@ -626,8 +624,7 @@ std::optional<UnmeasuredPoint> Predictor::State::unmeasured(const BenchRow& poin
 
 // Of a GPU without rows under the engine that is asked for.
 const SiblingRule& Predictor::State::sibling_rule_of(const HardwareFacts& gpu) const {
-  const UnmeasuredKind kind =
-      gpus.count(gpu.name) > 0 ? UnmeasuredKind::kNewUnderEngine : UnmeasuredKind::kNewGpu;
+  const UnmeasuredKind kind = unmeasured_kind(gpus.count(gpu.name) > 0);
   return sibling_rules()[static_cast<size_t>(kind)];
 }
 

@@ -516,13 +516,11 @@ void LatencyModel::State::set_interval(const Known& about, const std::string& en
   LatencyEstimate& estimate = answer.of[t];
   const CampaignScale& scale = by_campaign[t][static_cast<size_t>(answer.question)];
   double half = scale.half_width(estimate.log_sd);
-  // What left-out GPUs were missed by; too few of them, and a point that is new in something else,
-  // too, make nothing narrower.
+  // What left-out GPUs were missed by.
   if (!answer.sibling.empty()) {
     const GpuInterval& left_out = rules_of(*about.hardware).interval[t];
     const bool known_model = engine_models.count(engine + "|" + about.model->name) > 0;
-    const bool alone = left_out.measured && known_model && !answer.beyond_rows();
-    half = alone ? left_out.half_width : std::max(half, left_out.half_width);
+    half = left_out.half_width_of(half, known_model && !answer.beyond_rows());
   }
   estimate.low90_ms = estimate.ms * std::exp(-half);
   estimate.high90_ms = estimate.ms * std::exp(half);
@@ -650,8 +648,7 @@ const LatencyModel::State::GpuRules& LatencyModel::State::rules_of(const Hardwar
     for (size_t kind = 0; kind < kUnmeasuredKinds; ++kind)
       gpu_rules[kind] = find_gpu_rules(static_cast<UnmeasuredKind>(kind));
   });
-  const UnmeasuredKind kind =
-      gpus.count(gpu.name) > 0 ? UnmeasuredKind::kNewUnderEngine : UnmeasuredKind::kNewGpu;
+  const UnmeasuredKind kind = unmeasured_kind(gpus.count(gpu.name) > 0);
   return gpu_rules[static_cast<size_t>(kind)];
 }
 
