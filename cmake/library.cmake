@@ -2,7 +2,7 @@
 # libraries of the system that it was built on; a release has none of it.
 get_property(rooms GLOBAL PROPERTY ASSAY_ROOMS)
 set_target_properties(assay_answers PROPERTIES EXPORT_NAME answers)
-set(parts ${rooms} assay_options assay_matrices)
+set(parts ${rooms} assay_options assay_matrices assay_factorisations)
 if(TARGET assay_blas)
   list(APPEND parts assay_blas)
 endif()

@@ -3,6 +3,7 @@
 // Half-open intervals [start, end) in integer nanoseconds. Sums of durations double-count what ran
 // at the same time; the union does not. Every "busy" and "idle" of Assay goes through here.
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

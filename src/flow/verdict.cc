@@ -408,10 +408,10 @@ FirstLever lever_of(const FlowVerdict& verdict, const FlowReport& report) {
 
 bool any_name(const Trace& trace, const std::vector<StringId>& names,
               std::initializer_list<std::string_view> parts) {
-  std::vector<bool> seen(trace.strings.size(), false);
+  std::vector<char> seen(trace.strings.size(), 0);
   for (const StringId name : names) {
-    if (seen[name.index()]) continue;
-    seen[name.index()] = true;
+    if (seen[name.index()] != 0) continue;
+    seen[name.index()] = 1;
     const std::string_view text = trace.text(name);
     for (const std::string_view part : parts) {
       if (text.find(part) != std::string_view::npos) return true;

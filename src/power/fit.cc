@@ -1,11 +1,12 @@
 #include "power/fit.h"
 
-#include <Eigen/Dense>
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
 
+#include "base/factorisations.h"
 #include "base/numbers.h"
 #include "base/stats.h"
 
@@ -85,10 +86,9 @@ class Bootstrap {
         freedom_(static_cast<double>(points.size() - fit.coefficients.size())) {
     const auto terms = static_cast<Eigen::Index>(fit.coefficients.size());
     const Matrix design = design_of(points, fit.span_ns, terms);
-    const Eigen::HouseholderQR<Matrix> qr(design);
-    thin_q_ = qr.householderQ() * Matrix::Identity(design.rows(), terms);
-    const Matrix r = qr.matrixQR().topRows(terms);
-    projector_ = r.triangularView<Eigen::Upper>().solve(thin_q_.transpose());
+    const ThinQr qr = thin_qr(design);
+    thin_q_ = qr.q;
+    projector_ = qr.r.triangularView<Eigen::Upper>().solve(thin_q_.transpose());
     // A point that bends the curve to itself hides its residual: undone by its leverage.
     hidden_ = (1 - thin_q_.rowwise().squaredNorm().array()).max(1e-6).sqrt();
     residuals_ = spread_out(left_over(powers_of(points)));
@@ -213,7 +213,7 @@ CurveFit fit_curve(const std::vector<LoiPoint>& points, double span_ns, uint32_t
   const Eigen::Index terms = static_cast<Eigen::Index>(degree) + 1;
   const Matrix design = design_of(points, span_ns, terms);
   const Vector powers = powers_of(points);
-  const Vector coefficients = design.colPivHouseholderQr().solve(powers);
+  const Vector coefficients = least_squares(design, powers);
   CurveFit fit{.span_ns = span_ns,
                .coefficients = {coefficients.data(), coefficients.data() + terms}};
   const Eigen::Index freedom = powers.size() - terms;

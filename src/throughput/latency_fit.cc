@@ -1,10 +1,11 @@
 #include "throughput/latency_fit.h"
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <functional>
 
+#include "base/factorisations.h"
 #include "throughput/dataset.h"
 #include "throughput/physics.h"
 
@@ -73,7 +74,7 @@ Solution solved(const Reduced& r, unsigned mask) {
     if ((mask >> k & 1) != 0) chosen.push_back(k);
   }
   const Eigen::MatrixXd part = r(Eigen::seqN(0, r.rows()), chosen);
-  const Eigen::VectorXd x = part.colPivHouseholderQr().solve(r.rightCols<1>());
+  const Eigen::VectorXd x = least_squares(part, r.rightCols<1>());
   Solution out = Solution::Zero();
   for (size_t k = 0; k < chosen.size(); ++k) out(chosen[k]) = x(static_cast<Eigen::Index>(k));
   return out;
@@ -83,8 +84,7 @@ Solution solved(const Reduced& r, unsigned mask) {
 // well the one without the later terms: one sequence at two lengths cannot tell a square from what
 // is there once.
 Solution non_negative(const Equations& weighted) {
-  const Eigen::HouseholderQR<Equations> qr(weighted);
-  const Reduced r = qr.matrixQR().topRows<kLatencyTerms + 1>().triangularView<Eigen::Upper>();
+  const Reduced r = reduced_rows(weighted);
   const double squares = r.rightCols<1>().squaredNorm();
   Solution best = Solution::Zero();
   double least = squares;

@@ -1,6 +1,6 @@
 #include "throughput/linear_regression.h"
 
-#include <Eigen/Dense>
+#include "base/factorisations.h"
 
 namespace assay {
 namespace {
@@ -34,9 +34,7 @@ LinearModel fit_linear(const std::vector<std::vector<double>>& rows,
   // Of all solutions the smallest: columns of groups depend on each other (a device that ran under
   // one framework only), and what is held out then tells solutions apart. The rank must not hang on
   // round-off: at a threshold of a few epsilon, coefficients of 10^14 cancel in training alone.
-  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> decomposition;
-  decomposition.setThreshold(kDependent);
-  const Eigen::VectorXd solution = decomposition.compute(x).solve(y);
+  const Eigen::VectorXd solution = shortest_least_squares(x, y, kDependent);
   LinearModel model;
   model.intercept = mean_y - mean.dot(solution);
   model.coefficients.assign(solution.data(), solution.data() + columns);

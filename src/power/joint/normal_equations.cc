@@ -1,9 +1,11 @@
 #include "power/joint/normal_equations.h"
 
-#include <Eigen/Dense>
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <vector>
+
+#include "base/factorisations.h"
 
 namespace assay {
 namespace {
@@ -103,8 +105,7 @@ double squares_left(const NormalEquations& normal, const std::vector<double>& p)
 
 std::vector<double> pseudo_inverse(const std::vector<double>& gram, size_t terms) {
   const auto n = static_cast<Eigen::Index>(terms);
-  const Matrix inverse =
-      Eigen::Map<const Matrix>(gram.data(), n, n).completeOrthogonalDecomposition().pseudoInverse();
+  const Matrix inverse = pseudo_inverse_of(Eigen::Map<const Matrix>(gram.data(), n, n));
   return {inverse.data(), inverse.data() + inverse.size()};
 }
 

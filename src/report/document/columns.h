@@ -5,9 +5,8 @@
 // key and what gives its cell for a row, so no list of cells can slip against a list of columns.
 
 #include <concepts>
-#include <span>
+#include <functional>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -42,21 +41,33 @@ Item fact(const ResultKey& key, Value value, std::string note = {}, Show show = 
 // For JSON and CSV only.
 Item data_fact(const ResultKey& key, Value value);
 
+// A vector's elements, and what makes a cell of one. Their types only TableOf knows: it is compiled
+// for each column there is, and what fills the rows need not be (a seventh of report/levels).
+struct CellSource {
+  const void* first;
+  size_t step;  // bytes from one to the next
+};
+struct CellMaker {
+  const void* how;
+  Value (*cell)(const void* how, const void* element);
+};
+Table with_rows(Table head, size_t count);
+// Adds the column, and to each row the cell of the element in its place.
+void add_cells(Table& table, Column column, const CellSource& from, const CellMaker& maker);
+
 // A table with one row per element of `from`, which must outlive it. Columns come in the order in
 // which they are added.
 template <typename R>
 class TableOf : public Table {
  public:
-  TableOf(const std::vector<R>& from, Table head) : Table(std::move(head)), from_(from) {
-    rows.resize(from.size());
-    for (Row& row : rows) row.reserve(kUsualColumns);
-  }
+  TableOf(const std::vector<R>& from, Table head)
+      : Table(with_rows(std::move(head), from.size())), from_{from.data(), sizeof(R)} {}
   TableOf(std::vector<R>&& from, Table head) = delete;
 
   // cell: a function of the row, or one of its fields.
   template <typename F>
     requires std::invocable<const F&, const R&>
-  TableOf& add(const ResultKey& result, const F& cell, const Look& look = {}) {
+  TableOf& add(const ResultKey& result, F cell, const Look& look = {}) {
     return add_named(column_of(result, look), cell);
   }
   // Times kept as doubles, published as whole nanoseconds.
@@ -66,21 +77,17 @@ class TableOf : public Table {
   }
   // A column whose name is the user's or comes from the data: a configuration, a sensor.
   template <typename F>
-  TableOf& add_named(Column column, const F& cell) {
-    columns.push_back(std::move(column));
-    for (size_t i = 0; i < rows.size(); ++i) {
-      if constexpr (std::is_member_object_pointer_v<F>) {
-        rows[i].emplace_back(from_[i].*cell);
-      } else {
-        rows[i].emplace_back(cell(from_[i]));
-      }
-    }
+  TableOf& add_named(Column column, F cell) {
+    add_cells(*this, std::move(column), from_, {&cell, &cell_of<F>});
     return *this;
   }
 
  private:
-  static constexpr size_t kUsualColumns = 12;
-  std::span<const R> from_;
+  template <typename F>
+  static Value cell_of(const void* how, const void* element) {
+    return std::invoke(*static_cast<const F*>(how), *static_cast<const R*>(element));
+  }
+  CellSource from_;
 };
 
 }  // namespace assay

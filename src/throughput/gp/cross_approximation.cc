@@ -1,6 +1,6 @@
 #include "throughput/gp/cross_approximation.h"
 
-#include <Eigen/Dense>
+#include <Eigen/Cholesky>
 #include <cmath>
 #include <cstdint>
 #include <optional>

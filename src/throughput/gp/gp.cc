@@ -11,7 +11,7 @@
 
 #include "throughput/gp/gp.h"
 
-#include <Eigen/Dense>
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <map>

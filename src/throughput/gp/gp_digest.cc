@@ -1,6 +1,6 @@
 #include "throughput/gp/gp_digest.h"
 
-#include <Eigen/Dense>
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 

@@ -1,10 +1,11 @@
 #include "throughput/gp/kernel_products.h"
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <map>
 
+#include "base/factorisations.h"
 #include "base/numbers.h"
 #include "throughput/gp/kernel_terms.h"
 
@@ -47,10 +48,7 @@ ShapeValues shape_values(const KernelTerm& term, const KernelShapes& rows,
                                   *points.distinct[static_cast<size_t>(p)]);
     }
   }
-  const Eigen::ColPivHouseholderQR<Matrix> qr(values);
-  const auto sizes = qr.matrixQR().diagonal().cwiseAbs().array();
-  const Index rank = (sizes > kSameValue * sizes(0)).count();
-  const Matrix basis = qr.householderQ() * Matrix::Identity(values.rows(), rank);
+  const Matrix basis = column_basis(values, kSameValue);
   return {basis, basis.transpose() * values};
 }
 
