@@ -196,7 +196,7 @@ void describe_fit(const Laid& laid, EnergyReport& report) {
   report.period_ns = std::llround(laid.grid.period_s * 1e9);
   report.grid = grid_source_name(laid.grid.source);
   const Response& r = fit.response;
-  const ResponsePrior& prior = laid.prior;
+  const ResponsePrior& prior = laid.problem.prior;
   report.lag_ns = fitted(r.lag_s, fit.lag_s, prior.lag_s, 1e9);
   report.window_ns = fitted(r.window_s, fit.window_s, prior.window_s, 1e9);
   report.ramp_ns =
@@ -213,7 +213,8 @@ void describe_fit(const Laid& laid, EnergyReport& report) {
         });
     if (mode.worse <= fit.critical && !known) report.modes.push_back(mode_of(mode, fit));
   }
-  for (const JointFit::Mode& mode : fit.by_lag) report.by_lag.push_back(mode_of(mode, fit));
+  for (const JointFit::Mode& mode : profile_over_lag(laid.problem, fit))
+    report.by_lag.push_back(mode_of(mode, fit));
 }
 
 // Readings inside the trace's work, moved so that each stands for the time since the one before:
@@ -233,10 +234,10 @@ std::vector<PowerReading> readings_inside(const PowerSeries& series, const Laid&
 
 void list_fit(const Laid& laid, CoveredSpan span, EnergyReport& report) {
   const JointFit& fit = laid.model.fit;
-  for (size_t i = 0; i < laid.updates.size(); ++i) {
-    const double at_s = laid.updates[i].t_s - fit.response.lag_s;
-    report.fit.push_back(
-        {span.begin_ns + std::llround(at_s * 1e9), laid.updates[i].power_w, fit.modelled_w[i]});
+  for (size_t i = 0; i < laid.problem.updates.size(); ++i) {
+    const double at_s = laid.problem.updates[i].t_s - fit.response.lag_s;
+    report.fit.push_back({span.begin_ns + std::llround(at_s * 1e9), laid.problem.updates[i].power_w,
+                          fit.modelled_w[i]});
   }
 }
 

@@ -198,7 +198,7 @@ Result<Fit> fit_readings(JointProblem problem, const UpdateGrid& grid, double en
 double most_kept(const Laid& laid, const AttributeOptions& options) {
   const bool known =
       laid.grid.source == GridSource::kRepeats || laid.grid.source == GridSource::kStamps;
-  return known && laid.prior.two_ramps && !options.sensor.means ? kMostKept : 0;
+  return known && laid.problem.prior.two_ramps && !options.sensor.means ? kMostKept : 0;
 }
 
 // Groups of columns as classes of the fit, and their names.
@@ -272,17 +272,16 @@ std::vector<double> ran_s(const std::vector<std::vector<BusySpan>>& classes, dou
 
 // Takes the counter into the fit, unless the two contradict each other: public reports have either
 // of them wrong.
-void take_counter(const PowerSeries& series, CoveredSpan span,
-                  const std::vector<std::vector<BusySpan>>& classes, Laid& laid) {
+void take_counter(const PowerSeries& series, CoveredSpan span, Laid& laid) {
   constexpr double kSigmas = 2;
   JointFit& fit = laid.model.fit;
   if (series.counter.empty() || !fit.follows) return;
   double most_w = 0;
-  for (const TimedPower& update : laid.updates) most_w = std::max(most_w, update.power_w);
+  for (const TimedPower& update : laid.problem.updates) most_w = std::max(most_w, update.power_w);
   const auto counted = counted_span(series, laid.moved_ns, span, most_w);
   if (!counted) return;
-  const EnergyRow row{ran_s(classes, counted->begin_s, counted->end_s), counted->joules,
-                      counted->sigma_j};
+  const EnergyRow row{ran_s(laid.problem.classes, counted->begin_s, counted->end_s),
+                      counted->joules, counted->sigma_j};
   const Span95 modelled = fit.interval(row.seconds);
   laid.counter = {true, counted->joules, counted->sigma_j, 0, false};
   for (size_t i = 0; i < row.seconds.size(); ++i) {
@@ -299,7 +298,7 @@ Result<Laid> lay_within(const PowerSeries& series, const AttributeOptions& optio
   Laid laid;
   laid.zone_ns = zone_ns;
   laid.moved_ns = options.sensor.offset_ns + zone_ns;
-  laid.prior = prior;
+  laid.problem.prior = prior;
   const double end_s = static_cast<double>(span.end_ns - span.begin_ns) * 1e-9;
   const std::vector<TimedPower> polls = polls_near(series, laid.moved_ns, span);
   if (polls.size() >= 2) {
@@ -312,7 +311,8 @@ Result<Laid> lay_within(const PowerSeries& series, const AttributeOptions& optio
   const Columns columns = choose_columns(work, most);
   laid.pooled = columns.pooled.size();
   const std::vector<std::vector<BusySpan>> by_column = busy_spans(work, columns, span.begin_ns);
-  JointProblem problem{.classes = {}, .updates = {}, .prior = laid.prior, .seed = options.seed};
+  JointProblem& problem = laid.problem;
+  problem.seed = options.seed;
   problem.prior.most_kept = most_kept(laid, options);
   const auto fit_groups = [&](const std::vector<std::vector<size_t>>& groups) {
     take_groups(groups, columns, by_column, problem, laid);
@@ -329,10 +329,10 @@ Result<Laid> lay_within(const PowerSeries& series, const AttributeOptions& optio
     ASSAY_TRY_ASSIGN(fit, fit_groups(groups));
   }
   laid.model.fit = std::move(fit.fit);
-  laid.updates = std::move(fit.updates);
-  laid.shares = mean_shares(problem.classes, laid.updates, laid.model.fit.response.lag_s,
+  problem.updates = std::move(fit.updates);
+  laid.shares = mean_shares(problem.classes, problem.updates, laid.model.fit.response.lag_s,
                             laid.model.fit.response.window_s);
-  take_counter(series, span, problem.classes, laid);
+  take_counter(series, span, laid);
   return laid;
 }
 
@@ -341,7 +341,7 @@ Result<Laid> lay_within(const PowerSeries& series, const AttributeOptions& optio
 bool lag_in_doubt(const Laid& laid) {
   constexpr double kWellExplained = 0.9;
   const JointFit& fit = laid.model.fit;
-  const Span95& usual = laid.prior.lag_s;
+  const Span95& usual = laid.problem.prior.lag_s;
   const double near = 0.01 * (usual.high - usual.low);
   return !fit.follows || fit.explained < kWellExplained || fit.lag_s.low < usual.low + near ||
          fit.lag_s.high > usual.high - near;

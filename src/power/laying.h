@@ -52,12 +52,11 @@ struct Laid {
   int64_t zone_ns = 0;
   int64_t moved_ns = 0;  // added to the log's times before the fit
   UpdateGrid grid;
-  ResponsePrior prior;
-  bool lag_searched = false;        // beyond the usual range, where it was found
-  std::vector<TimedPower> updates;  // of the fit
-  std::vector<double> shares;       // mean of each power's activity
-  size_t pooled = 0;                // names in the column of the rest
-  size_t pooled_group = SIZE_MAX;   // where that is
+  bool lag_searched = false;       // beyond the usual range, where it was found
+  JointProblem problem;            // that the fit solves
+  std::vector<double> shares;      // mean of each power's activity
+  size_t pooled = 0;               // names in the column of the rest
+  size_t pooled_group = SIZE_MAX;  // where that is
   EnergyModel model;
   CounterCheck counter;
 };

@@ -66,15 +66,15 @@ Beyond beyond_model(const std::vector<Interval>& merged, const Laid& laid, Cover
   const double ramps_s = ramp_list_s()[fit.response.ramp] + ramp_list_s()[fit.response.second];
   Beyond beyond;
   size_t at = 0;
-  for (size_t i = 0; i < laid.updates.size(); ++i) {
-    const double end_s = laid.updates[i].t_s - fit.response.lag_s;
+  for (size_t i = 0; i < laid.problem.updates.size(); ++i) {
+    const double end_s = laid.problem.updates[i].t_s - fit.response.lag_s;
     const int64_t end = span.begin_ns + std::llround(end_s * 1e9);
     const int64_t begin = end - std::llround((fit.response.window_s + 2 * ramps_s) * 1e9);
     while (at < merged.size() && merged[at].end_ns < end) ++at;
     if (at == merged.size()) break;
     if (begin < merged[at].start_ns) continue;
     ++beyond.readings;
-    beyond.mean_w += laid.updates[i].power_w - fit.modelled_w[i];
+    beyond.mean_w += laid.problem.updates[i].power_w - fit.modelled_w[i];
   }
   if (beyond.readings > 0) beyond.mean_w /= static_cast<double>(beyond.readings);
   return beyond;

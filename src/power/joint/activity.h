@@ -32,6 +32,13 @@ class Activity {
 
   size_t classes() const { return classes_; }
 
+  // A moment between two points of the grid: what each of the two counts for.
+  struct Between {
+    size_t from = 0;  // of the first point, into values by point, then class
+    double left = 0;
+    double right = 0;
+  };
+
   // A ramp's passes, made once and kept for the next question; a few are kept at most.
   class Ramped {
    public:
@@ -41,6 +48,9 @@ class Activity {
    private:
     friend class Activity;
     Ramped(const Activity& activity, const float* held) : activity_(activity), held_(held) {}
+    void subtract(const float* held, double weight, const Between& end, const Between& begin,
+                  double* out) const;
+
     const Activity& activity_;
     const float* held_;              // tau y on the grid; null for a ramp of 0
     const float* second_ = nullptr;  // of a shorter ramp behind the first
@@ -56,6 +66,7 @@ class Activity {
     std::vector<float> values;  // under a nanosecond off: tau y is below classes x 0.25 s
     uint64_t used = 0;
   };
+  Between between(double t_s, double weight) const;
   std::vector<float> follow(double ramp_s) const;
   const float* held_of(size_t ramp);
 
@@ -63,6 +74,7 @@ class Activity {
   size_t points_ = 0;
   double begin_s_ = 0;
   double step_s_ = 0;
+  double per_step_ = 0;
   std::vector<double> busy_s_;  // C by grid point, then class
   std::map<size_t, Held> held_;
   uint64_t questions_ = 0;

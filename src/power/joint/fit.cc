@@ -38,7 +38,9 @@ constexpr int kWalkSteps = 500;
 constexpr size_t kMostAllowed = 120;
 constexpr size_t kMostModes = 6;
 constexpr int kLagSteps = 60;
-constexpr double kKeptForLag = 0.08;  // seconds of lag that are as long a step as keeping all
+constexpr double kFirstStepS = 8e-3;
+constexpr double kFinestS =
+    1e-4;  // step of the lag at which a search ends, and the others likewise
 constexpr double kLeastKept = 1e-3;
 constexpr double kKeptStep = 0.004;  // of a walk
 
@@ -57,12 +59,14 @@ std::vector<BusySpan> clipped(const std::vector<BusySpan>& spans, double begin_s
   return inside;
 }
 
-Piece piece_of(const JointProblem& problem, size_t from, size_t to, double slack_s) {
+// `unseen_s`: how long before the first update those were made that are still in it.
+Piece piece_of(const JointProblem& problem, size_t from, size_t to, double slack_s,
+               double unseen_s) {
   Piece piece;
   piece.updates.assign(problem.updates.begin() + static_cast<std::ptrdiff_t>(from),
                        problem.updates.begin() + static_cast<std::ptrdiff_t>(to));
   const ResponsePrior& prior = problem.prior;
-  const double back_s = prior.window_s.high + kRampsBack * prior.ramp_s.high + slack_s;
+  const double back_s = prior.window_s.high + kRampsBack * prior.ramp_s.high + slack_s + unseen_s;
   const double begin_s = piece.updates.front().t_s - prior.lag_s.high - back_s;
   const double end_s = piece.updates.back().t_s - prior.lag_s.low + slack_s;
   std::vector<std::vector<BusySpan>> spans;
@@ -80,8 +84,15 @@ bool within(const Span95& range, double value) {
 double ramp_s(const Response& response) { return ramp_list_s()[response.ramp]; }
 double second_s(const Response& response) { return ramp_list_s()[response.second]; }
 
+// Of a search whose step of the lag is `lag_s`: a part kept is found finer than a lag, so that its
+// steps shrink faster.
+double kept_step(double lag_s) { return 0.1 * std::pow(lag_s / kFirstStepS, 1.5); }
+
 // By how much later on average a part of the update before makes what is shown.
 double kept_delay_s(double kept, double period_s) { return period_s * kept / (1 - kept); }
+
+// After so many updates less than a thousandth of one is left.
+double updates_to_forget(double kept) { return std::ceil(std::log(1e-3) / std::log(kept)); }
 
 // Upper 1 % point of chi-square (Wilson and Hilferty).
 double chi_square_99(double freedom) {
@@ -193,21 +204,25 @@ class JointSearch {
     std::nth_element(gaps.begin(), gaps.begin() + static_cast<std::ptrdiff_t>(gaps.size() / 2),
                      gaps.end());
     period_s_ = std::max(gaps[gaps.size() / 2], 1e-6);
+    if (problem_.prior.most_kept > 0) {
+      unseen_s_ = period_s_ * updates_to_forget(problem_.prior.most_kept);
+    }
     most_at_once_ =
         static_cast<size_t>(std::clamp(kMostAtOnceS / period_s_, static_cast<double>(kFewestAtOnce),
                                        static_cast<double>(kMostAtOnce)));
     if (updates.size() <= most_at_once_) {
-      pieces_.push_back(piece_of(problem_, 0, updates.size(), slack_s_));
+      pieces_.push_back(piece_of(problem_, 0, updates.size(), slack_s_, unseen_s_));
       return;
     }
     const size_t length = most_at_once_ / kSearchPieces;
     for (size_t i = 0; i < kSearchPieces; ++i) {
       const size_t from = i * (updates.size() - length) / (kSearchPieces - 1);
-      pieces_.push_back(piece_of(problem_, from, from + length, slack_s_));
+      pieces_.push_back(piece_of(problem_, from, from + length, slack_s_, unseen_s_));
     }
   }
 
   JointFit run();
+  std::vector<JointFit::Mode> lag_profile_of(const JointFit& fit);
 
  private:
   bool allowed_by_prior(const Response& r) const {
@@ -237,7 +252,7 @@ class JointSearch {
                    std::vector<double>& y);
 
   std::vector<Scored> scan();
-  Scored refine(Scored start);
+  Scored refine(Scored start, double finest_s = kFinestS);
   void keep_another_part(double more, Response& r) const;
   void add_kept_moves(const Response& r, double more, std::vector<Response>& tries) const;
   std::vector<Response> neighbours(const Response& r, const Step& step, size_t places) const;
@@ -247,6 +262,7 @@ class JointSearch {
   void restart_with_kept(std::vector<Scored>& modes);
   Scored start_with_kept(const Response& from, double kept, bool ramped);
   std::vector<Scored> walk(const Scored& start, double scale, int steps);
+  Scored best_with_lag(double lag_s, const Scored& next_to_it, const std::vector<Scored>& modes);
   std::vector<Scored> profile_lag(const std::vector<Scored>& modes);
   Scored best_with_ramp(const Response& from, size_t ramp);
   std::vector<Scored> profile_ramp(const Scored& best, double worst);
@@ -274,16 +290,15 @@ class JointSearch {
   double span_s_ = 0;
   double slack_s_ = 0;
   double period_s_ = 0;
+  double unseen_s_ = 0;
   size_t most_at_once_ = 0;
 };
 
 void JointSearch::fill_smoothed_row(const Activity::Ramped& activity, const Response& r, double t_s,
                                     double last_s, std::vector<double>& before) {
-  constexpr double kForgotten = 1e-3;
-  constexpr double kMostUnseen = 40;
-  const double forgets = std::log(kForgotten) / std::log(r.kept);
+  const double forgets = updates_to_forget(r.kept);
   const double unseen = before.empty() ? forgets : std::round((t_s - last_s) / period_s_) - 1;
-  for (int back = static_cast<int>(std::clamp(unseen, 0.0, kMostUnseen)); back >= 0; --back) {
+  for (int back = static_cast<int>(std::clamp(unseen, 0.0, forgets)); back >= 0; --back) {
     fill_row(activity, r, t_s - back * period_s_);
     if (before.empty()) before = row_;
     for (size_t j = 0; j < terms_; ++j) {
@@ -425,7 +440,7 @@ std::vector<Response> JointSearch::neighbours(const Response& r, const Step& ste
     const auto add = [&](double lag, double w, size_t ramp, double drift) {
       tries.push_back({lag, w, ramp, drift, r.second, r.kept});
     };
-    if (r.kept > 0) add_kept_moves(r, side * step[0] / kKeptForLag, tries);
+    if (r.kept > 0) add_kept_moves(r, side * kept_step(step[0]), tries);
     add(r.lag_s + side * step[0], r.window_s, r.ramp, r.drift);
     add(r.lag_s, r.window_s, r.ramp, r.drift + side * step[3]);
     const double window = r.window_s * std::exp(side * step[1]);
@@ -447,10 +462,10 @@ std::vector<Response> JointSearch::neighbours(const Response& r, const Step& ste
   return tries;
 }
 
-Scored JointSearch::refine(Scored start) {
-  Step step = {0.008, 0.3, 0, 0.008 / span_s_};
+Scored JointSearch::refine(Scored start, double finest_s) {
+  Step step = {kFirstStepS, 0.3, 0, kFirstStepS / span_s_};
   size_t places = 4;
-  for (int round = 0; round < 80 && step[0] >= 1e-4; ++round) {
+  for (int round = 0; round < 80 && step[0] >= finest_s; ++round) {
     Scored best;
     for (const Response& r : neighbours(start.response, step, places)) {
       const Scored tried{squares_of(r), r};
@@ -503,15 +518,21 @@ void JointSearch::restart_with_two_ramps(std::vector<Scored>& modes) {
 // With a part of the update before in each, where the readings ask for it: instead of the ramp, or
 // beside it, and the delay that it makes taken from the lag.
 void JointSearch::restart_with_kept(std::vector<Scored>& modes) {
+  constexpr double kRoughS = 4e-3;
+  constexpr size_t kRefined = 2;  // of the rough ones; unrefined, the starts do not tell which
   const Response from = modes.front().response;
-  Scored best;
+  std::vector<Scored> rough;
   for (const double kept : {0.15, 0.4, 0.7}) {
     for (const bool ramped : {true, false}) {
       const Scored start = start_with_kept(from, kept, ramped);
-      if (!std::isfinite(start.squares)) continue;
-      const Scored refined = refine(start);
-      if (better(refined, best)) best = refined;
+      if (std::isfinite(start.squares)) rough.push_back(refine(start, kRoughS));
     }
+  }
+  std::sort(rough.begin(), rough.end(), better);
+  Scored best;
+  for (size_t i = 0; i < std::min(kRefined, rough.size()); ++i) {
+    const Scored refined = refine(rough[i]);
+    if (better(refined, best)) best = refined;
   }
   if (!std::isfinite(best.squares)) return;
   const double worth = kWorthOneMore * noise_at(best).scale();
@@ -593,29 +614,63 @@ std::vector<Scored> JointSearch::walk(const Scored& start, double scale, int ste
   return met;
 }
 
-// Over the whole range in even steps, and close to the optima: their valleys may be narrower.
+// The best with the lag held, from what is best next to it or from an optimum: for a picture, a
+// millisecond fine.
+Scored JointSearch::best_with_lag(double lag_s, const Scored& next_to_it,
+                                  const std::vector<Scored>& modes) {
+  constexpr double kFineS = 1e-3;
+  const Span95 all = problem_.prior.lag_s;
+  problem_.prior.lag_s = {lag_s, lag_s};
+  Scored best;
+  const auto try_from = [&](Response r) {
+    r.lag_s = lag_s;
+    const Scored tried{squares_of(r), r};
+    if (better(tried, best)) best = tried;
+  };
+  try_from(next_to_it.response);
+  for (const Scored& mode : modes) try_from(mode.response);
+  best = refine(best, kFineS);
+  problem_.prior.lag_s = all;
+  return best;
+}
+
+// Over the whole range in even steps, from the best optimum outwards, and close to each optimum:
+// their valleys may be narrower.
 std::vector<Scored> JointSearch::profile_lag(const std::vector<Scored>& modes) {
   const Span95 all = problem_.prior.lag_s;
-  if (all.high <= all.low) return {};
-  std::vector<Response> held;
-  for (int i = 0; i <= kLagSteps; ++i) {
-    held.push_back(modes.front().response);
-    held.back().lag_s = all.low + (all.high - all.low) * i / kLagSteps;
-  }
+  const double step_s = (all.high - all.low) / kLagSteps;
+  const auto nearest =
+      static_cast<int>(std::lround((modes.front().response.lag_s - all.low) / step_s));
   std::vector<Scored> profile = modes;
-  for (const Scored& mode : modes) {
-    for (const double apart : {-0.004, -0.001, 0.001, 0.004}) {
-      held.push_back(mode.response);
-      held.back().lag_s = std::clamp(mode.response.lag_s + apart, all.low, all.high);
+  for (const int side : {-1, 1}) {
+    Scored last = modes.front();
+    for (int i = side < 0 ? nearest : nearest + 1; i >= 0 && i <= kLagSteps; i += side) {
+      last = best_with_lag(all.low + step_s * i, last, modes);
+      profile.push_back(last);
     }
   }
-  for (const Response& r : held) {
-    problem_.prior.lag_s = {r.lag_s, r.lag_s};
-    profile.push_back(refine({squares_of(r), r}));
+  for (const Scored& mode : modes) {
+    for (const double apart : {-0.004, -0.001, 0.001, 0.004}) {
+      const double lag_s = std::clamp(mode.response.lag_s + apart, all.low, all.high);
+      profile.push_back(best_with_lag(lag_s, mode, modes));
+    }
   }
-  problem_.prior.lag_s = all;
   std::sort(profile.begin(), profile.end(),
             [](const Scored& a, const Scored& b) { return a.response.lag_s < b.response.lag_s; });
+  return profile;
+}
+
+std::vector<JointFit::Mode> JointSearch::lag_profile_of(const JointFit& fit) {
+  const double scale = fit.noise_w * fit.noise_w * fit.repeated;
+  std::vector<Scored> modes;
+  for (const JointFit::Mode& mode : fit.modes) {
+    modes.push_back({squares_of(mode.response), mode.response});
+  }
+  const double least = modes.front().squares - fit.modes.front().worse * scale;
+  std::vector<JointFit::Mode> profile;
+  for (const Scored& held : profile_lag(modes)) {
+    profile.push_back({held.response, (held.squares - least) / scale});
+  }
   return profile;
 }
 
@@ -719,8 +774,8 @@ AllowedFits JointSearch::allowed_fits(const std::vector<Scored>& picked, double 
   const std::vector<TimedPower>& updates = problem_.updates;
   for (size_t from = 0; from < updates.size(); from += most_at_once_) {
     std::vector<Piece> pieces;
-    pieces.push_back(
-        piece_of(problem_, from, std::min(updates.size(), from + most_at_once_), slack_s_));
+    const size_t to = std::min(updates.size(), from + most_at_once_);
+    pieces.push_back(piece_of(problem_, from, to, slack_s_, unseen_s_));
     for (size_t i = 0; i < picked.size(); ++i) {
       normals[i].add(normal_of(pieces, picked[i].response));
     }
@@ -837,9 +892,6 @@ JointFit JointSearch::run() {
   for (const Scored& mode : modes) {
     fit.modes.push_back({mode.response, (mode.squares - met.least) / met.noise.scale()});
   }
-  for (const Scored& held : profile_lag(modes)) {
-    fit.by_lag.push_back({held.response, (held.squares - met.least) / met.noise.scale()});
-  }
   add_ranges(met.places, fit);
   add_allowed(std::move(met), fit);
   add_intervals(fit);
@@ -886,6 +938,11 @@ double centre_s(const Response& response, double period_s) {
 
 double kept_reach_s(double kept, double period_s) {
   return kept > 0 ? period_s * std::log(0.02) / std::log(kept) : 0;
+}
+
+std::vector<JointFit::Mode> profile_over_lag(JointProblem problem, const JointFit& fit) {
+  if (problem.prior.lag_s.high <= problem.prior.lag_s.low) return {};
+  return JointSearch(std::move(problem)).lag_profile_of(fit);
 }
 
 JointFit fit_jointly(JointProblem problem) { return JointSearch(std::move(problem)).run(); }

@@ -92,12 +92,10 @@ struct JointFit {
     double worse = 0;
   };
   std::vector<Mode> modes;  // local optima, best first
-  // The best fit with each lag held, over the prior's range: `worse` as in Mode.
-  std::vector<Mode> by_lag;
-  bool follows = false;  // do the readings follow the trace at all
-  double explained = 0;  // share of their variance
-  double noise_w = 0;    // standard deviation of a reading
-  double repeated = 1;   // by how much neighbours repeat each other's noise
+  bool follows = false;     // do the readings follow the trace at all
+  double explained = 0;     // share of their variance
+  double noise_w = 0;       // standard deviation of a reading
+  double repeated = 1;      // by how much neighbours repeat each other's noise
   double squares = 0;
   size_t readings = 0;
   std::vector<double> modelled_w;  // per update
@@ -124,6 +122,10 @@ struct EnergyRow {
 // The powers and intervals under both readings and counter. Responses are weighed by the readings
 // alone: a counter over seconds says nothing of the sensor's milliseconds.
 JointFit with_counter(const JointFit& fit, const EnergyRow& row);
+
+// The best fit with each lag held, over the prior's range, by lag: for a picture alone. Empty where
+// the lag is given. `fit` is of the same problem.
+std::vector<JointFit::Mode> profile_over_lag(JointProblem problem, const JointFit& fit);
 
 // Needs at least 8 updates more than classes. The same seed gives the same result.
 JointFit fit_jointly(JointProblem problem);
