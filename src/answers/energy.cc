@@ -303,6 +303,11 @@ Result<LoggedEnergy> energy_by_log(const AttributeRequest& request, const Loaded
   const auto usual =
       usual_sensor(device_name(loaded.trace, options.device), reading_of_column(energy.log.column));
   if (!untold.told() && usual) take_usual_sensor(*usual, options.sensor);
+  const std::string else_do = "; or say how many GPUs wrote it with --gpus, 1 where it is one";
+  if (energy.log.taken_for_one) {
+    ASSAY_TRY(check_turns_before_fit(series, loaded.trace, loaded.links, options, request.samples,
+                                     else_do));
+  }
   const Phases phases = find_phases(loaded.trace, loaded.links, loaded.windows);
   ASSAY_TRY_ASSIGN(energy.report, attribute_energy(loaded.trace, loaded.links, loaded.windows,
                                                    phases, series, options));
@@ -314,9 +319,7 @@ Result<LoggedEnergy> energy_by_log(const AttributeRequest& request, const Loaded
     energy.report.sensor_unlike = true;
   }
   if (energy.log.taken_for_one) {
-    ASSAY_TRY(
-        check_written_by_one(series, energy.report, request.samples,
-                             "; or say how many GPUs wrote it with --gpus, 1 where it is one"));
+    ASSAY_TRY(check_written_by_one(series, energy.report, request.samples, else_do));
   }
   return energy;
 }

@@ -106,6 +106,10 @@ size_t told_by_more(const std::vector<double>& values, size_t count, size_t most
 
 }  // namespace
 
+double share_in_turn(const std::vector<double>& values, size_t count) {
+  return enough(values, count) ? share_between(values, count, count) : 0;
+}
+
 size_t written_in_turn(const std::vector<double>& values, size_t most) {
   double best = 0;
   size_t found = 1;

@@ -14,4 +14,8 @@ namespace assay {
 // themselves at just that distance, all the time. At least 20 turns are needed.
 size_t written_in_turn(const std::vector<double>& values, size_t most = 16);
 
+// Of the variance of `values`, taken apart as above, what lies between the places of a turn of
+// `count`: 0 where there are fewer than 20 turns.
+double share_in_turn(const std::vector<double>& values, size_t count);
+
 }  // namespace assay

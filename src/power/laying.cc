@@ -408,6 +408,11 @@ CoveredSpan span_of(const std::vector<Work>& work, const Trace& trace) {
   return span;
 }
 
+std::vector<std::vector<BusySpan>> busy_by_name(const std::vector<Work>& work, size_t most,
+                                                int64_t begin_ns) {
+  return busy_spans(work, choose_columns(work, most), begin_ns);
+}
+
 Result<int64_t> zone_of_log(CoveredSpan log, CoveredSpan trace, const AttributeOptions& options) {
   const CoveredSpan moved{log.begin_ns + options.sensor.offset_ns,
                           log.end_ns + options.sensor.offset_ns};

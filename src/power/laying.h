@@ -47,6 +47,11 @@ struct CounterCheck {
   bool used = false;  // they agree: the fit is of both
 };
 
+// When each of `most` classes ran, in seconds since begin_ns: the names with most time one each,
+// the rest together.
+std::vector<std::vector<BusySpan>> busy_by_name(const std::vector<Work>& work, size_t most,
+                                                int64_t begin_ns);
+
 // Everything the fit was made of and what came out, for one place of the log on the trace's clock.
 struct Laid {
   int64_t zone_ns = 0;

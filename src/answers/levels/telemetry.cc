@@ -78,6 +78,15 @@ TelemetryLag lag_of(const Result<EnergyReport>& fit, int64_t gpu, const std::str
   return lag;
 }
 
+// Of a log without a column of GPUs: whether no fit could make it one of this GPU.
+Status check_track_early(const LoadedTrace& loaded, const TelemetryTrack& track, int64_t gpu) {
+  if (track.undivided.empty()) return Ok{};
+  AttributeOptions options;
+  options.device = gpu;
+  return check_turns_before_fit(series_of(track), loaded.trace, loaded.links, options,
+                                track.undivided, "");
+}
+
 // Of a log without a column of GPUs: whether it is of the one that was fitted.
 Status check_track(const TelemetryTrack& track, const EnergyReport& fit) {
   if (track.undivided.empty()) return Ok{};
@@ -129,6 +138,7 @@ Result<std::vector<TelemetryRow>> TelemetryRun::rows_of(const LoadedTrace& loade
   for (const GpuExtent& extent : report.extents) {
     const TelemetryTrack* track = power_track(*placed_, extent.gpu, only_gpu, options);
     if (track == nullptr) continue;
+    ASSAY_TRY(check_track_early(loaded, *track, extent.gpu));
     Result<EnergyReport> fit = fit_power(loaded, *track, extent.gpu, rows, options.at_start);
     TelemetryLag lag = lag_of(fit, extent.gpu, track->device);
     lag.file = file;
