@@ -483,7 +483,6 @@ class Procedure {
     result.profile.t_exec_ns = plan_.t_exec_ns;
     result.profile.verdict = PowerVerdict::kRefused;
     result.profile.reasons = {reason};
-    result.profile.component_w.fill(std::numeric_limits<double>::quiet_NaN());
     return result;
   }
 

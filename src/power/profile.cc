@@ -267,10 +267,10 @@ void note_misfit(const std::vector<LoiPoint>& points, KernelProfile& profile) {
                           " around their neighbours; believe the scatter, and the mean");
 }
 
-void stitch_components(const std::vector<Loi>& lois, KernelProfile& profile) {
-  constexpr std::array<double PowerSample::*, 3> kComponents = {
-      &PowerSample::xcd_w, &PowerSample::iod_w, &PowerSample::hbm_w};
-  const double span = static_cast<double>(profile.t_exec_ns);
+constexpr std::array<double PowerSample::*, 3> kComponents = {
+    &PowerSample::xcd_w, &PowerSample::iod_w, &PowerSample::hbm_w};
+
+void stitch_components(const Job& job, const std::vector<Loi>& lois, KernelProfile& profile) {
   for (size_t c = 0; c < kComponents.size(); ++c) {
     std::vector<LoiPoint> points;
     for (const Loi& loi : lois) {
@@ -278,7 +278,10 @@ void stitch_components(const std::vector<Loi>& lois, KernelProfile& profile) {
       if (std::isfinite(watts)) points.push_back({loi.point.toi_ns, watts, loi.point.run});
     }
     if (points.empty()) continue;
-    profile.component_w[c] = fit_curve(points, span, supported_degree(points, span)).mean();
+    Stitched stitched =
+        stitch(points, profile.t_exec_ns, job.recording.sensor.window_ns, job.options);
+    profile.components[c] = {stitched.fit.mean(), stitched.band.mean.low, stitched.band.mean.high,
+                             std::move(stitched.curve)};
   }
 }
 
@@ -366,7 +369,7 @@ void stitch_profile(const Job& job, KernelProfile& profile, const std::vector<Lo
   profile.ssp_low_w = stitched.band.mean.low;
   profile.ssp_high_w = stitched.band.mean.high;
   profile.curve = std::move(stitched.curve);
-  stitch_components(lois, profile);
+  stitch_components(job, lois, profile);
   const bool between = std::all_of(job.golden.begin(), job.golden.end(),
                                    [](const RunView& run) { return run.block == run.ssp; });
   if (between && profile.window_share < kLeastOwnShare) profile.tiling = tile(job, profile, points);
@@ -391,7 +394,8 @@ struct Plateau {
   uint32_t samples = 0;
 };
 
-Plateau plateau_of(const Job& job) {
+// Of the whole, or of the component that `watts` is.
+Plateau plateau_of(const Job& job, double PowerSample::* watts = &PowerSample::power_w) {
   Plateau plateau;
   for (const RunView& run : job.golden) {
     const size_t settled = std::min(run.block + 3, run.ssp);
@@ -401,8 +405,9 @@ Plateau plateau_of(const Job& job) {
       for (const TimedSample& sample : job.placement.in_execution[at]) {
         const double share =
             window_share(job.recording, settled, at, sample.t_ns, job.recording.sensor.window_ns);
-        if (share < kCleanWindow) continue;
-        sum += job.recording.samples[sample.sample].power_w;
+        const double shown_w = job.recording.samples[sample.sample].*watts;
+        if (share < kCleanWindow || !std::isfinite(shown_w)) continue;
+        sum += shown_w;
         ++count;
       }
     }
@@ -413,8 +418,15 @@ Plateau plateau_of(const Job& job) {
   return plateau;
 }
 
-void take_plateau(const Plateau& plateau, KernelProfile& profile) {
+void take_plateau(const Job& job, const Plateau& plateau, KernelProfile& profile) {
   const MeanInterval mean = mean_interval95(plateau.run_means);
+  for (size_t c = 0; c < kComponents.size(); ++c) {
+    const Plateau part = plateau_of(job, kComponents[c]);
+    profile.components[c] = {};
+    if (part.samples == 0) continue;
+    const MeanInterval part_mean = mean_interval95(part.run_means);
+    profile.components[c] = {part_mean.mean, part_mean.low, part_mean.high, {}};
+  }
   profile.ssp_w = mean.mean;
   profile.ssp_low_w = mean.low;
   profile.ssp_high_w = mean.high;
@@ -481,7 +493,7 @@ void drop_powers(KernelProfile& profile) {
   profile.ssp_high_w = nothing.ssp_high_w;
   profile.ssp_arithmetic_w = nothing.ssp_arithmetic_w;
   profile.mixed_with.clear();
-  profile.component_w = nothing.component_w;
+  profile.components = nothing.components;
   profile.degree = 0;
   profile.curve_kind.clear();
   profile.residual_w = 0;
@@ -516,7 +528,7 @@ void judge(const Job& job, KernelProfile& profile, const Plateau& plateau) {
                   "energy only"
             : "no sample lies inside the execution of interest: mean power over the plateau "
               "only");
-    take_plateau(plateau, profile);
+    take_plateau(job, plateau, profile);
     return;
   }
   const bool averaged = profile.t_exec_ns < 2 * sensor.window_ns;
@@ -581,6 +593,26 @@ void add_sse_interval(const Job& job, KernelProfile& profile) {
   if (std::isnan(interval.low)) profile.sse_error_low = profile.sse_error_high = interval.low;
 }
 
+// What of the whole is in none of its components; they cannot add up to more.
+void add_rest(KernelProfile& profile) {
+  double sum_w = 0;
+  double error_w = profile.ssp_high_w - profile.ssp_w;
+  bool any = false;
+  for (const ComponentProfile& part : profile.components) {
+    if (!part.measured()) continue;
+    any = true;
+    sum_w += part.ssp_w;
+    error_w += part.ssp_w - part.low_w;
+  }
+  if (!any) return;
+  profile.rest_w = profile.ssp_w - sum_w;
+  if (!(profile.rest_w < -error_w)) return;
+  profile.notes.push_back("its parts add up to " + number("%.0f W", sum_w) + ", " +
+                          number("%.0f W", -profile.rest_w) +
+                          " more than the whole, and more than their errors: parts or whole are "
+                          "measured wrongly");
+}
+
 void finish(const Job& job, KernelProfile& profile) {
   const double t_s = static_cast<double>(profile.t_exec_ns) * 1e-9;
   profile.energy_j = profile.own_w() * t_s;
@@ -588,6 +620,7 @@ void finish(const Job& job, KernelProfile& profile) {
     profile.sse_error = std::fabs(profile.ssp_w - profile.sse_w) / profile.ssp_w;
     add_sse_interval(job, profile);
   }
+  add_rest(profile);
   note_windows(job, profile);
   note_repetitions(job, profile);
   if (profile.golden < 3) {

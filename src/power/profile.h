@@ -122,6 +122,17 @@ struct Tiling {
   std::vector<MixedWith> before;  // of that; the rest is idle
 };
 
+// A part of the device that was measured beside the whole, over the same LOIs or plateau. NaN and
+// empty where it was not.
+struct ComponentProfile {
+  double ssp_w = std::numeric_limits<double>::quiet_NaN();
+  double low_w = std::numeric_limits<double>::quiet_NaN();  // 95 %
+  double high_w = std::numeric_limits<double>::quiet_NaN();
+  std::vector<ProfilePoint> curve = {};
+
+  bool measured() const { return ssp_w == ssp_w; }
+};
+
 struct KernelProfile {
   std::string name;
   double flop = std::numeric_limits<double>::quiet_NaN();   // per execution, as recorded
@@ -158,10 +169,10 @@ struct KernelProfile {
   double unmixed_low_w = std::numeric_limits<double>::quiet_NaN();
   double unmixed_high_w = std::numeric_limits<double>::quiet_NaN();
   double idle_w = std::numeric_limits<double>::quiet_NaN();  // samples that end before a run starts
-  // xcd, iod, hbm SSP means; NaN where not measured
-  std::array<double, 3> component_w = {std::numeric_limits<double>::quiet_NaN(),
-                                       std::numeric_limits<double>::quiet_NaN(),
-                                       std::numeric_limits<double>::quiet_NaN()};
+  std::array<ComponentProfile, 3> components = {};           // xcd, iod, hbm
+  // SSP that is in none of the components measured; below 0 where they exceed the whole, which a
+  // note then says. NaN where none is.
+  double rest_w = std::numeric_limits<double>::quiet_NaN();
   uint32_t degree = 0;         // of the polynomial that the mean is of: 4 where the LOIs allow it
   std::string curve_kind;      // "spline", or "polynomial"; empty without a curve
   double residual_w = 0;       // standard deviation around the fit

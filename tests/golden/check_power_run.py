@@ -265,6 +265,29 @@ def check_errors(assay):
         check(done.returncode == 2 and says in done.stderr, f"{arguments}: {done.returncode} {done.stderr}")
 
 
+def check_parts(assay, folder):
+    """Power of the GPU's parts in a recording: profiled each, a line where an AMD GPU's are missing."""
+    parts = folder / "parts"
+    run(assay, "power", "run", "--device", "simulated", "--workload", "gemm:8192", "--record", parts)
+    power = run_json(assay, "power", "profile", parts)["power"]
+    kernel = power["kernels"][0]
+    check([row["part"] for row in power["components"]] == ["XCD", "IOD", "HBM", "in none of them"], f"parts: {power['components']}")
+    check(abs(sum(row["ssp_w"] for row in power["components"]) - kernel["ssp_w"]) < 1e-6, "parts and rest are not the whole")
+    for part in ("xcd", "iod", "hbm"):
+        points = [point["power_w"] for point in kernel[f"{part}_profile"]]
+        check(len(points) == len(kernel["profile"]), f"{part}: a curve of {len(points)} points")
+        mean = (sum(points) - (points[0] + points[-1]) / 2) / (len(points) - 1) if points else 0
+        check(abs(mean / kernel[f"{part}_w"] - 1) < .02, f"{part}: the curve's mean is {mean:.1f} W, {kernel[f'{part}_w']:.1f} is said")
+    line = "No power of the GPU's parts (XCD, IOD, HBM) was recorded"
+    rows = (parts / "samples.csv").read_text().splitlines()
+    meta = json.loads((parts / "meta.json").read_text())
+    for device, kept, said in (("AMD Instinct MI300A", 5, False), ("AMD Instinct MI300A", 2, True), ("NVIDIA H100", 2, False)):
+        (parts / "samples.csv").write_text("\n".join(",".join(row.split(",")[:kept]) for row in rows) + "\n")
+        (parts / "meta.json").write_text(json.dumps({**meta, "device": device}))
+        text = run(assay, "power", "profile", parts, "--width", "200").stdout
+        check((line in text) == said, f"{device} with {kept} columns: the missing parts are {'not ' if said else ''}told")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--assay", required=True, type=pathlib.Path)
@@ -279,6 +302,7 @@ def main():
         check_calibration(assay, folder)
         check_kept_calibration(assay, folder)
         check_sensors_side_by_side(assay, folder)
+        check_parts(assay, folder)
         check_no_gpu(assay)
         check_errors(assay)
     for problem in problems:

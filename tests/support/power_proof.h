@@ -123,7 +123,7 @@ inline Outcome prove(uint64_t seed, const Strategies& use = {}, const SimulatedK
   out.ssp_error = out.profile.ssp_w / kernel.ssp_w - 1;
   out.drift_error = out.profile.clock.drift_ppm - truth.drift_ppm;
   for (size_t i = 0; i < 3; ++i) {
-    const double error = std::fabs(out.profile.component_w[i] / kernel.component_w[i] - 1);
+    const double error = std::fabs(out.profile.components[i].ssp_w / kernel.component_w[i] - 1);
     if (std::isfinite(error)) out.component_error = std::max(out.component_error, error);
   }
   out.golden_is_common = golden_is_common(*result, *device);

@@ -45,7 +45,9 @@ Chart profile_chart(const KernelProfile& kernel, size_t place) {
       .y = {.title = "power", .unit = Unit::kWatts}};
   for (Series& series : std::vector<Series>{
            points_of("SSP samples", kernel.lois_points), curve_of("SSP fit", kernel.curve),
-           points_of("SSE samples", kernel.sse_points), curve_of("SSE fit", kernel.sse_curve)}) {
+           points_of("SSE samples", kernel.sse_points), curve_of("SSE fit", kernel.sse_curve),
+           curve_of("XCD", kernel.components[0].curve), curve_of("IOD", kernel.components[1].curve),
+           curve_of("HBM", kernel.components[2].curve)}) {
     if (!series.y.empty()) chart.series.push_back(std::move(series));
   }
   for (const auto& [value, label] :
@@ -89,13 +91,11 @@ Chart components_chart(const PowerReport& report) {
   series.push_back({.name = "total", .mark = Mark::kBars});
   for (const char* name : kNames) series.push_back({.name = name, .mark = Mark::kBars});
   for (const KernelProfile& kernel : report.kernels) {
-    const bool any = std::any_of(kernel.component_w.begin(), kernel.component_w.end(),
-                                 [](double watts) { return std::isfinite(watts); });
-    if (!any) continue;
+    if (!std::isfinite(kernel.rest_w)) continue;
     chart.categories.push_back(kernel.name);
     series[0].y.push_back(kernel.ssp_w);
     for (size_t i = 0; i < kNames.size(); ++i) {
-      series[i + 1].y.push_back(kernel.component_w[i]);
+      series[i + 1].y.push_back(kernel.components[i].ssp_w);
     }
   }
   chart.series = std::move(series);

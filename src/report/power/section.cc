@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "base/ascii.h"
 #include "report/document/units.h"
 #include "report/power/charts.h"
 #include "report/run/section.h"
@@ -161,9 +162,10 @@ std::vector<Item> kernel_items(const KernelProfile& k) {
       {"sse_error_high", "to", k.sse_error_high, Unit::kShare, "", Show::kDataOnly},
       {"energy_j", "energy", k.energy_j, Unit::kJoules},
       {"idle_w", "idle power", k.idle_w, Unit::kWatts},
-      {"xcd_w", "XCD", k.component_w[0], Unit::kWatts},
-      {"iod_w", "IOD", k.component_w[1], Unit::kWatts},
-      {"hbm_w", "HBM", k.component_w[2], Unit::kWatts},
+      {"xcd_w", "XCD", k.components[0].ssp_w, Unit::kWatts},
+      {"iod_w", "IOD", k.components[1].ssp_w, Unit::kWatts},
+      {"hbm_w", "HBM", k.components[2].ssp_w, Unit::kWatts},
+      {"rest_w", "the rest", k.rest_w, Unit::kWatts},
       {"degree", "degree of the fit", any ? Value(k.degree) : Value()},
       {"curve_kind", "curve", k.curve_kind.empty() ? Value() : Value(k.curve_kind), Unit::kText},
       {"residual_w", "scatter around the model", any ? Value(k.residual_w) : Value(), Unit::kWatts},
@@ -221,7 +223,10 @@ Elements kernel_elements(const PowerReport& report) {
                       curve_table("profile", kernel.curve),
                       scatter_table("scatter", kernel.lois_points),
                       curve_table("sse_profile", kernel.sse_curve),
-                      scatter_table("sse_scatter", kernel.sse_points)};
+                      scatter_table("sse_scatter", kernel.sse_points),
+                      curve_table("xcd_profile", kernel.components[0].curve),
+                      curve_table("iod_profile", kernel.components[1].curve),
+                      curve_table("hbm_profile", kernel.components[2].curve)};
     list.elements.push_back({std::move(section)});
   }
   return list;
@@ -409,8 +414,48 @@ Facts campaign_facts(const PowerReport& report) {
   return facts;
 }
 
+// Parts of the device beside the whole: SSP of each kernel, and what is in none of them.
+Table parts_of_device(const PowerReport& report) {
+  Table table{
+      .key = "components",
+      .title = "Parts of the device, settled",
+      .columns = {{.key = "kernel", .title = "kernel", .unit = Unit::kText, .elastic = true},
+                  {.key = "part", .title = "part", .unit = Unit::kText},
+                  {.key = "ssp_w", .title = "SSP", .unit = Unit::kWatts},
+                  {.key = "low_w", .title = "from", .unit = Unit::kWatts},
+                  {.key = "high_w", .title = "to", .unit = Unit::kWatts},
+                  {.key = "whole_share", .title = "of the whole", .unit = Unit::kShare}},
+      .terminal_limit = 0};
+  constexpr std::array<const char*, 3> kNames = {"XCD", "IOD", "HBM"};
+  for (const KernelProfile& kernel : report.kernels) {
+    if (!std::isfinite(kernel.rest_w)) continue;
+    for (size_t i = 0; i < kNames.size(); ++i) {
+      const ComponentProfile& part = kernel.components[i];
+      if (!part.measured()) continue;
+      table.rows.push_back(
+          {kernel.name, kNames[i], part.ssp_w, part.low_w, part.high_w, part.ssp_w / kernel.ssp_w});
+    }
+    table.rows.push_back({kernel.name, "in none of them", kernel.rest_w, Value(), Value(),
+                          kernel.rest_w / kernel.ssp_w});
+  }
+  return table;
+}
+
+// AMD's GPUs are made of dies that FinGraV looks at one by one: where their power is missing.
+bool lacks_parts(const PowerReport& report) {
+  const bool amd = contains(report.device, "AMD") || contains(report.device, "Instinct");
+  return amd && !report.kernels.empty() &&
+         std::none_of(report.kernels.begin(), report.kernels.end(),
+                      [](const KernelProfile& k) { return std::isfinite(k.rest_w); });
+}
+
 Prose remarks(const PowerReport& report) {
   Prose prose{.bullets = true, .show = Show::kReadersOnly};
+  if (lacks_parts(report)) {
+    prose.paragraphs.push_back(
+        "No power of the GPU's parts (XCD, IOD, HBM) was recorded: of a GPU, AMD SMI tells that of "
+        "the whole package alone.");
+  }
   for (const KernelProfile& kernel : report.kernels) {
     for (const std::string& note : kernel.notes) {
       prose.paragraphs.push_back(kernel.name + ": " + note + ".");
@@ -828,6 +873,7 @@ std::vector<Section> power_sections(const PowerReport& report) {
   for (const KernelProfile& kernel : report.kernels) {
     if (!kernel.curve.empty()) section.blocks.push_back(plot(kernel));
   }
+  section.blocks.push_back(parts_of_device(report));
   if (Prose prose = remarks(report); !prose.paragraphs.empty()) {
     section.blocks.push_back(std::move(prose));
   }

@@ -397,9 +397,40 @@ TEST(Profile, ComponentsAreProfiledLikeTheWhole) {
     sample.hbm_w = sample.power_w * 0.25;
   }
   const KernelProfile p = profile(recording);
-  EXPECT_NEAR(p.component_w[0], 0.6 * p.ssp_w, 1e-6);
-  EXPECT_TRUE(std::isnan(p.component_w[1]));
-  EXPECT_NEAR(p.component_w[2], 0.25 * p.ssp_w, 1e-6);
+  EXPECT_NEAR(p.components[0].ssp_w, 0.6 * p.ssp_w, 1e-6);
+  EXPECT_NEAR(p.components[0].low_w, 0.6 * p.ssp_low_w, 1e-6);
+  EXPECT_FALSE(p.components[1].measured());
+  EXPECT_TRUE(p.components[1].curve.empty());
+  EXPECT_NEAR(p.components[2].ssp_w, 0.25 * p.ssp_w, 1e-6);
+  ASSERT_EQ(p.components[0].curve.size(), p.curve.size());
+  for (size_t i = 0; i < p.curve.size(); ++i) {
+    EXPECT_NEAR(p.components[0].curve[i].power_w, 0.6 * p.curve[i].power_w, 0.01);
+  }
+  EXPECT_DOUBLE_EQ(p.rest_w + p.components[0].ssp_w + p.components[2].ssp_w, p.ssp_w);
+  EXPECT_GT(p.rest_w, 0);
+}
+
+// A window of a tenth of a second: the mean of every part over the same plateau, and no curve.
+TEST(Profile, ComponentsOfASlowSensorAreMeans) {
+  PowerRecording recording =
+      PowerMaker{.executions = 400, .window_ns = 20'000'000, .period_ns = 20'000'000}.make();
+  for (PowerSample& sample : recording.samples) sample.iod_w = sample.power_w * 0.2;
+  const KernelProfile p = profile(recording);
+  ASSERT_EQ(p.verdict, PowerVerdict::kMeanOnly);
+  EXPECT_NEAR(p.components[1].ssp_w, 0.2 * p.ssp_w, 1e-6);
+  EXPECT_NEAR(p.components[1].high_w, 0.2 * p.ssp_high_w, 1e-6);
+  EXPECT_TRUE(p.components[1].curve.empty());
+}
+
+TEST(Profile, PartsThatExceedTheWholeAreSaid) {
+  PowerRecording recording = typical().make();
+  for (PowerSample& sample : recording.samples) {
+    sample.xcd_w = sample.power_w * 0.8;
+    sample.hbm_w = sample.power_w * 0.4;
+  }
+  const KernelProfile p = profile(recording);
+  EXPECT_NEAR(p.rest_w, -0.2 * p.ssp_w, 1e-6);
+  EXPECT_THAT(p.notes, Contains(HasSubstr("parts or whole are measured wrongly")));
 }
 
 TEST(Profile, InterleavedRunsProfileTheLastKernel) {
