@@ -153,13 +153,7 @@ class Keeper {
   // What the sensor showed while it was calibrated, and when the load ran, in the same form.
   void keep_readings(const DeviceFacts& facts, CalibrationOptions& options) {
     if (folder_.empty()) return;
-    PowerRecording head;
-    head.device = facts.name;
-    head.driver = facts.driver;
-    head.uuid = facts.uuid;
-    head.tick_hz = facts.tick_hz;
-    head.samples_on_cpu_clock = facts.samples_on_cpu_clock;
-    head.sensor = facts.documented;
+    PowerRecording head = recording_head(facts);
     head.workload = "calibration";
     head.kernels = {"load"};
     head.kernel_flop = {0};

@@ -67,4 +67,15 @@ Result<std::unique_ptr<PowerDevice>> open_device(const std::string& text, uint64
                "no device '" + text + "': write auto, nvidia:0, amd:0 or simulated", "", -1};
 }
 
+PowerRecording recording_head(const DeviceFacts& facts) {
+  PowerRecording head;
+  head.device = facts.name;
+  head.driver = facts.driver;
+  head.uuid = facts.uuid;
+  head.tick_hz = facts.tick_hz;
+  head.samples_on_cpu_clock = facts.samples_on_cpu_clock;
+  head.sensor = facts.documented;
+  return head;
+}
+
 }  // namespace assay

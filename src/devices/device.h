@@ -29,6 +29,9 @@ struct DeviceFacts {
   double power_limit_w = 0;  // enforced limit as read; 0 = not known
 };
 
+// A recording of this device that holds nothing yet, under the documented sensor.
+PowerRecording recording_head(const DeviceFacts& facts);
+
 // A kernel made ready to run.
 struct PreparedKernel {
   uint32_t id = 0;

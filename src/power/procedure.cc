@@ -47,13 +47,11 @@ int64_t duration(const PowerExecution& execution) { return execution.end_ns - ex
 class Procedure {
  public:
   Procedure(PowerDevice& device, const ProcedureOptions& options, const ProcedureObserver& observer)
-      : device_(device), options_(options), observer_(observer) {
-    recording_.device = device.facts().name;
-    recording_.driver = device.facts().driver;
-    recording_.uuid = device.facts().uuid;
-    recording_.tick_hz = device.facts().tick_hz;
-    recording_.samples_on_cpu_clock = device.facts().samples_on_cpu_clock;
-    recording_.sensor = options.sensor.value_or(device.facts().documented);
+      : device_(device),
+        options_(options),
+        observer_(observer),
+        recording_(recording_head(device.facts())) {
+    if (options.sensor) recording_.sensor = *options.sensor;
     recording_.seed = options.seed;
   }
 

@@ -152,22 +152,6 @@ class PulseModel {
   std::vector<size_t> ends_;  // of trains, in readings
 };
 
-// Solves a symmetric positive definite system of up to kTimes by elimination.
-Times solved(std::array<Times, kTimes> a, Times b) {
-  for (size_t i = 0; i < kTimes; ++i) {
-    for (size_t k = i + 1; k < kTimes; ++k) {
-      const double part = a[k][i] / a[i][i];
-      for (size_t j = i; j < kTimes; ++j) a[k][j] -= part * a[i][j];
-      b[k] -= part * b[i];
-    }
-  }
-  for (size_t i = kTimes; i-- > 0;) {
-    for (size_t j = i + 1; j < kTimes; ++j) b[i] -= a[i][j] * b[j];
-    b[i] /= a[i][i];
-  }
-  return b;
-}
-
 class ResponseSearch {
  public:
   ResponseSearch(const PulseModel& model, bool boxcar) : model_(model), boxcar_(boxcar) {
@@ -243,27 +227,31 @@ class ResponseSearch {
  private:
   Times step(const Times& at, const std::array<std::vector<double>, kTimes>& columns,
              const Left& now, const std::array<bool, kTimes>& free, double damping) const {
-    std::array<Times, kTimes> gram = {};
-    Times right = {};
+    NormalEquations normal(kTimes);
+    const auto gram = [&normal](size_t k, size_t j) -> double& {
+      return normal.gram[k * kTimes + j];
+    };
     for (size_t k = 0; k < kTimes; ++k) {
       for (size_t i = 0; i < now.residuals.size(); ++i) {
-        right[k] -= columns[k][i] * now.residuals[i];
-        for (size_t j = 0; j < kTimes; ++j) gram[k][j] += columns[k][i] * columns[j][i];
+        normal.right[k] -= columns[k][i] * now.residuals[i];
+        for (size_t j = 0; j < kTimes; ++j) gram(k, j) += columns[k][i] * columns[j][i];
       }
     }
     for (size_t k = 0; k < kTimes; ++k) {
+      const double slope = normal.right[k];
       const bool stuck =
-          !free[k] || (at[k] <= low_[k] && right[k] < 0) || (at[k] >= high_[k] && right[k] > 0);
+          !free[k] || (at[k] <= low_[k] && slope < 0) || (at[k] >= high_[k] && slope > 0);
       if (stuck) {
-        right[k] = 0;
-        for (size_t j = 0; j < kTimes; ++j) gram[k][j] = gram[j][k] = 0;
-        gram[k][k] = 1;
+        normal.right[k] = 0;
+        for (size_t j = 0; j < kTimes; ++j) gram(k, j) = gram(j, k) = 0;
+        gram(k, k) = 1;
       } else {
-        gram[k][k] = gram[k][k] * (1 + damping) + 1e-300;
+        gram(k, k) = gram(k, k) * (1 + damping) + 1e-300;
       }
     }
-    Times to = solved(gram, right);
-    for (size_t k = 0; k < kTimes; ++k) to[k] = std::clamp(at[k] + to[k], low_[k], high_[k]);
+    const std::vector<double> by = solution(normal);
+    Times to = at;
+    for (size_t k = 0; k < kTimes; ++k) to[k] = std::clamp(at[k] + by[k], low_[k], high_[k]);
     return to;
   }
 

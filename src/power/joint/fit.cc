@@ -229,6 +229,7 @@ class JointSearch {
     const ResponsePrior& prior = problem_.prior;
     return within(prior.lag_s, r.lag_s) && within(prior.window_s, r.window_s) &&
            within(prior.ramp_s, ramp_s(r)) && std::fabs(r.drift) <= prior.drift &&
+           (!held_kept_ || r.kept == *held_kept_) &&
            (r.second == 0 || (prior.two_ramps && r.second < r.ramp)) && r.kept >= 0 &&
            r.kept <= prior.most_kept;
   }
@@ -252,7 +253,7 @@ class JointSearch {
                    std::vector<double>& y);
 
   std::vector<Scored> scan();
-  Scored refine(Scored start, double finest_s = kFinestS);
+  Scored refine(Scored start, double finest_s = kFinestS, double first_s = kFirstStepS);
   void keep_another_part(double more, Response& r) const;
   void add_kept_moves(const Response& r, double more, std::vector<Response>& tries) const;
   std::vector<Response> neighbours(const Response& r, const Step& step, size_t places) const;
@@ -266,6 +267,8 @@ class JointSearch {
   std::vector<Scored> profile_lag(const std::vector<Scored>& modes);
   Scored best_with_ramp(const Response& from, size_t ramp);
   std::vector<Scored> profile_ramp(const Scored& best, double worst);
+  Scored best_with_kept(const Response& from, double kept);
+  std::vector<Scored> profile_kept(const Scored& best, double worst);
   Noise noise_at(const Scored& best);
   std::vector<Scored> choose_allowed(std::vector<Scored> region);
   AllowedFits allowed_fits(const std::vector<Scored>& picked, double least, const Noise& noise,
@@ -285,7 +288,8 @@ class JointSearch {
   size_t terms_;
   SplitMix64 random_;
   std::vector<double> row_;
-  std::vector<Piece> pieces_;  // that the search looks at: all, or blocks of a long log
+  std::vector<Piece> pieces_;        // that the search looks at: all, or blocks of a long log
+  std::optional<double> held_kept_;  // nothing else is tried while it is set
   double middle_s_ = 0;
   double span_s_ = 0;
   double slack_s_ = 0;
@@ -462,9 +466,9 @@ std::vector<Response> JointSearch::neighbours(const Response& r, const Step& ste
   return tries;
 }
 
-Scored JointSearch::refine(Scored start, double finest_s) {
-  Step step = {kFirstStepS, 0.3, 0, kFirstStepS / span_s_};
-  size_t places = 4;
+Scored JointSearch::refine(Scored start, double finest_s, double first_s) {
+  Step step = {first_s, 0.3 * first_s / kFirstStepS, 0, first_s / span_s_};
+  auto places = std::max<size_t>(1, static_cast<size_t>(4 * first_s / kFirstStepS));
   for (int round = 0; round < 80 && step[0] >= finest_s; ++round) {
     Scored best;
     for (const Response& r : neighbours(start.response, step, places)) {
@@ -720,6 +724,44 @@ std::vector<Scored> JointSearch::profile_ramp(const Scored& best, double worst) 
   return profile;
 }
 
+// The best with the part kept held, from one with another part: the mean delay is held at first.
+Scored JointSearch::best_with_kept(const Response& from, double kept) {
+  constexpr double kNearS = 1e-3;
+  Response r = from;
+  keep_another_part(kept - from.kept, r);
+  held_kept_ = r.kept;
+  const Scored held = refine({squares_of(r), r}, kFinestS, kNearS);
+  held_kept_.reset();
+  return held;
+}
+
+// How far the part kept may go either way, all else fitted anew, until it is worse than `worst`:
+// away in growing steps, back by halves. A walk does not get there: lag, ramp and window have to
+// move with it.
+std::vector<Scored> JointSearch::profile_kept(const Scored& best, double worst) {
+  constexpr double kFirst = 5e-4;
+  constexpr int kHalvings = 3;
+  std::vector<Scored> profile;
+  for (const double side : {-1.0, 1.0}) {
+    Scored inside = best;
+    double step = kFirst;
+    int halvings = 0;
+    while (halvings < kHalvings) {
+      const double kept = inside.response.kept + side * step;
+      const bool possible = kept > kLeastKept && kept < problem_.prior.most_kept;
+      const Scored held = possible ? best_with_kept(inside.response, kept) : Scored{};
+      const bool allowed = held.squares <= worst;
+      if (allowed) {
+        profile.push_back(held);
+        inside = held;
+      }
+      if (!allowed || halvings > 0) ++halvings;
+      step = halvings > 0 ? step / 2 : step * 2;
+    }
+  }
+  return profile;
+}
+
 Noise JointSearch::noise_at(const Scored& best) {
   std::vector<double> x;
   std::vector<double> y;
@@ -830,6 +872,11 @@ JointSearch::Region JointSearch::explore(std::vector<Scored>& modes) {
     if (next.squares > best.squares - worth) break;
     best = next;
     modes.insert(modes.begin(), next);
+  }
+  if (best.response.kept > 0) {
+    const double worst = best.squares + met.noise.critical * met.noise.scale();
+    const std::vector<Scored> kept = profile_kept(best, worst);
+    met.places.insert(met.places.end(), kept.begin(), kept.end());
   }
   // Where another ramp is no clear gain it is allowed, and no better.
   for (Scored one : ramps) {

@@ -92,6 +92,11 @@ void NormalEquations::add(const NormalEquations& other) {
   squares += other.squares;
 }
 
+std::vector<double> solution(const NormalEquations& normal) {
+  const Vector p = gram_of(normal).ldlt().solve(vector_of(normal.right));
+  return {p.data(), p.data() + p.size()};
+}
+
 std::vector<double> non_negative(const NormalEquations& normal) {
   const Vector p = solve_non_negative(normal);
   return {p.data(), p.data() + p.size()};

@@ -19,6 +19,8 @@ struct NormalEquations {
   void add(const NormalEquations& other);
 };
 
+// min |y - X p|^2, whatever the signs; the gram matrix is positive definite.
+std::vector<double> solution(const NormalEquations& normal);
 // min |y - X p|^2 with p >= 0 (Lawson and Hanson, "Solving Least Squares Problems", ch. 23).
 std::vector<double> non_negative(const NormalEquations& normal);
 // |y - X p|^2, never below 0.

@@ -315,14 +315,17 @@ TEST(JointFit, IntervalsHoldTheTruth) {
     const uint64_t jobs = asked == nullptr ? few : std::strtoull(asked, nullptr, 10);
     std::array<uint64_t, PowerJob::kKinds> inside = {};
     double squares = 0;
-    uint64_t refused = 0;  // keep more of the reading before than the model has
-    uint64_t kept = 0;     // fitted with a part of the reading before
+    uint64_t refused = 0;      // keep more of the reading before than the model has
+    uint64_t kept = 0;         // fitted with a part of the reading before
+    uint64_t kept_inside = 0;  // the interval of that part holds the true one
     for (uint64_t seed = 0; seed < jobs; ++seed) {
       const PowerJob job = make_power_job(70'000 + seed, made.slower > 1 ? 120 : 40, made.slower);
       const JointFit fit = fit_of(job, log_of(job, made.sensor, 80'000 + seed));
       EXPECT_TRUE(fit.follows);
       refused += fit.carried.is_found() ? 1 : 0;
       kept += fit.response.kept > 0 ? 1 : 0;
+      const double part = made.sensor.kept;
+      kept_inside += fit.kept.low <= part && part <= fit.kept.high ? 1 : 0;
       if (smooths) {
         EXPECT_NEAR(fit.response.kept, made.sensor.kept, 0.02) << made.name << seed;
       }
@@ -341,12 +344,14 @@ TEST(JointFit, IntervalsHoldTheTruth) {
     EXPECT_GE(static_cast<double>(all), made.least * static_cast<double>(4 * jobs)) << made.name;
     EXPECT_LT(std::sqrt(squares), made.most_rms) << made.name;
     EXPECT_EQ(refused, 0U) << made.name;
+    EXPECT_GE(static_cast<double>(kept_inside), 0.8 * static_cast<double>(jobs)) << made.name;
     if (asked == nullptr) continue;
-    std::printf("| %s | %zu, %zu, %zu, %zu = **%zu** of %zu | %.1f %% | %zu, %zu |\n", made.name,
-                static_cast<size_t>(inside[0]), static_cast<size_t>(inside[1]),
+    std::printf("| %s | %zu, %zu, %zu, %zu = **%zu** of %zu | %.1f %% | %zu, %zu, %zu |\n",
+                made.name, static_cast<size_t>(inside[0]), static_cast<size_t>(inside[1]),
                 static_cast<size_t>(inside[2]), static_cast<size_t>(inside[3]),
                 static_cast<size_t>(all), static_cast<size_t>(4 * jobs), 100 * std::sqrt(squares),
-                static_cast<size_t>(refused), static_cast<size_t>(kept));
+                static_cast<size_t>(refused), static_cast<size_t>(kept),
+                static_cast<size_t>(kept_inside));
   }
 }
 
