@@ -544,7 +544,7 @@ std::string measured_words(const EnergyReport& r) {
   return ": " + format_share(share_of(r.kernels_uj, r.total_uj)) + " goes to kernels (" +
          joules_between(r.kernels_low_j, r.kernels_high_j) + "), " +
          format_share(share_of(r.base_uj, r.total_uj)) + " is drawn anyway, " +
-         (left < 0 ? "and both exceed what was measured by " + format_share(-left) + "."
+         (left < 0 ? "and the two together are " + format_share(-left) + " more than was measured."
                    : format_share(left) + " is unattributed.");
 }
 
@@ -755,7 +755,9 @@ Table parts_table(std::string key, std::string title, const std::vector<EnergyPa
                           share_of(p.energy_uj, total_uj), p.busy_ns, p.count, p.alone, p.why,
                           p.energy_uj});
   }
-  if (parts.empty()) table.show = Show::kDataOnly;
+  // A cut that puts all of it into "(none)" tells readers nothing.
+  const bool uncut = parts.size() == 1 && parts.front().name.starts_with("(no");
+  if (parts.empty() || uncut) table.show = Show::kDataOnly;
   return table;
 }
 
