@@ -112,6 +112,7 @@ struct RoofReader::Rank {
     }
   };
   std::vector<Spent> spent = {};
+  std::vector<Spent> spent_bounded = {};  // per call of found.bounds
   // Recorded calls, once per replay: launch, then ReplayReport::calls.
   std::map<std::pair<uint32_t, uint32_t>, Spent> spent_again = {};
   std::vector<const ReplayedActivity*> replayed = {};  // per activity; empty = no replays
@@ -143,7 +144,9 @@ struct RoofReader::Rank {
   void add_replayed(const KernelLevel& row, const ReplayedActivity& one) {
     const CapturedNode& node = replays->nodes[one.node];
     if (replayed_call(*replays, one) == nullptr) {
-      const NoWork why = node.call == kNoCallWork ? node.no_work : NoWork::kGraphSizes;
+      // Bounds rest on recorded values, which a replay does not share with its recording.
+      const NoWork recorded = node.no_work == NoWork::kBounds ? NoWork::kUntold : node.no_work;
+      const NoWork why = node.call == kNoCallWork ? recorded : NoWork::kGraphSizes;
       count_unknown(
           row, why,
           node.no_work_op.empty() ? describe_kernel(trace.text(row.kernel)) : node.no_work_op);
@@ -168,6 +171,7 @@ struct RoofReader::Rank {
       add_replayed(row, *replayed[activity]);
     } else if (found.call[activity] == kNoCallWork) {
       add_unknown(row);
+      if (found.bound[activity] != kNoCallWork) spent_bounded[found.bound[activity]].add(row);
     } else {
       spent[found.call[activity]].add(row);
     }
@@ -192,7 +196,29 @@ struct RoofReader::Rank {
     if (call.nested) ++reader.job_.nested_calls;
   }
 
+  void add_bounds(const CallBounds& call, const Spent& one) {
+    const DeviceRoof& roof = reader.roof_of(trace, one.row->gpu);
+    const std::string op(trace.text(trace.ops.name[call.op.index()]));
+    const std::string shape = shape_words(inputs.of(call.op));
+    RoofBounds& group = reader.bounds_[{op, shape, roof.device}];
+    group.op = op;
+    group.shape = shape;
+    group.device = roof.device;
+    ++group.calls;
+    group.kernels += one.kernels;
+    group.dur_ns += one.dur_ns;
+    const RoofSums least = sums_of_call(call.least, one.dur_ns, one.kernels, roof);
+    const RoofSums most = sums_of_call(call.most, one.dur_ns, one.kernels, roof);
+    if (least.roofed_ns == 0 || most.roofed_ns == 0) return;
+    group.roofed_ns += one.dur_ns;
+    group.least_roof_ns += least.roof_ns;
+    group.most_roof_ns += most.roof_ns;
+  }
+
   void add_calls() {
+    for (size_t i = 0; i < spent_bounded.size(); ++i) {
+      if (spent_bounded[i].row != nullptr) add_bounds(found.bounds[i], spent_bounded[i]);
+    }
     for (size_t i = 0; i < spent.size(); ++i) {
       if (spent[i].row == nullptr) continue;
       add_call(captured_call(trace, inputs, found.calls[i]), spent[i]);
@@ -217,6 +243,7 @@ void RoofReader::add(const Trace& trace, const Links& links, const KernelNames& 
             .inputs = RecordedInputs(trace),
             .replays = replays};
   rank.spent.resize(rank.found.calls.size());
+  rank.spent_bounded.resize(rank.found.bounds.size());
   rank.find_replayed();
   for (const KernelLevel& row : report.rows) {
     if (row.comm) {
@@ -281,6 +308,7 @@ JobRoof RoofReader::finish() {
   take_values(ops_, job_.ops);
   take_values(places_, job_.places);
   take_values(unknown_, job_.unknown);
+  take_values(bounds_, job_.bounds);
   take_values(comm, job_.comm);
   const auto by_above = [](const RoofOp& a, const RoofOp& b) {
     return std::pair(a.sums.above_ns, a.sums.dur_ns) > std::pair(b.sums.above_ns, b.sums.dur_ns);
@@ -288,6 +316,7 @@ JobRoof RoofReader::finish() {
   const auto longer = [](const auto& a, const auto& b) { return a.dur_ns > b.dur_ns; };
   std::stable_sort(job_.ops.begin(), job_.ops.end(), by_above);
   std::stable_sort(job_.unknown.begin(), job_.unknown.end(), longer);
+  std::stable_sort(job_.bounds.begin(), job_.bounds.end(), longer);
   std::stable_sort(job_.comm.begin(), job_.comm.end(), longer);
   return std::move(job_);
 }

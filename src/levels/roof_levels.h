@@ -80,6 +80,20 @@ struct RoofUnknown {
   int64_t dur_ns = 0;
 };
 
+// Calls of one operator and shape whose work is told within bounds alone. Their time is part of the
+// unknown.
+struct RoofBounds {
+  std::string op;
+  std::string shape;
+  std::string device;
+  uint64_t calls = 0;
+  uint64_t kernels = 0;
+  int64_t dur_ns = 0;
+  int64_t roofed_ns = 0;      // of dur_ns, on devices whose peaks are known
+  int64_t least_roof_ns = 0;  // at the roof with the least work, and with the most
+  int64_t most_roof_ns = 0;
+};
+
 // Collectives of one kind, group size and message.
 struct RoofComm {
   std::string kind;
@@ -97,6 +111,7 @@ struct JobRoof {
   std::vector<RoofOp> ops;           // by above_ns, the longest first
   std::vector<RoofPlace> places;     // by phase, layer
   std::vector<RoofUnknown> unknown;  // by time, the longest first
+  std::vector<RoofBounds> bounds;    // by time, the longest first
   std::vector<RoofComm> comm;        // by time, the longest first
   RoofSums known;                    // of all calls with a model
   std::array<int64_t, kNoWorks> unknown_ns = {};
@@ -152,6 +167,7 @@ class RoofReader {
   std::map<OpKey, RoofOp> ops_;
   std::map<std::pair<LevelPhase, int32_t>, RoofPlace> places_;
   std::map<std::pair<NoWork, std::string>, RoofUnknown> unknown_;
+  std::map<std::tuple<std::string, std::string, std::string>, RoofBounds> bounds_;
   std::map<CommKey, CommSpan> comm_;
   uint64_t nth_comm_ = 0;
 };

@@ -70,10 +70,37 @@ constexpr auto kAttentions = std::to_array<Attention>({
     {"flash_attn::_flash_attn_varlen_backward", 1, HeadLayout::kPacked, 15, kLast, true,
      CausalBy::kFlag, 16, 9, 11},
     {"FlashAttnFunc", 0, kBshd, 5, kLast},
+    {"_vllm_fa2_C::varlen_fwd", 0, HeadLayout::kPacked, 15, kLast, false, CausalBy::kFlag, 16, 4,
+     10},
+    {"_vllm_fa3_C::fwd", 0, HeadLayout::kPacked, 24, kLast, false, CausalBy::kFlag, 25, 7, 12},
+    {"sgl_kernel::fwd", 0, HeadLayout::kPacked, 24, kLast, false, CausalBy::kFlag, 25, 7, 12},
     {"aiter::_flash_attn_forward", 0, kBshd, 5, kLast, false, CausalBy::kFlag, 6},
     {"aiter::mha_fwd", 0, kBshd, 5, kLast, false, CausalBy::kFlag, 6},
     {"aiter::mha_batch_prefill", 0, HeadLayout::kPacked, 12, kLast, false, CausalBy::kFlag, 13, 3,
      6},
+});
+
+// One query per sequence on keys in pages, which tables of each sequence name: only how long the
+// longest may be is told. query [sequences, heads, d]; the caches of keys and values follow it.
+struct PagedAttention {
+  std::string_view op;
+  size_t query;
+  size_t key_heads;  // a value
+  size_t tables;
+  size_t longest;
+  size_t starts = kNoArgument;  // of queries, where sequences have more than one
+};
+constexpr auto kPaged = std::to_array<PagedAttention>({
+    {"_C::paged_attention_v1", 1, 4, 6, 9},
+    {"_C::paged_attention_v2", 4, 7, 9, 12},
+    {"_rocm_C::paged_attention", 4, 7, 9, 13, 11},
+});
+
+// The engine's own operators around attention: pages and lengths are the layer's and no argument.
+constexpr auto kHidden = std::to_array<std::string_view>({
+    "vllm::unified_attention",
+    "vllm::unified_attention_with_output",
+    "sglang::unified_attention_with_output",
 });
 
 struct AttentionExtents {
@@ -135,14 +162,120 @@ std::optional<AttentionWindow> window_of(const Attention& kind, const OpInputs& 
   return window;
 }
 
-OpWork work_of(const Attention& kind, const AttentionExtents& extents, double pairs,
-               ElementType type) {
-  OpWork work{.kind = OpWorkKind::kAttention, .matrix = true, .math = type};
-  const double of_scores = kind.backward ? 3 : 1;
-  const double of_values = kind.backward ? 2 : 1;
-  work.flop = 2 * extents.batches * extents.heads * pairs *
-              (of_scores * extents.score_dim + of_values * extents.value_dim);
+struct HeadSizes {
+  double score_dim = 0;  // of queries and keys
+  double value_dim = 0;
+  double query_element = 0;  // bytes
+  double key_element = 0;
+};
+
+// pairs, queries and keys: times heads.
+OpWork work_of(double pairs, double queries, double keys, const HeadSizes& sizes, bool backward) {
+  OpWork work{.kind = OpWorkKind::kAttention, .matrix = true};
+  const double of_scores = backward ? 3 : 1;
+  const double of_values = backward ? 2 : 1;
+  work.flop = 2 * pairs * (of_scores * sizes.score_dim + of_values * sizes.value_dim);
+  const double result = queries * sizes.value_dim * sizes.query_element;
+  const double shared = keys * (sizes.score_dim + sizes.value_dim) * sizes.key_element;
+  const double asked = queries * sizes.score_dim * sizes.query_element;
+  work.read_bytes = asked + shared + (backward ? 2 * result : 0);
+  work.write_bytes = backward ? asked + shared : result;
   return work;
+}
+
+// From `least` to `most` of one kind of work.
+WorkAnswer between(const OpWork& least, const OpWork& most, const HeadSizes& sizes,
+                   ElementType type) {
+  if (!(sizes.query_element > 0) || !(sizes.key_element > 0)) return {WorkKnown::kNoTypes};
+  WorkAnswer answer{WorkKnown::kBounds, least, most};
+  for (OpWork* work : {&answer.work, &answer.most}) {
+    work->math = type;
+    work->by_values = true;
+  }
+  return answer;
+}
+
+// Sequences of unknown lengths one after the other. A query looks at one key at least; at most at
+// all of the longest, less those behind it: of N queries in b sequences, causal masks leave out as
+// few pairs as possible where all are equally long. Keys may be a pool, in pages [pages, page,
+// heads, d] or one by one: a sequence has one key of it at least and as many as the longest at
+// most.
+WorkAnswer bounds_of_tokens(const Attention& kind, const OpInputs& inputs, const TensorInput& q,
+                            const TensorInput& k, const TensorInput& v) {
+  const TensorInput* starts = inputs.tensor(kind.starts);
+  const auto longest_query = inputs.number(kind.longest);
+  const auto longest_key = inputs.number(kind.longest + 1);
+  const bool paged = k.sizes.size() == 4;
+  const bool ranks = q.sizes.size() == 3 && (paged || k.sizes.size() == 3) &&
+                     k.sizes.size() == v.sizes.size() && q.sizes[2] == k.sizes.back();
+  if (!ranks || starts == nullptr || starts->sizes.size() != 1) return {WorkKnown::kNotCovered};
+  if (!longest_query || !longest_key || inputs.value(kind.causal).empty())
+    return {WorkKnown::kNoValues};
+  const double sequences = starts->sizes[0] - 1;
+  const double tokens = q.sizes[0];
+  const double key_heads = k.sizes[k.sizes.size() - 2];
+  if (!(sequences > 0) || !(*longest_query > 0) || !(*longest_key > 0) || !(key_heads > 0) ||
+      std::fmod(q.sizes[1], key_heads) != 0)
+    return {WorkKnown::kNotCovered};
+  double pairs = tokens * *longest_key;
+  if (inputs.flag(kind.causal) == true) {
+    pairs -= tokens * std::max(0.0, tokens / sequences - 1) / 2;
+    const double before = inputs.number(kind.window).value_or(-1);
+    if (before >= 0) pairs = std::min(pairs, tokens * (before + 1));
+  }
+  pairs = std::max(pairs, tokens);
+  const double pool = paged ? k.sizes[0] * k.sizes[1] : k.sizes[0];
+  const double least_keys = std::ceil(tokens / *longest_query);
+  const double most_keys = std::min(pool, sequences * *longest_key);
+  const HeadSizes sizes{q.sizes[2], v.sizes.back(), element_bytes(q.type), element_bytes(k.type)};
+  const double heads = q.sizes[1];
+  return between(
+      work_of(tokens * heads, tokens * heads, std::min(least_keys, most_keys) * key_heads, sizes,
+              kind.backward),
+      work_of(pairs * heads, tokens * heads, most_keys * key_heads, sizes, kind.backward), sizes,
+      q.type);
+}
+
+WorkAnswer paged_work(const PagedAttention& kind, const OpInputs& inputs) {
+  const TensorInput* q = inputs.tensor(kind.query);
+  const TensorInput* k = inputs.tensor(kind.query + 1);
+  const TensorInput* tables = inputs.tensor(kind.tables);
+  if (q == nullptr || k == nullptr || tables == nullptr) return {WorkKnown::kNoShapes};
+  const auto key_heads = inputs.number(kind.key_heads);
+  const auto longest = inputs.number(kind.longest);
+  if (!key_heads || !longest) return {WorkKnown::kNoValues};
+  const bool several = inputs.tensor(kind.starts) != nullptr;
+  if (several || q->sizes.size() != 3 || tables->sizes.size() != 2 || !(*key_heads > 0) ||
+      !(*longest >= 1) || q->sizes[0] != tables->sizes[0])
+    return {WorkKnown::kNotCovered};
+  const HeadSizes sizes{q->sizes[2], q->sizes[2], element_bytes(q->type), element_bytes(k->type)};
+  const double rows = q->sizes[0] * q->sizes[1];
+  const double pool = k->elements() / q->sizes[2];  // keys of all heads that the cache can hold
+  const double keys = std::min(pool, q->sizes[0] * *longest * *key_heads);
+  return between(work_of(rows, rows, std::min(q->sizes[0] * *key_heads, keys), sizes, false),
+                 work_of(rows * *longest, rows, keys, sizes, false), sizes, q->type);
+}
+
+WorkAnswer exact_work(const Attention& kind, const OpInputs& inputs,
+                      const AttentionExtents& extents) {
+  const auto window = window_of(kind, inputs, extents);
+  if (!window) return {WorkKnown::kNoValues};
+  const TensorInput& q = *inputs.tensor(kind.query);
+  const TensorInput& k = *inputs.tensor(kind.query + 1);
+  const bool packed = q.sizes.size() == 3;
+  const double pairs = attended_pairs(extents.queries, extents.keys, *window);
+  const double key_heads = k.sizes[kind.layout == kBhsd && !packed ? 1 : k.sizes.size() - 2];
+  const HeadSizes sizes{extents.score_dim, extents.value_dim, element_bytes(q.type),
+                        element_bytes(k.type)};
+  OpWork work = work_of(extents.batches * extents.heads * pairs,
+                        extents.batches * extents.queries * extents.heads,
+                        extents.batches * extents.keys * key_heads, sizes, kind.backward);
+  work.math = q.type;
+  work.by_values = packed;
+  // A mask, or a bias that is added to scores, follows the values.
+  const TensorInput* mask = kind.backward || packed ? nullptr : inputs.tensor(kind.query + 3);
+  if (mask != nullptr && mask->sizes.size() >= 2) work.read_bytes += mask->bytes();
+  return told(work, sizes.query_element > 0 && sizes.key_element > 0);
 }
 
 }  // namespace
@@ -161,9 +294,11 @@ double attended_pairs(double queries, double keys, const AttentionWindow& window
 }
 
 std::optional<WorkAnswer> attention_work(std::string_view op, const OpInputs& inputs) {
-  const auto* const kind = std::find_if(kAttentions.begin(), kAttentions.end(),
-                                        [op](const Attention& one) { return one.op == op; });
-  if (kind == kAttentions.end()) return std::nullopt;
+  if (const PagedAttention* paged = find_op(kPaged, op)) return paged_work(*paged, inputs);
+  if (std::find(kHidden.begin(), kHidden.end(), op) != kHidden.end())
+    return WorkAnswer{WorkKnown::kNotCovered};
+  const Attention* kind = find_op(kAttentions, op);
+  if (kind == nullptr) return std::nullopt;
   const TensorInput* q = inputs.tensor(kind->query);
   const TensorInput* k = inputs.tensor(kind->query + 1);
   const TensorInput* v = inputs.tensor(kind->query + 2);
@@ -171,27 +306,11 @@ std::optional<WorkAnswer> attention_work(std::string_view op, const OpInputs& in
   const bool packed = kind->layout == HeadLayout::kPacked || q->sizes.size() == 3;
   const AttentionExtents extents = packed ? of_tokens(*kind, inputs, q->sizes, k->sizes, v->sizes)
                                           : of_rows(q->sizes, k->sizes, v->sizes, kind->layout);
+  if (packed && !extents.fits) return bounds_of_tokens(*kind, inputs, *q, *k, *v);
   constexpr double kLongest = 1e7;  // longer than any sequence; the pairs are counted one by one
   const bool countable = extents.queries >= 0 && extents.queries <= kLongest;  // and no NaN
   if (!extents.fits || !countable) return WorkAnswer{WorkKnown::kNotCovered};
-  const auto window = window_of(*kind, inputs, extents);
-  if (!window) return WorkAnswer{WorkKnown::kNoValues};
-  const double pairs = attended_pairs(extents.queries, extents.keys, *window);
-  OpWork work = work_of(*kind, extents, pairs, q->type);
-  work.by_values = packed;
-  const double element = element_bytes(q->type);
-  const double tokens = extents.batches * extents.queries * extents.heads;
-  const double result = tokens * extents.value_dim * element;
-  const double key_heads = packed ? k->sizes[1] : k->sizes[kind->layout == kBhsd ? 1 : 2];
-  const double shared = extents.batches * extents.keys * key_heads *
-                        (extents.score_dim + extents.value_dim) * element_bytes(k->type);
-  const double asked = tokens * extents.score_dim * element;
-  work.read_bytes = asked + shared + (kind->backward ? 2 * result : 0);
-  work.write_bytes = kind->backward ? asked + shared : result;
-  // A mask, or a bias that is added to scores, follows the values.
-  const TensorInput* mask = kind->backward ? nullptr : inputs.tensor(kind->query + 3);
-  if (mask != nullptr && mask->sizes.size() >= 2) work.read_bytes += mask->bytes();
-  return told(work, element > 0 && element_bytes(k->type) > 0);
+  return exact_work(*kind, inputs, extents);
 }
 
 }  // namespace assay

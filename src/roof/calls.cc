@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/decimal.h"
+#include "roof/gradients.h"
 #include "trace/api_names.h"
 
 namespace assay {
@@ -16,7 +17,8 @@ namespace {
 class Finder {
  public:
   Finder(const Trace& trace, const Links& links, size_t launches)
-      : trace_(trace), links_(links), inputs_(trace) {
+      : trace_(trace), links_(links), inputs_(trace), gradients_(trace, links, inputs_.rows()) {
+    found_.bound.assign(launches, kNoCallWork);
     found_.call.assign(launches, kNoCallWork);
     found_.why.assign(launches, NoWork::kKnown);
     found_.innermost.resize(launches);
@@ -36,6 +38,9 @@ class Finder {
               told == ElementType::kUntold
                   ? element_type_moved(trace_.text(trace_.activities.name[a]))
                   : told);
+        // Around a graph's launch there may be operators, but none of them asked for its kernels.
+        if (found_.why[a] == NoWork::kNoModel && replays_graph(a))
+          found_.why[a] = NoWork::kGraphReplay;
       } else {
         found_.why[a] = without_operator(a);
       }
@@ -63,6 +68,7 @@ class Finder {
     const OpId parent = links_.op_parent[op.index()];
     const OpInputTable& table = trace_.op_inputs;
     const uint32_t row = inputs_.row(op);
+    const uint32_t gradient_row = gradients_.row_of(op);
     const uint32_t around_row = parent ? inputs_.row(parent) : RecordedInputs::kNone;
     const auto text_in = [](const std::vector<StringId>& column, uint32_t at) {
       return at == RecordedInputs::kNone ? 0 : column[at].value;
@@ -70,16 +76,18 @@ class Finder {
     const Key key{trace_.ops.name[op.index()].value, text_in(table.dims, row),
                   text_in(table.types, row),         text_in(table.strides, row),
                   text_in(table.concrete, row),      text_in(table.dims, around_row),
-                  static_cast<uint32_t>(kernel_type)};
+                  text_in(table.dims, gradient_row), static_cast<uint32_t>(kernel_type)};
     const auto [place, is_new] = answers_.try_emplace(key);
     if (!is_new) return place->second;
     const OpInputs around = parent ? inputs_.of(parent, kernel_type) : OpInputs{};
-    const EnclosingOp enclosing =
-        parent ? EnclosingOp{trace_.text(trace_.ops.name[parent.index()]), &around} : EnclosingOp{};
+    EnclosingOp enclosing;
+    if (parent) enclosing = {trace_.text(trace_.ops.name[parent.index()]), &around};
+    enclosing.result = inputs_.first_sizes(gradient_row);
     WorkAnswer& answer = place->second;
     answer = operator_work(trace_.text(trace_.ops.name[op.index()]), inputs_.of(op, kernel_type),
                            enclosing);
     answer.work.multiply_as(kernel_type);
+    answer.most.multiply_as(kernel_type);
     return answer;
   }
 
@@ -87,27 +95,45 @@ class Finder {
   void place(size_t launch, OpId own, ElementType type) {
     found_.innermost[launch] = own;
     WorkKnown first = WorkKnown::kNoModel;
+    OpId bounded;
     for (OpId op = own; op; op = links_.op_parent[op.index()]) {
       const WorkAnswer& answer = answer_of(op, type);
       if (answer.known == WorkKnown::kTold) {
         take(launch, op, answer.work);
         return;
       }
+      if (!bounded && answer.known == WorkKnown::kBounds) bounded = op;
       if (first == WorkKnown::kNoModel && answer.known != WorkKnown::kNoModel) {
         first = answer.known;
         found_.innermost[launch] = op;
       }
+    }
+    if (bounded) {
+      take_bounds(launch, bounded, answer_of(bounded, type));
+      return;
     }
     found_.why[launch] = first == WorkKnown::kNoModel    ? NoWork::kNoModel
                          : first == WorkKnown::kNoShapes ? NoWork::kNoShapes
                                                          : NoWork::kUntold;
   }
 
+  void take_bounds(size_t launch, OpId op, const WorkAnswer& answer) {
+    const auto [place, is_new] =
+        bounds_of_op_.try_emplace(op, static_cast<uint32_t>(found_.bounds.size()));
+    if (is_new) found_.bounds.push_back({op, answer.work, answer.most});
+    found_.bound[launch] = place->second;
+    found_.why[launch] = NoWork::kBounds;
+    found_.innermost[launch] = op;
+  }
+
   NoWork without_operator(size_t activity) const {
+    if (!links_.activity_call[activity]) return NoWork::kNoLaunch;
+    return replays_graph(activity) ? NoWork::kGraphReplay : NoWork::kNoOperator;
+  }
+
+  bool replays_graph(size_t activity) const {
     const ApiCallId call = links_.activity_call[activity];
-    if (!call) return NoWork::kNoLaunch;
-    return links_.role_of(trace_, call) == ApiRole::kGraphLaunch ? NoWork::kGraphReplay
-                                                                 : NoWork::kNoOperator;
+    return call && links_.role_of(trace_, call) == ApiRole::kGraphLaunch;
   }
 
   void take(size_t launch, OpId op, const OpWork& work) {
@@ -141,12 +167,14 @@ class Finder {
     }
   }
 
-  using Key = std::array<uint32_t, 7>;
+  using Key = std::array<uint32_t, 8>;
   const Trace& trace_;
   const Links& links_;
   RecordedInputs inputs_;
+  ConvolutionGradients gradients_;
   std::map<Key, WorkAnswer> answers_;
   std::unordered_map<OpId, uint32_t> call_of_op_;
+  std::unordered_map<OpId, uint32_t> bounds_of_op_;
   RoofCalls found_;
 };
 
@@ -166,7 +194,8 @@ std::string_view no_work_words(NoWork why) {
                                                              "launched outside operators",
                                                              "shapes not recorded",
                                                              "no model of the operator",
-                                                             "types, values or shapes not covered"};
+                                                             "types, values or shapes not covered",
+                                                             "known within bounds"};
   return kWords[static_cast<size_t>(why)];
 }
 
@@ -176,6 +205,13 @@ OpInputs RecordedInputs::of(OpId op, ElementType list_type) const {
   const OpInputTable& table = trace_.op_inputs;
   return read_op_inputs(trace_.text(table.dims[at]), trace_.text(table.types[at]),
                         trace_.text(table.strides[at]), trace_.text(table.concrete[at]), list_type);
+}
+
+Sizes RecordedInputs::first_sizes(uint32_t at) const {
+  if (at == kNone) return {};
+  const OpInputs inputs = read_op_inputs(trace_.text(trace_.op_inputs.dims[at]), {}, {}, {});
+  const TensorInput* first = inputs.tensor(0);
+  return first == nullptr ? Sizes{} : first->sizes;
 }
 
 RoofCalls find_roof_calls(const Trace& trace, const Links& links, const KernelNames& kernels) {

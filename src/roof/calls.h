@@ -27,6 +27,9 @@ class RecordedInputs {
 
   explicit RecordedInputs(const Trace& trace) : trace_(trace), rows_(input_rows(trace)) {}
   uint32_t row(OpId op) const { return rows_[op.index()]; }  // of op_inputs; kNone
+  const std::vector<uint32_t>& rows() const { return rows_; }
+  // Sizes of the first tensor in a row of op_inputs; empty where there is none.
+  Sizes first_sizes(uint32_t at) const;
   // list_type: as read_op_inputs has it. Nothing where nothing was recorded.
   OpInputs of(OpId op, ElementType list_type = ElementType::kUntold) const;
 
@@ -54,15 +57,25 @@ enum class NoWork : uint8_t {
   kNoShapes,     // of the operator or those around it, none was recorded with shapes
   kNoModel,
   kUntold,  // there is a model, but types, values or a covered shape are missing
+  kBounds,  // lengths or types are told within bounds: RoofCalls::bounds
 };
-inline constexpr size_t kNoWorks = 8;
+inline constexpr size_t kNoWorks = 9;
 std::string_view no_work_words(NoWork why);
+
+// A call whose work is told within bounds alone, and that launched at least one kernel.
+struct CallBounds {
+  OpId op;
+  OpWork least;
+  OpWork most;
+};
 
 struct RoofCalls {
   std::vector<CallWork> calls;
   std::vector<uint32_t> call;   // per activity, into calls; kNoCallWork = none
   std::vector<NoWork> why;      // per activity
   std::vector<OpId> innermost;  // per activity without a call: the operator to name
+  std::vector<CallBounds> bounds;
+  std::vector<uint32_t> bound;  // per activity of kBounds, into bounds; kNoCallWork = none
 };
 
 // Kernels that are no collectives; other activities stay without a call.

@@ -94,6 +94,12 @@ double positions(const Convolution& kind, const OpInputs& inputs, const Sizes& i
   return all;
 }
 
+// The same of a result whose sizes are told; NaN where they are not this convolution's.
+double told_positions(const Sizes& result, const Sizes& input, const Sizes& weight) {
+  const bool own = result.size() == input.size() && result[0] == input[0] && result[1] == weight[0];
+  return own ? elements_of(result, 2) : std::nan("");
+}
+
 bool shapes_fit(const Sizes& input, const Sizes& weight) {
   return input.size() >= 3 && input.size() == weight.size();
 }
@@ -105,8 +111,10 @@ size_t groups_argument(const Convolution& kind) {
 }
 
 WorkAnswer forward(const Convolution& kind, const OpInputs& inputs, const TensorInput& input,
-                   const TensorInput& weight, bool transposed) {
-  const double spots = positions(kind, inputs, input.sizes, weight.sizes, transposed);
+                   const TensorInput& weight, bool transposed, const Sizes& result_sizes) {
+  double spots = positions(kind, inputs, input.sizes, weight.sizes, transposed);
+  if (std::isnan(spots) && !transposed)
+    spots = told_positions(result_sizes, input.sizes, weight.sizes);
   if (std::isnan(spots)) return {WorkKnown::kNoValues};
   if (spots < 0) return {WorkKnown::kNotCovered};
   // A transposed weight is [in, out / groups, ...]: the groups are in none of the two.
@@ -192,7 +200,7 @@ std::optional<WorkAnswer> convolution_work(std::string_view op, const OpInputs& 
     transposed = *flag;
   }
   return kind->part == ConvolutionPart::kForward
-             ? forward(*kind, inputs, *input, *weight, transposed)
+             ? forward(*kind, inputs, *input, *weight, transposed, enclosing.result)
              : backward(*kind, inputs, *input, *weight, transposed);
 }
 

@@ -3,6 +3,7 @@
 // The models behind operator_work(), for each a function that says whether the operator is its own:
 // nothing where it is not.
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 
@@ -16,7 +17,14 @@ std::optional<WorkAnswer> product_work(std::string_view op, const OpInputs& inpu
 std::optional<WorkAnswer> convolution_work(std::string_view op, const OpInputs& inputs,
                                            const EnclosingOp& enclosing);
 std::optional<WorkAnswer> attention_work(std::string_view op, const OpInputs& inputs);
-// Everything that streams through memory.
+// Mixtures of experts in inference engines.
+std::optional<WorkAnswer> experts_work(std::string_view op, const OpInputs& inputs);
+// What an index tells: gathers, scatters, embeddings, the largest of a row.
+std::optional<WorkAnswer> lookup_work(std::string_view op, const OpInputs& inputs);
+// Pooling, interpolation, and their gradients.
+std::optional<WorkAnswer> pooling_work(std::string_view op, const OpInputs& inputs);
+std::optional<WorkAnswer> fbgemm_work(std::string_view op, const OpInputs& inputs);
+// Everything else that streams through memory.
 std::optional<WorkAnswer> stream_work(std::string_view op, const OpInputs& inputs);
 
 // Pairs of query and key that attention looks at. Query i stands at key i + offset and sees `left`
@@ -27,6 +35,16 @@ struct AttentionWindow {
   double right = -1;
 };
 double attended_pairs(double queries, double keys, const AttentionWindow& window);
+
+inline bool is_typed(const TensorInput& tensor) { return element_bytes(tensor.type) > 0; }
+
+// The entry of a table whose `op` it is; nullptr where none is.
+template <typename Table>
+auto find_op(const Table& table, std::string_view op) {
+  const auto found =
+      std::find_if(table.begin(), table.end(), [op](const auto& one) { return one.op == op; });
+  return found == table.end() ? nullptr : &*found;
+}
 
 // kTold, or kNoTypes where the bytes are those of an element type that is not told.
 inline WorkAnswer told(const OpWork& work, bool types) {

@@ -198,12 +198,8 @@ constexpr auto kStreams = std::to_array<ListedStream>({
     {"sgl_kernel::rotary_embedding", kPointwise, 3, 1, args(0, 1, 2), args(1, 2)},
     {"_C_cache_ops::reshape_and_cache_flash", kMove, 0, 0, args(0, 1, 4), args(0, 1)},
     {"sglang::store_cache", kMove, 0, 0, args(0, 1, 4), args(0, 1)},
-    {"fbgemm::permute_pooled_embs", kMove, 0, 0, arg(0), arg(0)},
-    {"fbgemm::permute_pooled_embs_auto_grad", kMove, 0, 0, arg(0), arg(0)},
-    {"torch::autograd::CppNode<fbgemm_gpu::PermutePooledEmbsFunction<"
-     "&fbgemm_gpu::permute_pooled_embs_gpu> >",
-     kMove, 0, 0, arg(0), arg(0)},
-    {"fbgemm::bounds_check_indices", OpWorkKind::kLookup, 1, 1, args(0, 1, 2), 0},
+    {"aten::flip", kMove, 0, 0, arg(0), arg(0)},
+    {"aten::roll", kMove, 0, 0, arg(0), arg(0)},
     {"aten::nll_loss_forward", kLoss, 1, 1, arg(1), 0},
     {"aten::nll_loss_backward", kLoss, 1, 2, arg(2), arg(1)},
     {"aten::mse_loss", kLoss, 3, 0, args(0, 1), 0},
@@ -358,53 +354,6 @@ WorkAnswer causal_softmax(const OpInputs& inputs, bool backward) {
   return told(work, element_bytes(x->type) > 0);
 }
 
-// Rows of a table by index: as many as are asked for, and no more than there are.
-WorkAnswer lookup(const TensorInput* table, const TensorInput* index) {
-  if (table == nullptr || index == nullptr || table->sizes.empty()) return {WorkKnown::kNoShapes};
-  const double row = table->sizes[0] > 0 ? table->elements() / table->sizes[0] : 0;
-  OpWork work{.kind = OpWorkKind::kLookup, .math = table->type};
-  const double taken = index->elements() * row * element_bytes(table->type);
-  work.read_bytes = index->bytes() + std::min(taken, table->bytes());
-  work.write_bytes = taken;
-  return told(work, element_bytes(table->type) > 0 && element_bytes(index->type) > 0);
-}
-
-// index_select(self, dim, index), of rows.
-WorkAnswer select_work(const OpInputs& inputs) {
-  const TensorInput* from = inputs.tensor(0);
-  const auto axis = inputs.number(1);
-  const bool one_axis = from != nullptr && from->sizes.size() == 1;
-  if (!axis && !one_axis) return {WorkKnown::kNoValues};
-  if (axis && *axis != 0 && !one_axis) return {WorkKnown::kNotCovered};
-  return lookup(from, inputs.tensor(2));
-}
-
-WorkAnswer lookup_backward(const OpInputs& inputs) {
-  const TensorInput* gradient = inputs.tensor(0);
-  const TensorInput* index = inputs.tensor(1);
-  const auto rows = inputs.number(2);
-  if (gradient == nullptr || index == nullptr || gradient->sizes.empty())
-    return {WorkKnown::kNoShapes};
-  if (!rows) return {WorkKnown::kNoValues};
-  OpWork work{.kind = OpWorkKind::kLookup, .math = gradient->type};
-  work.flop = gradient->elements();
-  work.read_bytes = gradient->bytes() + index->bytes();
-  work.write_bytes = *rows * gradient->sizes.back() * element_bytes(gradient->type);
-  return told(work, element_bytes(gradient->type) > 0);
-}
-
-// gather(self, dim, index): one element for each index.
-WorkAnswer gather(const OpInputs& inputs) {
-  const TensorInput* from = inputs.tensor(0);
-  const TensorInput* index = inputs.tensor(2);
-  if (from == nullptr || index == nullptr) return {WorkKnown::kNoShapes};
-  OpWork work{.kind = OpWorkKind::kLookup, .math = from->type};
-  const double taken = index->elements() * element_bytes(from->type);
-  work.read_bytes = index->bytes() + std::min(taken, from->bytes());
-  work.write_bytes = taken;
-  return told(work, element_bytes(from->type) > 0);
-}
-
 // _foreach_add_, _foreach_mul, …: every list once, the result as the first.
 WorkAnswer foreach_work(std::string_view op, const OpInputs& inputs) {
   const bool reads_first = !op.ends_with("_zero_") && !op.ends_with("_copy_");
@@ -418,49 +367,6 @@ WorkAnswer foreach_work(std::string_view op, const OpInputs& inputs) {
   work.read_bytes = read.bytes;
   work.write_bytes = written.bytes;
   return told(work, read.typed && written.typed);
-}
-
-// Experts of a mixture in one operator: hidden [t, h], w1 [experts, 2 i, h], w2 [experts, h, i],
-// weights and numbers of the experts of each token [t, k]. Experts that no token can reach are not
-// read.
-WorkAnswer experts_work(const OpInputs& inputs) {
-  const TensorInput* hidden = inputs.tensor(0);
-  const TensorInput* up = inputs.tensor(1);
-  const TensorInput* down = inputs.tensor(2);
-  const TensorInput* chosen = inputs.tensor(4);
-  if (hidden == nullptr || up == nullptr || down == nullptr || chosen == nullptr)
-    return {WorkKnown::kNoShapes};
-  const bool ranks = hidden->sizes.size() == 2 && up->sizes.size() == 3 &&
-                     down->sizes.size() == 3 && chosen->sizes.size() == 2;
-  if (!ranks || up->sizes[2] != hidden->sizes[1] || down->sizes[1] != hidden->sizes[1])
-    return {WorkKnown::kNotCovered};  // packed weights among them
-  const double rows = hidden->sizes[0] * chosen->sizes[1];
-  OpWork work{.kind = OpWorkKind::kExperts, .matrix = true};
-  work.math = element_bytes(up->type) == 1 ? up->type : hidden->type;
-  work.flop = 2 * rows * (up->sizes[1] * up->sizes[2] + down->sizes[1] * down->sizes[2]);
-  const double reached = std::min(1.0, up->sizes[0] > 0 ? rows / up->sizes[0] : 1.0);
-  work.read_bytes = hidden->bytes() + reached * (up->bytes() + down->bytes());
-  work.write_bytes = hidden->bytes();
-  return told(work, element_bytes(hidden->type) > 0 && element_bytes(up->type) > 0);
-}
-
-// Rows of FP32 as eight bits, each with its scale and bias in FP32 behind it, and back (FBGEMM's
-// fused rowwise formats; rows are padded to four values).
-WorkAnswer rowwise_work(const OpInputs& inputs, bool quantizes) {
-  constexpr double kScaleAndBias = 8;
-  const TensorInput* from = inputs.tensor(0);
-  if (from == nullptr) return {WorkKnown::kNoShapes};
-  if (from->sizes.size() != 2) return {WorkKnown::kNotCovered};
-  const double rows = from->sizes[0];
-  const double columns = from->sizes[1];
-  const bool typed = from->type == (quantizes ? ElementType::kFloat32 : ElementType::kInt8);
-  if (!typed || (!quantizes && columns < kScaleAndBias)) return {WorkKnown::kNotCovered};
-  const double values = quantizes ? std::ceil(columns / 4) * 4 : columns - kScaleAndBias;
-  OpWork work{.kind = OpWorkKind::kMove, .math = ElementType::kFloat32};
-  work.flop = 2 * rows * values;
-  work.read_bytes = from->bytes();
-  work.write_bytes = rows * (quantizes ? values + kScaleAndBias : values * 4);
-  return {WorkKnown::kTold, work};
 }
 
 // A kernel that a compiler made: its tensors are what it reads and writes, once each, and none of
@@ -494,13 +400,6 @@ bool is_generated(std::string_view op) {
          op.starts_with("triton_per_");
 }
 
-template <typename Table>
-auto find_op(const Table& table, std::string_view op) {
-  const auto found =
-      std::find_if(table.begin(), table.end(), [op](const auto& one) { return one.op == op; });
-  return found == table.end() ? nullptr : &*found;
-}
-
 constexpr std::string_view kAten = "aten::";
 
 // add, and add_ that works in place.
@@ -510,10 +409,6 @@ const Elementwise* find_elementwise(std::string_view op, bool& in_place) {
   in_place = op.ends_with('_');
   if (in_place) op.remove_suffix(1);
   return find_op(kElementwise, op);
-}
-
-bool is_experts(std::string_view op) {
-  return op.ends_with("::inplace_fused_experts") || op.ends_with("::outplace_fused_experts");
 }
 
 }  // namespace
@@ -526,14 +421,7 @@ std::optional<WorkAnswer> stream_work(std::string_view op, const OpInputs& input
   if (const Reduction* kind = find_op(kReductions, op)) return reduction_work(*kind, inputs);
   if (op == "ScaledUpperTriangMaskedSoftmax") return causal_softmax(inputs, false);
   if (op == "ScaledUpperTriangMaskedSoftmaxBackward") return causal_softmax(inputs, true);
-  if (op == "aten::embedding") return lookup(inputs.tensor(0), inputs.tensor(1));
-  if (op == "aten::index_select") return select_work(inputs);
-  if (op == "aten::embedding_dense_backward") return lookup_backward(inputs);
-  if (op == "aten::gather") return gather(inputs);
   if (op.starts_with("aten::_foreach_")) return foreach_work(op, inputs);
-  if (is_experts(op)) return experts_work(inputs);
-  if (op == "fbgemm::FloatToFP8RowwiseQuantized") return rowwise_work(inputs, true);
-  if (op == "fbgemm::FP8RowwiseQuantizedToFloat") return rowwise_work(inputs, false);
   if (is_generated(op)) return generated_work(inputs);
   return std::nullopt;
 }

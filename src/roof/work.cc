@@ -22,22 +22,33 @@ std::string_view work_known_words(WorkKnown known) {
       "shapes not recorded",
       "element type not recorded",
       "values of arguments not recorded",
-      "shapes that the model does not cover"};
+      "shapes that the model does not cover",
+      "told within bounds"};
   return kWords[static_cast<size_t>(known)];
 }
+
+namespace {
+
+// Sizes that are no sizes are none: negative, or beyond any memory.
+bool sane(const OpWork& work) {
+  return std::isfinite(work.flop) && std::isfinite(work.bytes()) && work.flop >= 0 &&
+         work.read_bytes >= 0 && work.write_bytes >= 0;
+}
+
+}  // namespace
 
 WorkAnswer operator_work(std::string_view op, const OpInputs& inputs,
                          const EnclosingOp& enclosing) {
   std::optional<WorkAnswer> answer = product_work(op, inputs);
   if (!answer) answer = convolution_work(op, inputs, enclosing);
   if (!answer) answer = attention_work(op, inputs);
+  if (!answer) answer = experts_work(op, inputs);
+  if (!answer) answer = lookup_work(op, inputs);
+  if (!answer) answer = pooling_work(op, inputs);
+  if (!answer) answer = fbgemm_work(op, inputs);
   if (!answer) answer = stream_work(op, inputs);
   if (!answer) return {WorkKnown::kNoModel};
-  const OpWork& work = answer->work;
-  // Sizes that are no sizes: negative, or beyond any memory.
-  const bool sane = std::isfinite(work.flop) && std::isfinite(work.bytes()) && work.flop >= 0 &&
-                    work.read_bytes >= 0 && work.write_bytes >= 0;
-  if (!sane) return {WorkKnown::kNotCovered};
+  if (!sane(answer->work) || !sane(answer->most)) return {WorkKnown::kNotCovered};
   return *answer;
 }
 

@@ -61,20 +61,25 @@ enum class WorkKnown : uint8_t {
   kNoTypes,     // FLOP are told, bytes are not: an element type is not told
   kNoValues,    // strides, flags or axes that the model needs were not recorded
   kNotCovered,  // shapes that the model does not stand for: sequences of unknown lengths, odd ranks
+  kBounds,      // lengths or types are told within bounds: at least `work`, at most `most`
 };
-inline constexpr size_t kWorkKnowns = 6;
+inline constexpr size_t kWorkKnowns = 7;
 // In words, for a reader: "no model of this operator".
 std::string_view work_known_words(WorkKnown known);
 
 struct WorkAnswer {
   WorkKnown known = WorkKnown::kNoModel;
-  OpWork work = {};  // of kTold; of kNoTypes without bytes
+  OpWork work = {};  // of kTold; of kNoTypes without bytes; of kBounds the least
+  OpWork most = {};  // of kBounds
 };
 
 // What an operator stands in: the backward parts of a convolution are told their weight only there.
 struct EnclosingOp {
   std::string_view name = {};
   const OpInputs* inputs = nullptr;
+  // Of the operator's result, where the gradient that came back for it tells them; empty = not
+  // told.
+  Sizes result = {};
 };
 WorkAnswer operator_work(std::string_view op, const OpInputs& inputs,
                          const EnclosingOp& enclosing = {});

@@ -41,6 +41,7 @@ class Call:
         self.types = args.get("Input type") or []
         self.strides = args.get("Input Strides") or []
         self.values = args.get("Concrete Inputs") or []
+        self.gradient = None  # sizes of the gradient that came back for the result
 
     def size(self, index):
         return self.dims[index] if index < len(self.dims) else None
@@ -91,8 +92,13 @@ def convolution(stride, padding, dilation):
     def work(call):
         x, w = call.size(0), call.size(1)
         told = [call.list_of(i) for i in (stride, padding, dilation)]
-        if not x or not w or None in told or not call.width(0):
+        if not x or not w or not call.width(0):
             return None
+        if None in told:
+            if not call.gradient:
+                return None
+            result = math.prod(call.gradient)
+            return result * 2 * math.prod(w[1:]), call.read(0, 1) + result * call.width(0)
         told = [value * (len(x) - 2) if len(value) == 1 else value for value in told]
         spots = math.prod(positions(x[i + 2], w[i + 2], told[0][i], told[1][i], told[2][i]) for i in range(len(x) - 2))
         result = x[0] * w[0] * spots
@@ -160,12 +166,28 @@ def checked_indices(call):
     return (math.prod(call.size(1)), sum(math.prod(call.size(i)) * call.width(i) for i in range(3)))
 
 
+def unpooled(call):
+    places = math.prod(call.size(0))
+    return places, places * (call.width(0) + 8) + math.prod(call.size(1)) * call.width(0)
+
+
+def added_into(call):
+    values, places = math.prod(call.size(2)), math.prod(call.size(0))
+    return values, values * (call.width(2) + call.width(3)) + 2 * min(values, places) * call.width(0)
+
+
+def halved_bytes(call):
+    return 2 * math.prod(call.size(0)), 5 * math.prod(call.size(0))
+
+
 OPERATORS = {
     "aten::mm": product(0), "aten::bmm": product(0), "aten::addmm": product(1), "aten::baddbmm": product(1),
     "aten::miopen_convolution": convolution(4, 3, 5), "aten::cudnn_convolution": convolution(3, 2, 4),
     "aten::convolution_backward": convolution_backward, "aten::cudnn_convolution_backward_input": input_gradient,
     "aten::_flash_attention_forward": flash, "aten::mul": elementwise(2, False), "aten::add": elementwise(2, False),
     "aten::add_": elementwise(2, True), "aten::mul_": elementwise(2, True), "aten::copy_": copy,
+    "aten::max_pool2d_with_indices_backward": unpooled, "aten::scatter_add_": added_into,
+    "fbgemm::FloatToHFP8Quantized": halved_bytes, "fbgemm::HFP8QuantizedToFloat": halved_bytes,
     "fbgemm::permute_pooled_embs_auto_grad": same_again, "fbgemm::bounds_check_indices": checked_indices,
 }
 
@@ -178,6 +200,26 @@ def events_of(path):
 
 def nanoseconds(event):
     return round(event["dur"] * 1000)
+
+
+def gradients(lanes):
+    """{autograd's number: sizes of the gradient that its convolution's backward node was called with}."""
+    found = {}
+    for event in (event for lane in lanes.values() for event in lane):
+        args = event.get("args", {})
+        if args.get("Fwd thread id") and event["name"].startswith(("CudnnConvolutionBackward", "ConvolutionBackward")):
+            found[args.get("Sequence number")] = (args.get("Input Dims") or [None])[0]
+    return found
+
+
+def number_of(lane, at):
+    """Autograd's number of the operator or the nearest around it that has one as a forward operator."""
+    end = lane[at]["ts"] + lane[at].get("dur", 0)
+    for event in reversed(lane[:at + 1]):
+        args = event.get("args", {})
+        if event["ts"] + event.get("dur", 0) >= end and "Sequence number" in args and not args.get("Fwd thread id"):
+            return args["Sequence number"]
+    return None
 
 
 def own_sums(path):
@@ -198,6 +240,7 @@ def own_sums(path):
     for lane in lanes.values():
         lane.sort(key=lambda e: (e["ts"], -e.get("dur", 0)))
     starts = {key: [e["ts"] for e in lane] for key, lane in lanes.items()}
+    returned = gradients(lanes)
     spent = collections.defaultdict(int)
     for kernel in kernels:
         call = calls.get(kernel.get("args", {}).get("correlation"))
@@ -212,6 +255,7 @@ def own_sums(path):
     sums = {}
     for (key, at), ns in spent.items():
         call = Call(lanes[key][at])
+        call.gradient = returned.get(number_of(lanes[key], at))
         work = OPERATORS[call.name](call) if call.name in OPERATORS else None
         if work is None:
             continue
@@ -292,7 +336,7 @@ Every public trace of the corpus with kernels whose operators have shapes. Remad
 
     ASSAY_DATA=<folder of the corpus> tests/golden/check_roof.py --assay build/release/assay --write
 
-FLOP, bytes, calls and time of sixteen operators are compared with an independent computation in Python on ten of them, by the
+FLOP, bytes, calls and time of twenty operators are compared with an independent computation in Python on ten of them, by the
 same script without `--write`.
 
 | trace | kernel time | work known | of roof | above | of that, small calls | calls faster than the roof | by the cache |
@@ -311,9 +355,12 @@ same script without `--write`.
     for (name, why), ns in unknown.most_common(20):
         lines.append(f"| `{name.replace('|', chr(92) + '|')}` | {why} | {ns / 1e6:.2f} ms | {share(ns, total)} |\n")
     lines.append("\nLookups of FBGEMM stay without work where a call has several tables: how wide the rows of each are is a value, and "
-                 "values were not recorded; a gradient tells the sum of the widths only. What they permute may be repeated, so that the "
-                 "size of the result is not told by that of the input. `aten::cat` of these profilers tells no size of its list, and "
-                 "`aten::cudnn_convolution` of 2021 no stride and no padding.\n")
+                 "values were not recorded; a gradient tells the sum of the widths only, and its node no indices. What they permute may be "
+                 "repeated, so that the size of the result is not told by that of the input. `aten::cat` of these profilers tells no size "
+                 "of its list, and lists of optional tensors, the indices of `aten::index`, are recorded by no profiler. "
+                 "`vllm::moe_forward` and `vllm::unified_attention_with_output` are called with the tokens alone: weights, pages and "
+                 "lengths are the layer's own. What a graph replays has work only where its recording is there. `aten::cudnn_convolution` "
+                 "of 2021 has no stride and no padding; the gradient that came back for its result has the result's sizes.\n")
     lines.append("\n## Faster than the roof\n\nOperators and shapes whose calls together are above 100 % of the roof, those that are "
                  "faster by most first.\n\n| trace | operator | shape | calls | of roof | faster by | bytes a call | why |\n|---|---|---|---:|---:|---:|---:|---|\n")
     for name, op in sorted(beyond, key=lambda one: -one[1]["beyond_ns"])[:20]:

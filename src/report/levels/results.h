@@ -656,10 +656,25 @@
   U(name, "operator, or kernel where none is around its launch; `share` of `kernel_ns`") \
   U(reason, \
     "replayed by a graph; launch not in the trace; launched outside operators; shapes not recorded; " \
-    "no model of the operator; types, values or shapes not covered") \
+    "no model of the operator; types, values or shapes not covered; known within bounds") \
   U(kernels, "") \
   U(dur_ns, "") \
   U(share, "") \
+  O("`roof.bounds`") \
+  U(op, \
+    "calls of one name and shape whose lengths or types are told within bounds: paged attention, where " \
+    "only the longest sequence is recorded, and tables of FBGEMM. Their time is part of `unknown_ns`. " \
+    "Tests: `RoofLevels`, `AttentionWork`, `FbgemmWork`") \
+  U(shape, "") \
+  U(device, "") \
+  U(calls, "") \
+  U(kernels, "") \
+  U(dur_ns, "") \
+  R(least_roof_ns, "at the roof, at least", kNanoseconds, \
+    "with the least work, and with the most; null where the peaks are not known") \
+  R(most_roof_ns, "at the roof, at most", kNanoseconds, "") \
+  R(least_roof_share, "of roof, at least", kShare, "these over `dur_ns`") \
+  R(most_roof_share, "of roof, at most", kShare, "") \
   O("`roof.collectives`") \
   U(collective, \
     "of one kind, group size, type and message; of several ranks the shortest duration of each " \

@@ -182,6 +182,40 @@ Table unknown_table(const JobRoof& roof, bool to_readers) {
   return table;
 }
 
+Value bound_share(const RoofBounds& one, int64_t roof_ns) {
+  return one.roofed_ns > 0 ? finite_value(share(roof_ns, one.roofed_ns)) : Value();
+}
+
+Table bounds_table(const JobRoof& roof, bool to_readers) {
+  using One = RoofBounds;
+  TableOf table(roof.bounds,
+                {.key = "bounds",
+                 .title = "Kernel time whose work is known within bounds",
+                 .terminal_limit = 4,
+                 .show = to_readers && !roof.bounds.empty() ? Show::kEverywhere : Show::kDataOnly});
+  table.add(keys::op, &One::op, elastic())
+      .add(
+          keys::shape, [](const One& one) { return text_value(one.shape); }, elastic())
+      .add(
+          keys::device, [](const One& one) { return text_value(one.device); }, Show::kDataOnly)
+      .add(keys::calls, &One::calls)
+      .add(keys::kernels, &One::kernels, Show::kDataOnly)
+      .add(keys::dur_ns, &One::dur_ns)
+      .add(
+          keys::least_roof_ns,
+          [](const One& one) { return one.roofed_ns > 0 ? Value(one.least_roof_ns) : Value(); },
+          Show::kDataOnly)
+      .add(
+          keys::most_roof_ns,
+          [](const One& one) { return one.roofed_ns > 0 ? Value(one.most_roof_ns) : Value(); },
+          Show::kDataOnly)
+      .add(keys::least_roof_share,
+           [](const One& one) { return bound_share(one, one.least_roof_ns); })
+      .add(keys::most_roof_share,
+           [](const One& one) { return bound_share(one, one.most_roof_ns); });
+  return table;
+}
+
 double algorithm_bandwidth(const RoofComm& comm) {
   if (comm.dur_ns <= 0) return std::nan("");
   return comm.message_bytes * static_cast<double>(comm.collectives) * kNanosPer /
@@ -518,6 +552,7 @@ Section roof_section(const JobRoof& roof, const RoofView& view) {
   const bool operators = view.operators || view.tables;
   section.blocks.push_back(phases_table(roof, operators));
   section.blocks.push_back(places_table(roof, operators));
+  section.blocks.push_back(bounds_table(roof, operators));
   section.blocks.push_back(comm_table(roof, operators));
   const double unknown = share(roof.unknown_total_ns(), roof.kernel_ns);
   section.blocks.push_back(

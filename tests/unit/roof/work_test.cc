@@ -250,8 +250,60 @@ TEST(AttentionWork, PackedSequencesAreToldWhereAllAreEquallyLong) {
   ASSERT_EQ(equal.known, WorkKnown::kTold);
   EXPECT_EQ(equal.work.flop, 15.0 * 32 * 4 * 128 * 1024 * 1025 / 2);
   EXPECT_EQ(equal.work.read_bytes, 2.0 * 15360 * 128 * (32 + 2 * 8));
-  EXPECT_EQ(prefill(R"("2000","2000")").known, WorkKnown::kNotCovered);
-  EXPECT_EQ(prefill(R"("1024","4096")").known, WorkKnown::kNotCovered);
+  EXPECT_EQ(prefill(R"("2000","2000")").known, WorkKnown::kBounds);
+  EXPECT_EQ(prefill(R"("1024","4096")").known, WorkKnown::kBounds);
+}
+
+// Two sequences, 4 queries and 2 heads of 8, one head of keys; the longest has 100 keys. Least:
+// each query looks at one key, of which one is read for the (at most 3) queries of each sequence.
+// Most: each looks at 100 keys less those behind it, fewest where both sequences have 2 queries:
+// 400 - 2.
+TEST(AttentionWork, PagesAreToldWithinBounds) {
+  const std::string pages = "[50,16,1,8]";
+  const std::string dims = "[[4,2,8]," + pages + "," + pages +
+                           ",[4,2,8],[3],[3],[2],[],[2,7],[],[],[],[],[],[],[],[],[],[],[],[]]";
+  const std::string bf16 = R"("c10::BFloat16")";
+  const std::string types = "[" + bf16 + "," + bf16 + "," + bf16 + "," + bf16 + R"(,"int","int"])";
+  const auto varlen = [&](const std::string& causal, const std::string& left) {
+    return work("_vllm_fa2_C::varlen_fwd",
+                {dims, types,
+                 R"(["","","","","","","","","","","3","100","0.","0.1","False",")" + causal +
+                     R"(",")" + left + R"(","-1"])"});
+  };
+  const WorkAnswer all = varlen("True", "-1");
+  ASSERT_EQ(all.known, WorkKnown::kBounds);
+  EXPECT_TRUE(all.work.by_values);
+  EXPECT_EQ(all.work.flop, 2.0 * 2 * (8 + 8) * 4);
+  EXPECT_EQ(all.most.flop, 2.0 * 2 * (8 + 8) * 398);
+  const double queries = 2.0 * 4 * 2 * 8;
+  EXPECT_EQ(all.work.bytes(), 2 * queries + 2.0 * 2 * 16);
+  EXPECT_EQ(all.most.bytes(), 2 * queries + 2.0 * 2 * 100 * 16);
+  EXPECT_EQ(varlen("False", "-1").most.flop, 2.0 * 2 * 16 * 400);
+  EXPECT_EQ(varlen("True", "9").most.flop, 2.0 * 2 * 16 * 40);
+  EXPECT_EQ(varlen("", "-1").known, WorkKnown::kNoValues);
+}
+
+TEST(AttentionWork, OneQueryPerSequenceReadsNoMoreThanTheLongest) {
+  const std::string dims =
+      "[[3,4,8],[3,4,8],[50,2,1,16,8],[50,2,8,16],[],[],[3,9],[3],[],[],[],[],[],[],[],[],[],[],[],"
+      "[]]";
+  const std::string half = R"("c10::Half")";
+  const std::string types = "[" + half + "," + half + R"(,"unsigned char","unsigned char"])";
+  const auto paged = [&](const char* longest) {
+    return work(
+        "_C::paged_attention_v1",
+        {dims, types, R"(["","","","","2","0.1","","","16",")" + std::string(longest) + R"("])"});
+  };
+  const WorkAnswer told = paged("20");
+  ASSERT_EQ(told.known, WorkKnown::kBounds);
+  EXPECT_EQ(told.work.flop, 2.0 * 3 * 4 * 16);
+  EXPECT_EQ(told.most.flop, 2.0 * 3 * 4 * 20 * 16);
+  EXPECT_EQ(told.work.bytes(), 2 * 2.0 * 3 * 4 * 8 + 3 * 2 * 16);
+  EXPECT_EQ(told.most.bytes(), 2 * 2.0 * 3 * 4 * 8 + 3 * 2 * 20 * 16);
+  // A cache of 50 pages of 16 keys: no more is read.
+  EXPECT_EQ(paged("5000").most.bytes(), 2 * 2.0 * 3 * 4 * 8 + 50 * 16 * 2 * 16);
+  EXPECT_EQ(work("vllm::unified_attention_with_output", {"[[32,64,64]]"}).known,
+            WorkKnown::kNotCovered);
 }
 
 TEST(AttentionWork, LengthsThatAreNoneAreNotCovered) {
@@ -390,6 +442,253 @@ TEST(StreamWork, GeneratedKernelsTouchNoMoreThanTheyAreLaunchedOver) {
   ASSERT_EQ(kernel.known, WorkKnown::kTold);
   EXPECT_EQ(kernel.work.bytes(), 80 * 2 + 80 * 2 + 80 * 4);
   EXPECT_EQ(kernel.work.flop, 0);
+}
+
+// ---- what an index tells ------------------------------------------------------------------------
+
+TEST(LookupWork, SlicesAlongAnyAxis) {
+  const std::string types = R"(["float","Scalar","long int"])";
+  const WorkAnswer columns =
+      work("aten::index_select", {"[[10,6],[],[3]]", types, R"(["","-1",""])"});
+  ASSERT_EQ(columns.known, WorkKnown::kTold);
+  EXPECT_EQ(columns.work.read_bytes, 3 * 8 + 30 * 4);
+  EXPECT_EQ(columns.work.write_bytes, 30 * 4);
+  EXPECT_EQ(work("aten::index_select", {"[[10,6],[],[3]]", types}).known, WorkKnown::kNoValues);
+  EXPECT_EQ(work("aten::index_select", {"[[10,6],[],[3]]", types, R"(["","2",""])"}).known,
+            WorkKnown::kNotCovered);
+}
+
+TEST(LookupWork, ScattersTouchWhatTheIndexTells) {
+  const std::string types = R"(["float","Scalar","long int","float"])";
+  // 1,000 values added into 50 places: every place is read and written once.
+  const WorkAnswer add =
+      work("aten::scatter_add_", {"[[50],[],[1000],[1000]]", types, R"(["","0","",""])"});
+  ASSERT_EQ(add.known, WorkKnown::kTold);
+  EXPECT_EQ(add.work.flop, 1000);
+  EXPECT_EQ(add.work.read_bytes, 1000 * 8 + 1000 * 4 + 50 * 4);
+  EXPECT_EQ(add.work.write_bytes, 50 * 4);
+  const WorkAnswer rows =
+      work("aten::index_copy_", {"[[100,8],[],[3],[3,8]]", types, R"(["","0","",""])"});
+  EXPECT_EQ(rows.work.read_bytes, 3 * 8 + 24 * 4);
+  EXPECT_EQ(rows.work.write_bytes, 24 * 4);
+  // Not in place: the rest is copied.
+  const WorkAnswer whole =
+      work("aten::scatter", {"[[50],[],[10],[10]]", types, R"(["","0","",""])"});
+  EXPECT_EQ(whole.work.read_bytes, 10 * 8 + 10 * 4 + 50 * 4);
+  EXPECT_EQ(whole.work.write_bytes, 50 * 4);
+}
+
+TEST(LookupWork, IndicesThatAreAListBroadcast) {
+  const std::string types = R"(["float","TensorList","float","Scalar"])";
+  const WorkAnswer taken =
+      work("aten::index", {"[[10,20,4],[[3,1],[5]]]", types}, ElementType::kInt64);
+  ASSERT_EQ(taken.known, WorkKnown::kTold);
+  EXPECT_EQ(taken.work.read_bytes, 8 * 8 + 15 * 4 * 4);
+  EXPECT_EQ(taken.work.write_bytes, 15 * 4 * 4);
+  const WorkAnswer put = work("aten::index_put_",
+                              {"[[10,20,4],[[3,1],[5]],[3,5,4],[]]", types, R"(["","","","True"])"},
+                              ElementType::kInt64);
+  ASSERT_EQ(put.known, WorkKnown::kTold);
+  EXPECT_EQ(put.work.read_bytes, 8 * 8 + 2 * 60 * 4);
+  EXPECT_EQ(put.work.write_bytes, 60 * 4);
+  EXPECT_EQ(work("aten::index", {"[[10,20,4],[]]", R"(["float",""])"}).known, WorkKnown::kNoShapes);
+}
+
+TEST(LookupWork, BagsAreSums) {
+  // 3 bags of together 7 rows of 4 floats, from a table of 100.
+  const std::string types =
+      R"(["float","long int","long int","Scalar","Scalar","Scalar","","Scalar","Scalar"])";
+  const auto bags = [&](const char* last) {
+    return work("aten::_embedding_bag",
+                {"[[100,4],[7],[3],[],[],[],[],[],[]]", types,
+                 R"(["","","","False","0","False","",")" + std::string(last) + R"(","-1"])"});
+  };
+  EXPECT_EQ(bags("False").work.flop, 28);
+  EXPECT_EQ(bags("False").work.read_bytes, 7 * 8 + 3 * 8 + 28 * 4);
+  EXPECT_EQ(bags("False").work.write_bytes, 3 * 4 * 4);
+  EXPECT_EQ(bags("True").work.write_bytes, 2 * 4 * 4);
+  EXPECT_EQ(bags("").known, WorkKnown::kNoValues);
+  const WorkAnswer back = work(
+      "aten::_embedding_bag_dense_backward",
+      {"[[3,4],[7],[7],[3],[0],[],[],[],[],[]]",
+       R"(["float","long int","long int","long int","long int"])", R"(["","","","","","100"])"});
+  ASSERT_EQ(back.known, WorkKnown::kTold);
+  EXPECT_EQ(back.work.read_bytes, 12 * 4 + 2 * 7 * 8);
+  EXPECT_EQ(back.work.write_bytes, 100 * 4 * 4);
+}
+
+TEST(LookupWork, TheLargestComeWithTheirPlaces) {
+  const WorkAnswer top = work(
+      "aten::topk", {"[[6,50],[],[],[],[]]", R"(["float"])", R"(["","5","-1","True","True"])"});
+  ASSERT_EQ(top.known, WorkKnown::kTold);
+  EXPECT_EQ(top.work.read_bytes, 300 * 4);
+  EXPECT_EQ(top.work.write_bytes, 30 * (4 + 8));
+  EXPECT_EQ(work("aten::sort", {"[[6,50]]", R"(["float"])"}).work.write_bytes, 300 * 12);
+}
+
+// ---- pooling and interpolation ------------------------------------------------------------------
+
+TEST(PoolingWork, FirstPoolOfResNet) {
+  // 3 x 3 windows, two apart, one of padding: (112 + 2 - 3) / 2 + 1 = 56, rounded down.
+  const std::string types = R"(["c10::BFloat16"])";
+  const auto pool = [&](const char* size, const char* up) {
+    return work("aten::max_pool2d_with_indices",
+                {"[[10,64," + std::string(size) + "],[],[],[],[],[]]", types,
+                 R"(["","[3, 3]","[2, 2]","[1, 1]","[1, 1]",")" + std::string(up) + R"("])"});
+  };
+  const WorkAnswer down = pool("112,112", "False");
+  ASSERT_EQ(down.known, WorkKnown::kTold);
+  const double results = 10.0 * 64 * 56 * 56;
+  EXPECT_EQ(down.work.flop, 9 * results);
+  EXPECT_EQ(down.work.read_bytes, 10.0 * 64 * 112 * 112 * 2);
+  EXPECT_EQ(down.work.write_bytes, results * (2 + 8));
+  // Rounded up: a 57th window begins at 112, inside the input and its padding before it.
+  EXPECT_EQ(pool("112,112", "True").work.write_bytes, 10.0 * 64 * 57 * 57 * (2 + 8));
+  EXPECT_EQ(
+      work("aten::max_pool2d_with_indices", {"[[10,64,112,112],[],[],[],[],[]]", types}).known,
+      WorkKnown::kNoValues);
+}
+
+TEST(PoolingWork, WithoutAStrideWindowsAreSideBySide) {
+  const WorkAnswer mean = work("aten::avg_pool2d", {"[[2,3,8,8],[],[],[],[],[],[]]", R"(["float"])",
+                                                    R"(["","[2]","[]","[0]","False","True",""])"});
+  ASSERT_EQ(mean.known, WorkKnown::kTold);
+  EXPECT_EQ(mean.work.write_bytes, 2 * 3 * 4 * 4 * 4);
+  const WorkAnswer adaptive =
+      work("aten::_adaptive_avg_pool2d", {"[[2,3,8,8],[]]", R"(["float"])", R"(["","[1, 1]"])"});
+  EXPECT_EQ(adaptive.work.flop, 2 * 3 * 64);
+  EXPECT_EQ(adaptive.work.write_bytes, 2 * 3 * 4);
+}
+
+TEST(PoolingWork, BackwardNeedsNoValues) {
+  const std::string types = R"(["float","float","","","","","","long int"])";
+  const WorkAnswer back = work("aten::max_pool2d_with_indices_backward",
+                               {"[[2,4,3,3],[2,4,6,6],[],[],[],[],[],[2,4,3,3]]", types});
+  ASSERT_EQ(back.known, WorkKnown::kTold);
+  EXPECT_EQ(back.work.read_bytes, 72 * (4 + 8));
+  EXPECT_EQ(back.work.write_bytes, 288 * 4);
+  const WorkAnswer mean =
+      work("aten::avg_pool2d_backward", {"[[2,4,3,3],[2,4,6,6]]", R"(["float","float"])"});
+  EXPECT_EQ(mean.work.read_bytes, 72 * 4);
+}
+
+TEST(PoolingWork, InterpolationReadsNoMoreThanItsTaps) {
+  const std::string bf16 = R"(["c10::BFloat16"])";
+  const WorkAnswer nearest =
+      work("aten::upsample_nearest2d", {"[[1,512,32,32],[],[]]", bf16, R"(["","","[2., 2.]"])"});
+  ASSERT_EQ(nearest.known, WorkKnown::kTold);
+  EXPECT_EQ(nearest.work.read_bytes, 512.0 * 32 * 32 * 2);
+  EXPECT_EQ(nearest.work.write_bytes, 512.0 * 64 * 64 * 2);
+  // Going down to 2 x 2: four elements of the input for each result.
+  const WorkAnswer small = work("aten::upsample_bilinear2d",
+                                {"[[1,3,100,100],[],[],[]]", bf16, R"(["","[2, 2]","False",""])"});
+  EXPECT_EQ(small.work.read_bytes, 3 * 4 * 4 * 2);
+  EXPECT_EQ(small.work.flop, 3 * 4 * 8);
+  const WorkAnswer back =
+      work("aten::upsample_bilinear2d_backward",
+           {"[[1,3,4,4],[],[],[]]", bf16, R"(["","[4, 4]","[1, 3, 2, 2]","False"])"});
+  ASSERT_EQ(back.known, WorkKnown::kTold);
+  EXPECT_EQ(back.work.read_bytes, 48 * 2);
+  EXPECT_EQ(back.work.write_bytes, 12 * 2);
+}
+
+// ---- experts ------------------------------------------------------------------------------------
+
+TEST(ExpertsWork, GroupedProductsReadTheExpertsThatRowsReach) {
+  const std::string types = R"(["c10::BFloat16","c10::Float8_e4m3fn","c10::Float8_e4m3fn"])";
+  const WorkAnswer few = work("_C::cutlass_moe_mm", {"[[4,64],[4,32],[16,64,32]]", types});
+  ASSERT_EQ(few.known, WorkKnown::kTold);
+  EXPECT_EQ(few.work.flop, 2.0 * 4 * 64 * 32);
+  EXPECT_EQ(few.work.read_bytes, 4 * 32 + 4 * 64 * 32);
+  EXPECT_EQ(few.work.write_bytes, 4 * 64 * 2);
+  const WorkAnswer packed = work("_C::cutlass_moe_mm", {"[[4,64],[4,32],[16,64,16]]", types});
+  EXPECT_EQ(packed.known, WorkKnown::kNotCovered);
+}
+
+TEST(ExpertsWork, SortingReadsAndWritesItsArguments) {
+  const WorkAnswer align =
+      work("_moe_C::moe_align_block_size",
+           {"[[32,4],[],[],[640],[40],[1]]", R"(["int","Scalar","Scalar","int","int","int"])"});
+  ASSERT_EQ(align.known, WorkKnown::kTold);
+  EXPECT_EQ(align.work.bytes(), 128 * 4 + (640 + 40 + 1) * 4);
+  const WorkAnswer choice = work("_moe_C::topk_softmax", {"[[32,4],[32,4],[32,4],[32,60]]",
+                                                          R"(["float","int","int","float"])"});
+  EXPECT_EQ(choice.work.bytes(), 32 * 60 * 4 + 3 * 128 * 4);
+  EXPECT_EQ(work("vllm::moe_forward", {"[[32,2880],[32,32]]"}).known, WorkKnown::kNotCovered);
+}
+
+// ---- FBGEMM -------------------------------------------------------------------------------------
+
+// A lookup with these tables, rows in all, and values of the widths (or none).
+WorkAnswer tables(const std::string& count, const std::string& offsets, const std::string& widths) {
+  const std::string dims = "[[0],[96000],[0],[0,0],[" + count + "],[" + count +
+                           "],[2],[],[],[2],[],[600],[" + offsets +
+                           "],[],[],[],[0],[],[],[],[1000],[0]]";
+  const std::string types =
+      R"(["float","c10::Half","c10::Half","c10::Half","int","long","int","Scalar","Scalar","long",)"
+      R"("Scalar","long","long","Scalar","","","int","Scalar","Scalar","Scalar","float","float"])";
+  return work("fbgemm::split_embedding_codegen_lookup_rowwise_adagrad_function",
+              {dims, types, widths.empty() ? "" : R"(["","","","","","","",)" + widths + "]"});
+}
+
+TEST(FbgemmWork, OneTableIsAsWideAsItsRowsTell) {
+  const WorkAnswer one = tables("1", "11", "");  // 96,000 elements in 1,000 rows; 10 bags
+  ASSERT_EQ(one.known, WorkKnown::kBounds);
+  EXPECT_EQ(one.work.flop, 600 * 96);
+  EXPECT_EQ(one.work.read_bytes, 600 * 8 + 11 * 8 + 600 * 96 * 2);
+  EXPECT_EQ(one.work.write_bytes, 10 * 96 * 2);
+  EXPECT_EQ(one.most.write_bytes, 10 * 96 * 4);
+}
+
+TEST(FbgemmWork, SeveralTablesAreToldWhereAllAreEquallyWide) {
+  EXPECT_EQ(tables("3", "31", "").known, WorkKnown::kNoValues);
+  EXPECT_EQ(tables("3", "31", R"("192","128")").known, WorkKnown::kNoValues);
+  const WorkAnswer equal = tables("3", "31", R"("192","64")");
+  ASSERT_EQ(equal.known, WorkKnown::kBounds);
+  EXPECT_EQ(equal.work.read_bytes, 600 * 8 + 31 * 8 + 600 * 64 * 2);
+  EXPECT_EQ(equal.most.write_bytes, 30 * 64 * 4);
+}
+
+TEST(FbgemmWork, WhatIsPermutedIsToldByItsSum) {
+  const std::string dims = "[[3],[2,10],[50],[],[]]";
+  const std::string types = R"(["int","int","long int","","Scalar"])";
+  const WorkAnswer told =
+      work("fbgemm::permute_2D_sparse_data", {dims, types, R"(["","","","","70"])"});
+  ASSERT_EQ(told.known, WorkKnown::kTold);
+  EXPECT_EQ(told.work.read_bytes, 3 * 4 + 20 * 4 + 50 * 8);
+  EXPECT_EQ(told.work.write_bytes, 30 * 4 + 70 * 8);
+  EXPECT_EQ(work("fbgemm::permute_2D_sparse_data", {dims, types}).known, WorkKnown::kNoValues);
+}
+
+TEST(FbgemmWork, QuantizedValuesAreOneByte) {
+  const WorkAnswer to = work("fbgemm::FloatToHFP8Quantized", {"[[100],[],[],[]]", R"(["float"])"});
+  EXPECT_EQ(to.work.bytes(), 100 * 4 + 100);
+  const WorkAnswer from =
+      work("fbgemm::HFP8QuantizedToFloat", {"[[100],[],[]]", R"(["unsigned char"])"});
+  EXPECT_EQ(from.work.bytes(), 100 + 100 * 4);
+}
+
+TEST(FbgemmWork, BucketsHaveAsManyLengthsPerPart) {
+  const WorkAnswer told = work("fbgemm::block_bucketize_sparse_features",
+                               {"[[20],[100],[],[],[4],[],[]]", R"(["int","int","","","int"])",
+                                R"(["","","True","False","","8",""])"});
+  ASSERT_EQ(told.known, WorkKnown::kTold);
+  EXPECT_EQ(told.work.read_bytes, 20 * 4 + 100 * 4 + 4 * 4);
+  EXPECT_EQ(told.work.write_bytes, 8 * 20 * 4 + 2 * 100 * 4);
+}
+
+// ---- convolutions by what came back -------------------------------------------------------------
+
+TEST(ConvolutionWork, TheGradientOfTheResultTellsItsSizes) {
+  const OpInputs conv =
+      read_op_inputs("[[32,3,224,224],[64,3,7,7],[]]", R"(["float","float",""])", "", "");
+  EnclosingOp around;
+  around.result = {32, 64, 112, 112};
+  const WorkAnswer told = operator_work("aten::cudnn_convolution", conv, around);
+  ASSERT_EQ(told.known, WorkKnown::kTold);
+  EXPECT_EQ(told.work.flop, 2.0 * 32 * 64 * 112 * 112 * 3 * 49);
+  around.result = {32, 128, 112, 112};  // of another convolution
+  EXPECT_EQ(operator_work("aten::cudnn_convolution", conv, around).known, WorkKnown::kNoValues);
 }
 
 }  // namespace

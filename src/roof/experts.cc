@@ -1,0 +1,131 @@
+// Mixtures of experts in inference engines: which expert a token goes to is data, but every row
+// passes one expert, so that the operations are told by shapes alone. Of the weights, no more
+// experts are read than there are rows. What sorts rows by expert reads and writes its arguments.
+
+#include <algorithm>
+#include <array>
+
+#include "roof/models.h"
+
+namespace assay {
+namespace {
+
+// Part of the experts' weights that so many rows can reach.
+double reached(double rows, double experts) {
+  return experts > 0 ? std::min(1.0, rows / experts) : 1.0;
+}
+
+// Experts of a mixture in one operator: hidden [t, h], w1 [experts, 2 i, h], w2 [experts, h, i],
+// weights and numbers of the experts of each token [t, k].
+WorkAnswer fused_work(const OpInputs& inputs) {
+  const TensorInput* hidden = inputs.tensor(0);
+  const TensorInput* up = inputs.tensor(1);
+  const TensorInput* down = inputs.tensor(2);
+  const TensorInput* chosen = inputs.tensor(4);
+  if (hidden == nullptr || up == nullptr || down == nullptr || chosen == nullptr)
+    return {WorkKnown::kNoShapes};
+  const bool ranks = hidden->sizes.size() == 2 && up->sizes.size() == 3 &&
+                     down->sizes.size() == 3 && chosen->sizes.size() == 2;
+  if (!ranks || up->sizes[2] != hidden->sizes[1] || down->sizes[1] != hidden->sizes[1])
+    return {WorkKnown::kNotCovered};  // packed weights among them
+  const double rows = hidden->sizes[0] * chosen->sizes[1];
+  OpWork work{.kind = OpWorkKind::kExperts, .matrix = true};
+  work.math = element_bytes(up->type) == 1 ? up->type : hidden->type;
+  work.flop = 2 * rows * (up->sizes[1] * up->sizes[2] + down->sizes[1] * down->sizes[2]);
+  work.read_bytes = hidden->bytes() + reached(rows, up->sizes[0]) * (up->bytes() + down->bytes());
+  work.write_bytes = hidden->bytes();
+  return told(work, element_bytes(hidden->type) > 0 && element_bytes(up->type) > 0);
+}
+
+// Products of rows that are sorted by expert, each with its expert's matrix: out [rows, n],
+// a [rows, k], b [experts, n, k] or [experts, k, n].
+struct GroupedProduct {
+  std::string_view op;
+  size_t out;
+  size_t a;  // b follows
+};
+constexpr auto kGroupedProducts = std::to_array<GroupedProduct>({
+    {"_C::cutlass_moe_mm", 0, 1},
+    {"sgl_kernel::es_fp8_blockwise_scaled_grouped_mm", 0, 1},
+    {"sgl_kernel::fp8_blockwise_scaled_grouped_mm", 0, 6},
+});
+
+WorkAnswer grouped_work(const GroupedProduct& kind, const OpInputs& inputs) {
+  const TensorInput* out = inputs.tensor(kind.out);
+  const TensorInput* a = inputs.tensor(kind.a);
+  const TensorInput* b = inputs.tensor(kind.a + 1);
+  if (out == nullptr || a == nullptr || b == nullptr) return {WorkKnown::kNoShapes};
+  if (out->sizes.size() != 2 || a->sizes.size() != 2 || b->sizes.size() != 3)
+    return {WorkKnown::kNotCovered};
+  const double rows = a->sizes[0];
+  const double inner = a->sizes[1];
+  const double columns = out->sizes[1];
+  const bool either = (b->sizes[1] == columns && b->sizes[2] == inner) ||
+                      (b->sizes[2] == columns && b->sizes[1] == inner);
+  if (!either || out->sizes[0] != rows) return {WorkKnown::kNotCovered};  // packed weights
+  OpWork work{.kind = OpWorkKind::kExperts, .matrix = true, .math = a->type};
+  work.flop = 2 * rows * columns * inner;
+  work.read_bytes = a->bytes() + reached(rows, b->sizes[0]) * b->bytes();
+  work.write_bytes = out->bytes();
+  return told(work, element_bytes(a->type) > 0 && element_bytes(b->type) > 0 &&
+                        element_bytes(out->type) > 0);
+}
+
+// Around the products: what each argument is.
+struct Sorting {
+  std::string_view op;
+  OpWorkKind kind;
+  size_t read;  // one argument
+  size_t first_written;
+  size_t last_written;
+  double flop = 0;  // per element read
+};
+constexpr auto kSorting = std::to_array<Sorting>({
+    {"_moe_C::topk_softmax", OpWorkKind::kSoftmax, 3, 0, 2, 5},
+    {"sgl_kernel::topk_softmax", OpWorkKind::kSoftmax, 2, 0, 1, 5},
+    {"_moe_C::moe_align_block_size", OpWorkKind::kMove, 0, 3, 5},
+    {"_moe_C::sgl_moe_align_block_size", OpWorkKind::kMove, 0, 3, 5},
+    {"sgl_kernel::moe_align_block_size", OpWorkKind::kMove, 0, 3, 5},
+    {"_moe_C::moe_sum", OpWorkKind::kReduction, 0, 1, 1, 1},
+    {"sgl_kernel::moe_sum", OpWorkKind::kReduction, 0, 1, 1, 1},
+    {"sgl_kernel::moe_sum_reduce", OpWorkKind::kReduction, 0, 1, 1, 1},
+});
+
+WorkAnswer sorting_work(const Sorting& kind, const OpInputs& inputs) {
+  const TensorInput* read = inputs.tensor(kind.read);
+  if (read == nullptr) return {WorkKnown::kNoShapes};
+  OpWork work{.kind = kind.kind, .math = read->type};
+  work.flop = kind.flop * read->elements();
+  work.read_bytes = read->bytes();
+  bool typed = element_bytes(read->type) > 0;
+  for (size_t i = kind.first_written; i <= kind.last_written; ++i) {
+    const TensorInput* written = inputs.tensor(i);
+    if (written == nullptr) return {WorkKnown::kNoShapes};
+    typed &= element_bytes(written->type) > 0;
+    work.write_bytes += written->bytes();
+  }
+  return told(work, typed);
+}
+
+// Their weights are the layer's own and no argument.
+bool hides_weights(std::string_view op) {
+  return op == "vllm::moe_forward" || op == "vllm::moe_forward_shared";
+}
+
+bool is_fused(std::string_view op) {
+  return op.ends_with("::inplace_fused_experts") || op.ends_with("::outplace_fused_experts") ||
+         op == "vllm::rocm_aiter_fused_moe";
+}
+
+}  // namespace
+
+std::optional<WorkAnswer> experts_work(std::string_view op, const OpInputs& inputs) {
+  if (is_fused(op)) return fused_work(inputs);
+  if (const GroupedProduct* kind = find_op(kGroupedProducts, op))
+    return grouped_work(*kind, inputs);
+  if (const Sorting* kind = find_op(kSorting, op)) return sorting_work(*kind, inputs);
+  if (hides_weights(op)) return WorkAnswer{WorkKnown::kNotCovered};
+  return std::nullopt;
+}
+
+}  // namespace assay

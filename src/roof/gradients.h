@@ -1,0 +1,36 @@
+#pragma once
+
+// What came back for an operator: autograd numbers each differentiable operator, and the node that
+// undoes it carries the number and the gradient of the operator's result, which has the result's
+// sizes. Profilers that recorded no values of arguments tell the result of a convolution only so.
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "base/ids.h"
+#include "trace/links.h"
+#include "trace/trace.h"
+
+namespace assay {
+
+class ConvolutionGradients {
+ public:
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  // trace and links must outlive it; input_row: of op_inputs per operator, kNone where it has none.
+  ConvolutionGradients(const Trace& trace, const Links& links,
+                       const std::vector<uint32_t>& input_row);
+
+  // Of op_inputs: the arguments of the node that undid this operator, or the one around it that
+  // carries its number. kNone where none was recorded, or where nodes of one number disagree, as
+  // those of several threads may.
+  uint32_t row_of(OpId op) const;
+
+ private:
+  const Links& links_;
+  std::vector<int64_t> forward_number_;         // per operator; -1 = none
+  std::unordered_map<int64_t, uint32_t> node_;  // by number
+};
+
+}  // namespace assay
