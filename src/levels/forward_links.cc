@@ -1,11 +1,18 @@
 #include "levels/forward_links.h"
 
 #include <algorithm>
+#include <limits>
+#include <string_view>
 #include <tuple>
 
 #include "trace/flow_ends.h"
 
 namespace assay {
+
+// Or the engine's span around it.
+bool ForwardLinks::is_own_node(std::string_view name) {
+  return name.find("CppNode<") != std::string_view::npos;
+}
 
 ForwardLinks::ForwardLinks(const Trace& trace) : trace_(trace) {
   read_sequences();
@@ -71,7 +78,65 @@ OpId ForwardLinks::by_sequence(OpId backward) const {
                        });
   if (after == forward_.begin()) return {};
   const Start& last = *(after - 1);
-  return last.number == sequence.number ? last.op : OpId();
+  if (last.number != sequence.number) return {};
+  if (is_own_node(trace_.text(trace_.ops.name[backward.index()])))
+    return maker_of_own_node(static_cast<size_t>(after - forward_.begin()) - 1);
+  return last.op;
+}
+
+// Numbers are counted up when a node is made, and read where an operator begins: what begins with
+// the number of the next node began behind it.
+OpId ForwardLinks::maker_of_own_node(size_t last) const {
+  const OpId from = forward_[last].op;
+  const int64_t before_ns = next_number_ns(last);
+  OpId numbered = from;  // outermost with this number around it
+  const int64_t behind_ns = end_around(from, before_ns, numbered);
+  OpId maker;
+  int64_t inside_until_ns = behind_ns;
+  for (size_t op = from.index() + 1; op < trace_.ops.size(); ++op) {
+    const int64_t start_ns = trace_.ops.start_ns[op];
+    if (trace_.ops.thread[op] != trace_.ops.thread[from.index()] || start_ns >= before_ns) break;
+    if (start_ns < inside_until_ns || sequence_[op].number >= 0 || is_pytorchs(OpId(op))) continue;
+    if (maker) return {};
+    maker = OpId(op);
+    inside_until_ns = trace_.end_ns(maker);
+  }
+  if (maker) return maker;
+  return is_pytorchs(numbered) ? OpId() : numbered;
+}
+
+bool ForwardLinks::is_pytorchs(OpId op) const {
+  return trace_.text(trace_.ops.name[op.index()]).starts_with("aten::");
+}
+
+// When the first operator of the same thread with the next number began; of the operator itself
+// where none did, so that nothing is behind it.
+int64_t ForwardLinks::next_number_ns(size_t last) const {
+  const ThreadId thread = trace_.ops.thread[forward_[last].op.index()];
+  for (size_t i = last + 1; i < forward_.size(); ++i) {
+    if (forward_[i].number > forward_[last].number + 1) break;
+    const bool next = forward_[i].number == forward_[last].number + 1 &&
+                      forward_[i].start_ns > forward_[last].start_ns &&
+                      trace_.ops.thread[forward_[i].op.index()] == thread;
+    if (next) return forward_[i].start_ns;
+  }
+  return forward_[last].start_ns;
+}
+
+// End of the outermost operator around `from` that is over by before_ns, and the outermost of them
+// that carries the same number.
+int64_t ForwardLinks::end_around(OpId from, int64_t before_ns, OpId& numbered) const {
+  constexpr size_t kMostRows = 4096;  // between an operator and one around it
+  int64_t end_ns = trace_.end_ns(from);
+  for (size_t back = 1; back <= std::min(kMostRows, from.index()); ++back) {
+    const OpId op(from.index() - back);
+    if (trace_.ops.thread[op.index()] != trace_.ops.thread[from.index()]) break;
+    const int64_t its_end_ns = trace_.end_ns(op);
+    if (its_end_ns < end_ns || its_end_ns > before_ns) continue;
+    end_ns = its_end_ns;
+    if (sequence_[op.index()].number == sequence_[from.index()].number) numbered = op;
+  }
+  return end_ns;
 }
 
 ForwardLinks::Found ForwardLinks::forward_of(OpId backward) const {

@@ -4,6 +4,7 @@
 // fwdbwd flows, else by autograd sequence number.
 
 #include <cstdint>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -26,8 +27,14 @@ class ForwardLinks {
   // or lies at the end of a flow.
   Found forward_of(OpId backward) const;
   OpId by_flow(OpId backward) const;
-  // Of the forward operators with this number, the one that started last, before `backward`.
+  // Of the forward operators with this number, the one that started last, before `backward`. The
+  // operator that made a node of the user's own in C++ ("CppNode<...>") may carry no number: then
+  // the only one without a number that is not PyTorch's own, outermost of its kind, that starts
+  // behind the last with this number and before the first with the next.
   OpId by_sequence(OpId backward) const;
+
+  // A node of an autograd::Function written in C++, by its name.
+  static bool is_own_node(std::string_view name);
 
   // Whether the operator runs in the backward pass by its own word.
   bool names_forward_thread(OpId op) const;
@@ -50,6 +57,11 @@ class ForwardLinks {
   };
   void read_sequences();
   void read_flows();
+  // last: the place in forward_ of the operator with the node's number that started last.
+  OpId maker_of_own_node(size_t last) const;
+  bool is_pytorchs(OpId op) const;  // which make nodes of PyTorch's own
+  int64_t next_number_ns(size_t last) const;
+  int64_t end_around(OpId from, int64_t before_ns, OpId& numbered) const;
 
   const Trace& trace_;
   std::vector<Sequence> sequence_;           // per op

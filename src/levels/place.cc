@@ -282,6 +282,7 @@ class Placer {
   Place place_host(const HostPoint& point);
   Place place_forward(const HostPoint& point);
   Place place_backward(const HostPoint& point, OpId node);
+  OpId own_node(OpId op) const;
   bool place_by_module(const HostPoint& point, Place& place);
   bool is_optimizer(const HostPoint& point) const;
   std::string_view own_op_name(const HostPoint& point) const;
@@ -467,6 +468,15 @@ Place Placer::place_forward(const HostPoint& point) {
   return place;
 }
 
+// The innermost node of the user's own around an operator, which has a name that says what it is.
+OpId Placer::own_node(OpId op) const {
+  for (; op; op = links_.op_parent[op.index()]) {
+    const bool own = ForwardLinks::is_own_node(trace_.text(trace_.ops.name[op.index()]));
+    if (own && !facts_of(op).engine) return op;
+  }
+  return {};
+}
+
 Place Placer::place_backward(const HostPoint& point, OpId node) {
   Place place;
   const Labels::Place label = labels_.at(point.thread, point.time_ns);
@@ -499,6 +509,9 @@ Place Placer::place_backward(const HostPoint& point, OpId node) {
     place.by = PlacedBy::kLabel;
   } else if (facts_of(node).backward && !facts_of(node).engine) {
     place.op = names_.id(trace_.text(trace_.ops.name[node.index()]));
+    place.by = PlacedBy::kOperator;
+  } else if (const OpId own = own_node(point.op)) {
+    place.op = names_.id(trace_.text(trace_.ops.name[own.index()]));
     place.by = PlacedBy::kOperator;
   } else {
     place.op = names_.id("b_unmapped");

@@ -14,10 +14,17 @@ namespace assay {
 namespace {
 
 constexpr double kNanos = 1e9;
-// GPUs that one machine joins by links whose rate is in the facts; larger groups may span machines.
-constexpr int64_t kOneMachine = 8;
-
 double part_over(double part, double whole) { return whole > 0 ? part / whole : kNan; }
+
+// A call that is faster than memory is, against the rate of the cache that holds all its bytes.
+void compare_with_cache(const OpWork& work, int64_t dur_ns, const DeviceRoof& roof,
+                        RoofSums& sums) {
+  if (roof.cache_bytes_per_s <= 0 || work.bytes() > roof.cache_bytes) return;
+  sums.calls_fitting = 1;
+  sums.fitting_ns = dur_ns;
+  sums.cache_roof_ns = std::llround(work.bytes() / roof.cache_bytes_per_s * kNanos);
+  sums.calls_beyond_cache = sums.cache_roof_ns > dur_ns ? 1 : 0;
+}
 
 // One call against its roof.
 RoofSums sums_of_call(const OpWork& work, int64_t dur_ns, uint64_t kernels,
@@ -39,6 +46,7 @@ RoofSums sums_of_call(const OpWork& work, int64_t dur_ns, uint64_t kernels,
     const double from_memory_s = (work.bytes() - roof.cache_bytes) / roof.memory_bytes_per_s;
     const bool in_time = from_memory_s * kNanos <= static_cast<double>(dur_ns);
     sums.calls_cached = !least.compute_bound() && roof.cache_bytes > 0 && in_time ? 1 : 0;
+    if (!least.compute_bound()) compare_with_cache(work, dur_ns, roof, sums);
   }
   return sums;
 }
@@ -64,6 +72,10 @@ void RoofSums::add(const RoofSums& other) {
   small_ns += other.small_ns;
   calls_beyond += other.calls_beyond;
   calls_cached += other.calls_cached;
+  fitting_ns += other.fitting_ns;
+  cache_roof_ns += other.cache_roof_ns;
+  calls_fitting += other.calls_fitting;
+  calls_beyond_cache += other.calls_beyond_cache;
 }
 
 double RoofSums::flop_per_s() const {
@@ -286,8 +298,14 @@ void RoofReader::add_collectives(const Trace& trace, const KernelNames& kernels,
     CommSpan& span = place->second;
     span.dur_ns = is_new ? row->dur_ns() : std::min(span.dur_ns, row->dur_ns());
     span.factor = message.factor;
-    const bool one_machine = key.group_size >= 2 && key.group_size <= kOneMachine;
-    span.link_bytes_per_s = one_machine ? roof_of(trace, row->gpu).link_bytes_per_s : 0;
+    const DeviceRoof& roof = roof_of(trace, row->gpu);
+    const double network = network_bus_bytes_per_s(key.kind, trace.text(table.ranks[i]),
+                                                   key.group_size, roof.nic_bytes_per_s);
+    span.network = network > 0 && (roof.link_bytes_per_s <= 0 || network < roof.link_bytes_per_s);
+    const bool one_machine = key.group_size >= 2 && key.group_size <= kMachineGpus && network == 0;
+    span.link_bytes_per_s = span.network                 ? network
+                            : one_machine || network > 0 ? roof.link_bytes_per_s
+                                                         : 0;
   }
 }
 
@@ -301,6 +319,7 @@ JobRoof RoofReader::finish() {
     row.message_bytes = key.bytes;
     row.factor = span.factor;
     row.link_bytes_per_s = span.link_bytes_per_s;
+    row.network = span.network;
     ++row.collectives;
     row.dur_ns += span.dur_ns;
   }

@@ -44,6 +44,12 @@ struct RoofSums {
   // Of these, bound by memory and slow enough for the bytes that the device's last cache cannot
   // hold.
   uint64_t calls_cached = 0;
+  // Of those beyond and bound by memory, whose bytes all fit the cache, where its rate is known:
+  // their time, what they need at the cache's rate, and how many are faster than that.
+  int64_t fitting_ns = 0;
+  int64_t cache_roof_ns = 0;
+  uint64_t calls_fitting = 0;
+  uint64_t calls_beyond_cache = 0;
 
   void add(const RoofSums& other);
   double flop_per_s() const;  // NaN without time
@@ -103,7 +109,8 @@ struct RoofComm {
   double factor = 0;  // bus over algorithm bandwidth; 0 = not defined
   uint64_t collectives = 0;
   int64_t dur_ns = 0;           // of several ranks, of each collective the shortest: it waits least
-  double link_bytes_per_s = 0;  // 0 = not told, or the group may span machines
+  double link_bytes_per_s = 0;  // that the bus can reach at most; 0 = not told
+  bool network = false;         // by network cards that the machine is assumed to have
 };
 
 struct JobRoof {
@@ -154,6 +161,7 @@ class RoofReader {
     int64_t dur_ns = 0;
     double factor = 0;
     double link_bytes_per_s = 0;
+    bool network = false;
   };
 
   const DeviceRoof& roof_of(const Trace& trace, int64_t device);

@@ -434,20 +434,27 @@ BlockLayers lay_out(const std::vector<uint32_t>& tokens, const std::vector<Block
 }
 
 // Of all places where a block may begin, one that leaves most layers whole, with a norm where two
-// are as good.
+// are as good. A place so late that the run holds one block less is taken where it gives more
+// layers all the same: the first and the last one differ from the others, and a run that begins in
+// the middle of the first is as long as one that ends in the middle of the last.
 BlockLayers best_layers(const std::vector<uint32_t>& tokens, const std::vector<BlockUnit>& units,
                         const RepeatingBlock& block) {
   BlockLayers best;
   bool best_norm = false;
-  for (size_t shift = 0; shift <= std::min(block.spare, block.period - 1); ++shift) {
+  bool best_late = false;
+  const size_t last =
+      block.repeats >= kLeastRepeats ? block.period - 1 : std::min(block.spare, block.period - 1);
+  for (size_t shift = 0; shift <= last; ++shift) {
+    const bool late = shift > block.spare;
     const bool norm = is_norm_name(units[block.begin + shift].name);
-    if (shift > 0 && !norm) continue;
+    if (shift > 0 && !late && !norm) continue;
     BlockLayers found = lay_out(tokens, units, block, shift);
-    const bool better = found.layers.size() > best.layers.size() ||
-                        (found.layers.size() == best.layers.size() && norm && !best_norm);
+    const bool as_good = found.layers.size() == best.layers.size() && (!late || best_late);
+    const bool better = found.layers.size() > best.layers.size() || (as_good && norm && !best_norm);
     if (!better) continue;
     best = std::move(found);
     best_norm = norm;
+    best_late = late;
   }
   return best;
 }

@@ -25,4 +25,15 @@ struct MessageSize {
 MessageSize message_size(std::string_view kind, std::string_view dtype, int64_t in_elements,
                          int64_t out_elements, int64_t group_size);
 
+// GPUs of a machine, where nothing tells: what DGX, HGX and OAM baseboards carry.
+inline constexpr int64_t kMachineGpus = 8;
+
+// The bus bandwidth that a group over several machines can reach, by what each GPU has of its
+// machine's network cards. ranks: as PyTorch writes them ("[0, 8, 16]"), machines as eight
+// ranks one after the other; not told, the group fills its machines. Rings cross a machine's
+// border once for each of its ranks in the group; in an all-to-all each rank sends what leaves the
+// machine by its own card. 0 = the group is on one machine, or has another number of ranks on each.
+double network_bus_bytes_per_s(std::string_view kind, std::string_view ranks, int64_t group_size,
+                               double nic_bytes_per_s);
+
 }  // namespace assay

@@ -241,8 +241,9 @@ std::optional<bool> OpInputs::flag(size_t index) const {
   return std::nullopt;
 }
 
-std::optional<Sizes> OpInputs::numbers(size_t index) const {
-  std::string_view text = value(index);
+std::optional<Sizes> OpInputs::numbers(size_t index) const { return read_numbers(value(index)); }
+
+std::optional<Sizes> read_numbers(std::string_view text) {
   if (text.empty()) return std::nullopt;
   if (text.front() == '[') text.remove_prefix(1);
   if (!text.empty() && text.back() == ']') text.remove_suffix(1);

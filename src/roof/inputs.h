@@ -84,6 +84,9 @@ struct OpInputs {
   std::optional<Sizes> numbers(size_t index) const;  // "[3, 3]"; a number alone is a list of one
 };
 
+// "[3, 3]", or a number alone; nothing where something is no number.
+std::optional<Sizes> read_numbers(std::string_view text);
+
 // The texts must outlive the result. list_type: of the elements of lists, which the profiler does
 // not tell; a kernel's name may. Odd texts give fewer arguments, never an error.
 OpInputs read_op_inputs(std::string_view dims, std::string_view types, std::string_view strides,

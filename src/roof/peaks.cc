@@ -106,7 +106,9 @@ DeviceRoof device_roof(const FactBook& facts, const DeviceProperties& device,
   }
   roof.memory_bytes_per_s = value_of(values, "bandwidth_tb_s") * kTera * part.memory;
   roof.cache_bytes = value_of(values, "cache_mb") * kMega * part.memory;
+  roof.cache_bytes_per_s = value_of(values, "cache_tb_s") * kTera * part.memory;
   roof.link_bytes_per_s = value_of(values, "link_gb_s") * kGiga;
+  roof.nic_bytes_per_s = value_of(values, "nic_gb_s") * kGiga;
   roof.clock_hz = value_of(values, "clock_mhz") * kMega;
   for (const auto& [name, fact] : values) {
     const bool rate = name.ends_with("tflops") || name.ends_with("_tops");

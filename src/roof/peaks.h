@@ -20,7 +20,9 @@ struct DeviceRoof {
   std::string part;      // "half of the card (55 of 110 compute units)"; empty = the whole card
   double memory_bytes_per_s = 0;
   double cache_bytes = 0;                    // of the last cache before memory; 0 = not told
+  double cache_bytes_per_s = 0;              // read from it; 0 = not told
   double link_bytes_per_s = 0;               // to peers, in one direction; 0 = not told
+  double nic_bytes_per_s = 0;                // its part of a machine's network cards; 0 = not told
   double clock_hz = 0;                       // that the figures hold at; 0 = not told
   std::map<std::string, double> flop_per_s;  // by the attribute of the facts: "tflops", ...
   std::vector<std::string> sources;          // where the figures are from, each once

@@ -422,7 +422,16 @@ size_t fullest(const std::map<int64_t, size_t>& counts) {
 // Work of the device that has most kernels. Where calls were recorded, what they launched, in their
 // order: what was queued before is left out. Where none were, the stream with most kernels, in its
 // own order.
-std::vector<Step> device_sequence(const Trace& trace, const Links& links) {
+struct DeviceSequence {
+  std::vector<Step> steps;
+  size_t kernels = 0;
+  size_t linked = 0;  // of these, with a recorded call
+  // Work with a call belongs to the window of its call, the rest to that of its own time: with a
+  // few calls neither order is one, and the steps are in that of their own time.
+  bool mixed = false;
+};
+DeviceSequence device_sequence(const Trace& trace, const Links& links) {
+  DeviceSequence found;
   std::map<int64_t, size_t> per_device;
   std::map<int64_t, size_t> per_stream;
   const auto device_of = [&trace](size_t a) {
@@ -432,19 +441,17 @@ std::vector<Step> device_sequence(const Trace& trace, const Links& links) {
     per_device[device_of(a)] += trace.activities.kind[a] == ActivityKind::kKernel ? 1 : 0;
   }
   const auto device = static_cast<int64_t>(fullest(per_device));
-  size_t linked = 0;
   for (size_t a = 0; a < trace.activities.size(); ++a) {
     if (trace.activities.kind[a] != ActivityKind::kKernel || device_of(a) != device) continue;
     ++per_stream[trace.activities.stream[a].value];
-    linked += links.activity_call[a] ? 1 : 0;
+    found.linked += links.activity_call[a] ? 1 : 0;
   }
+  found.kernels = per_device[device];
   const bool by_call =
-      static_cast<double>(linked) >= kLinkedShare * static_cast<double>(per_device[device]);
-  // Work with a call belongs to the window of its call, the rest to that of its own time: with a
-  // few calls neither order is one.
-  if (!by_call && linked > 0) return {};
+      static_cast<double>(found.linked) >= kLinkedShare * static_cast<double>(found.kernels);
+  found.mixed = !by_call && found.linked > 0;
   const size_t stream = fullest(per_stream);
-  std::vector<Step> steps;
+  std::vector<Step>& steps = found.steps;
   for (size_t a = 0; a < trace.activities.size(); ++a) {
     const ApiCallId call = links.activity_call[a];
     const bool wanted =
@@ -458,7 +465,7 @@ std::vector<Step> device_sequence(const Trace& trace, const Links& links) {
     return std::tie(a.time_ns, a.start_ns, a.activity) <
            std::tie(b.time_ns, b.start_ns, b.activity);
   });
-  return steps;
+  return found;
 }
 
 // Where `loose`, names that differ only in digits (tile sizes, lengths) are one, and so are those
@@ -510,10 +517,18 @@ std::string evidence_words(const Periods& found) {
   return words;
 }
 
+std::string mixed_words(const DeviceSequence& sequence, const Periods& found) {
+  return "none is told, although there may be " + evidence_words(found) + ": of " +
+         std::to_string(sequence.kernels) + " kernels " + std::to_string(sequence.linked) +
+         " have a recorded call, and work with a call belongs to an iteration by the time of the "
+         "call, other work by its own. The kernels read without the calls tell them";
+}
+
 Windows repeated_kernels(const Trace& trace, const Links& links, const std::vector<WorkRole>& roles,
                          int64_t trace_end_ns) {
   Windows windows{.source = WindowSource::kKernelPeriod, .windows = {}};
-  const std::vector<Step> steps = device_sequence(trace, links);
+  const DeviceSequence sequence = device_sequence(trace, links);
+  const std::vector<Step>& steps = sequence.steps;
   std::optional<Periods> found = find_periods(items_of(trace, steps, roles, false));
   if (!found || found->outside > 0) {
     std::optional<Periods> loose = find_periods(items_of(trace, steps, roles, true));
@@ -523,6 +538,10 @@ Windows repeated_kernels(const Trace& trace, const Links& links, const std::vect
     if (less_left) found = std::move(loose);
   }
   if (!found) return windows;
+  if (sequence.mixed) {
+    windows.evidence = mixed_words(sequence, *found);
+    return windows;
+  }
   for (const Period& one : found->periods) {
     const int64_t end_ns = one.end < steps.size() ? steps[one.end].time_ns : trace_end_ns;
     windows.windows.push_back({"iteration " + std::to_string(windows.windows.size() + 1),
@@ -595,7 +614,8 @@ Windows find_iterations(const Trace& trace, const Links& links,
   Windows periods = repeated_kernels(trace, links, roles, extent.end_ns);
   if (!periods.windows.empty()) return periods;
   return {.source = WindowSource::kWholeTrace,
-          .windows = {{"whole trace", extent.start_ns, extent.end_ns}}};
+          .windows = {{"whole trace", extent.start_ns, extent.end_ns}},
+          .evidence = std::move(periods.evidence)};
 }
 
 std::vector<int32_t> iteration_numbers(const Windows& windows) {

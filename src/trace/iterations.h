@@ -34,7 +34,9 @@ struct Windows {
   WindowSource source = WindowSource::kWholeTrace;
   std::vector<Window> windows;  // ordered by start, disjoint, none empty but that of an empty trace
   uint64_t overlaps_cut = 0;    // windows that reached into the next one and were cut at its start
-  std::string evidence = {};    // of kKernelPeriod: what tells that these are iterations, in words
+  // Of kKernelPeriod: what tells that these are iterations, in words; of kWholeTrace: why periods
+  // that were found are none; else empty.
+  std::string evidence = {};
 };
 
 // Launches belong to the window in which their host call starts, whatever thread made it; device

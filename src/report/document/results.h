@@ -69,7 +69,7 @@
   R(tokens, "tokens", kCount, "tokens that an iteration takes in") \
   R(tokens_per_s, "tokens/s", kCount, "tokens per second") \
   R(window_evidence, "iterations", kText, \
-    "what tells that `kernel_period` windows are iterations, see [Windows](#windows)") \
+    "what tells that `kernel_period` windows are iterations, or why periods that were found are none, see [Windows](#windows)") \
   R(window_source, "windows", kText, "what told the iterations apart, see [Windows](#windows)")
 // clang-format on
 

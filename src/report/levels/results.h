@@ -620,6 +620,12 @@
     "calls with `beyond_ns` above 0; of these, bound by memory and slow enough for " \
     "the bytes that the device's last cache cannot hold: a full cache explains them") \
   R(calls_cached, "of these by the cache", kCount, "") \
+  R(calls_fitting, "of these whose bytes fit the cache", kCount, \
+    "of `calls_beyond`, bound by memory and with bytes that the last cache holds, where its rate is known " \
+    "(`cache_tb_s`): their time, what they need at the cache's rate, and how many are faster than that too. Tests: `RoofLevels`") \
+  R(fitting_ns, "in these", kNanoseconds, "") \
+  R(cache_roof_ns, "at the cache's rate", kNanoseconds, "") \
+  R(calls_beyond_cache, "faster than the cache", kCount, "") \
   R(nested_calls, "calls less others inside", kCount, \
     "calls left with their work less that of calls inside them, so that nothing counts twice") \
   U(flop, "operations that the shapes ask for, see the table of models") \
@@ -662,7 +668,7 @@
   U(share, "") \
   O("`roof.bounds`") \
   U(op, \
-    "calls of one name and shape whose lengths or types are told within bounds: paged attention, where " \
+    "`bounds`: calls of one name and shape whose lengths or types are told within bounds: paged attention, where " \
     "only the longest sequence is recorded, and tables of FBGEMM. Their time is part of `unknown_ns`. " \
     "Tests: `RoofLevels`, `AttentionWork`, `FbgemmWork`") \
   U(shape, "") \
@@ -691,8 +697,11 @@
   R(algorithm_gb_per_s, "GB/s", kRatio, "") \
   R(bus_gb_per_s, "bus GB/s", kRatio, "") \
   R(link_share, "of link", kShare, \
-    "bus bandwidth over `link_gb_s` of the facts; null for groups above 8 ranks, which may span " \
-    "machines") \
+    "bus bandwidth over what the link allows; null where that is not known") \
+  R(link, "link", kText, \
+    "`peers`: `link_gb_s` of the facts, for groups of up to 8 ranks; `network`: of groups over several machines " \
+    "(8 ranks each) `nic_gb_s` times the ranks of one machine, of all-to-all `nic_gb_s` (n − 1) / (n − m) with m ranks on each: " \
+    "an assumption about the machine, where that is less; null where neither is known. Tests: `Collectives`") \
   O("`roof.peaks`") \
   U(device, "figures compared with, by attribute of the facts, in bytes, bytes/s and FLOP/s") \
   U(quantity, "") \

@@ -262,7 +262,14 @@ Table comm_table(const JobRoof& roof, bool to_readers) {
             return bus ? scaled(*bus, kGigaPer) : Value();
           },
           Show::kReadersOnly)
-      .add(keys::link_share, link_share);
+      .add(keys::link_share, link_share)
+      .add(
+          keys::link,
+          [](const Comm& comm) {
+            if (comm.link_bytes_per_s <= 0) return Value();
+            return Value(comm.network ? "network" : "peers");
+          },
+          Show::kDataOnly);
   return table;
 }
 
@@ -283,6 +290,10 @@ Facts totals(const JobRoof& roof) {
                  data_fact(keys::roof_share, finite_value(known.roof_share())),
                  data_fact(keys::calls_beyond, known.calls_beyond),
                  data_fact(keys::calls_cached, known.calls_cached),
+                 data_fact(keys::calls_fitting, known.calls_fitting),
+                 data_fact(keys::fitting_ns, known.fitting_ns),
+                 data_fact(keys::cache_roof_ns, known.cache_roof_ns),
+                 data_fact(keys::calls_beyond_cache, known.calls_beyond_cache),
                  data_fact(keys::nested_calls, roof.nested_calls),
                  data_fact(keys::flop, known.flop),
                  data_fact(keys::moved_bytes, known.bytes),
@@ -304,6 +315,10 @@ Table peaks_table(const JobRoof& roof) {
     if (!device.exists()) continue;
     rows.push_back({device.device, "bytes_per_s", device.memory_bytes_per_s});
     if (device.cache_bytes > 0) rows.push_back({device.device, "cache_bytes", device.cache_bytes});
+    if (device.cache_bytes_per_s > 0)
+      rows.push_back({device.device, "cache_bytes_per_s", device.cache_bytes_per_s});
+    if (device.nic_bytes_per_s > 0)
+      rows.push_back({device.device, "nic_bytes_per_s", device.nic_bytes_per_s});
     if (device.link_bytes_per_s > 0)
       rows.push_back({device.device, "link_bytes_per_s", device.link_bytes_per_s});
     for (const auto& [name, value] : device.flop_per_s)
@@ -466,6 +481,15 @@ std::string beyond_words(const JobRoof& roof) {
     text += fmt::format("; {} an algorithm of fewer operations, or the model or the peak is wrong",
                         known.calls_cached > 0 ? "the others have" : "either they have");
   }
+  if (known.calls_fitting > 0) {
+    text += fmt::format("; the bytes of {} fit the cache, and they are at {} of its rate",
+                        format_count(static_cast<int64_t>(known.calls_fitting)),
+                        format_share(share(known.cache_roof_ns, known.fitting_ns)));
+    if (known.calls_beyond_cache > 0) {
+      text += fmt::format(", {} of them beyond it",
+                          format_count(static_cast<int64_t>(known.calls_beyond_cache)));
+    }
+  }
   if (const RoofOp* most = most_beyond(roof)) {
     text += fmt::format(". Most: {} {} at {}", most->op, most->shape,
                         format_share(most->sums.roof_share()));
@@ -487,7 +511,9 @@ std::string comm_words(const JobRoof& roof) {
   if (const auto bus = bus_bandwidth(most).number())
     text += fmt::format(", bus {:.3g} GB/s", *bus / kGigaPer);
   if (const auto of_link = link_share(most).number())
-    text += fmt::format(", {} of the link", format_share(*of_link));
+    text += fmt::format(
+        ", {} of the {}", format_share(*of_link),
+        most.network ? "network (assumed: cards as in its maker's machines of eight)" : "link");
   return text + (roof.ranks < 2 ? ". This includes waiting for other ranks." : ".");
 }
 

@@ -190,6 +190,30 @@ TEST(Place, BackwardWorkWithoutItsForwardOperatorIsUnmapped) {
   EXPECT_EQ(placed.stats.reasons[static_cast<size_t>(UnplacedReason::kNoForward)].kernels, 1u);
 }
 
+// An autograd function in C++ has a node, but the operator that made it carries no number: the last
+// one that does is part of another operator before it. With two that may have made it, neither is
+// told, and the work bears the node's name.
+TEST(Place, ANodeOfTheUsersOwnIsNotTakenForTheOperatorBeforeIt) {
+  for (const bool two : {false, true}) {
+    TraceMaker maker;
+    maker.op(1, "own::check", 100, 40).op(1, "aten::zero_", 110, 10);
+    maker.op(1, "own::inner", 125, 5);
+    maker.op(1, "own::lookup", 200, 40).op(1, "own::part", 210, 10);
+    if (two) maker.op(1, "own::other", 250, 10);
+    maker.call(1, "cudaLaunchKernel", 215, 2, 1).kernel(0, 7, "fwd", 1000, 5, 1);
+    maker.op(1, "aten::cat", 300, 10);
+    maker.op(2, "torch::autograd::CppNode<Lookup_Op>", 500, 50);
+    maker.call(2, "cudaLaunchKernel", 515, 2, 2).kernel(0, 7, "bwd", 2000, 5, 2);
+    Trace trace = maker.build();
+    trace.op_sequences.push_back({op_id(trace, "aten::zero_"), 5, 0});
+    trace.op_sequences.push_back({op_id(trace, "aten::cat"), 6, 0});
+    trace.op_sequences.push_back({op_id(trace, "torch::autograd::CppNode<Lookup_Op>"), 5, 1});
+    const auto placed = place(trace);
+    EXPECT_EQ(placed.at("bwd").op, two ? "torch::autograd::CppNode<Lookup_Op>" : "b_own::lookup");
+    EXPECT_EQ(placed.at("bwd").phase, LevelPhase::kBackward);
+  }
+}
+
 TEST(Place, FlowsAndSequenceNumbersFindTheSameForwardOperator) {
   Trace trace = training().build();
   add_sequences(trace);
@@ -736,6 +760,24 @@ TEST(Structure, TheFirstLayerMayBeginOtherwise) {
   EXPECT_EQ(found.layers[0].unit_at(5), kNoUnit);
   EXPECT_EQ(found.layers[0].unit_at(6), 7u);
   EXPECT_EQ(found.layers[6].number, 6);
+}
+
+// What repeats exactly begins in the middle of the first of seven layers and ends in the middle of
+// the last: six blocks, with "ng" behind the others. A block that begins with the norm holds one
+// less, and the two around it.
+TEST(Structure, ARunThatBeginsInALayerHidesNone) {
+  const BlockLayers found = Sequence()
+                                .add("EM")
+                                .add("wgkkrahxyzgh")
+                                .add("ngrahxyzgh", 5)
+                                .add("ngrahxyq")
+                                .add("F")
+                                .layers();
+  ASSERT_EQ(found.layers.size(), 7u);
+  EXPECT_EQ(found.layers[1].begin, 14u);
+  EXPECT_EQ(found.layers[1].length, 10u);
+  EXPECT_EQ(found.layers[6].begin, 64u);
+  EXPECT_EQ(found.layers[6].length, 7u);
 }
 
 // A loop of three operators around a graph that replays the layers: its rounds are no layers.

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <string>
+
 #include <numeric>
 
 #include "support/trace_maker.h"
@@ -66,6 +69,11 @@ TEST(RoofLevels, TimeIsRoofAndWhatLiesAboveOrBeyond) {
   EXPECT_EQ(add.beyond_ns, 5'000);
   EXPECT_EQ(add.calls_beyond, 1U);
   EXPECT_EQ(add.calls_cached, 1U);
+  // The cache's 7.219 TB/s would take 1.695 us: in 1 us it is above that roof, too.
+  EXPECT_EQ(add.calls_fitting, 1U);
+  EXPECT_EQ(add.fitting_ns, 1'000);
+  EXPECT_EQ(add.cache_roof_ns, 1'695);
+  EXPECT_EQ(add.calls_beyond_cache, 1U);
   EXPECT_EQ(roof.known.roofed_ns, roof.known.roof_ns + roof.known.above_ns - roof.known.beyond_ns);
 }
 
@@ -98,6 +106,7 @@ TEST(RoofLevels, ACacheExplainsNoMoreThanItHolds) {
     const JobRoof roof = roof_of(trace);
     EXPECT_EQ(roof.known.calls_beyond, 1U);
     EXPECT_EQ(roof.known.calls_cached, dur_ns == 50'000 ? 1U : 0U);
+    EXPECT_EQ(roof.known.calls_fitting, 0U);  // 122 MB do not fit
   }
 }
 
@@ -135,6 +144,34 @@ TEST(RoofLevels, ReplaysHaveTheWorkThatWasRecorded) {
   ASSERT_EQ(roof.unknown.size(), 1U);
   EXPECT_EQ(roof.unknown[0].name, "aten::strange");
   EXPECT_EQ(roof.unknown[0].why, NoWork::kNoModel);
+}
+
+// Three sequences, 2 of 100 heads' worth of keys: bounds are told by time at the roof, and their
+// time counts as not known. 10 us of an A100 are at least and at most these shares.
+TEST(RoofLevels, BoundsHaveARowAndCountAsUnknown) {
+  Trace trace = TraceMaker()
+                    .op(1, "_C::paged_attention_v1", 0, 100)
+                    .call(1, "cudaLaunchKernel", 15, 5, 7)
+                    .kernel(0, 7, "paged", 1'000, 10'000, 7)
+                    .build();
+  trace.devices = {{.id = 0, .name = "NVIDIA A100-SXM4-80GB"}};
+  const std::string half = R"("c10::Half")";
+  trace.op_inputs.push_back(
+      {op_id(trace, "_C::paged_attention_v1"),
+       trace.strings.intern("[[32,8,128],[32,8,128],[9999,8,16,16,8],[9999,8,128,16],[],[],[32,64],"
+                            "[32],[],[]]"),
+       trace.strings.intern("[" + half + "," + half + "," + half + "," + half + "]"), StringId(0),
+       trace.strings.intern(R"(["","","","","8","0.1","","","16","1000"])")});
+  const JobRoof roof = roof_of(trace);
+  EXPECT_EQ(roof.known.dur_ns, 0);
+  EXPECT_EQ(roof.unknown_total_ns(), 10'000);
+  ASSERT_EQ(roof.bounds.size(), 1U);
+  EXPECT_EQ(roof.bounds[0].dur_ns, 10'000);
+  EXPECT_EQ(roof.bounds[0].calls, 1U);
+  // At least queries, results and a key each: 4 x 32 x 8 x 128 x 2 bytes; at most 1,000 keys each.
+  EXPECT_EQ(roof.bounds[0].least_roof_ns, std::llround(262'144 / 2.039e3));
+  EXPECT_EQ(roof.bounds[0].most_roof_ns,
+            std::llround((2.0 + 2 * 1000) * 32 * 8 * 128 * 2 / 2.039e3));
 }
 
 TEST(RoofLevels, WithoutAKnownDeviceThereIsNoRoofAndARate) {

@@ -102,6 +102,61 @@ TEST(RoofCalls, EachKernelWithoutACallHasItsReason) {
                                  NoWork::kGraphReplay, NoWork::kNoLaunch}));
 }
 
+// A graph's launch inside an operator that nobody models, as compiled regions are: its kernels are
+// replays, whatever the operator is.
+TEST(RoofCalls, AGraphInsideAnOperatorIsAReplay) {
+  Trace trace = TraceMaker()
+                    .op(1, "Torch-Compiled Region: 0/0", 0, 100)
+                    .call(1, "cudaGraphLaunch", 15, 5, 7)
+                    .kernel(0, 7, "a", 1000, 10, 7)
+                    .build();
+  const RoofCalls found = calls_of(trace);
+  EXPECT_EQ(found.why, (std::vector<NoWork>{NoWork::kGraphReplay}));
+  EXPECT_EQ(found.innermost[0], op_id(trace, "Torch-Compiled Region: 0/0"));
+}
+
+TEST(RoofCalls, BoundsAreKeptApartFromWhatIsKnown) {
+  Trace trace = TraceMaker()
+                    .op(1, "_C::paged_attention_v1", 0, 100)
+                    .call(1, "cudaLaunchKernel", 15, 5, 7)
+                    .kernel(0, 7, "a", 1000, 10, 7)
+                    .build();
+  told(trace, "_C::paged_attention_v1",
+       "[[3,4,8],[3,4,8],[50,2,1,16,8],[50,2,8,16],[],[],[3,9],[3],[],[]]",
+       R"(["c10::Half","c10::Half","c10::Half","c10::Half"])",
+       R"(["","","","","2","0.1","","","16","20"])");
+  const RoofCalls found = calls_of(trace);
+  EXPECT_TRUE(found.calls.empty());
+  EXPECT_EQ(found.why, (std::vector<NoWork>{NoWork::kBounds}));
+  ASSERT_EQ(found.bounds.size(), 1U);
+  EXPECT_EQ(found.bound, (std::vector<uint32_t>{0}));
+  EXPECT_EQ(found.bounds[0].most.flop, 20 * found.bounds[0].least.flop);
+}
+
+// The convolution's number stands at the operator around it; the node that undid it has the
+// gradient. Two nodes of one number with other sizes, as of two threads, tell nothing.
+TEST(RoofCalls, AConvolutionsResultIsAsLargeAsItsGradient) {
+  for (const bool ambiguous : {false, true}) {
+    Trace trace = TraceMaker()
+                      .op(1, "aten::_convolution", 0, 100)
+                      .op(1, "aten::cudnn_convolution", 10, 50)
+                      .call(1, "cudaLaunchKernel", 15, 5, 7)
+                      .op(2, "CudnnConvolutionBackward", 500, 50)
+                      .op(2, "ConvolutionBackward0", 600, 50)
+                      .kernel(0, 7, "conv", 1000, 10, 7)
+                      .build();
+    told(trace, "aten::cudnn_convolution", "[[2,3,8,8],[4,3,3,3],[]]", kFloats);
+    told(trace, "CudnnConvolutionBackward", "[[2,4,6,6]]", kFloats);
+    told(trace, "ConvolutionBackward0", "[[2,4,8,8]]", kFloats);
+    trace.op_sequences.push_back({op_id(trace, "aten::_convolution"), 5, 0});
+    trace.op_sequences.push_back({op_id(trace, "CudnnConvolutionBackward"), 5, 1});
+    trace.op_sequences.push_back({op_id(trace, "ConvolutionBackward0"), ambiguous ? 5 : 6, 1});
+    const RoofCalls found = calls_of(trace);
+    ASSERT_EQ(found.calls.size(), ambiguous ? 0U : 1U);
+    if (!ambiguous) EXPECT_EQ(found.calls[0].work.flop, 2.0 * 2 * 4 * 36 * 27);
+  }
+}
+
 TEST(RoofCalls, AKernelsNameTellsHowFp32WasMultiplied) {
   Trace trace =
       TraceMaker()

@@ -118,5 +118,27 @@ TEST(Collectives, BusFactorsAreThoseOfTheLibrariesOwnTests) {
   EXPECT_EQ(message_size("all_reduce", "Unheard", 8, 8, 8).bytes, 0);
 }
 
+// Cards of 25 GB/s for each of eight GPUs. Two full machines: eight rings cross the border. One
+// rank on each: one. All-to-all of 16: 8 of 15 parts leave by the rank's own card.
+TEST(Collectives, GroupsOverMachinesAreBoundByTheirNetwork) {
+  constexpr double kNic = 25e9;
+  EXPECT_EQ(network_bus_bytes_per_s("all_reduce", "", 16, kNic), 8 * kNic);
+  EXPECT_EQ(network_bus_bytes_per_s("all_reduce", "[0, 8, 16, 24]", 4, kNic), kNic);
+  EXPECT_EQ(network_bus_bytes_per_s("all_gather", "[0, 1, 8, 9]", 4, kNic), 2 * kNic);
+  EXPECT_EQ(network_bus_bytes_per_s("all_to_all", "", 16, kNic), kNic * 15 / 8);
+  EXPECT_EQ(network_bus_bytes_per_s("all_reduce", "[0, 1, 2, 3]", 4, kNic), 0);  // one machine
+  EXPECT_EQ(network_bus_bytes_per_s("all_reduce", "[0, 1, 8]", 3, kNic), 0);     // uneven
+  EXPECT_EQ(network_bus_bytes_per_s("all_reduce", "", 12, kNic), 0);             // not told
+  EXPECT_EQ(network_bus_bytes_per_s("all_reduce", "", 16, 0), 0);
+}
+
+TEST(DeviceRoof, TheCacheHasARateWhereItWasPublished) {
+  const FactBook facts = FactBook::built_in();
+  EXPECT_DOUBLE_EQ(device_roof(facts, {.name = "NVIDIA A100-SXM4-80GB"}).cache_bytes_per_s,
+                   7.219e12);
+  EXPECT_EQ(device_roof(facts, {.name = "NVIDIA H100 80GB HBM3"}).cache_bytes_per_s, 0);
+  EXPECT_EQ(device_roof(facts, {.name = "NVIDIA A100-SXM4-80GB"}).nic_bytes_per_s, 25e9);
+}
+
 }  // namespace
 }  // namespace assay

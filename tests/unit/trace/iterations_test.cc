@@ -364,6 +364,21 @@ TEST(Iterations, PeriodOfKernelsWithoutAHost) {
             "alike; 30 pieces of device work are in none of them");
 }
 
+// Of six steps the calls of one were recorded: its kernels belong to the window of their call, the
+// others to that of their own time, and no cut fits both. It is said what there may be.
+TEST(Iterations, FewCallsHideThePeriodsAndItIsSaid) {
+  DeviceRun run;
+  for (int step = 0; step < 5; ++step) run.decode_step(8, 128);
+  run.launched_by_calls();
+  run.decode_step(8, 128);
+  const Trace trace = run.build();
+  const Windows windows = find_iterations(trace, link_trace(trace), roles_of(trace));
+  EXPECT_EQ(windows.source, WindowSource::kWholeTrace);
+  EXPECT_EQ(windows.windows.size(), 1U);
+  EXPECT_TRUE(windows.evidence.starts_with("none is told, although there may be 6 by the period"))
+      << windows.evidence;
+}
+
 // Names of attention and of a tile size change with the length of the text.
 TEST(Iterations, NamesThatChangeWithLengthAreOne) {
   DeviceRun run;
