@@ -184,6 +184,31 @@ TEST(RoofLevels, WithoutAKnownDeviceThereIsNoRoofAndARate) {
   EXPECT_FALSE(roof.devices[0].exists());
 }
 
+// Two machines of eight: 16 ranks share what eight cards of 25 GB/s carry, 200 GB/s, which is less
+// than the 300 of the GPU's own link. Four ranks on one machine have that link.
+TEST(RoofLevels, AGroupOverMachinesIsHeldAgainstTheirNetwork) {
+  for (const int64_t ranks : {16, 4}) {
+    Trace trace = TraceMaker()
+                      .call(1, "cudaLaunchKernel", 15, 5, 7)
+                      .kernel(0, 7, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 1'000, 1'000'000, 7)
+                      .build();
+    trace.devices = {{.id = 0, .name = "NVIDIA A100-SXM4-80GB"}};
+    trace.collectives.push_back({.activity = ActivityId(0),
+                                 .collective = trace.strings.intern("allreduce"),
+                                 .dtype = trace.strings.intern("Float"),
+                                 .process_group = trace.strings.intern("0"),
+                                 .ranks = trace.strings.intern(""),
+                                 .in_elements = 25'000'000,
+                                 .out_elements = 25'000'000,
+                                 .group_size = ranks,
+                                 .seq = 3});
+    const JobRoof roof = roof_of(trace);
+    ASSERT_EQ(roof.comm.size(), 1U);
+    EXPECT_EQ(roof.comm[0].network, ranks == 16);
+    EXPECT_EQ(roof.comm[0].link_bytes_per_s, ranks == 16 ? 200e9 : 300e9);
+  }
+}
+
 // The same all-reduce as two ranks saw it: the one that came last waited for nobody.
 TEST(RoofLevels, OfSeveralRanksTheOneThatWaitsLeastTimesTheTransfer) {
   RoofReader reader(FactBook::built_in(), "");
