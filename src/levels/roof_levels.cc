@@ -17,17 +17,18 @@ constexpr double kNanos = 1e9;
 double part_over(double part, double whole) { return whole > 0 ? part / whole : kNan; }
 
 // A call that is faster than memory is, against the rate of the cache that holds all its bytes.
-void compare_with_cache(const OpWork& work, int64_t dur_ns, const DeviceRoof& roof,
-                        RoofSums& sums) {
+void compare_with_cache(const OpWork& work, int64_t dur_ns, int64_t unsure_ns,
+                        const DeviceRoof& roof, RoofSums& sums) {
   if (roof.cache_bytes_per_s <= 0 || work.bytes() > roof.cache_bytes) return;
   sums.calls_fitting = 1;
   sums.fitting_ns = dur_ns;
   sums.cache_roof_ns = std::llround(work.bytes() / roof.cache_bytes_per_s * kNanos);
-  sums.calls_beyond_cache = sums.cache_roof_ns > dur_ns ? 1 : 0;
+  sums.calls_beyond_cache = sums.cache_roof_ns > dur_ns + unsure_ns ? 1 : 0;
 }
 
-// One call against its roof.
-RoofSums sums_of_call(const OpWork& work, int64_t dur_ns, uint64_t kernels,
+// One call against its roof. unsure_ns: by how much the recorder's clock may have cut its time
+// short; what is faster by no more is not told to be.
+RoofSums sums_of_call(const OpWork& work, int64_t dur_ns, uint64_t kernels, int64_t unsure_ns,
                       const DeviceRoof& roof) {
   RoofSums sums{.calls = 1, .kernels = kernels, .dur_ns = dur_ns};
   sums.flop = work.flop;
@@ -41,12 +42,12 @@ RoofSums sums_of_call(const OpWork& work, int64_t dur_ns, uint64_t kernels,
   sums.beyond_ns = std::max<int64_t>(0, sums.roof_ns - dur_ns);
   if (sums.roof_ns < kSmallRoofNs) sums.small_ns = sums.above_ns;
   if (least.compute_bound()) sums.compute_roof_ns = sums.roof_ns;
-  if (sums.beyond_ns > 0) {
+  if (sums.beyond_ns > unsure_ns) {
     sums.calls_beyond = 1;
     const double from_memory_s = (work.bytes() - roof.cache_bytes) / roof.memory_bytes_per_s;
     const bool in_time = from_memory_s * kNanos <= static_cast<double>(dur_ns);
     sums.calls_cached = !least.compute_bound() && roof.cache_bytes > 0 && in_time ? 1 : 0;
-    if (!least.compute_bound()) compare_with_cache(work, dur_ns, roof, sums);
+    if (!least.compute_bound()) compare_with_cache(work, dur_ns, unsure_ns, roof, sums);
   }
   return sums;
 }
@@ -189,9 +190,16 @@ struct RoofReader::Rank {
     }
   }
 
+  RoofSums sums_of(const OpWork& work, const Spent& one, const DeviceRoof& roof) const {
+    constexpr int64_t kMicrosecond = 1'000;  // a start and an end without a fraction
+    const int64_t each_ns = trace.whole_microseconds ? kMicrosecond : 0;
+    return sums_of_call(work, one.dur_ns, one.kernels, each_ns * static_cast<int64_t>(one.kernels),
+                        roof);
+  }
+
   void add_call(const CapturedCall& call, const Spent& one) {
     const DeviceRoof& roof = reader.roof_of(trace, one.row->gpu);
-    const RoofSums sums = sums_of_call(call.work, one.dur_ns, one.kernels, roof);
+    const RoofSums sums = sums_of(call.work, one, roof);
     RoofOp& group = reader.ops_[{one.row->phase, call.op, call.shape, roof.device}];
     if (group.sums.calls == 0) {
       group.phase = one.row->phase;
@@ -219,8 +227,8 @@ struct RoofReader::Rank {
     ++group.calls;
     group.kernels += one.kernels;
     group.dur_ns += one.dur_ns;
-    const RoofSums least = sums_of_call(call.least, one.dur_ns, one.kernels, roof);
-    const RoofSums most = sums_of_call(call.most, one.dur_ns, one.kernels, roof);
+    const RoofSums least = sums_of(call.least, one, roof);
+    const RoofSums most = sums_of(call.most, one, roof);
     if (least.roofed_ns == 0 || most.roofed_ns == 0) return;
     group.roofed_ns += one.dur_ns;
     group.least_roof_ns += least.roof_ns;

@@ -617,7 +617,7 @@
     "of `above_ns`, in calls that need less than 1 µs at the roof: latency, not throughput") \
   R(roof_share, "of roof", kShare, "`roof_ns` / `roofed_ns`; above 1 where faster than the roof") \
   R(calls_beyond, "calls faster than the roof", kCount, \
-    "calls with `beyond_ns` above 0; of these, bound by memory and slow enough for " \
+    "calls with `beyond_ns` above 0, where times are whole microseconds above one for each kernel; of these, bound by memory and slow enough for " \
     "the bytes that the device's last cache cannot hold: a full cache explains them") \
   R(calls_cached, "of these by the cache", kCount, "") \
   R(calls_fitting, "of these whose bytes fit the cache", kCount, \

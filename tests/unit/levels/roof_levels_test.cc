@@ -174,6 +174,21 @@ TEST(RoofLevels, BoundsHaveARowAndCountAsUnknown) {
             std::llround((2.0 + 2 * 1000) * 32 * 8 * 128 * 2 / 2.039e3));
 }
 
+// 12,234,000 bytes are 6 us of an A100. A recorder of whole microseconds that shows 5 may have seen
+// 6; one of nanoseconds has not. The sums stay what was recorded.
+TEST(RoofLevels, FasterByTheClocksStepIsNotToldToBe) {
+  for (const bool whole : {false, true}) {
+    Trace trace = roof_trace();
+    for (size_t a = 0; a < trace.activities.size(); ++a) {
+      if (trace.activities.dur_ns[a] == 1'000) trace.activities.dur_ns[a] = 5'000;
+    }
+    trace.whole_microseconds = whole;
+    const JobRoof roof = roof_of(trace);
+    EXPECT_EQ(roof.known.calls_beyond, whole ? 0U : 1U);
+    EXPECT_EQ(roof.known.beyond_ns, 1'000);
+  }
+}
+
 TEST(RoofLevels, WithoutAKnownDeviceThereIsNoRoofAndARate) {
   Trace trace = roof_trace();
   trace.devices[0].name = "Somebody's GPU";
