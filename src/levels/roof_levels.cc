@@ -44,6 +44,7 @@ RoofSums sums_of_call(const OpWork& work, int64_t dur_ns, uint64_t kernels, int6
   if (least.compute_bound()) sums.compute_roof_ns = sums.roof_ns;
   if (sums.beyond_ns > unsure_ns) {
     sums.calls_beyond = 1;
+    sums.calls_beyond_ns = sums.beyond_ns;
     const double from_memory_s = (work.bytes() - roof.cache_bytes) / roof.memory_bytes_per_s;
     const bool in_time = from_memory_s * kNanos <= static_cast<double>(dur_ns);
     sums.calls_cached = !least.compute_bound() && roof.cache_bytes > 0 && in_time ? 1 : 0;
@@ -73,6 +74,7 @@ void RoofSums::add(const RoofSums& other) {
   small_ns += other.small_ns;
   calls_beyond += other.calls_beyond;
   calls_cached += other.calls_cached;
+  calls_beyond_ns += other.calls_beyond_ns;
   fitting_ns += other.fitting_ns;
   cache_roof_ns += other.cache_roof_ns;
   calls_fitting += other.calls_fitting;

@@ -44,6 +44,7 @@ struct RoofSums {
   // Of these, bound by memory and slow enough for the bytes that the device's last cache cannot
   // hold.
   uint64_t calls_cached = 0;
+  int64_t calls_beyond_ns = 0;  // of beyond_ns, in calls_beyond
   // Of those beyond and bound by memory, whose bytes all fit the cache, where its rate is known:
   // their time, what they need at the cache's rate, and how many are faster than that.
   int64_t fitting_ns = 0;

@@ -469,7 +469,7 @@ std::string beyond_words(const JobRoof& roof) {
   if (known.calls_beyond == 0) return "";
   std::string text = fmt::format("{} faster than the roof, by {} in all",
                                  format_counted(known.calls_beyond, "call is", "calls are"),
-                                 format_ns(known.beyond_ns));
+                                 format_ns(known.calls_beyond_ns));
   const uint64_t others = known.calls_beyond - known.calls_cached;
   if (others == 0) {
     text += "; what the cache held explains it";

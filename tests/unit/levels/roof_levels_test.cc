@@ -186,6 +186,7 @@ TEST(RoofLevels, FasterByTheClocksStepIsNotToldToBe) {
     const JobRoof roof = roof_of(trace);
     EXPECT_EQ(roof.known.calls_beyond, whole ? 0U : 1U);
     EXPECT_EQ(roof.known.beyond_ns, 1'000);
+    EXPECT_EQ(roof.known.calls_beyond_ns, whole ? 0 : 1'000);
   }
 }
 

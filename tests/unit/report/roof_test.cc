@@ -78,6 +78,7 @@ TEST(RoofWords, FasterThanTheRoofIsTold) {
   roof.known.calls_beyond = 3;
   roof.known.calls_cached = 1;
   roof.known.beyond_ns = 5'000;
+  roof.known.calls_beyond_ns = 5'000;
   EXPECT_THAT(
       roof_words(roof),
       Contains("3 calls are faster than the roof, by 5.00 µs in all; what the cache held "
