@@ -88,7 +88,8 @@ HostAlone host_alone(const Trace& trace, Interval outside, Interval window) {
   int64_t longest_ns = 0;
   HostAlone alone;
   const auto look = [&](const auto& table) {
-    for (size_t i = 0; i < table.size(); ++i) {
+    const size_t count = table.size();
+    for (size_t i = 0; i < count; ++i) {
       const int64_t end_ns = table.start_ns[i] + table.dur_ns[i];
       if (table.start_ns[i] < outside.start_ns || end_ns > outside.end_ns) continue;
       rows.start_ns = std::min(rows.start_ns, table.start_ns[i]);

@@ -21,7 +21,8 @@ namespace {
 
 template <typename Table>
 void widen(const Table& table, int64_t& first_ns, int64_t& last_ns) {
-  for (size_t i = 0; i < table.size(); ++i) {
+  const size_t rows = table.size();
+  for (size_t i = 0; i < rows; ++i) {
     first_ns = std::min(first_ns, table.start_ns[i]);
     last_ns = std::max(last_ns, table.start_ns[i] + table.dur_ns[i]);
   }

@@ -200,24 +200,30 @@ TEST(RoofLevels, WithoutAKnownDeviceThereIsNoRoofAndARate) {
   EXPECT_FALSE(roof.devices[0].exists());
 }
 
+// 100 MB summed over a group, on an A100.
+Trace all_reduce(int64_t dur_ns, const char* ranks, int64_t group_size) {
+  Trace trace = TraceMaker()
+                    .call(1, "cudaLaunchKernel", 15, 5, 7)
+                    .kernel(0, 7, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 1'000, dur_ns, 7)
+                    .build();
+  trace.devices = {{.id = 0, .name = "NVIDIA A100-SXM4-80GB"}};
+  trace.collectives.push_back({.activity = ActivityId(0),
+                               .collective = trace.strings.intern("allreduce"),
+                               .dtype = trace.strings.intern("Float"),
+                               .process_group = trace.strings.intern("0"),
+                               .ranks = trace.strings.intern(ranks),
+                               .in_elements = 25'000'000,
+                               .out_elements = 25'000'000,
+                               .group_size = group_size,
+                               .seq = 3});
+  return trace;
+}
+
 // Two machines of eight: 16 ranks share what eight cards of 25 GB/s carry, 200 GB/s, which is less
 // than the 300 of the GPU's own link. Four ranks on one machine have that link.
 TEST(RoofLevels, AGroupOverMachinesIsHeldAgainstTheirNetwork) {
   for (const int64_t ranks : {16, 4}) {
-    Trace trace = TraceMaker()
-                      .call(1, "cudaLaunchKernel", 15, 5, 7)
-                      .kernel(0, 7, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 1'000, 1'000'000, 7)
-                      .build();
-    trace.devices = {{.id = 0, .name = "NVIDIA A100-SXM4-80GB"}};
-    trace.collectives.push_back({.activity = ActivityId(0),
-                                 .collective = trace.strings.intern("allreduce"),
-                                 .dtype = trace.strings.intern("Float"),
-                                 .process_group = trace.strings.intern("0"),
-                                 .ranks = trace.strings.intern(""),
-                                 .in_elements = 25'000'000,
-                                 .out_elements = 25'000'000,
-                                 .group_size = ranks,
-                                 .seq = 3});
+    const Trace trace = all_reduce(1'000'000, "", ranks);
     const JobRoof roof = roof_of(trace);
     ASSERT_EQ(roof.comm.size(), 1U);
     EXPECT_EQ(roof.comm[0].network, ranks == 16);
@@ -229,20 +235,7 @@ TEST(RoofLevels, AGroupOverMachinesIsHeldAgainstTheirNetwork) {
 TEST(RoofLevels, OfSeveralRanksTheOneThatWaitsLeastTimesTheTransfer) {
   RoofReader reader(FactBook::built_in(), "");
   for (const int64_t dur_ns : {9'000'000, 1'000'000}) {
-    Trace trace = TraceMaker()
-                      .call(1, "cudaLaunchKernel", 15, 5, 7)
-                      .kernel(0, 7, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 1'000, dur_ns, 7)
-                      .build();
-    trace.devices = {{.id = 0, .name = "NVIDIA A100-SXM4-80GB"}};
-    trace.collectives.push_back({.activity = ActivityId(0),
-                                 .collective = trace.strings.intern("allreduce"),
-                                 .dtype = trace.strings.intern("Float"),
-                                 .process_group = trace.strings.intern("0"),
-                                 .ranks = trace.strings.intern("[0, 1]"),
-                                 .in_elements = 25'000'000,
-                                 .out_elements = 25'000'000,
-                                 .group_size = 2,
-                                 .seq = 3});
+    const Trace trace = all_reduce(dur_ns, "[0, 1]", 2);
     const Links links = link_trace(trace);
     const auto kernels = given_or_built_in({}, trace.strings, trace.activities.name);
     const auto report = analyze_levels(trace, links, find_iterations(trace, links), {});
