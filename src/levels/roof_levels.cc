@@ -20,6 +20,7 @@ double part_over(double part, double whole) { return whole > 0 ? part / whole : 
 void compare_with_cache(const OpWork& work, int64_t dur_ns, int64_t unsure_ns,
                         const DeviceRoof& roof, RoofSums& sums) {
   if (roof.cache_bytes_per_s <= 0 || work.bytes() > roof.cache_bytes) return;
+  if (work.bytes() <= roof.cache_front_bytes) return;  // a faster one may have held them
   sums.calls_fitting = 1;
   sums.fitting_ns = dur_ns;
   sums.cache_roof_ns = std::llround(work.bytes() / roof.cache_bytes_per_s * kNanos);
@@ -47,8 +48,9 @@ RoofSums sums_of_call(const OpWork& work, int64_t dur_ns, uint64_t kernels, int6
     sums.calls_beyond_ns = sums.beyond_ns;
     const double from_memory_s = (work.bytes() - roof.cache_bytes) / roof.memory_bytes_per_s;
     const bool in_time = from_memory_s * kNanos <= static_cast<double>(dur_ns);
-    sums.calls_cached = !least.compute_bound() && roof.cache_bytes > 0 && in_time ? 1 : 0;
     if (!least.compute_bound()) compare_with_cache(work, dur_ns, unsure_ns, roof, sums);
+    const bool cached = !least.compute_bound() && roof.cache_bytes > 0 && in_time;
+    sums.calls_cached = cached && sums.calls_beyond_cache == 0 ? 1 : 0;
   }
   return sums;
 }
@@ -281,9 +283,24 @@ void RoofReader::add(const Trace& trace, const Links& links, const KernelNames& 
   add_collectives(trace, kernels, report);
 }
 
+// The slower of the links inside a machine and the network; nothing where the group spans machines
+// and what the network carries is not told.
+RoofReader::CommLink RoofReader::link_of(const CommKey& key, const GroupPlace& place,
+                                         const DeviceRoof& roof) {
+  if (key.group_size < 2) return {};
+  if (place.machines < 2) return {false, roof.link_bytes_per_s};
+  const double network =
+      network_bus_bytes_per_s(key.kind, place, key.group_size, roof.nic_bytes_per_s);
+  const bool slower = roof.link_bytes_per_s <= 0 || network < roof.link_bytes_per_s;
+  if (network <= 0) return {};
+  return slower ? CommLink{true, network} : CommLink{false, roof.link_bytes_per_s};
+}
+
 void RoofReader::add_collectives(const Trace& trace, const KernelNames& kernels,
                                  const LevelsReport& report) {
   const CollectiveTable& table = trace.collectives;
+  const auto listed = static_cast<int64_t>(trace.devices.size());
+  const int64_t here = listed > 1 ? listed : kMachineGpus;
   std::vector<const KernelLevel*> rows(trace.activities.size(), nullptr);
   for (const KernelLevel& row : report.rows) {
     if (row.comm) rows[row.activity.index()] = &row;
@@ -309,27 +326,25 @@ void RoofReader::add_collectives(const Trace& trace, const KernelNames& kernels,
     span.dur_ns = is_new ? row->dur_ns() : std::min(span.dur_ns, row->dur_ns());
     span.factor = message.factor;
     const DeviceRoof& roof = roof_of(trace, row->gpu);
-    const double network = network_bus_bytes_per_s(key.kind, trace.text(table.ranks[i]),
-                                                   key.group_size, roof.nic_bytes_per_s);
-    span.network = network > 0 && (roof.link_bytes_per_s <= 0 || network < roof.link_bytes_per_s);
-    const bool one_machine = key.group_size >= 2 && key.group_size <= kMachineGpus && network == 0;
-    span.link_bytes_per_s = span.network                 ? network
-                            : one_machine || network > 0 ? roof.link_bytes_per_s
-                                                         : 0;
+    span.link =
+        link_of(key, place_of_group(trace.text(table.ranks[i]), key.group_size, here), roof);
   }
 }
 
 JobRoof RoofReader::finish() {
-  std::map<std::tuple<std::string, std::string, int64_t, double>, RoofComm> comm;
+  using Alike = std::tuple<std::string, std::string, int64_t, double, bool, double>;
+  std::map<Alike, RoofComm> comm;
   for (const auto& [key, span] : comm_) {
-    RoofComm& row = comm[{key.kind, key.dtype, key.group_size, key.bytes}];
+    const auto& [network, link_bytes_per_s] = span.link;
+    RoofComm& row =
+        comm[{key.kind, key.dtype, key.group_size, key.bytes, network, link_bytes_per_s}];
     row.kind = key.kind;
     row.dtype = key.dtype;
     row.group_size = key.group_size;
     row.message_bytes = key.bytes;
     row.factor = span.factor;
-    row.link_bytes_per_s = span.link_bytes_per_s;
-    row.network = span.network;
+    row.link_bytes_per_s = link_bytes_per_s;
+    row.network = network;
     ++row.collectives;
     row.dur_ns += span.dur_ns;
   }

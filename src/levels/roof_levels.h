@@ -20,6 +20,7 @@
 #include "levels/levels.h"
 #include "records/facts.h"
 #include "roof/calls.h"
+#include "roof/collective.h"
 #include "roof/peaks.h"
 
 namespace assay {
@@ -158,12 +159,17 @@ class RoofReader {
     uint64_t nth = 0;  // tells apart those without a sequence number
     friend auto operator<=>(const CommKey&, const CommKey&) = default;
   };
+  // What a collective crosses that limits it, as RoofComm tells it.
+  struct CommLink {
+    bool network = false;
+    double bytes_per_s = 0;
+  };
   struct CommSpan {
     int64_t dur_ns = 0;
     double factor = 0;
-    double link_bytes_per_s = 0;
-    bool network = false;
+    CommLink link;
   };
+  static CommLink link_of(const CommKey& key, const GroupPlace& place, const DeviceRoof& roof);
 
   const DeviceRoof& roof_of(const Trace& trace, int64_t device);
   void add_collectives(const Trace& trace, const KernelNames& kernels, const LevelsReport& report);

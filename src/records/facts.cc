@@ -21,7 +21,7 @@ struct Attribute {
   bool needed;
 };
 
-constexpr std::array<Attribute, 37> kAttributes = {{{"model", "parameters_b", true},
+constexpr std::array<Attribute, 38> kAttributes = {{{"model", "parameters_b", true},
                                                     {"model", "active_b", false},
                                                     {"model", "experts", false},
                                                     {"model", "experts_used", false},
@@ -43,6 +43,7 @@ constexpr std::array<Attribute, 37> kAttributes = {{{"model", "parameters_b", tr
                                                     {"hardware", "bf16_tflops", false},
                                                     {"hardware", "cache_mb", false},
                                                     {"hardware", "cache_tb_s", false},
+                                                    {"hardware", "cache_front_mb", false},
                                                     {"hardware", "nic_gb_s", false},
                                                     {"hardware", "fp8_tflops", false},
                                                     {"hardware", "int8_tops", false},

@@ -1,7 +1,9 @@
 #include "roof/collective.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <optional>
 
 #include "roof/inputs.h"
 
@@ -26,35 +28,56 @@ MessageSize message_size(std::string_view kind, std::string_view dtype, int64_t 
 
 namespace {
 
-// Ranks of the group on each of its machines; 0 = one machine, or machines that differ.
-int64_t ranks_per_machine(std::string_view ranks, int64_t group_size) {
-  const auto list = read_numbers(ranks);
-  const bool all_told = list && static_cast<int64_t>(list->size()) == group_size;
-  if (!all_told)
-    return group_size > kMachineGpus && group_size % kMachineGpus == 0 ? kMachineGpus : 0;
-  std::map<int64_t, int64_t> on;
-  for (const double rank : *list) ++on[static_cast<int64_t>(rank) / kMachineGpus];
-  if (on.size() < 2) return 0;
-  const int64_t each = on.begin()->second;
-  const bool same = std::all_of(on.begin(), on.end(),
-                                [each](const auto& machine) { return machine.second == each; });
-  return same ? each : 0;
+// Ranks by machine, of those that are written down; `cut`: there are more.
+struct WrittenRanks {
+  std::map<int64_t, int64_t> on = {};
+  bool cut = false;
+};
+
+std::optional<WrittenRanks> written_ranks(std::string_view ranks, int64_t group_size,
+                                          int64_t machine_gpus) {
+  constexpr double kMostRanks = 1e9;
+  WrittenRanks found;
+  const size_t dots = ranks.find(", ...");
+  found.cut = dots != std::string_view::npos;
+  const auto list = read_numbers(ranks.substr(0, dots));
+  if (!list || (!found.cut && static_cast<int64_t>(list->size()) != group_size)) return {};
+  for (const double rank : *list) {
+    if (!(rank >= 0 && rank < kMostRanks)) return {};
+    ++found.on[static_cast<int64_t>(rank) / machine_gpus];
+  }
+  // Of the last machine not all ranks may be written down.
+  if (found.cut && found.on.size() > 1) found.on.erase(std::prev(found.on.end()));
+  return found.on.empty() ? std::nullopt : std::optional(found);
 }
 
 }  // namespace
 
-double network_bus_bytes_per_s(std::string_view kind, std::string_view ranks, int64_t group_size,
-                               double nic_bytes_per_s) {
-  const int64_t each = ranks_per_machine(ranks, group_size);
-  if (each == 0 || nic_bytes_per_s <= 0) return 0;
-  if (kind == "all_to_all") {
-    // Of n - 1 parts that a rank sends, n - each leave the machine.
-    return nic_bytes_per_s * static_cast<double>(group_size - 1) /
-           static_cast<double>(group_size - each);
+GroupPlace place_of_group(std::string_view ranks, int64_t group_size, int64_t machine_gpus) {
+  const auto written = written_ranks(ranks, group_size, machine_gpus);
+  if (!written) {
+    const int64_t machines = (group_size + machine_gpus - 1) / machine_gpus;
+    return {machines, group_size % machine_gpus == 0 ? machine_gpus : 0};
   }
-  const bool rings = kind == "all_reduce" || kind == "all_gather" || kind == "reduce_scatter" ||
-                     kind == "broadcast" || kind == "reduce";
-  return rings ? nic_bytes_per_s * static_cast<double>(each) : 0;
+  const int64_t each = written->on.begin()->second;
+  const bool same = std::all_of(written->on.begin(), written->on.end(),
+                                [each](const auto& machine) { return machine.second == each; });
+  if (!written->cut) return {static_cast<int64_t>(written->on.size()), same ? each : 0};
+  const bool fits = same && group_size % each == 0;
+  return {fits ? group_size / each : group_size, fits ? each : 0};
+}
+
+double network_bus_bytes_per_s(std::string_view kind, const GroupPlace& place, int64_t group_size,
+                               double nic_bytes_per_s) {
+  if (place.machines < 2 || place.each == 0) return 0;
+  const auto n = static_cast<double>(group_size);
+  const auto m = static_cast<double>(place.machines);
+  const auto each = static_cast<double>(place.each);
+  // Of n - 1 parts that a rank sends, n - each leave the machine.
+  if (kind == "all_to_all") return nic_bytes_per_s * (n - 1) / (n - each);
+  if (kind == "all_reduce" || kind == "all_gather" || kind == "reduce_scatter")
+    return nic_bytes_per_s * each * (n - 1) / n * m / (m - 1);
+  return kind == "broadcast" || kind == "reduce" ? nic_bytes_per_s * each : 0;
 }
 
 }  // namespace assay

@@ -28,12 +28,21 @@ MessageSize message_size(std::string_view kind, std::string_view dtype, int64_t 
 // GPUs of a machine, where nothing tells: what DGX, HGX and OAM baseboards carry.
 inline constexpr int64_t kMachineGpus = 8;
 
-// The bus bandwidth that a group over several machines can reach, by what each GPU has of its
-// machine's network cards. ranks: as PyTorch writes them ("[0, 8, 16]"), machines as eight
-// ranks one after the other; not told, the group fills its machines. Rings cross a machine's
-// border once for each of its ranks in the group; in an all-to-all each rank sends what leaves the
-// machine by its own card. 0 = the group is on one machine, or has another number of ranks on each.
-double network_bus_bytes_per_s(std::string_view kind, std::string_view ranks, int64_t group_size,
+// Where the ranks of a group sit.
+struct GroupPlace {
+  int64_t machines = 1;
+  int64_t each = 0;  // ranks of the group on each machine; 0 = not the same number
+};
+// ranks: as PyTorch writes them, "[0, 8, 16]", of more than 30 the first ones and "...". Machines
+// hold `machine_gpus` ranks, one after the other. Not told: as few machines as hold the group.
+GroupPlace place_of_group(std::string_view ranks, int64_t group_size, int64_t machine_gpus);
+
+// The bus bandwidth that a group over several machines can reach at most, where each GPU has a
+// network card of its own, whatever the algorithm: of n ranks on m machines each machine must send
+// (m - 1) / m of what it gathers or scatters, a broadcast's or a reduction's whole message, and in
+// an all-to-all what is for ranks of other machines. Not where switches of the network reduce
+// (SHARP). 0 = one machine, another number of ranks on each, or a kind that is not told.
+double network_bus_bytes_per_s(std::string_view kind, const GroupPlace& place, int64_t group_size,
                                double nic_bytes_per_s);
 
 }  // namespace assay

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace assay {
 namespace {
@@ -89,6 +90,10 @@ std::string no_roof(const std::string& name, bool known) {
 
 }  // namespace
 
+// Beside FLOP/s, what sentences rest on.
+const std::set<std::string> kOtherRates = {"bandwidth_tb_s", "cache_mb",  "cache_front_mb",
+                                           "cache_tb_s",     "link_gb_s", "nic_gb_s"};
+
 DeviceRoof device_roof(const FactBook& facts, const DeviceProperties& device,
                        const std::string& asked) {
   DeviceRoof roof;
@@ -107,13 +112,14 @@ DeviceRoof device_roof(const FactBook& facts, const DeviceProperties& device,
   roof.memory_bytes_per_s = value_of(values, "bandwidth_tb_s") * kTera * part.memory;
   roof.cache_bytes = value_of(values, "cache_mb") * kMega * part.memory;
   roof.cache_bytes_per_s = value_of(values, "cache_tb_s") * kTera * part.memory;
+  roof.cache_front_bytes = value_of(values, "cache_front_mb") * kMega * part.memory;
   roof.link_bytes_per_s = value_of(values, "link_gb_s") * kGiga;
   roof.nic_bytes_per_s = value_of(values, "nic_gb_s") * kGiga;
   roof.clock_hz = value_of(values, "clock_mhz") * kMega;
   for (const auto& [name, fact] : values) {
     const bool rate = name.ends_with("tflops") || name.ends_with("_tops");
     if (rate) roof.flop_per_s[name] = fact.value * kTera * part.compute;
-    const bool used = rate || name == "bandwidth_tb_s";
+    const bool used = rate || kOtherRates.contains(name);
     if (used &&
         std::find(roof.sources.begin(), roof.sources.end(), fact.source) == roof.sources.end()) {
       roof.sources.push_back(fact.source);

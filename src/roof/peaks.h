@@ -21,6 +21,7 @@ struct DeviceRoof {
   double memory_bytes_per_s = 0;
   double cache_bytes = 0;                    // of the last cache before memory; 0 = not told
   double cache_bytes_per_s = 0;              // read from it; 0 = not told
+  double cache_front_bytes = 0;              // of a faster cache before it; 0 = none told
   double link_bytes_per_s = 0;               // to peers, in one direction; 0 = not told
   double nic_bytes_per_s = 0;                // its part of a machine's network cards; 0 = not told
   double clock_hz = 0;                       // that the figures hold at; 0 = not told

@@ -521,7 +521,7 @@ std::string mixed_words(const DeviceSequence& sequence, const Periods& found) {
   return "none is told, although there may be " + evidence_words(found) + ": of " +
          std::to_string(sequence.kernels) + " kernels " + std::to_string(sequence.linked) +
          " have a recorded call, and work with a call belongs to an iteration by the time of the "
-         "call, other work by its own. The kernels read without the calls tell them";
+         "call, other work by its own. Record the calls of all kernels, or mark the steps";
 }
 
 Windows repeated_kernels(const Trace& trace, const Links& links, const std::vector<WorkRole>& roles,

@@ -618,10 +618,10 @@
   R(roof_share, "of roof", kShare, "`roof_ns` / `roofed_ns`; above 1 where faster than the roof") \
   R(calls_beyond, "calls faster than the roof", kCount, \
     "calls with `beyond_ns` above 0, where times are whole microseconds above one for each kernel; of these, bound by memory and slow enough for " \
-    "the bytes that the device's last cache cannot hold: a full cache explains them") \
+    "the bytes that the device's last cache cannot hold, and no faster than that cache: what it held explains them") \
   R(calls_cached, "of these by the cache", kCount, "") \
   R(calls_fitting, "of these whose bytes fit the cache", kCount, \
-    "of `calls_beyond`, bound by memory and with bytes that the last cache holds, where its rate is known " \
+    "of `calls_beyond`, bound by memory and with bytes that the last cache holds and a faster one before it does not, where its rate is known " \
     "(`cache_tb_s`): their time, what they need at the cache's rate, and how many are faster than that too. Tests: `RoofLevels`") \
   R(fitting_ns, "in these", kNanoseconds, "") \
   R(cache_roof_ns, "at the cache's rate", kNanoseconds, "") \
@@ -679,7 +679,7 @@
   R(least_roof_ns, "at the roof, at least", kNanoseconds, \
     "with the least work, and with the most; null where the peaks are not known") \
   R(most_roof_ns, "at the roof, at most", kNanoseconds, "") \
-  R(least_roof_share, "of roof, at least", kShare, "these over `dur_ns`") \
+  R(least_roof_share, "of roof, at least", kShare, "these over `dur_ns` of calls on devices with known peaks") \
   R(most_roof_share, "of roof, at most", kShare, "") \
   O("`roof.collectives`") \
   U(collective, \
@@ -699,9 +699,10 @@
   R(link_share, "of link", kShare, \
     "bus bandwidth over what the link allows; null where that is not known") \
   R(link, "link", kText, \
-    "`peers`: `link_gb_s` of the facts, for groups of up to 8 ranks; `network`: of groups over several machines " \
-    "(8 ranks each) `nic_gb_s` times the ranks of one machine, of all-to-all `nic_gb_s` (n − 1) / (n − m) with m ranks on each: " \
-    "an assumption about the machine, where that is less; null where neither is known. Tests: `Collectives`") \
+    "the slower of `peers`, `link_gb_s` of the facts, and, of groups over several machines, `network`: what any algorithm can reach " \
+    "with a card of `nic_gb_s` for each GPU, an assumption. n ranks on m machines of k: `nic_gb_s` k (n − 1) / n · m / (m − 1) of all-reduce, " \
+    "all-gather and reduce-scatter, `nic_gb_s` k of broadcast and reduce, `nic_gb_s` (n − 1) / (n − k) of all-to-all; more where switches reduce (SHARP). " \
+    "Machines have as many ranks as the trace lists GPUs, 8 where it lists one. Null where a group spans machines and no rate is known. Tests: `Collectives`") \
   O("`roof.peaks`") \
   U(device, "figures compared with, by attribute of the facts, in bytes, bytes/s and FLOP/s") \
   U(quantity, "") \

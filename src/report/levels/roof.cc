@@ -235,12 +235,16 @@ Value link_share(const RoofComm& comm) {
 
 Table comm_table(const JobRoof& roof, bool to_readers) {
   using Comm = RoofComm;
-  TableOf table(roof.comm,
-                {.key = "collectives",
-                 .title = roof.ranks < 2 ? "Collectives (includes waiting for other ranks)"
-                                         : "Collectives (of each the rank that waits least)",
-                 .terminal_limit = 4,
-                 .show = to_readers && !roof.comm.empty() ? Show::kEverywhere : Show::kDataOnly});
+  const bool any_network = std::any_of(roof.comm.begin(), roof.comm.end(),
+                                       [](const Comm& comm) { return comm.network; });
+  TableOf table(
+      roof.comm,
+      {.key = "collectives",
+       .title = std::string(roof.ranks < 2 ? "Collectives (includes waiting for other ranks"
+                                           : "Collectives (of each the rank that waits least") +
+                (any_network ? "; network: a card for each GPU is assumed)" : ")"),
+       .terminal_limit = 4,
+       .show = to_readers && !roof.comm.empty() ? Show::kEverywhere : Show::kDataOnly});
   table.add(keys::collective, &Comm::kind)
       .add(keys::ranks, &Comm::group_size)
       .add(keys::dtype, &Comm::dtype, Show::kDataOnly)
@@ -269,7 +273,7 @@ Table comm_table(const JobRoof& roof, bool to_readers) {
             if (comm.link_bytes_per_s <= 0) return Value();
             return Value(comm.network ? "network" : "peers");
           },
-          Show::kDataOnly);
+          shown_if(any_network));
   return table;
 }
 
@@ -458,8 +462,9 @@ std::string small_words(const JobRoof& roof) {
 const RoofOp* most_beyond(const JobRoof& roof) {
   const RoofOp* most = nullptr;
   for (const RoofOp& op : roof.ops) {
-    const bool over = op.sums.roof_share() > kFasterThanRoof;
-    if (over && (most == nullptr || op.sums.beyond_ns > most->sums.beyond_ns)) most = &op;
+    const bool over = op.sums.calls_beyond > 0 && op.sums.roof_share() > kFasterThanRoof;
+    if (over && (most == nullptr || op.sums.calls_beyond_ns > most->sums.calls_beyond_ns))
+      most = &op;
   }
   return most;
 }
@@ -482,8 +487,9 @@ std::string beyond_words(const JobRoof& roof) {
                         known.calls_cached > 0 ? "the others have" : "either they have");
   }
   if (known.calls_fitting > 0) {
-    text += fmt::format("; the bytes of {} fit the cache, and they are at {} of its rate",
-                        format_count(static_cast<int64_t>(known.calls_fitting)),
+    text += fmt::format("; {} with bytes that fit the cache {} at {} of its rate",
+                        format_counted(known.calls_fitting, "call", "calls"),
+                        known.calls_fitting == 1 ? "is" : "are",
                         format_share(share(known.cache_roof_ns, known.fitting_ns)));
     if (known.calls_beyond_cache > 0) {
       text += fmt::format(", {} of them beyond it",
@@ -513,7 +519,7 @@ std::string comm_words(const JobRoof& roof) {
   if (const auto of_link = link_share(most).number())
     text += fmt::format(
         ", {} of the {}", format_share(*of_link),
-        most.network ? "network (assumed: cards as in its maker's machines of eight)" : "link");
+        most.network ? "network (assumed: a card for each GPU, as is usual with it)" : "link");
   return text + (roof.ranks < 2 ? ". This includes waiting for other ranks." : ".");
 }
 

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
-#include <string>
-
+#include <cstring>
+#include <map>
 #include <numeric>
+#include <string>
 
 #include "support/trace_maker.h"
 
@@ -68,7 +70,7 @@ TEST(RoofLevels, TimeIsRoofAndWhatLiesAboveOrBeyond) {
   EXPECT_EQ(add.roof_ns, 6'000);
   EXPECT_EQ(add.beyond_ns, 5'000);
   EXPECT_EQ(add.calls_beyond, 1U);
-  EXPECT_EQ(add.calls_cached, 1U);
+  EXPECT_EQ(add.calls_cached, 0U);
   // The cache's 7.219 TB/s would take 1.695 us: in 1 us it is above that roof, too.
   EXPECT_EQ(add.calls_fitting, 1U);
   EXPECT_EQ(add.fitting_ns, 1'000);
@@ -219,16 +221,34 @@ Trace all_reduce(int64_t dur_ns, const char* ranks, int64_t group_size) {
   return trace;
 }
 
-// Two machines of eight: 16 ranks share what eight cards of 25 GB/s carry, 200 GB/s, which is less
-// than the 300 of the GPU's own link. Four ranks on one machine have that link.
+// Four ranks on four machines have a card of 25 GB/s each; on one machine the GPU's own link of
+// 300.
 TEST(RoofLevels, AGroupOverMachinesIsHeldAgainstTheirNetwork) {
-  for (const int64_t ranks : {16, 4}) {
-    const Trace trace = all_reduce(1'000'000, "", ranks);
+  for (const bool spread : {true, false}) {
+    const Trace trace = all_reduce(1'000'000, spread ? "[0, 8, 16, 24]" : "[0, 1, 2, 3]", 4);
     const JobRoof roof = roof_of(trace);
     ASSERT_EQ(roof.comm.size(), 1U);
-    EXPECT_EQ(roof.comm[0].network, ranks == 16);
-    EXPECT_EQ(roof.comm[0].link_bytes_per_s, ranks == 16 ? 200e9 : 300e9);
+    EXPECT_EQ(roof.comm[0].network, spread);
+    EXPECT_EQ(roof.comm[0].link_bytes_per_s, spread ? 25e9 : 300e9);
   }
+}
+
+// Groups of as many ranks and equal messages, one within a machine and one over several.
+TEST(RoofLevels, GroupsBehindOtherLinksAreRowsOfTheirOwn) {
+  RoofReader reader(FactBook::built_in(), "");
+  for (const char* ranks : {"[0, 1, 2, 3]", "[0, 8, 16, 24]", "[6, 7, 8, 9]", "[6, 7, 8]"}) {
+    const int64_t size = 1 + std::count(ranks, ranks + std::strlen(ranks), ',');
+    const Trace trace = all_reduce(1'000'000, ranks, size);
+    const Links links = link_trace(trace);
+    const auto kernels = given_or_built_in({}, trace.strings, trace.activities.name);
+    const auto report = analyze_levels(trace, links, find_iterations(trace, links), {});
+    reader.add(trace, links, *kernels, *report);
+  }
+  const JobRoof roof = reader.finish();
+  std::map<int64_t, size_t> rows;
+  for (const RoofComm& comm : roof.comm) ++rows[std::llround(comm.link_bytes_per_s / 1e9)];
+  // Two on each of two machines: 2 cards, 3 / 4 of a message's gathers, half of which leaves.
+  EXPECT_EQ(rows, (std::map<int64_t, size_t>{{0, 1}, {25, 1}, {75, 1}, {300, 1}}));
 }
 
 // The same all-reduce as two ranks saw it: the one that came last waited for nobody.

@@ -122,14 +122,33 @@ TEST(Collectives, BusFactorsAreThoseOfTheLibrariesOwnTests) {
 // rank on each: one. All-to-all of 16: 8 of 15 parts leave by the rank's own card.
 TEST(Collectives, GroupsOverMachinesAreBoundByTheirNetwork) {
   constexpr double kNic = 25e9;
-  EXPECT_EQ(network_bus_bytes_per_s("all_reduce", "", 16, kNic), 8 * kNic);
-  EXPECT_EQ(network_bus_bytes_per_s("all_reduce", "[0, 8, 16, 24]", 4, kNic), kNic);
-  EXPECT_EQ(network_bus_bytes_per_s("all_gather", "[0, 1, 8, 9]", 4, kNic), 2 * kNic);
-  EXPECT_EQ(network_bus_bytes_per_s("all_to_all", "", 16, kNic), kNic * 15 / 8);
-  EXPECT_EQ(network_bus_bytes_per_s("all_reduce", "[0, 1, 2, 3]", 4, kNic), 0);  // one machine
-  EXPECT_EQ(network_bus_bytes_per_s("all_reduce", "[0, 1, 8]", 3, kNic), 0);     // uneven
-  EXPECT_EQ(network_bus_bytes_per_s("all_reduce", "", 12, kNic), 0);             // not told
-  EXPECT_EQ(network_bus_bytes_per_s("all_reduce", "", 16, 0), 0);
+  const auto bus = [](const char* kind, const char* ranks, int64_t size, int64_t machine = 8) {
+    return network_bus_bytes_per_s(kind, place_of_group(ranks, size, machine), size, kNic);
+  };
+  // Of 1 byte for each of 16 ranks a machine sends half to the other one and gets half of the sum,
+  // 1 in all, by eight cards: 1 / 8 of a card's second. As a ring counts it that is 2 * 15 / 16.
+  EXPECT_DOUBLE_EQ(bus("all_reduce", "", 16), 8 * kNic * 2 * 15 / 16);
+  EXPECT_DOUBLE_EQ(bus("all_reduce", "[0, 8, 16, 24]", 4), kNic);
+  EXPECT_DOUBLE_EQ(bus("all_gather", "[0, 1, 8, 9]", 4), 2 * kNic * 3 / 4 * 2);
+  EXPECT_DOUBLE_EQ(bus("broadcast", "[0, 1, 8, 9]", 4), 2 * kNic);
+  EXPECT_DOUBLE_EQ(bus("all_to_all", "", 16), kNic * 15 / 8);
+  EXPECT_DOUBLE_EQ(bus("all_gather", "", 8, 4), 4 * kNic * 7 / 8 * 2);  // machines of four
+  EXPECT_EQ(bus("all_reduce", "[0, 1, 2, 3]", 4), 0);                   // one machine
+  EXPECT_EQ(bus("all_reduce", "[0, 1, 8]", 3), 0);                      // uneven
+  EXPECT_EQ(bus("all_reduce", "", 12), 0);                              // not told
+  EXPECT_EQ(bus("send_recv", "[0, 8]", 2), 0);
+}
+
+// PyTorch writes down the first 30 ranks of a group.
+TEST(Collectives, OfAGroupWrittenInPartWhatIsWrittenTells) {
+  const GroupPlace strided = place_of_group("[0, 8, 16, 24, ...]", 32, 8);
+  EXPECT_EQ(strided.machines, 32);
+  EXPECT_EQ(strided.each, 1);
+  const GroupPlace pairs = place_of_group("[0, 1, 8, 9, 16, ...]", 40, 8);
+  EXPECT_EQ(pairs.machines, 20);
+  EXPECT_EQ(pairs.each, 2);
+  EXPECT_EQ(place_of_group("[0, 1, 8, ...]", 33, 8).each, 0);  // 33 ranks, two on each
+  EXPECT_EQ(place_of_group("[1e300, 2]", 2, 8).machines, 1);   // no ranks: as if not told
 }
 
 TEST(DeviceRoof, TheCacheHasARateWhereItWasPublished) {
