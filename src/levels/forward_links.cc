@@ -91,22 +91,24 @@ OpId ForwardLinks::maker_of_own_node(size_t last) const {
   const int64_t before_ns = next_number_ns(last);
   OpId numbered = from;  // outermost with this number around it
   const int64_t behind_ns = end_around(from, before_ns, numbered);
+  if (!makes_no_own_node(numbered)) return numbered;
   OpId maker;
   int64_t inside_until_ns = behind_ns;
   for (size_t op = from.index() + 1; op < trace_.ops.size(); ++op) {
     const int64_t start_ns = trace_.ops.start_ns[op];
     if (trace_.ops.thread[op] != trace_.ops.thread[from.index()] || start_ns >= before_ns) break;
-    if (start_ns < inside_until_ns || sequence_[op].number >= 0 || is_pytorchs(OpId(op))) continue;
+    if (start_ns < inside_until_ns || sequence_[op].number >= 0 || makes_no_own_node(OpId(op)))
+      continue;
     if (maker) return {};
     maker = OpId(op);
     inside_until_ns = trace_.end_ns(maker);
   }
-  if (maker) return maker;
-  return is_pytorchs(numbered) ? OpId() : numbered;
+  return maker;
 }
 
-bool ForwardLinks::is_pytorchs(OpId op) const {
-  return trace_.text(trace_.ops.name[op.index()]).starts_with("aten::");
+bool ForwardLinks::makes_no_own_node(OpId op) const {
+  const std::string_view name = trace_.text(trace_.ops.name[op.index()]);
+  return name.starts_with("aten::") || name.starts_with("c10d::") || name == "record_param_comms";
 }
 
 // When the first operator of the same thread with the next number began; of the operator itself
@@ -141,8 +143,10 @@ int64_t ForwardLinks::end_around(OpId from, int64_t before_ns, OpId& numbered) c
 
 ForwardLinks::Found ForwardLinks::forward_of(OpId backward) const {
   if (const OpId op = by_flow(backward)) return {op, PlacedBy::kFlow};
-  if (const OpId op = by_sequence(backward)) return {op, PlacedBy::kSequence};
-  return {};
+  const OpId op = by_sequence(backward);
+  if (!op) return {};
+  const bool shared = sequence_[op.index()].number == sequence_[backward.index()].number;
+  return {op, shared ? PlacedBy::kSequence : PlacedBy::kBetween};
 }
 
 bool ForwardLinks::names_forward_thread(OpId op) const {

@@ -28,9 +28,11 @@ class ForwardLinks {
   Found forward_of(OpId backward) const;
   OpId by_flow(OpId backward) const;
   // Of the forward operators with this number, the one that started last, before `backward`. The
-  // operator that made a node of the user's own in C++ ("CppNode<...>") may carry no number: then
-  // the only one without a number that is not PyTorch's own, outermost of its kind, that starts
-  // behind the last with this number and before the first with the next.
+  // operator that made a node of the user's own in C++ ("CppNode<...>") is the outermost with this
+  // number around that one, unless it is PyTorch's own or a collective, which make no such nodes.
+  // Then the maker carries no number: the only one without a number that could make such a node,
+  // outermost of its kind, that starts behind the last with this number and before the first with
+  // the next.
   OpId by_sequence(OpId backward) const;
 
   // A node of an autograd::Function written in C++, by its name.
@@ -59,7 +61,7 @@ class ForwardLinks {
   void read_flows();
   // last: the place in forward_ of the operator with the node's number that started last.
   OpId maker_of_own_node(size_t last) const;
-  bool is_pytorchs(OpId op) const;  // which make nodes of PyTorch's own
+  bool makes_no_own_node(OpId op) const;  // PyTorch's own operators, and collectives
   int64_t next_number_ns(size_t last) const;
   int64_t end_around(OpId from, int64_t before_ns, OpId& numbered) const;
 

@@ -285,8 +285,8 @@ std::optional<LevelPhase> level_phase_from(std::string_view name) {
 
 std::string_view placed_by_name(PlacedBy by) {
   return name_in<PlacedBy, kPlacedBy>(
-      {"nothing", "map", "label", "module", "flow", "sequence", "gradient", "structure", "operator",
-       "collective", "optimizer", "twin", "recording", "kernel_name"},
+      {"nothing", "map", "label", "module", "flow", "sequence", "between", "gradient", "structure",
+       "operator", "collective", "optimizer", "twin", "recording", "kernel_name"},
       by);
 }
 

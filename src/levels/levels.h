@@ -48,6 +48,7 @@ enum class PlacedBy : uint8_t {
   kModule,      // the nn.Module frames around the launch
   kFlow,        // backward: the fwdbwd flow to the forward operator
   kSequence,    // backward: the autograd sequence number of the forward operator
+  kBetween,     // backward: the only operator that could make the node, between two numbers
   kGradient,    // backward: AccumulateGrad
   kStructure,   // a block of operators or kernels that repeats
   kOperator,    // the operator's own name
@@ -57,7 +58,7 @@ enum class PlacedBy : uint8_t {
   kRecording,   // a graph's replay: the launch that was recorded
   kKernelName,  // the kernel's own name, outside every repeating block
 };
-constexpr size_t kPlacedBy = 14;
+constexpr size_t kPlacedBy = 15;
 std::string_view placed_by_name(PlacedBy by);
 // Whether that is likeness alone, with what repeats or with another iteration: nothing that was
 // recorded of the activity tells it.

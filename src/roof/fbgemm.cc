@@ -131,6 +131,8 @@ constexpr size_t kTotalWidth = 7;
 constexpr size_t kWidest = 8;
 constexpr size_t kIndices = 11;
 constexpr size_t kOffsets = 12;
+constexpr size_t kPooling = 13;  // a value: 0 sums, 1 means
+constexpr double kUnpooled = 2;
 constexpr size_t kIndexWeights = 14;
 constexpr size_t kRowState = 20;  // of row-wise Adagrad, one value per row; the host's follows
 
@@ -157,6 +159,15 @@ std::optional<double> one_width(std::string_view op, const OpInputs& inputs, dou
   return width;
 }
 
+// Of the result: one for each table and sample where bags are pooled, as is assumed where no values
+// were recorded; one for each index where they are not. Nothing where the mode cannot be read.
+std::optional<double> looked_up_rows(const OpInputs& inputs, const TensorInput& indices,
+                                     const TensorInput& offsets) {
+  const auto mode = inputs.number(kPooling);
+  if (inputs.values_told && !mode) return std::nullopt;
+  return mode == kUnpooled ? indices.elements() : offsets.elements() - 1;
+}
+
 WorkAnswer tables_lookup(std::string_view op, const OpInputs& inputs) {
   const TensorInput* starts = inputs.tensor(kTableOffsets);
   const TensorInput* indices = inputs.tensor(kIndices);
@@ -173,15 +184,17 @@ WorkAnswer tables_lookup(std::string_view op, const OpInputs& inputs) {
   const TensorInput& table = on_device ? *device : *host;
   const TensorInput* weights = inputs.tensor(kIndexWeights);
   OpWork work{.kind = OpWorkKind::kLookup, .math = table.type};
-  work.flop = indices->elements() * *width * (weights == nullptr ? 1 : 2);
+  const bool sums = inputs.number(kPooling) != kUnpooled;
+  work.flop = sums ? indices->elements() * *width * (weights == nullptr ? 1 : 2) : 0;
   work.read_bytes = indices->bytes() + offsets->bytes() +
                     (weights == nullptr ? 0 : weights->bytes()) +
                     std::min(indices->elements() * *width, elements_at(inputs, kTables)) *
                         element_bytes(table.type);
-  // One bag per table and sample.
-  const double results = (offsets->elements() - 1) * *width;
+  const auto rows = looked_up_rows(inputs, *indices, *offsets);
+  if (!rows) return {WorkKnown::kNoValues};
+  const double results = *rows * *width;
   WorkAnswer answer{WorkKnown::kBounds, work, work};
-  answer.work.write_bytes = results * 2;
+  answer.work.write_bytes = results;  // output_dtype follows far behind: 8, 16 or 32 bits
   answer.most.write_bytes = results * 4;
   if (!is_typed(table) || !is_typed(*indices)) return {WorkKnown::kNoTypes};
   return answer;

@@ -27,6 +27,9 @@ std::string_view source_words(const PlacementEvidence& place) {
       return "the flow from the backward node to its forward operator";
     case PlacedBy::kSequence:
       return "the number that the backward node shares with its forward operator";
+    case PlacedBy::kBetween:
+      return "its place before the next number: it carries none itself, and nothing else there "
+             "could make the backward node";
     case PlacedBy::kGradient:
       return "AccumulateGrad around the launch";
     case PlacedBy::kStructure:

@@ -210,8 +210,37 @@ TEST(Place, ANodeOfTheUsersOwnIsNotTakenForTheOperatorBeforeIt) {
     trace.op_sequences.push_back({op_id(trace, "torch::autograd::CppNode<Lookup_Op>"), 5, 1});
     const auto placed = place(trace);
     EXPECT_EQ(placed.at("bwd").op, two ? "torch::autograd::CppNode<Lookup_Op>" : "b_own::lookup");
+    EXPECT_EQ(placed.at("bwd").by, two ? PlacedBy::kOperator : PlacedBy::kBetween);
     EXPECT_EQ(placed.at("bwd").phase, LevelPhase::kBackward);
   }
+}
+
+// The maker may carry the number after all: what merely follows it is not taken for it.
+TEST(Place, AnOperatorWithTheNumberOfItsNodeMadeIt) {
+  TraceMaker maker;
+  maker.op(1, "own::permute", 100, 40).op(1, "own::after", 200, 40);
+  maker.op(1, "aten::mm", 300, 10).op(2, "torch::autograd::CppNode<PermuteFn>", 500, 50);
+  maker.call(2, "cudaLaunchKernel", 515, 2, 2).kernel(0, 7, "bwd", 2000, 5, 2);
+  Trace trace = maker.build();
+  trace.op_sequences.push_back({op_id(trace, "own::permute"), 5, 0});
+  trace.op_sequences.push_back({op_id(trace, "aten::mm"), 6, 0});
+  trace.op_sequences.push_back({op_id(trace, "torch::autograd::CppNode<PermuteFn>"), 5, 1});
+  const auto placed = place(trace);
+  EXPECT_EQ(placed.at("bwd").op, "b_own::permute");
+  EXPECT_EQ(placed.at("bwd").by, PlacedBy::kSequence);
+}
+
+TEST(Place, ACollectiveMakesNoNodeOfTheUsersOwn) {
+  TraceMaker maker;
+  maker.op(1, "aten::zero_", 100, 10).op(1, "own::lookup", 120, 40);
+  maker.op(1, "c10d::allreduce_", 200, 40).op(1, "record_param_comms", 250, 20);
+  maker.op(1, "aten::mm", 300, 10).op(2, "torch::autograd::CppNode<Lookup>", 500, 50);
+  maker.call(2, "cudaLaunchKernel", 515, 2, 2).kernel(0, 7, "bwd", 2000, 5, 2);
+  Trace trace = maker.build();
+  trace.op_sequences.push_back({op_id(trace, "aten::zero_"), 5, 0});
+  trace.op_sequences.push_back({op_id(trace, "aten::mm"), 6, 0});
+  trace.op_sequences.push_back({op_id(trace, "torch::autograd::CppNode<Lookup>"), 5, 1});
+  EXPECT_EQ(place(trace).at("bwd").op, "b_own::lookup");
 }
 
 TEST(Place, FlowsAndSequenceNumbersFindTheSameForwardOperator) {
