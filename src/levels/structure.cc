@@ -433,10 +433,11 @@ BlockLayers lay_out(const std::vector<uint32_t>& tokens, const std::vector<Block
   return result;
 }
 
-// Of all places where a block may begin, one that leaves most layers whole, with a norm where two
-// are as good. A place so late that the run holds one block less is taken where it gives more
-// layers all the same: the first and the last one differ from the others, and a run that begins in
-// the middle of the first is as long as one that ends in the middle of the last.
+// Of the places where a block may begin, one that leaves most layers whole, with a norm where two
+// are as good. Those at which the run holds as many blocks are the first and every norm. Later ones
+// of a run of many blocks, which then holds one less, need no norm, and are taken only where they
+// give more layers all the same: the first and the last one differ from the others, and a run that
+// begins in the middle of the first is as long as one that ends in the middle of the last.
 BlockLayers best_layers(const std::vector<uint32_t>& tokens, const std::vector<BlockUnit>& units,
                         const RepeatingBlock& block) {
   BlockLayers best;

@@ -58,8 +58,9 @@ Status check_turns_before_fit(const PowerSeries& series, const Trace& trace, con
   constexpr double kInStep = 0.05;  // a sixth of what rows in turn have; by chance one has 0.01
   constexpr size_t kFewestTurns = 50;
   const size_t writers = written_in_turn(powers_of(series));
+  if (writers == 1 || series.readings.back().t_ns == series.readings.front().t_ns) return Ok{};
   const std::vector<Work> work = work_of(trace, links, options.device);
-  if (writers == 1 || work.empty()) return Ok{};
+  if (work.empty()) return Ok{};
   for (const std::vector<double>& shares :
        shares_before(series, options, work, span_of(work, trace))) {
     const bool few = shares.size() < kFewestTurns * writers;

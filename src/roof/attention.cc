@@ -39,6 +39,9 @@ struct Attention {
   size_t window = kNoArgument;   // two arguments: keys before and behind
   size_t starts = kNoArgument;   // where sequences begin among the tokens, one more than there are
   size_t longest = kNoArgument;  // two arguments: the longest of queries and keys
+  // Queries beside the query, in multi-head latent attention: their scores are with the values, and
+  // add to those of queries and keys.
+  size_t of_values = kNoArgument;
 };
 constexpr HeadLayout kBhsd = HeadLayout::kHeadsFirst;
 constexpr HeadLayout kBshd = HeadLayout::kHeadsSecond;
@@ -72,8 +75,8 @@ constexpr auto kAttentions = std::to_array<Attention>({
     {"FlashAttnFunc", 0, kBshd, 5, kLast},
     {"_vllm_fa2_C::varlen_fwd", 0, HeadLayout::kPacked, 15, kLast, false, CausalBy::kFlag, 16, 4,
      10},
-    {"_vllm_fa3_C::fwd", 0, HeadLayout::kPacked, 24, kLast, false, CausalBy::kFlag, 25, 7, 12},
-    {"sgl_kernel::fwd", 0, HeadLayout::kPacked, 24, kLast, false, CausalBy::kFlag, 25, 7, 12},
+    {"_vllm_fa3_C::fwd", 0, HeadLayout::kPacked, 24, kLast, false, CausalBy::kFlag, 25, 7, 12, 5},
+    {"sgl_kernel::fwd", 0, HeadLayout::kPacked, 24, kLast, false, CausalBy::kFlag, 25, 7, 12, 5},
     {"aiter::_flash_attn_forward", 0, kBshd, 5, kLast, false, CausalBy::kFlag, 6},
     {"aiter::mha_fwd", 0, kBshd, 5, kLast, false, CausalBy::kFlag, 6},
     {"aiter::mha_batch_prefill", 0, HeadLayout::kPacked, 12, kLast, false, CausalBy::kFlag, 13, 3,
@@ -167,6 +170,7 @@ struct HeadSizes {
   double value_dim = 0;
   double query_element = 0;  // bytes
   double key_element = 0;
+  double of_values = 0;  // of queries whose scores are with the values; 0 = there are none
 };
 
 // pairs, queries and keys: times heads.
@@ -174,10 +178,11 @@ OpWork work_of(double pairs, double queries, double keys, const HeadSizes& sizes
   OpWork work{.kind = OpWorkKind::kAttention, .matrix = true};
   const double of_scores = backward ? 3 : 1;
   const double of_values = backward ? 2 : 1;
-  work.flop = 2 * pairs * (of_scores * sizes.score_dim + of_values * sizes.value_dim);
+  work.flop =
+      2 * pairs * (of_scores * (sizes.score_dim + sizes.of_values) + of_values * sizes.value_dim);
   const double result = queries * sizes.value_dim * sizes.query_element;
   const double shared = keys * (sizes.score_dim + sizes.value_dim) * sizes.key_element;
-  const double asked = queries * sizes.score_dim * sizes.query_element;
+  const double asked = queries * (sizes.score_dim + sizes.of_values) * sizes.query_element;
   work.read_bytes = asked + shared + (backward ? 2 * result : 0);
   work.write_bytes = backward ? asked + shared : result;
   return work;
@@ -193,6 +198,11 @@ WorkAnswer between(const OpWork& least, const OpWork& most, const HeadSizes& siz
     work->by_values = true;
   }
   return answer;
+}
+
+double of_values(const Attention& kind, const OpInputs& inputs) {
+  const TensorInput* queries = inputs.tensor(kind.of_values);
+  return queries == nullptr || queries->sizes.empty() ? 0 : queries->sizes.back();
 }
 
 // Sequences of unknown lengths one after the other. A query looks at one key at least; at most at
@@ -227,7 +237,8 @@ WorkAnswer bounds_of_tokens(const Attention& kind, const OpInputs& inputs, const
   const double pool = paged ? k.sizes[0] * k.sizes[1] : k.sizes[0];
   const double least_keys = std::ceil(tokens / *longest_query);
   const double most_keys = std::min(pool, sequences * *longest_key);
-  const HeadSizes sizes{q.sizes[2], v.sizes.back(), element_bytes(q.type), element_bytes(k.type)};
+  const HeadSizes sizes{q.sizes[2], v.sizes.back(), element_bytes(q.type), element_bytes(k.type),
+                        of_values(kind, inputs)};
   const double heads = q.sizes[1];
   return between(
       work_of(tokens * heads, tokens * heads, std::min(least_keys, most_keys) * key_heads, sizes,
@@ -248,7 +259,8 @@ WorkAnswer paged_work(const PagedAttention& kind, const OpInputs& inputs) {
   if (several || q->sizes.size() != 3 || tables->sizes.size() != 2 || !(*key_heads > 0) ||
       !(*longest >= 1) || q->sizes[0] != tables->sizes[0])
     return {WorkKnown::kNotCovered};
-  const HeadSizes sizes{q->sizes[2], q->sizes[2], element_bytes(q->type), element_bytes(k->type)};
+  const HeadSizes sizes{q->sizes[2], q->sizes[2], element_bytes(q->type), element_bytes(k->type),
+                        0};
   const double rows = q->sizes[0] * q->sizes[1];
   const double pool = k->elements() / q->sizes[2];  // keys of all heads that the cache can hold
   const double keys = std::min(pool, q->sizes[0] * *longest * *key_heads);
@@ -266,7 +278,7 @@ WorkAnswer exact_work(const Attention& kind, const OpInputs& inputs,
   const double pairs = attended_pairs(extents.queries, extents.keys, *window);
   const double key_heads = k.sizes[kind.layout == kBhsd && !packed ? 1 : k.sizes.size() - 2];
   const HeadSizes sizes{extents.score_dim, extents.value_dim, element_bytes(q.type),
-                        element_bytes(k.type)};
+                        element_bytes(k.type), of_values(kind, inputs)};
   OpWork work = work_of(extents.batches * extents.heads * pairs,
                         extents.batches * extents.queries * extents.heads,
                         extents.batches * extents.keys * key_heads, sizes, kind.backward);

@@ -3,10 +3,10 @@
 // Which operator call each kernel worked for, and what that call asked for.
 //
 // The call is the innermost operator around the launch whose work is told (Links tells which
-// operators enclose it). A call that launches kernels itself, and encloses others of its kind of
-// work (or products where it is one itself) that do so too, is left with its work less theirs,
-// never below zero: nothing counts twice. What a call does beside, a cast before its sum, is no
-// part of its work.
+// operators enclose it); where none is, the innermost whose work is told within bounds. A call that
+// launches kernels itself, and encloses others of its kind of work (or products where it is one
+// itself) that do so too, is left with its work less theirs, never below zero: nothing counts
+// twice. What a call does beside, a cast before its sum, is no part of its work.
 
 #include <cstdint>
 #include <string>
@@ -82,8 +82,8 @@ struct RoofCalls {
 RoofCalls find_roof_calls(const Trace& trace, const Links& links, const KernelNames& kernels);
 
 // The same for launches that ran nothing, as those recorded into a graph, each by the innermost
-// operator around it: `call`, `why` and `innermost` are per launch. What only a kernel's name tells
-// (types of lists, TF32) is not known.
+// operator around it: what is per activity in RoofCalls is per launch. What only a kernel's name
+// tells (types of lists, TF32) is not known.
 RoofCalls find_launch_calls(const Trace& trace, const Links& links,
                             const std::vector<OpId>& launches);
 

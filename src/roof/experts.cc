@@ -1,6 +1,8 @@
 // Mixtures of experts in inference engines: which expert a token goes to is data, but every row
-// passes one expert, so that the operations are told by shapes alone. Of the weights, no more
-// experts are read than there are rows. What sorts rows by expert reads and writes its arguments.
+// passes one expert, so that the operations are told by shapes alone, where every expert lies on
+// the same GPU: of experts on several, a rank skips the rows of the others', and how many those are
+// is data. Of the weights, no more experts are read than there are rows. What sorts rows by expert
+// reads and writes its arguments.
 
 #include <algorithm>
 #include <array>
@@ -13,6 +15,20 @@ namespace {
 // Part of the experts' weights that so many rows can reach.
 double reached(double rows, double experts) {
   return experts > 0 ? std::min(1.0, rows / experts) : 1.0;
+}
+
+// Whether the experts lie on several GPUs: a map from the numbers of all experts to those that lie
+// here follows the chosen ones (vLLM's expert_map), an integer for each of them.
+bool maps_experts(const OpInputs& inputs, double here) {
+  constexpr size_t kChosen = 4;
+  for (size_t i = kChosen + 1; i < inputs.arguments.size(); ++i) {
+    const TensorInput* one = inputs.tensor(i);
+    const bool integers =
+        one != nullptr && (one->type == ElementType::kInt32 || one->type == ElementType::kInt64 ||
+                           one->type == ElementType::kUntold);
+    if (integers && one->sizes.size() == 1 && one->sizes[0] > here) return true;
+  }
+  return false;
 }
 
 // Experts of a mixture in one operator: hidden [t, h], w1 [experts, 2 i, h], w2 [experts, h, i],
@@ -28,6 +44,7 @@ WorkAnswer fused_work(const OpInputs& inputs) {
                      down->sizes.size() == 3 && chosen->sizes.size() == 2;
   if (!ranks || up->sizes[2] != hidden->sizes[1] || down->sizes[1] != hidden->sizes[1])
     return {WorkKnown::kNotCovered};  // packed weights among them
+  if (maps_experts(inputs, up->sizes[0])) return {WorkKnown::kNotCovered};
   const double rows = hidden->sizes[0] * chosen->sizes[1];
   OpWork work{.kind = OpWorkKind::kExperts, .matrix = true};
   work.math = element_bytes(up->type) == 1 ? up->type : hidden->type;
@@ -91,7 +108,17 @@ constexpr auto kSorting = std::to_array<Sorting>({
     {"sgl_kernel::moe_sum_reduce", OpWorkKind::kReduction, 0, 1, 1, 1},
 });
 
-WorkAnswer sorting_work(const Sorting& kind, const OpInputs& inputs) {
+// SGLang's topk_softmax once had a third result before what it reads, as vLLM's has.
+bool has_third_result(const Sorting& kind, const OpInputs& inputs) {
+  const TensorInput* next = inputs.tensor(kind.read + 1);
+  return kind.op == "sgl_kernel::topk_softmax" && next != nullptr && next->sizes.size() == 2;
+}
+
+WorkAnswer sorting_work(Sorting kind, const OpInputs& inputs) {
+  if (has_third_result(kind, inputs)) {
+    ++kind.read;
+    ++kind.last_written;
+  }
   const TensorInput* read = inputs.tensor(kind.read);
   if (read == nullptr) return {WorkKnown::kNoShapes};
   OpWork work{.kind = kind.kind, .math = read->type};

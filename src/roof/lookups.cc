@@ -158,20 +158,27 @@ WorkAnswer scatter(const Scatter& kind, bool in_place, const OpInputs& inputs) {
 }
 
 // Indices of index and index_put: tensors that broadcast to one shape, each for one of the leading
-// axes. Profilers leave lists of optional tensors out, and what a mask takes is data.
+// axes, of eight bytes each, which is what PyTorch's kernels read. Profilers leave lists of
+// optional tensors out, and the type of what stands in a list: what has the shape of axes of the
+// source may be a mask, and what that takes is data.
 struct Indexed {
   WorkKnown known = WorkKnown::kNoShapes;
   double elements = 0;     // of the result
   double index_bytes = 0;  // of all indices
 };
 Indexed indexed(const TensorInput& from, const OpArgument* list) {
+  constexpr double kIndexBytes = 8;
   if (list == nullptr || !list->list || list->tensors.empty()) return {WorkKnown::kNoShapes};
   if (list->tensors.size() > from.sizes.size()) return {WorkKnown::kNotCovered};
   Indexed all{WorkKnown::kTold, elements_of(from.sizes, list->tensors.size()), 0};
   Sizes shape;  // last axis first
   for (const TensorInput& one : list->tensors) {
-    if (one.type == ElementType::kBool) return {WorkKnown::kNotCovered};
-    all.index_bytes += one.stored() * element_bytes(one.type);
+    const auto first_axis = from.sizes.begin() + (&one - list->tensors.data());
+    const bool maybe_mask =
+        !one.sizes.empty() && std::search(first_axis, from.sizes.end(), one.sizes.begin(),
+                                          one.sizes.end()) != from.sizes.end();
+    if (maybe_mask) return {WorkKnown::kNotCovered};
+    all.index_bytes += one.stored() * kIndexBytes;
     if (shape.size() < one.sizes.size()) shape.resize(one.sizes.size(), 1);
     for (size_t axis = 0; axis < one.sizes.size(); ++axis) {
       const double size = one.sizes[one.sizes.size() - 1 - axis];
@@ -195,7 +202,7 @@ WorkAnswer index_work(const OpInputs& inputs) {
   OpWork work{.kind = OpWorkKind::kLookup, .math = from->type};
   work.read_bytes = taken.index_bytes + bytes_of(std::min(taken.elements, from->elements()), *from);
   work.write_bytes = bytes_of(taken.elements, *from);
-  return told(work, is_typed(*from) && taken.index_bytes > 0);
+  return told(work, is_typed(*from));
 }
 
 // index_put(self, indices, values, accumulate).
@@ -212,7 +219,7 @@ WorkAnswer index_put_work(const OpInputs& inputs) {
   work.flop = *adds ? places.elements : 0;
   work.read_bytes = places.index_bytes + values->bytes() + (*adds ? touched : 0);
   work.write_bytes = touched;
-  return told(work, is_typed(*into) && places.index_bytes > 0);
+  return told(work, is_typed(*into));
 }
 
 // Every value with its place beside it, in eight bytes. Ideal is one pass.

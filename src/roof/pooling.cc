@@ -194,18 +194,29 @@ WorkAnswer resize_backward(const Resize& kind, const OpInputs& inputs) {
   return told(work, element_bytes(gradient->type) > 0);
 }
 
-// grid_sampler_2d(input [n, c, h, w], grid [n, h', w', 2], …): four elements for each result.
+// Elements read for one of the result, by the mode of interpolation: bilinear, nearest, bicubic.
+std::optional<double> grid_taps(const OpInputs& inputs) {
+  constexpr std::array<double, 3> kTaps = {4, 1, 16};
+  const auto mode = inputs.number(2);
+  for (size_t i = 0; i < kTaps.size(); ++i) {
+    if (mode == static_cast<double>(i)) return kTaps[i];
+  }
+  return std::nullopt;
+}
+
+// grid_sampler_2d(input [n, c, h, w], grid [n, h', w', 2], mode of interpolation, …).
 WorkAnswer grid_work(const OpInputs& inputs) {
-  constexpr double kTaps = 4;
   const TensorInput* from = inputs.tensor(0);
   const TensorInput* grid = inputs.tensor(1);
   if (from == nullptr || grid == nullptr) return {WorkKnown::kNoShapes};
   if (from->sizes.size() != 4 || grid->sizes.size() != 4) return {WorkKnown::kNotCovered};
+  const auto taps = grid_taps(inputs);
+  if (!taps) return {WorkKnown::kNoValues};
   const double results = from->sizes[0] * from->sizes[1] * grid->sizes[1] * grid->sizes[2];
   OpWork work{.kind = OpWorkKind::kElementwise, .math = from->type};
-  work.flop = 2 * kTaps * results;
+  work.flop = *taps > 1 ? 2 * *taps * results : 0;
   work.read_bytes =
-      grid->bytes() + std::min(from->stored(), kTaps * results) * element_bytes(from->type);
+      grid->bytes() + std::min(from->stored(), *taps * results) * element_bytes(from->type);
   work.write_bytes = results * element_bytes(from->type);
   return told(work, element_bytes(from->type) > 0 && element_bytes(grid->type) > 0);
 }

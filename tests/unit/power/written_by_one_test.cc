@@ -132,5 +132,18 @@ TEST(WrittenByOne, AFewTurnsAreLeftToTheFit) {
   EXPECT_TRUE(checked(job.trace(), series));
 }
 
+// Rows that all have one stamp have no time between them.
+TEST(WrittenByOne, OneStampIsLeftToTheFit) {
+  SplitMix64 random(6);
+  const OneGpu job = made_job(600, 0);
+  PowerSeries series;
+  const int64_t stamp_ns = job.log(random, 0).readings[1000].t_ns;
+  for (const PowerReading& reading : job.log(random, 0).readings) {
+    series.readings.push_back({stamp_ns, reading.power_w});
+    series.readings.push_back({stamp_ns, 60});
+  }
+  EXPECT_TRUE(checked(job.trace(), series));
+}
+
 }  // namespace
 }  // namespace assay

@@ -283,6 +283,29 @@ TEST(AttentionWork, PagesAreToldWithinBounds) {
   EXPECT_EQ(varlen("", "-1").known, WorkKnown::kNoValues);
 }
 
+// Queries whose scores are with the values (32 of them per head) are read and multiplied, too.
+TEST(AttentionWork, LatentQueriesAddToTheScores) {
+  const auto latent = [](const std::string& queries) {
+    std::string dims = "[[4,2,8],[50,16,1,8],[50,16,1,32],[],[]," + queries + ",[4,2,32],[3]";
+    std::string types = R"(["c10::BFloat16","c10::BFloat16","c10::BFloat16","","",)" +
+                        std::string(queries == "[]" ? R"("")" : R"("c10::BFloat16")") +
+                        R"(,"c10::BFloat16","int")";
+    std::string values = R"(["","","","","","","","","","","","","3","100")";
+    for (int i = 8; i < 27; ++i) dims += ",[]";
+    for (int i = 8; i < 27; ++i) types += R"(,"")";
+    for (int i = 14; i < 24; ++i) values += R"(,"")";
+    return work("_vllm_fa3_C::fwd", {dims + "]", types + "]", values + R"(,"True","-1","-1"])"});
+  };
+  const WorkAnswer plain = latent("[]");
+  const WorkAnswer told = latent("[4,2,32]");
+  ASSERT_EQ(plain.known, WorkKnown::kBounds);
+  ASSERT_EQ(told.known, WorkKnown::kBounds);
+  EXPECT_EQ(plain.work.flop, 2.0 * 2 * 4 * (8 + 32));
+  EXPECT_EQ(told.work.flop, 2.0 * 2 * 4 * (8 + 32 + 32));
+  EXPECT_EQ(told.work.read_bytes, plain.work.read_bytes + 2.0 * 4 * 2 * 32);
+  EXPECT_EQ(told.work.write_bytes, plain.work.write_bytes);
+}
+
 TEST(AttentionWork, OneQueryPerSequenceReadsNoMoreThanTheLongest) {
   const std::string dims =
       "[[3,4,8],[3,4,8],[50,2,1,16,8],[50,2,8,16],[],[],[3,9],[3],[],[],[],[],[],[],[],[],[],[],[],"
@@ -434,6 +457,17 @@ TEST(StreamWork, ExpertsWithoutATokenAreNotRead) {
   EXPECT_EQ(experts.work.read_bytes, 2.0 * (3 * 64 + 6 * (32 * 64 + 64 * 16)));
 }
 
+TEST(StreamWork, RowsOfExpertsOnOtherGpusAreNotCounted) {
+  const auto mapped = [](const char* map) {
+    return work("vllm::inplace_fused_experts",
+                {"[[3,64],[8,32,64],[8,64,16],[3,2],[3,2],[],[" + std::string(map) + "]]",
+                 R"(["c10::BFloat16","c10::BFloat16","c10::BFloat16","float","int","","int"])"})
+        .known;
+  };
+  EXPECT_EQ(mapped("64"), WorkKnown::kNotCovered);
+  EXPECT_EQ(mapped("8"), WorkKnown::kTold);
+}
+
 TEST(StreamWork, GeneratedKernelsTouchNoMoreThanTheyAreLaunchedOver) {
   const WorkAnswer kernel =
       work("triton_poi_fused_add_3",
@@ -485,6 +519,14 @@ TEST(LookupWork, IndicesThatAreAListBroadcast) {
   ASSERT_EQ(taken.known, WorkKnown::kTold);
   EXPECT_EQ(taken.work.read_bytes, 8 * 8 + 15 * 4 * 4);
   EXPECT_EQ(taken.work.write_bytes, 15 * 4 * 4);
+  // Indices have eight bytes, whatever the kernel's name says of the elements.
+  EXPECT_EQ(work("aten::index", {"[[10,20,4],[[3,1],[5]]]", types}, ElementType::kBFloat16)
+                .work.read_bytes,
+            8 * 8 + 15 * 4 * 4);
+  for (const char* list : {"[10]", "[10,20]", "[10,20,4]", "[3],[20,4]"}) {
+    const std::string dims = "[[10,20,4],[" + std::string(list) + "]]";
+    EXPECT_EQ(work("aten::index", {dims, types}).known, WorkKnown::kNotCovered) << list;
+  }
   const WorkAnswer put = work("aten::index_put_",
                               {"[[10,20,4],[[3,1],[5]],[3,5,4],[]]", types, R"(["","","","True"])"},
                               ElementType::kInt64);
@@ -592,6 +634,20 @@ TEST(PoolingWork, InterpolationReadsNoMoreThanItsTaps) {
   EXPECT_EQ(back.work.write_bytes, 12 * 2);
 }
 
+TEST(PoolingWork, AGridHasTheTapsOfItsMode) {
+  const auto sampled = [](const std::string& values) {
+    return work("aten::grid_sampler_2d",
+                {"[[1,2,9,9],[1,3,1,2],[],[],[]]",
+                 R"(["float","float","Scalar","Scalar","Scalar"])", values});
+  };
+  constexpr double kResults = 2 * 3;
+  EXPECT_EQ(sampled(R"(["","","0","0","False"])").work.flop, 2 * 4 * kResults);
+  EXPECT_EQ(sampled(R"(["","","1","0","False"])").work.flop, 0);
+  EXPECT_EQ(sampled(R"(["","","1","0","False"])").work.read_bytes, (6 + kResults) * 4);
+  EXPECT_EQ(sampled(R"(["","","2","0","False"])").work.flop, 2 * 16 * kResults);
+  EXPECT_EQ(sampled("").known, WorkKnown::kNoValues);
+}
+
 // ---- experts ------------------------------------------------------------------------------------
 
 TEST(ExpertsWork, GroupedProductsReadTheExpertsThatRowsReach) {
@@ -614,6 +670,13 @@ TEST(ExpertsWork, SortingReadsAndWritesItsArguments) {
   const WorkAnswer choice = work("_moe_C::topk_softmax", {"[[32,4],[32,4],[32,4],[32,60]]",
                                                           R"(["float","int","int","float"])"});
   EXPECT_EQ(choice.work.bytes(), 32 * 60 * 4 + 3 * 128 * 4);
+  const WorkAnswer older = work("sgl_kernel::topk_softmax", {"[[32,4],[32,4],[32,4],[32,60]]",
+                                                             R"(["float","int","int","float"])"});
+  EXPECT_EQ(older.work.bytes(), choice.work.bytes());
+  const WorkAnswer newer =
+      work("sgl_kernel::topk_softmax",
+           {"[[32,4],[32,4],[32,60],[]]", R"(["float","int","float","Scalar"])"});
+  EXPECT_EQ(newer.work.bytes(), 32 * 60 * 4 + 2 * 128 * 4);
   EXPECT_EQ(work("vllm::moe_forward", {"[[32,2880],[32,32]]"}).known, WorkKnown::kNotCovered);
 }
 
@@ -636,17 +699,23 @@ TEST(FbgemmWork, OneTableIsAsWideAsItsRowsTell) {
   ASSERT_EQ(one.known, WorkKnown::kBounds);
   EXPECT_EQ(one.work.flop, 600 * 96);
   EXPECT_EQ(one.work.read_bytes, 600 * 8 + 11 * 8 + 600 * 96 * 2);
-  EXPECT_EQ(one.work.write_bytes, 10 * 96 * 2);
+  EXPECT_EQ(one.work.write_bytes, 10 * 96);  // quantized to bytes
   EXPECT_EQ(one.most.write_bytes, 10 * 96 * 4);
 }
 
 TEST(FbgemmWork, SeveralTablesAreToldWhereAllAreEquallyWide) {
   EXPECT_EQ(tables("3", "31", "").known, WorkKnown::kNoValues);
   EXPECT_EQ(tables("3", "31", R"("192","128")").known, WorkKnown::kNoValues);
-  const WorkAnswer equal = tables("3", "31", R"("192","64")");
+  const WorkAnswer equal = tables("3", "31", R"("192","64","","","","","0")");
   ASSERT_EQ(equal.known, WorkKnown::kBounds);
   EXPECT_EQ(equal.work.read_bytes, 600 * 8 + 31 * 8 + 600 * 64 * 2);
   EXPECT_EQ(equal.most.write_bytes, 30 * 64 * 4);
+  // Not pooled: a row for each index, and nothing is summed.
+  const WorkAnswer rows = tables("3", "31", R"("192","64","","","","","2")");
+  ASSERT_EQ(rows.known, WorkKnown::kBounds);
+  EXPECT_EQ(rows.most.write_bytes, 600 * 64 * 4);
+  EXPECT_EQ(rows.work.flop, 0);
+  EXPECT_EQ(tables("3", "31", R"("192","64")").known, WorkKnown::kNoValues);
 }
 
 TEST(FbgemmWork, WhatIsPermutedIsToldByItsSum) {
