@@ -408,6 +408,7 @@ FirstLever lever_of(const FlowVerdict& verdict, const FlowReport& report) {
 
 bool any_name(const Trace& trace, const std::vector<StringId>& names,
               std::initializer_list<std::string_view> parts) {
+  // Bytes, no vector<bool>: this file is hardly optimised, and a trace has millions of names.
   std::vector<char> seen(trace.strings.size(), 0);
   for (const StringId name : names) {
     if (seen[name.index()] != 0) continue;

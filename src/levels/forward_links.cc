@@ -1,7 +1,6 @@
 #include "levels/forward_links.h"
 
 #include <algorithm>
-#include <limits>
 #include <string_view>
 #include <tuple>
 

@@ -66,13 +66,6 @@ constexpr auto kConvolutions = std::to_array<Convolution>({
     {"aten::miopen_convolution_backward_weight", ConvolutionPart::kWeightGradient, 1, 2, 4, 3, 5},
 });
 
-// The value of axis `axis` in a list that may hold one value for all axes.
-double at_axis(const std::optional<Sizes>& values, size_t axis, double otherwise) {
-  if (!values || values->empty()) return otherwise;
-  return values->size() == 1 ? values->front()
-                             : (axis < values->size() ? (*values)[axis] : otherwise);
-}
-
 // Sizes of the result along the spatial axes, multiplied; NaN where an argument is not told.
 double positions(const Convolution& kind, const OpInputs& inputs, const Sizes& input,
                  const Sizes& weight, bool transposed) {
@@ -131,8 +124,8 @@ WorkAnswer forward(const Convolution& kind, const OpInputs& inputs, const Tensor
   work.flop = 2 * per_element * (transposed ? input.elements() : result);
   work.read_bytes = input.bytes() + weight.bytes();
   if (const TensorInput* bias = inputs.tensor(kind.bias)) work.read_bytes += bias->bytes();
-  work.write_bytes = result * element_bytes(input.type);
-  return told(work, element_bytes(input.type) > 0 && element_bytes(weight.type) > 0);
+  work.write_bytes = bytes_of(result, input);
+  return told(work, is_typed(input) && is_typed(weight));
 }
 
 WorkAnswer backward(const Convolution& kind, const OpInputs& inputs, const TensorInput& input,
@@ -150,7 +143,7 @@ WorkAnswer backward(const Convolution& kind, const OpInputs& inputs, const Tenso
   work.read_bytes =
       gradient->bytes() + (of_weight ? input.bytes() : 0) + (of_input ? weight.bytes() : 0);
   work.write_bytes = (of_input ? input.bytes() : 0) + (of_weight ? weight.bytes() : 0);
-  return told(work, element_bytes(input.type) > 0 && element_bytes(gradient->type) > 0);
+  return told(work, is_typed(input) && is_typed(*gradient));
 }
 
 // The sizes that a part of the backward pass writes: the first argument's values, or what the
@@ -175,8 +168,8 @@ WorkAnswer one_gradient(const Convolution& kind, const TensorInput& gradient,
   work.flop = 2 * gradient.elements() * elements_of(weight, 1);
   work.read_bytes = gradient.bytes() + other.bytes();
   if (!written) return {WorkKnown::kNoShapes, work};
-  work.write_bytes = elements_of(*written) * element_bytes(gradient.type);
-  return told(work, element_bytes(gradient.type) > 0);
+  work.write_bytes = bytes_of(elements_of(*written), gradient);
+  return told(work, is_typed(gradient));
 }
 
 }  // namespace

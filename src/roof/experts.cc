@@ -51,7 +51,7 @@ WorkAnswer fused_work(const OpInputs& inputs) {
   work.flop = 2 * rows * (up->sizes[1] * up->sizes[2] + down->sizes[1] * down->sizes[2]);
   work.read_bytes = hidden->bytes() + reached(rows, up->sizes[0]) * (up->bytes() + down->bytes());
   work.write_bytes = hidden->bytes();
-  return told(work, element_bytes(hidden->type) > 0 && element_bytes(up->type) > 0);
+  return told(work, is_typed(*hidden) && is_typed(*up));
 }
 
 // Products of rows that are sorted by expert, each with its expert's matrix: out [rows, n],
@@ -84,8 +84,7 @@ WorkAnswer grouped_work(const GroupedProduct& kind, const OpInputs& inputs) {
   work.flop = 2 * rows * columns * inner;
   work.read_bytes = a->bytes() + reached(rows, b->sizes[0]) * b->bytes();
   work.write_bytes = out->bytes();
-  return told(work, element_bytes(a->type) > 0 && element_bytes(b->type) > 0 &&
-                        element_bytes(out->type) > 0);
+  return told(work, is_typed(*a) && is_typed(*b) && is_typed(*out));
 }
 
 // Around the products: what each argument is.
@@ -124,11 +123,11 @@ WorkAnswer sorting_work(Sorting kind, const OpInputs& inputs) {
   OpWork work{.kind = kind.kind, .math = read->type};
   work.flop = kind.flop * read->elements();
   work.read_bytes = read->bytes();
-  bool typed = element_bytes(read->type) > 0;
+  bool typed = is_typed(*read);
   for (size_t i = kind.first_written; i <= kind.last_written; ++i) {
     const TensorInput* written = inputs.tensor(i);
     if (written == nullptr) return {WorkKnown::kNoShapes};
-    typed &= element_bytes(written->type) > 0;
+    typed &= is_typed(*written);
     work.write_bytes += written->bytes();
   }
   return told(work, typed);

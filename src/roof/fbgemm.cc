@@ -4,7 +4,7 @@
 //
 // Of a lookup, widths of the tables are values. Where they are all as wide as the widest, or where
 // there is one table, the rows are told; the type of the result never is, so that there are bounds
-// at 16 and at 32 bits. Elsewhere it is not known.
+// at 8 and at 32 bits. Elsewhere it is not known.
 
 #include <algorithm>
 #include <array>
@@ -92,7 +92,7 @@ WorkAnswer permute_work(const OpInputs& inputs) {
   const auto sum = inputs.number(4);
   if (!sum) return {WorkKnown::kNoValues};
   const double batch = elements_of(lengths->sizes, 1);
-  const double counted = order->elements() * batch * element_bytes(lengths->type);
+  const double counted = bytes_of(order->elements() * batch, *lengths);
   const TensorInput* weights = inputs.tensor(3);
   const double each =
       element_bytes(values->type) + (weights == nullptr ? 0 : element_bytes(weights->type));

@@ -7,7 +7,7 @@ namespace {
 
 // "CudnnConvolutionBackward", "ConvolutionBackward0".
 bool undoes_convolution(std::string_view name) {
-  return name.find("::") == std::string_view::npos && name.find(':') == std::string_view::npos &&
+  return name.find(':') == std::string_view::npos &&
          name.find("ConvolutionBackward") != std::string_view::npos;
 }
 

@@ -14,10 +14,6 @@
 namespace assay {
 namespace {
 
-double bytes_of(double elements, const TensorInput& tensor) {
-  return elements * element_bytes(tensor.type);
-}
-
 // An axis by its number, from the end where negative; nothing where there is none.
 std::optional<size_t> axis_of(const Sizes& sizes, double number) {
   const double at = number < 0 ? number + static_cast<double>(sizes.size()) : number;

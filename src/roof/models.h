@@ -38,6 +38,18 @@ double attended_pairs(double queries, double keys, const AttentionWindow& window
 
 inline bool is_typed(const TensorInput& tensor) { return element_bytes(tensor.type) > 0; }
 
+// Of as many elements of the tensor's type; 0 where that is not told.
+inline double bytes_of(double elements, const TensorInput& tensor) {
+  return elements * element_bytes(tensor.type);
+}
+
+// The value of an axis in a list that may hold one value for all axes.
+inline double at_axis(const std::optional<Sizes>& values, size_t axis, double otherwise) {
+  if (!values || values->empty()) return otherwise;
+  if (values->size() == 1) return values->front();
+  return axis < values->size() ? (*values)[axis] : otherwise;
+}
+
 // The entry of a table whose `op` it is; nullptr where none is.
 template <typename Table>
 auto find_op(const Table& table, std::string_view op) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/numbers.h"
 #include "roof/models.h"
 
 namespace assay {
@@ -69,24 +70,19 @@ constexpr auto kResizes = std::to_array<Resize>({
     {"aten::_upsample_bicubic2d_aa", 2, 16, 1, true},
 });
 
-double at_axis(const Sizes& values, size_t axis) {
-  if (values.empty()) return std::nan("");
-  return values.size() == 1 ? values[0] : axis < values.size() ? values[axis] : std::nan("");
-}
-
 // Windows along one axis. With `up`, a last window that the input does not fill counts, where it
 // begins inside the input or its padding before it (as PyTorch's pooling_output_shape has it).
 double windows(double size, double reach, double step, double pad, bool up) {
   const double room = size + 2 * pad - reach;
-  if (!(step > 0) || room < 0) return std::nan("");
+  if (!(step > 0) || room < 0) return kNan;
   double count = (up ? std::ceil(room / step) : std::floor(room / step)) + 1;
   if (up && (count - 1) * step >= size + pad) --count;
   return count;
 }
 
 struct Extents {
-  double results = std::nan("");  // elements
-  double compared = 0;            // elements behind each of them
+  double results = kNan;  // elements
+  double compared = 0;    // elements behind each of them
 };
 
 // kernel, stride (none: as the kernel), padding, of maxima also dilation, rounding.
@@ -101,11 +97,11 @@ std::optional<Extents> pooled(const Pool& kind, const OpInputs& inputs, const Te
   Extents all{1, 1};
   const size_t leading = from.sizes.size() - kind.axes;
   for (size_t axis = 0; axis < kind.axes; ++axis) {
-    const double wide = at_axis(*kernel, axis);
-    const double reach = at_axis(*dilation, axis) * (wide - 1) + 1;
+    const double wide = at_axis(kernel, axis, kNan);
+    const double reach = at_axis(dilation, axis, kNan) * (wide - 1) + 1;
     all.results *=
-        windows(from.sizes[leading + axis], reach, own_stride ? at_axis(*stride, axis) : wide,
-                at_axis(*padding, axis), *up);
+        windows(from.sizes[leading + axis], reach, own_stride ? at_axis(stride, axis, kNan) : wide,
+                at_axis(padding, axis, kNan), *up);
     all.compared *= wide;
   }
   for (size_t i = 0; i < leading; ++i) all.results *= from.sizes[i];
@@ -117,7 +113,7 @@ std::optional<Extents> adapted(const Pool& kind, const OpInputs& inputs, const T
   if (!sizes || sizes->empty()) return std::nullopt;
   Extents all{1, 1};
   const size_t leading = from.sizes.size() - kind.axes;
-  for (size_t axis = 0; axis < kind.axes; ++axis) all.results *= at_axis(*sizes, axis);
+  for (size_t axis = 0; axis < kind.axes; ++axis) all.results *= at_axis(sizes, axis, kNan);
   for (size_t i = 0; i < leading; ++i) all.results *= from.sizes[i];
   all.compared = all.results > 0 ? from.elements() / all.results : 0;
   return all;
@@ -135,7 +131,7 @@ WorkAnswer pool_work(const Pool& kind, const OpInputs& inputs) {
   work.read_bytes = from->bytes();
   work.write_bytes =
       extents->results * (element_bytes(from->type) + (kind.largest ? kPlaceBytes : 0));
-  return told(work, element_bytes(from->type) > 0);
+  return told(work, is_typed(*from));
 }
 
 WorkAnswer pool_backward(const PoolBackward& kind, const OpInputs& inputs) {
@@ -146,8 +142,8 @@ WorkAnswer pool_backward(const PoolBackward& kind, const OpInputs& inputs) {
   OpWork work{.kind = OpWorkKind::kReduction, .math = gradient->type};
   work.flop = placed ? gradient->elements() : input->elements();
   work.read_bytes = gradient->bytes() + (placed ? gradient->elements() * kPlaceBytes : 0);
-  work.write_bytes = input->elements() * element_bytes(gradient->type);
-  return told(work, element_bytes(gradient->type) > 0);
+  work.write_bytes = bytes_of(input->elements(), *gradient);
+  return told(work, is_typed(*gradient));
 }
 
 // Elements of the result. Sizes are told, or factors: (input, sizes or none, …, factors), where
@@ -176,9 +172,9 @@ WorkAnswer resize_work(const Resize& kind, const OpInputs& inputs) {
   work.flop = kind.taps > 1 ? 2 * kind.taps * *results : 0;
   const double read =
       kind.antialias ? from->stored() : std::min(from->stored(), kind.taps * *results);
-  work.read_bytes = read * element_bytes(from->type);
-  work.write_bytes = *results * element_bytes(from->type);
-  return told(work, element_bytes(from->type) > 0);
+  work.read_bytes = bytes_of(read, *from);
+  work.write_bytes = bytes_of(*results, *from);
+  return told(work, is_typed(*from));
 }
 
 // (gradient, sizes of the result, sizes of the input, …).
@@ -190,8 +186,8 @@ WorkAnswer resize_backward(const Resize& kind, const OpInputs& inputs) {
   OpWork work{.kind = OpWorkKind::kElementwise, .math = gradient->type};
   work.flop = (kind.taps > 1 ? 2 * kind.taps : 1) * gradient->elements();
   work.read_bytes = gradient->bytes();
-  work.write_bytes = elements_of(*input) * element_bytes(gradient->type);
-  return told(work, element_bytes(gradient->type) > 0);
+  work.write_bytes = bytes_of(elements_of(*input), *gradient);
+  return told(work, is_typed(*gradient));
 }
 
 // Elements read for one of the result, by the mode of interpolation: bilinear, nearest, bicubic.
@@ -215,10 +211,9 @@ WorkAnswer grid_work(const OpInputs& inputs) {
   const double results = from->sizes[0] * from->sizes[1] * grid->sizes[1] * grid->sizes[2];
   OpWork work{.kind = OpWorkKind::kElementwise, .math = from->type};
   work.flop = *taps > 1 ? 2 * *taps * results : 0;
-  work.read_bytes =
-      grid->bytes() + std::min(from->stored(), *taps * results) * element_bytes(from->type);
-  work.write_bytes = results * element_bytes(from->type);
-  return told(work, element_bytes(from->type) > 0 && element_bytes(grid->type) > 0);
+  work.read_bytes = grid->bytes() + bytes_of(std::min(from->stored(), *taps * results), *from);
+  work.write_bytes = bytes_of(results, *from);
+  return told(work, is_typed(*from) && is_typed(*grid));
 }
 
 }  // namespace

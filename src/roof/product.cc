@@ -155,7 +155,7 @@ std::optional<WorkAnswer> product_work(std::string_view op, const OpInputs& inpu
   if (added != nullptr) work.read_bytes += added->bytes();
   const ElementType result = result_type(*found, inputs, a->type);
   work.write_bytes = extents.rows * extents.columns * element_bytes(result);
-  return told(work, element_bytes(a->type) > 0 && element_bytes(b->type) > 0);
+  return told(work, is_typed(*a) && is_typed(*b));
 }
 
 }  // namespace assay

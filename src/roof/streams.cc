@@ -240,8 +240,8 @@ void count_argument(const OpArgument& argument, bool stored, Counted& counted) {
   for (const TensorInput& tensor : argument.tensors) {
     const double elements = stored ? tensor.stored() : tensor.elements();
     counted.elements += elements;
-    counted.bytes += elements * element_bytes(tensor.type);
-    counted.typed &= element_bytes(tensor.type) > 0 || elements == 0;
+    counted.bytes += bytes_of(elements, tensor);
+    counted.typed &= is_typed(tensor) || elements == 0;
   }
 }
 
@@ -339,8 +339,8 @@ WorkAnswer reduction_work(const Reduction& kind, const OpInputs& inputs) {
       if (size > 0) kept /= size;
     }
   }
-  work.write_bytes = kept * element_bytes(from->type);
-  return told(work, element_bytes(from->type) > 0);
+  work.write_bytes = bytes_of(kept, *from);
+  return told(work, is_typed(*from));
 }
 
 // The upper triangle is masked: what lies there is not read, but written as zeros.
@@ -351,7 +351,7 @@ WorkAnswer causal_softmax(const OpInputs& inputs, bool backward) {
   work.flop = 3 * x->elements();
   work.read_bytes = x->bytes() / 2 * (backward ? 2 : 1);
   work.write_bytes = x->bytes();
-  return told(work, element_bytes(x->type) > 0);
+  return told(work, is_typed(*x));
 }
 
 // _foreach_add_, _foreach_mul, …: every list once, the result as the first.
@@ -387,9 +387,9 @@ WorkAnswer generated_work(const OpInputs& inputs) {
   for (const OpArgument& argument : inputs.arguments) {
     if (!argument.tensor()) continue;
     const TensorInput& tensor = argument.tensors.front();
-    typed &= element_bytes(tensor.type) > 0;
+    typed &= is_typed(tensor);
     // Which of them it writes is not told; the sum counts.
-    work.read_bytes += std::min(tensor.stored(), launched) * element_bytes(tensor.type);
+    work.read_bytes += bytes_of(std::min(tensor.stored(), launched), tensor);
     work.math = tensor.type;
   }
   return told(work, typed);

@@ -38,9 +38,9 @@ constexpr int kWalkSteps = 500;
 constexpr size_t kMostAllowed = 120;
 constexpr size_t kMostModes = 6;
 constexpr int kLagSteps = 60;
+// Steps of the lag with which a search begins and ends; the others' shrink with them.
 constexpr double kFirstStepS = 8e-3;
-constexpr double kFinestS =
-    1e-4;  // step of the lag at which a search ends, and the others likewise
+constexpr double kFinestS = 1e-4;
 constexpr double kLeastKept = 1e-3;
 constexpr double kKeptStep = 0.004;  // of a walk
 

@@ -190,6 +190,13 @@ TEST(Place, BackwardWorkWithoutItsForwardOperatorIsUnmapped) {
   EXPECT_EQ(placed.stats.reasons[static_cast<size_t>(UnplacedReason::kNoForward)].kernels, 1u);
 }
 
+// The node's number is the first operator's, and that of the second is the next.
+void number_around_node(Trace& trace, const char* first, const char* second, const char* node) {
+  trace.op_sequences.push_back({op_id(trace, first), 5, 0});
+  trace.op_sequences.push_back({op_id(trace, second), 6, 0});
+  trace.op_sequences.push_back({op_id(trace, node), 5, 1});
+}
+
 // An autograd function in C++ has a node, but the operator that made it carries no number: the last
 // one that does is part of another operator before it. With two that may have made it, neither is
 // told, and the work bears the node's name.
@@ -205,9 +212,7 @@ TEST(Place, ANodeOfTheUsersOwnIsNotTakenForTheOperatorBeforeIt) {
     maker.op(2, "torch::autograd::CppNode<Lookup_Op>", 500, 50);
     maker.call(2, "cudaLaunchKernel", 515, 2, 2).kernel(0, 7, "bwd", 2000, 5, 2);
     Trace trace = maker.build();
-    trace.op_sequences.push_back({op_id(trace, "aten::zero_"), 5, 0});
-    trace.op_sequences.push_back({op_id(trace, "aten::cat"), 6, 0});
-    trace.op_sequences.push_back({op_id(trace, "torch::autograd::CppNode<Lookup_Op>"), 5, 1});
+    number_around_node(trace, "aten::zero_", "aten::cat", "torch::autograd::CppNode<Lookup_Op>");
     const auto placed = place(trace);
     EXPECT_EQ(placed.at("bwd").op, two ? "torch::autograd::CppNode<Lookup_Op>" : "b_own::lookup");
     EXPECT_EQ(placed.at("bwd").by, two ? PlacedBy::kOperator : PlacedBy::kBetween);
@@ -222,9 +227,7 @@ TEST(Place, AnOperatorWithTheNumberOfItsNodeMadeIt) {
   maker.op(1, "aten::mm", 300, 10).op(2, "torch::autograd::CppNode<PermuteFn>", 500, 50);
   maker.call(2, "cudaLaunchKernel", 515, 2, 2).kernel(0, 7, "bwd", 2000, 5, 2);
   Trace trace = maker.build();
-  trace.op_sequences.push_back({op_id(trace, "own::permute"), 5, 0});
-  trace.op_sequences.push_back({op_id(trace, "aten::mm"), 6, 0});
-  trace.op_sequences.push_back({op_id(trace, "torch::autograd::CppNode<PermuteFn>"), 5, 1});
+  number_around_node(trace, "own::permute", "aten::mm", "torch::autograd::CppNode<PermuteFn>");
   const auto placed = place(trace);
   EXPECT_EQ(placed.at("bwd").op, "b_own::permute");
   EXPECT_EQ(placed.at("bwd").by, PlacedBy::kSequence);
@@ -237,9 +240,7 @@ TEST(Place, ACollectiveMakesNoNodeOfTheUsersOwn) {
   maker.op(1, "aten::mm", 300, 10).op(2, "torch::autograd::CppNode<Lookup>", 500, 50);
   maker.call(2, "cudaLaunchKernel", 515, 2, 2).kernel(0, 7, "bwd", 2000, 5, 2);
   Trace trace = maker.build();
-  trace.op_sequences.push_back({op_id(trace, "aten::zero_"), 5, 0});
-  trace.op_sequences.push_back({op_id(trace, "aten::mm"), 6, 0});
-  trace.op_sequences.push_back({op_id(trace, "torch::autograd::CppNode<Lookup>"), 5, 1});
+  number_around_node(trace, "aten::zero_", "aten::mm", "torch::autograd::CppNode<Lookup>");
   EXPECT_EQ(place(trace).at("bwd").op, "b_own::lookup");
 }
 
