@@ -18,6 +18,11 @@ struct KernelBook::Parts {
       places[argument.scope ? 3 : 2].add(argument.text);
     }
     for (const std::string_view parameter : name.parameters) places[4].add(parameter);
+    const auto scalar =
+        std::find_if(name.arguments.begin(), name.arguments.end(), [](const auto& argument) {
+          return argument.text == "float" || argument.text == "double";
+        });
+    if (scalar != name.arguments.end()) places[5].add(scalar->text);
   }
 
   bool holds(const TableTerm& term) const {
@@ -39,7 +44,7 @@ struct KernelBook::Parts {
     });
   }
 
-  std::array<WordText, 5> places;  // by NamePlace
+  std::array<WordText, 6> places;  // by NamePlace
   KernelFacts facts = {};
 };
 

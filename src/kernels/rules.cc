@@ -32,11 +32,12 @@ struct PlaceName {
   std::string_view name;
   NamePlace place;
 };
-constexpr std::array<PlaceName, 7> kPlaces = {{{"fn", NamePlace::kFunction},
+constexpr std::array<PlaceName, 8> kPlaces = {{{"fn", NamePlace::kFunction},
                                                {"ns", NamePlace::kScope},
                                                {"arg", NamePlace::kArgument},
                                                {"argns", NamePlace::kArgumentScope},
                                                {"par", NamePlace::kParameter},
+                                               {"scalar", NamePlace::kScalar},
                                                {"kind", NamePlace::kKind},
                                                {"library", NamePlace::kLibrary}}};
 

@@ -31,6 +31,7 @@ enum class NamePlace : uint8_t {
   kArgument,       // arg: a name in its template arguments
   kArgumentScope,  // argns: a namespace or class in them
   kParameter,      // par: a name in its parameter list
+  kScalar,         // scalar: the first of its template arguments that is float or double
   kKind,           // kind: what the rows of kinds told
   kLibrary,        // library: what the rows of libraries told
 };

@@ -33,13 +33,15 @@ size_t operator_length(std::string_view text, size_t at) {
   if (at > 0 && is_name_char(text[at - 1])) return 0;
   size_t end = at + kWord.size();
   if (end < text.size() && is_name_char(text[end])) return 0;
+  // "operator ()", as Nsight Compute spells it.
+  const size_t symbol_at = end < text.size() && text[end] == ' ' ? end + 1 : end;
   // Longest first, so that "operator->*" is not read as "operator-". All other operators have no
   // bracket in them and need no care.
   constexpr std::array<std::string_view, 13> kSymbols = {
       "<=>", "<<=", ">>=", "->*", "()", "[]", "<<", ">>", "<=", ">=", "->", "<", ">"};
   for (std::string_view symbol : kSymbols) {
-    if (text.substr(end, symbol.size()) == symbol) {
-      end += symbol.size();
+    if (text.substr(symbol_at, symbol.size()) == symbol) {
+      end = symbol_at + symbol.size();
       // "operator< <int>": the space keeps the template list apart from the symbol.
       if (text.substr(end, 2) == " <") ++end;
       break;
@@ -48,15 +50,21 @@ size_t operator_length(std::string_view text, size_t at) {
   return end - at;
 }
 
-// End of the bracket that opens at `open`: one past its partner, or the end of the text.
-size_t skip_bracket(std::string_view text, size_t open);
-
 // Whether the '<' at `at` opens a template list.
 bool opens_template(std::string_view text, size_t at) {
   if (at == 0) return false;
   const char before = text[at - 1];
   return is_name_char(before) || before == ']';  // foo[abi:cxx11]<int>
 }
+
+// Brackets that are a name: the length of "<unnamed>" at `at`, else 0.
+size_t unnamed_length(std::string_view text, size_t at) {
+  constexpr std::string_view kWord = "<unnamed>";
+  return text.substr(at, kWord.size()) == kWord && !opens_template(text, at) ? kWord.size() : 0;
+}
+
+// End of the bracket that opens at `open`: one past its partner, or the end of the text.
+size_t skip_bracket(std::string_view text, size_t open);
 
 // Calls visit(begin, end) for every bracket pair of `text` that lies in no other one, where end is
 // one past the closing bracket; the rest of the text is given to visit_text(position) by character.
@@ -109,6 +117,10 @@ size_t skip_bracket(std::string_view text, size_t open) {
         expected.push_back('>');
         ++i;
       }
+      continue;
+    }
+    if (const size_t length = unnamed_length(text, i); length > 0) {
+      i += length;
       continue;
     }
     const char c = text[i];

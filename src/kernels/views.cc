@@ -70,7 +70,7 @@ bool is_optimizer_step(const KernelFacts& facts) {
 }
 
 bool is_compute(const KernelFacts& facts) {
-  return facts.kind != KernelKind::kCommunication && facts.kind != KernelKind::kCopy;
+  return facts.kind != KernelKind::kCommunication;
 }
 
 MathType math_type(const KernelFacts& facts) {

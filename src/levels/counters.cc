@@ -13,6 +13,7 @@
 #include "kernels/views.h"
 #include "levels/lcs.h"
 #include "roof/work.h"
+#include "trace/hip_kernels.h"
 
 namespace assay {
 namespace {
@@ -510,7 +511,11 @@ std::vector<bool> Joining::compute_kernels(const CounterPass& pass) const {
   const KernelBook& book =
       options_.kernels != nullptr ? *options_.kernels : *KernelBook::built_in();
   std::vector<bool> computes;
-  for (const std::string& name : pass.kernels) computes.push_back(is_compute(book.classify(name)));
+  for (const std::string& name : pass.kernels) {
+    // HIP's own copies are copies in a trace.
+    const bool kernel = kind_of_hip_kernel(name) == ActivityKind::kKernel;
+    computes.push_back(kernel && is_compute(book.classify(name)));
+  }
   return computes;
 }
 

@@ -14,7 +14,7 @@
 #include "ingest/assaytrace/blocks.h"
 #include "ingest/assaytrace/clock.h"
 #include "ingest/nvtx_ranges.h"
-#include "ingest/rocprof/hip_kernels.h"
+#include "trace/hip_kernels.h"
 #include "ingest/text/json_text.h"
 #include "trace/api_names.h"
 #include "trace/builder.h"

@@ -229,6 +229,16 @@ void TableReading::add(Counted& counted, std::string_view name, std::string_view
   if (!is_new && sums) found->second += value;
 }
 
+// What the raw page of Nsight Compute says of the device, the machine and the launch beside
+// counters.
+bool is_attribute(std::string_view name) {
+  constexpr std::array<std::string_view, 8> kPrefixes = {
+      "device__",  "launch__",   "numa__",       "nvlink__",
+      "c2clink__", "profiler__", "sm__maximum_", "smsp__maximum_"};
+  return std::any_of(kPrefixes.begin(), kPrefixes.end(),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
 // A name that stands in the header before, also with the suffix that rocprof-compute then adds.
 bool TableReading::repeats(std::string_view name, size_t column) const {
   if (columns_.at(key_of(name)) != column) return true;
@@ -250,7 +260,7 @@ void TableReading::read_wide_row(const CsvRecord& record, const std::vector<std:
   Counted counted;
   for (size_t i = 0; i < record.cells.size() && i < header.size(); ++i) {
     const std::string name(trimmed(header[i]));
-    if (repeats(name, i) || kAbout.count(key_of(name)) != 0) continue;
+    if (repeats(name, i) || kAbout.count(key_of(name)) != 0 || is_attribute(name)) continue;
     const bool channels = kind_ == CounterTableKind::kRocprofCompute;
     add(counted, channels ? channel_sum(name) : name, i < units.size() ? units[i] : "",
         record.cells[i], channels);

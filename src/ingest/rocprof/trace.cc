@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "ingest/nvtx_ranges.h"
-#include "ingest/rocprof/hip_kernels.h"
+#include "trace/hip_kernels.h"
 #include "ingest/rocprof/run.h"
 #include "trace/builder.h"
 

@@ -11,13 +11,14 @@
 namespace assay {
 namespace {
 
+// A backward operation's name begins with "b_" already where its forward one told it.
 std::string op_name(const JobLevels& job, const OpWaterfall& op) {
   const std::string& name = job.op_names[op.op];
   switch (op.phase) {
     case LevelPhase::kForward:
       return "f_" + name;
     case LevelPhase::kBackward:
-      return "b_" + name;
+      return name.starts_with("b_") ? name : "b_" + name;
     default:
       return op.phase == LevelPhase::kNone ? name
                                            : std::string(level_phase_name(op.phase)) + " " + name;
@@ -277,10 +278,10 @@ std::vector<std::string> counter_words(const JobLevels& job, const CountersView&
   std::vector<std::string> words;
   double lowest = 1;
   for (const PassAlignment& pass : job.counters.passes) lowest = std::min(lowest, pass.match_rate);
-  words.push_back(
-      fmt::format("{} counter run{} {} the trace at {} of its kernels or more.",
-                  job.counters.passes.size(), job.counters.passes.size() == 1 ? "" : "s",
-                  job.counters.passes.size() == 1 ? "fits" : "fit", format_share(lowest)));
+  const size_t runs = job.counters.passes.size();
+  words.push_back(fmt::format("{} counter run{} the trace at {} of its kernels{}.", runs,
+                              runs == 1 ? " fits" : "s fit", format_share(lowest),
+                              runs == 1 || lowest >= 1 ? "" : " or more"));
   const auto first = std::find_if(view.ops.begin(), view.ops.end(),
                                   [](const OpWaterfall& op) { return op.refused.empty(); });
   if (first != view.ops.end()) {

@@ -89,6 +89,11 @@ constexpr Name kNames[] = {
     {"void k<decltype(nullptr)>(decltype(nullptr) const*)", "k", "k"},
     {"decltype(nullptr) k<int>(int)", "k", "k"},
     {"void <unnamed>::k<int>(int)", "<unnamed>::k", "<unnamed>::k"},
+    // Nsight Compute's spelling: names of namespaces in brackets inside a list, "operator ()".
+    {"void native::<unnamed>::cunn_SoftMaxForward<4, float, native::<unnamed>::Epilogue>(T2 *)",
+     "native::<unnamed>::cunn_SoftMaxForward", "native::<unnamed>::cunn_SoftMaxForward"},
+    {"void k<128, void native::gather<1, long>::operator ()<native::<unnamed>::Add>(int), 8>(T1)",
+     "k", "k"},
     // Member of a template: the list in the middle belongs to the name.
     {"void Foo<int, 2>::run<float>(float) const", "Foo<int, 2>::run", "Foo<int, 2>::run"},
     {"void foo(int) [clone .kd]", "foo", "foo"},
