@@ -46,6 +46,12 @@ WorkAnswer lookup(const TensorInput* table, const TensorInput* index,
   return told(work, is_typed(*table) && is_typed(*index));
 }
 
+// What is added to rows of a table of zeros: as many as are asked for, and no more than there are.
+// The zeros are written before, by a call of their own (aten::zero_ of the new tensor).
+double added_bytes(double asked, double rows, double width, const TensorInput& gradient) {
+  return bytes_of(std::min(asked, rows) * width, gradient);
+}
+
 WorkAnswer embedding_backward(const OpInputs& inputs) {
   const TensorInput* gradient = inputs.tensor(0);
   const TensorInput* index = inputs.tensor(1);
@@ -56,7 +62,7 @@ WorkAnswer embedding_backward(const OpInputs& inputs) {
   OpWork work{.kind = OpWorkKind::kLookup, .math = gradient->type};
   work.flop = gradient->elements();
   work.read_bytes = gradient->bytes() + index->bytes();
-  work.write_bytes = bytes_of(*rows * gradient->sizes.back(), *gradient);
+  work.write_bytes = added_bytes(index->elements(), *rows, gradient->sizes.back(), *gradient);
   return told(work, is_typed(*gradient));
 }
 
@@ -96,8 +102,22 @@ WorkAnswer bag_backward(const OpInputs& inputs) {
   OpWork work{.kind = OpWorkKind::kLookup, .math = gradient->type};
   work.flop = index->elements() * width;
   work.read_bytes = gradient->bytes() + index->bytes() + bag_of->bytes();
-  work.write_bytes = bytes_of(*rows * width, *gradient);
+  work.write_bytes = added_bytes(index->elements(), *rows, width, *gradient);
   return told(work, is_typed(*gradient) && is_typed(*index) && is_typed(*bag_of));
+}
+
+// nll_loss_backward(grad, self, target, …): one place for each target, in a tensor of zeros that a
+// call of its own wrote.
+WorkAnswer loss_backward(const OpInputs& inputs) {
+  const TensorInput* gradient = inputs.tensor(0);
+  const TensorInput* self = inputs.tensor(1);
+  const TensorInput* target = inputs.tensor(2);
+  if (gradient == nullptr || self == nullptr || target == nullptr) return {WorkKnown::kNoShapes};
+  OpWork work{.kind = OpWorkKind::kLoss, .math = self->type};
+  work.flop = target->elements();
+  work.read_bytes = gradient->bytes() + target->bytes();
+  work.write_bytes = bytes_of(target->elements(), *self);
+  return told(work, is_typed(*gradient) && is_typed(*self) && is_typed(*target));
 }
 
 // gather(self, dim, index): one element for each index.
@@ -255,6 +275,7 @@ std::optional<WorkAnswer> lookup_work(std::string_view op, const OpInputs& input
   if (op == "aten::_embedding_bag" || op == "aten::_embedding_bag_forward_only")
     return bag_work(inputs);
   if (op == "aten::_embedding_bag_dense_backward") return bag_backward(inputs);
+  if (op == "aten::nll_loss_backward") return loss_backward(inputs);
   if (op == "aten::gather") return gather(inputs);
   if (op == "aten::index") return index_work(inputs);
   if (op == "aten::index_put_" || op == "aten::_index_put_impl_") return index_put_work(inputs);

@@ -201,7 +201,6 @@ constexpr auto kStreams = std::to_array<ListedStream>({
     {"aten::flip", kMove, 0, 0, arg(0), arg(0)},
     {"aten::roll", kMove, 0, 0, arg(0), arg(0)},
     {"aten::nll_loss_forward", kLoss, 1, 1, arg(1), 0},
-    {"aten::nll_loss_backward", kLoss, 1, 2, arg(2), arg(1)},
     {"aten::mse_loss", kLoss, 3, 0, args(0, 1), 0},
     {"aten::native_dropout", kPointwise, 2, 0, arg(0), arg(0)},
     {"aten::_fused_adam_", kOptimizer, 14, 0, kFirstFive, args(0, 2, 3, 4)},
@@ -236,7 +235,6 @@ struct Counted {
 };
 
 void count_argument(const OpArgument& argument, bool stored, Counted& counted) {
-  if (argument.list && argument.tensors.empty()) counted.sized = false;
   for (const TensorInput& tensor : argument.tensors) {
     const double elements = stored ? tensor.stored() : tensor.elements();
     counted.elements += elements;
@@ -245,10 +243,21 @@ void count_argument(const OpArgument& argument, bool stored, Counted& counted) {
   }
 }
 
+// A profiler that writes the sizes of one list writes those of all: what has none there is empty, as
+// the list of maxima of an AMSGrad that is off.
+bool lists_are_told(const OpInputs& inputs) {
+  return std::any_of(
+      inputs.arguments.begin(), inputs.arguments.end(),
+      [](const OpArgument& argument) { return argument.list && !argument.tensors.empty(); });
+}
+
 Counted count(const OpInputs& inputs, ArgumentMask mask, bool stored) {
   Counted counted;
+  const bool told = lists_are_told(inputs);
   for (size_t i = 0; i < inputs.arguments.size() && i < 32; ++i) {
-    if ((mask & arg(i)) != 0) count_argument(inputs.arguments[i], stored, counted);
+    if ((mask & arg(i)) == 0) continue;
+    count_argument(inputs.arguments[i], stored, counted);
+    counted.sized &= told || !inputs.arguments[i].list;
   }
   return counted;
 }

@@ -436,6 +436,13 @@ TEST(StreamWork, ListsTakeTheirTypeFromTheKernel) {
   const Told adam = {"[[[100]],[[100]],[[100]],[[100]],[],[[]]]",
                      R"(["TensorList","TensorList","TensorList","TensorList","","TensorList"])"};
   EXPECT_EQ(work("aten::_fused_adam_", adam, ElementType::kFloat32).work.bytes(), 7 * 400);
+  // As PyTorch 2.11 writes it: the list of maxima is a list, and empty.
+  const Told adamw = {
+      "[[[100]],[[100]],[[100]],[[100]],[],[[]]]",
+      R"(["TensorList","TensorList","TensorList","TensorList","TensorList","TensorList"])"};
+  EXPECT_EQ(work("aten::_fused_adamw_", adamw, ElementType::kFloat32).work.bytes(), 7 * 400);
+  const Told untold = {"[[],[],[],[],[],[]]", adamw.types};
+  EXPECT_EQ(work("aten::_fused_adamw_", untold, ElementType::kFloat32).known, WorkKnown::kNoShapes);
   const Told cat = {"[[[16,559,32],[16,559,32]],[]]", R"(["TensorList","Scalar"])"};
   EXPECT_EQ(work("aten::cat", cat).known, WorkKnown::kNoTypes);
   const ElementType moved = element_type_moved(
@@ -556,7 +563,22 @@ TEST(LookupWork, BagsAreSums) {
        R"(["float","long int","long int","long int","long int"])", R"(["","","","","","100"])"});
   ASSERT_EQ(back.known, WorkKnown::kTold);
   EXPECT_EQ(back.work.read_bytes, 12 * 4 + 2 * 7 * 8);
-  EXPECT_EQ(back.work.write_bytes, 100 * 4 * 4);
+  // The table of zeros is another call's; rows of it that no bag has are not touched.
+  EXPECT_EQ(back.work.write_bytes, 7 * 4 * 4);
+  const WorkAnswer table =
+      work("aten::embedding_dense_backward",
+           {"[[7,4],[7],[],[],[]]", R"(["float","long int"])", R"(["","","5","-1","False"])"});
+  ASSERT_EQ(table.known, WorkKnown::kTold);
+  EXPECT_EQ(table.work.write_bytes, 5 * 4 * 4);  // no more rows than it has
+}
+
+TEST(LookupWork, ALossWritesOnePlaceForEachTarget) {
+  const WorkAnswer back = work("aten::nll_loss_backward",
+                               {"[[],[6,50],[6],[],[],[],[]]",
+                                R"(["float","float","long int","","Scalar","Scalar","float"])"});
+  ASSERT_EQ(back.known, WorkKnown::kTold);
+  EXPECT_EQ(back.work.read_bytes, 4 + 6 * 8);
+  EXPECT_EQ(back.work.write_bytes, 6 * 4);
 }
 
 TEST(LookupWork, TheLargestComeWithTheirPlaces) {
