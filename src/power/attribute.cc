@@ -392,6 +392,9 @@ Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
   list_fit(laid, span, report);
   const Coverage covered(inside, longest_stand_ns(inside, std::llround(report.period_ns)));
   EnergyModel& model = laid.model;
+  // A log may be of more than one GPU.
+  for (const PowerReading& reading : inside)
+    model.most_w = std::max(model.most_w, 2 * reading.power_w);
   for (const auto& [name, tally] :
        tally_by(work, covered, span, [](const Work& w) { return w.name.value; })) {
     model.time_of_ns[name] = tally.ns.at(name);

@@ -14,6 +14,20 @@ struct Seconds {
   std::vector<double> most;
 };
 
+// What runs alike with others for a thousandth of their time takes no half of the energy: it draws
+// most_w at most, and so do the others.
+void hold_to_most_watts(Seconds& seconds, size_t power, double whole_s, const EnergyModel& model) {
+  const Span95& watts = model.fit.powers_95[power];
+  const double own_s = seconds.by_duration[power];
+  if (watts.high > 0) {
+    seconds.most[power] = std::min(seconds.most[power], own_s * model.most_w / watts.high);
+  }
+  if (watts.low <= 0) return;
+  const double others_s = (whole_s - own_s) * model.most_w / watts.low;
+  const double least_s = std::min(own_s, whole_s - others_s);
+  seconds.least[power] = std::max(seconds.least[power], least_s);
+}
+
 Seconds seconds_of(const EnergyTally& tally, const EnergyModel& model) {
   const std::vector<double> none(model.groups.size() + 1, 0);
   Seconds seconds{none, none, none};
@@ -39,6 +53,7 @@ Seconds seconds_of(const EnergyTally& tally, const EnergyModel& model) {
     const auto [low, high] = std::minmax_element(of_names.begin(), of_names.end());
     seconds.least[group + 1] = of_names.size() == ran ? *low * whole_s : 0;
     seconds.most[group + 1] = *high * whole_s;
+    hold_to_most_watts(seconds, group + 1, whole_s, model);
   }
   return seconds;
 }

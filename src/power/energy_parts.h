@@ -14,12 +14,18 @@
 
 namespace assay {
 
+// More than any GPU draws, whatever runs on it: boards are limited to 1,400 W at most (B300,
+// MI355X), and one was seen at 1.35 times its limit for a tenth of a second
+// (docs/measured/2026-11-26-nvidia-h200.md).
+inline constexpr double kMostWatts = 3000;
+
 // Names (as numbers) of each power of the fit, and the covered time of each name.
 struct EnergyModel {
   JointFit fit;
   std::vector<std::vector<uint32_t>> groups;         // of the powers behind the base
   std::unordered_map<uint32_t, size_t> group_of;     // by name
   std::unordered_map<uint32_t, int64_t> time_of_ns;  // by name, in all covered time
+  double most_w = kMostWatts;                        // that any kernel adds
 };
 
 // Time of one part.
@@ -30,8 +36,9 @@ struct EnergyTally {
 };
 
 // How names that share one power share its energy is not known: a part's interval reaches from
-// what it has if its names drew least to what it has if they drew all. `closely`: the profile of
-// the sum, else the sum of the powers' own intervals, which is wider.
+// what it has if its names drew least to what it has if they drew all, but that none draws more
+// than most_w. `closely`: the profile of the sum, else the sum of the powers' own intervals, which
+// is wider.
 EnergyPart part_of(std::string name, const EnergyTally& tally, const EnergyModel& model,
                    bool closely = true);
 

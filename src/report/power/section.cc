@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/ascii.h"
+#include "kernels/name.h"
 #include "report/document/units.h"
 #include "report/power/charts.h"
 #include "report/run/section.h"
@@ -498,7 +499,7 @@ std::string why_said(const std::string& why) {
   const size_t colon = why.find(':');
   if (colon == std::string::npos) return "it runs alike with others";
   const std::string other = why.substr(colon + 1);
-  return other == "base" ? "it hardly ever stops" : "it runs alike with " + other;
+  return other == "base" ? "it hardly ever stops" : "it runs alike with " + describe_kernel(other);
 }
 
 // Where the log lies on the trace, when the readings tell it; empty where it is as stamped.
@@ -516,7 +517,7 @@ std::string lag_words(const EnergyReport& r) {
 }
 
 std::string taken_words(const EnergyPart& part) {
-  return part.name + ": " + joules(part.energy_uj) + " (" +
+  return describe_kernel(part.name) + ": " + joules(part.energy_uj) + " (" +
          joules_between(part.low_j, part.high_j) + ")";
 }
 
@@ -801,8 +802,8 @@ std::vector<std::string> energy_verdict_words(const EnergyReport& r) {
                     taken_words(first) + (rival == nullptr ? "" : " and " + taken_words(*rival)) +
                     ".");
   } else {
-    words.push_back("Which kernel takes most is not known: " + first.name + " takes " +
-                    joules_between(first.low_j, first.high_j) +
+    words.push_back("Which kernel takes most is not known: " + describe_kernel(first.name) +
+                    " takes " + joules_between(first.low_j, first.high_j) +
                     (first.why.empty() ? "." : ", because " + why_said(first.why) + "."));
   }
   if (!r.gain.source.empty()) words.push_back(gain_words(r.gain));

@@ -208,6 +208,32 @@ TEST(Attribute, KernelsThatRunAlikeAreMergedAndSaid) {
   EXPECT_THAT(report->trust, Contains(Field(&TrustNote::what, "merged_kernels")));
 }
 
+// No GPU draws more than a few thousand watts: what runs alike with a fill of microseconds keeps its
+// energy, and the fill has no more than it could draw.
+TEST(Attribute, AShortCompanionTakesLittle) {
+  MadeWorkload w;
+  std::mt19937_64 random(6);
+  for (int i = 0; i < 300; ++i) {
+    const int pairs = 10 + static_cast<int>(random() % 40);
+    for (int k = 0; k < pairs; ++k) {
+      w.run("fill", 0.002, 100);
+      w.run("gemm", 2, 500);
+    }
+    w.wait(10 + 60 * unit_draw(random));
+  }
+  const auto report = attribute(w.trace(), w.log(100, 25, 3, 1), window_of(25));
+  ASSERT_TRUE(report);
+  ASSERT_EQ(report->classes.size(), 1u);
+  const EnergyPart& gemm = part_named(report->kernels, "gemm");
+  const EnergyPart& fill = part_named(report->kernels, "fill");
+  const double truth_j = w.energy_j(report->begin_ns, report->end_ns, "gemm");
+  EXPECT_LT(gemm.low_j, truth_j);
+  EXPECT_GT(gemm.low_j, 0.98 * truth_j);
+  EXPECT_GT(gemm.high_j, truth_j);
+  EXPECT_EQ(fill.low_j, 0);
+  EXPECT_LT(fill.high_j, 3000.5e-9 * static_cast<double>(fill.busy_ns));
+}
+
 // Always busy with the same mix: nothing can be told from what the device draws anyway, and no
 // number is given without saying so.
 TEST(Attribute, AKernelThatNeverStopsIsBracketed) {
