@@ -212,8 +212,14 @@ def machine(c):
     return {**facts, "cores": os.cpu_count(), "kernel": platform.release()}
 
 
+def compile_for_torch(c, what, file):
+    """What was compiled in this folder before, by a call that ran out of time, say, stays."""
+    if not (c.work / what / file).exists():
+        c.run([ROOT / "collect/build_for_torch.sh", "--python", c.python, "--out", c.work / what, what])
+
+
 def build_replay(c):
-    c.run([ROOT / "collect/build_for_torch.sh", "--python", c.python, "--out", c.work / "replay"])
+    compile_for_torch(c, "replay", "assay-replay")
     return {"program": str(c.made("replay/assay-replay").name)}
 
 
@@ -340,7 +346,7 @@ def operators(c):
         raise Missing("this Python has no PyTorch") from None
     if shutil.which(os.environ.get("CXX", "c++")) is None:
         raise Missing("there is no C++ compiler, and what fits this PyTorch is compiled here") from None
-    c.run([ROOT / "collect/build_for_torch.sh", "--python", c.python, "--out", c.work / "operators", "operators"])
+    compile_for_torch(c, "operators", "libassay_torch.so")
     out, recording = c.work / "with_operators", c.work / "operators.assaytrace"
     shutil.rmtree(out, ignore_errors=True)
     c.run([c.assay, "record", "--torch", "--max-bytes", str(MAX_BYTES), "-o", recording, "--", c.python,

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""`power attribute` against the GPU's own energy counter: two jobs of random kernels and pauses on an NVIDIA H200
+(tests/gpu/jobs.py, tests/data/h200_jobs), their log with the counter's column emptied.
+
+    check_energy_counter.py --assay build/release/assay
+
+The energy told from a reading of every 100 ms must hold what the counter, which sees all of the time, grew by.
+"""
+
+import argparse
+import csv
+import gzip
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import datasets
+
+DATA = datasets.ROOT / "tests/data/h200_jobs"
+JOBS = ("job4", "job6")
+
+
+def unpacked(name, folder):
+    path = folder / name.removesuffix(".gz")
+    path.write_bytes(gzip.decompress((DATA / name).read_bytes()))
+    return path
+
+
+def without_counter(log, folder):
+    lines = log.read_text().splitlines()
+    head = next(line for line in lines if line.startswith("t_ns")).split(",")
+    at = head.index("energy_j")
+    kept = []
+    for line in lines:
+        cells = line.split(",")
+        if not line.startswith(("#", "t_ns")) and len(cells) > at:
+            cells[at] = ""
+        kept.append(",".join(cells))
+    path = folder / "without.csv"
+    path.write_text("\n".join(kept) + "\n")
+    return path
+
+
+def energy(assay, trace, log):
+    done = subprocess.run([assay, "power", "attribute", trace, "--samples", log, "--format", "json"], capture_output=True, text=True,
+                          check=True)
+    return json.loads(done.stdout)["energy"]
+
+
+def steps_of(log):
+    rows = csv.DictReader(line for line in log.read_text().splitlines() if not line.startswith("#"))
+    return [float(row["energy_j"]) for row in rows]
+
+
+def problems_of(assay, job, folder):
+    trace, log = unpacked(f"{job}.assaytrace.gz", folder), unpacked(f"{job}.csv.gz", folder)
+    counter = steps_of(log)
+    if counter != sorted(counter) or counter[-1] - counter[0] < 1000:
+        return [f"{job}: the counter does not grow"], ""
+    told, checked = energy(assay, trace, without_counter(log, folder)), energy(assay, trace, log)
+    if told["counter_j"] is not None or not checked["counter_used"]:
+        return [f"{job}: the counter was seen where it is not, or not used where it is"], ""
+    # What the counter says of the span that the model is asked about: it begins and ends with updates of its own.
+    truth = checked["counter_j"] * checked["model_total_j"] / checked["counter_modelled_j"]
+    low, high = told["model_low_j"], told["model_high_j"]
+    words = f"{job}: {told['model_total_j']:.0f} J ({low:.0f} to {high:.0f}), counted {truth:.0f} J"
+    found = []
+    if not low <= truth <= high:
+        found.append(f"{words}: outside")
+    if high - low > 0.06 * truth:
+        found.append(f"{words}: too wide to be of use")
+    return found, words
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--assay", default=datasets.ROOT / "build/release/assay")
+    options = parser.parse_args()
+    problems = []
+    for job in JOBS:
+        with tempfile.TemporaryDirectory() as folder:
+            found, words = problems_of(options.assay, job, pathlib.Path(folder))
+            problems += found
+            print(words)
+    print("\n".join(problems))
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
