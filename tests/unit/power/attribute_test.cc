@@ -208,8 +208,8 @@ TEST(Attribute, KernelsThatRunAlikeAreMergedAndSaid) {
   EXPECT_THAT(report->trust, Contains(Field(&TrustNote::what, "merged_kernels")));
 }
 
-// No GPU draws more than a few thousand watts: what runs alike with a fill of microseconds keeps its
-// energy, and the fill has no more than it could draw.
+// No GPU draws more than a few thousand watts: what runs alike with a fill of microseconds keeps
+// its energy, and the fill has no more than it could draw.
 TEST(Attribute, AShortCompanionTakesLittle) {
   MadeWorkload w;
   std::mt19937_64 random(6);
