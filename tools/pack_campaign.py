@@ -17,7 +17,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # What is brought along to a borrowed machine has at most this size.
 MOST_BYTES = 64 << 20
-SCRIPTS = ("campaign.sh", "campaign.py", "pairs.py", "operators.py")
+SCRIPTS = ("campaign.sh", "campaign.py", "counted_energy.py", "jobs.py", "operators.py", "pairs.py", "work.py")
 INSTALLED = {"bin/assay": "bin/assay", "lib/assay/libassay_record.so": "lib/assay/libassay_record.so",
              "lib/assay/libassay_record_amd.so": "lib/assay/libassay_record_amd.so",
              "lib/assay/assay_null_kernel": "lib/assay/assay_null_kernel", "share/assay/collect": "collect"}

@@ -10,13 +10,14 @@ The energy told from a reading of every 100 ms must hold what the counter, which
 import argparse
 import csv
 import gzip
-import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 import datasets
+
+sys.path.insert(0, str(datasets.ROOT / "tests/gpu"))
+import counted_energy  # noqa: E402
 
 DATA = datasets.ROOT / "tests/data/h200_jobs"
 JOBS = ("job4", "job6")
@@ -26,27 +27,6 @@ def unpacked(name, folder):
     path = folder / name.removesuffix(".gz")
     path.write_bytes(gzip.decompress((DATA / name).read_bytes()))
     return path
-
-
-def without_counter(log, folder):
-    lines = log.read_text().splitlines()
-    head = next(line for line in lines if line.startswith("t_ns")).split(",")
-    at = head.index("energy_j")
-    kept = []
-    for line in lines:
-        cells = line.split(",")
-        if not line.startswith(("#", "t_ns")) and len(cells) > at:
-            cells[at] = ""
-        kept.append(",".join(cells))
-    path = folder / "without.csv"
-    path.write_text("\n".join(kept) + "\n")
-    return path
-
-
-def energy(assay, trace, log):
-    done = subprocess.run([assay, "power", "attribute", trace, "--samples", log, "--format", "json"], capture_output=True, text=True,
-                          check=True)
-    return json.loads(done.stdout)["energy"]
 
 
 def steps_of(log):
@@ -59,13 +39,11 @@ def problems_of(assay, job, folder):
     counter = steps_of(log)
     if counter != sorted(counter) or counter[-1] - counter[0] < 1000:
         return [f"{job}: the counter does not grow"], ""
-    told, checked = energy(assay, trace, without_counter(log, folder)), energy(assay, trace, log)
-    if told["counter_j"] is not None or not checked["counter_used"]:
+    row = counted_energy.compared(assay, trace, log, counted_energy.without_counter(log, folder / "emptied.csv"))
+    if row is None:
         return [f"{job}: the counter was seen where it is not, or not used where it is"], ""
-    # What the counter says of the span that the model is asked about: it begins and ends with updates of its own.
-    truth = checked["counter_j"] * checked["model_total_j"] / checked["counter_modelled_j"]
-    low, high = told["model_low_j"], told["model_high_j"]
-    words = f"{job}: {told['model_total_j']:.0f} J ({low:.0f} to {high:.0f}), counted {truth:.0f} J"
+    truth, low, high = row["counted_j"], row["low_j"], row["high_j"]
+    words = f"{job}: {row['told_j']:.0f} J ({low:.0f} to {high:.0f}), counted {truth:.0f} J"
     found = []
     if not low <= truth <= high:
         found.append(f"{words}: outside")

@@ -3,7 +3,7 @@
 time limit; a step that fails, runs out of time or lacks what an earlier one should have made does
 not stop the others. Nothing here changes a GPU's clocks, power limits or modes.
 
-    tests/gpu/campaign.sh --out DIR --part trace|replay|power [--assay PATH] [--budget SECONDS]
+    tests/gpu/campaign.sh --out DIR --part trace|replay|counters|power [--assay PATH] [--budget SECONDS]
 
 Each part stands alone: it needs nothing that another call left, and its steps' limits sum to less
 than the budget. OUT gets at most 8 files of at most 16 MB: campaign.json (every figure beside the
@@ -32,6 +32,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE))
+import counted_energy  # noqa: E402
 import operators as counting  # noqa: E402
 # One place of the eight is for the file that is just being written.
 MAX_FILES, MAX_BYTES = 7, 16_000_000
@@ -368,6 +369,44 @@ def operators(c):
     return {**told, **counting.compared(ours, counting.profiled(trace))}
 
 
+# FLOP of tensor cores and bytes of memory; the number of passes over each kernel grows with them.
+COUNTERS = ("dram__bytes_read.sum,dram__bytes_write.sum,gpu__time_duration.sum",
+            "sm__ops_path_tensor_src_bf16_dst_fp32.sum")
+
+
+def work(c):
+    """Operations one by one, traced and counted (tests/gpu/work.py), for tests/golden/check_work.py."""
+    program, trace = ROOT / "tests/gpu/work.py", c.work / "work.json"
+    c.run([c.python, program, "--trace", trace])
+    roof = c.ask("levels", trace, "--roof")["roof"]
+    told = {"roof": {key: roof[key] for key in ("kernel_ns", "known_ns", "calls_beyond", "calls_cached")}}
+    if shutil.which("ncu") is None:
+        return {**told, "counters": "no Nsight Compute"}
+    # Clocks stay as they are.
+    ncu = ["ncu", "--target-processes", "all", "--profile-from-start", "off", "--clock-control", "none", "--csv", "--page", "raw"]
+    for metrics, name in zip(COUNTERS, ("counters.csv", "tensor_ops.csv")):
+        with open(c.work / name, "wb") as file:
+            c.run([*ncu, "--metrics", metrics, c.python, program], stdout=file)
+    joined = c.ask("levels", trace, "--counters", c.work / "counters.csv")["levels"]["counter_passes"][0]
+    with tarfile.open(c.work / "work.tar.gz", "w:gz") as archive:
+        for name in ("work.json", "counters.csv", "tensor_ops.csv"):
+            archive.add(c.work / name, name)
+    return {**told, "match_rate": joined["match_rate"]}
+
+
+def jobs(c):
+    """Energy told from readings of a random job against the GPU's counter (tests/gpu/jobs.py)."""
+    log, out = c.work / "jobs.csv", c.work / "jobs"
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir()
+    c.run([c.assay, "sample", "--hz", "20", "-o", log, "--", c.assay, "record", "-o", out / "job.assaytrace", "--", c.python,
+           ROOT / "tests/gpu/jobs.py"])
+    emptied = counted_energy.without_counter(log, c.work / "jobs_emptied.csv")
+    rows = [counted_energy.compared(c.assay, trace, log, emptied, c.env) for trace in sorted(out.glob("*.assaytrace"))]
+    held = [row for row in rows if row and row["low_j"] <= row["counted_j"] <= row["high_j"]]
+    return {"jobs": rows, "held": len(held)}
+
+
 REPLAYED = ("gpt2_eager_prefill_b1_s512", "llama-3.2-1b_eager_prefill_b1_s512")
 # Who calls the operators: the key of the results and the end of the file's name, and the words of a figure.
 THROUGH = {"cpp": ("measured", ".replay.json", "launches and dispatch replayed, called from C++"),
@@ -515,6 +554,8 @@ STEPS = [
     ("replay_traces", 50, "parts", replay_traces),
     ("programs", 70, "parts", programs),
     ("replay", 140, "base", replay),
+    ("work", 140, "parts", work),
+    ("jobs", 150, "parts", jobs),
     ("modes", 60, "models", modes),
     ("compiled", 100, "models", compiled),
     ("moe", 90, "models", moe),
@@ -540,6 +581,7 @@ STEPS = [
 PARTS = {
     "trace": ("machine", "floor", "gpt2", "llama", "pairs", "tracers", "operators", "bert", "tax", "bound", "fuse"),
     "replay": ("machine", "floor", "build_replay", "replay_traces", "replay", "programs", "tax"),
+    "counters": ("machine", "work", "jobs"),
     "power": ("machine", "power_calibrate", "power_cb_8k", "power_cb_2k", "power_cb_4k", "power_mb_2k"),
 }
 # Seconds that measuring leaves to analysing what it measured, and to packing.
@@ -710,7 +752,7 @@ def earlier(path):
 
 
 # What comes back, in the order of worth.
-KEEP = ("programs.tar.gz", *(f"{name}{ending}" for _, ending, _ in THROUGH.values() for name in REPLAYED),
+KEEP = ("programs.tar.gz", "work.tar.gz", *(f"{name}{ending}" for _, ending, _ in THROUGH.values() for name in REPLAYED),
         *(f"traces/gpt2_{mode}_prefill_b1_s128.json.gz" for mode in PAIR_MODES),
         "traces/gpt2_eager_prefill_b1_s512.json.gz", "traces/llama-3.2-1b_eager_prefill_b1_s512.json.gz",
         "gpt2.assaytrace", "operators.assaytrace")
@@ -819,7 +861,7 @@ def drive(args):
 
 
 # What the steps call, in this tree and beside the binary: nothing can be fetched where they run.
-SOURCES = ("tests/gpu/pairs.py", "tests/gpu/operators.py", "collect/operators/torch_operators.cc",
+SOURCES = ("tests/gpu/pairs.py", "tests/gpu/operators.py", "tests/gpu/counted_energy.py", "tests/gpu/work.py", "tests/gpu/jobs.py", "collect/operators/torch_operators.cc",
            "collect/operators/sink.h", "collect/pytorch/assay_torch.py", "collect/build_for_torch.sh", "collect/replay/main.cc",
            "collect/replay/arguments.cc", "collect/replay/device.cc", "collect/replay/job.cc",
            "collect/replay/labels.cc", "collect/replay/replay.py")

@@ -73,6 +73,17 @@ elif words[0] == "tax":
     print(json.dumps({"tax": {"windows": [window, window], **extra, **window}}))
 elif words[0] == "bound":
     print(json.dumps({"gpu": {"verdict": "X", "first_gpu_batch": 8}}))
+elif words[0] == "sample":
+    out().write_text("t_ns,monotonic_ns,device,power_w,energy_j,sm_clock_mhz\\n1,1,gpu0,100.0,5.0,1980\\n")
+    os.execvp(words[words.index("--") + 1], words[words.index("--") + 1:])
+elif words[0] == "levels":
+    print(json.dumps({"roof": {"kernel_ns": 9, "known_ns": 8, "calls_beyond": 1, "calls_cached": 1},
+                      "levels": {"counter_passes": [{"match_rate": 1.0}]}}))
+elif words[:2] == ["power", "attribute"]:
+    # The column of joules is 5.0, or empty.
+    seen = ",5.0," in pathlib.Path(words[words.index("--samples") + 1]).read_text()
+    print(json.dumps({"energy": {"counter_j": 99.0 if seen else None, "counter_used": seen, "counter_modelled_j": 110.0 if seen else None,
+                                 "model_total_j": 220.0, "model_low_j": 190.0, "model_high_j": 230.0}}))
 elif words[0] == "fuse":
     print(json.dumps({"verdict": ["fuse"]}))
 else:
@@ -87,10 +98,13 @@ else:
 PYTHON = '''#!/usr/bin/env python3
 import json, os, pathlib, sys
 words = sys.argv[1:]
-if "find_spec" not in words[1]:
+if "find_spec" not in (words + [""])[1]:
     open(os.environ["STUB_LOG"], "a").write("python " + " ".join(words[1:]) + "\\n")
 if words[:2] == ["-c", "import torch"]:
     sys.exit(1 if os.environ.get("STUB_NO_TORCH") else 0)
+if words[0].endswith(("work.py", "jobs.py")):
+    if "--trace" in words: pathlib.Path(words[words.index("--trace") + 1]).write_text("{}")
+    sys.exit()
 def profiled():
     import gzip
     events = [{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#3", "ts": 1.0, "dur": 9.0}]
@@ -111,6 +125,9 @@ for batch in flag("--batch", "1").split(","):
         if "_sdpa_" in name and str(out).endswith("alone"): (out / (name + ".json.gz")).write_bytes(profiled())
     with open(out / "runs.jsonl", "a") as index:
         index.write(json.dumps({"name": name, "latency": {"p50_ms": 5.5}}) + "\\n")
+'''
+NCU = '''#!/bin/sh
+echo "ncu $*" >> "$STUB_LOG"; echo '"ID","Kernel Name"'
 '''
 BUILD = '''#!/bin/sh
 while [ $# -gt 0 ]; do [ "$1" = --out ] && mkdir -p "$2" && touch "$2/assay-replay"; shift; done
@@ -152,10 +169,11 @@ class CampaignTest(unittest.TestCase):
         # The scripts in a tree of their own, where the compiler's script is a stub as well.
         self.gpu = self.top / "tree/tests/gpu"
         self.gpu.mkdir(parents=True)
-        for name in ("campaign.sh", "campaign.py", "operators.py", "write_measured.py"):
+        for name in ("campaign.sh", "campaign.py", "counted_energy.py", "operators.py", "write_measured.py"):
             shutil.copy(HERE / name, self.gpu)
         executable(self.top / "tree/collect/build_for_torch.sh", BUILD)
         executable(self.top / "bin/assay", ASSAY)
+        executable(self.top / "bin/ncu", NCU)
         self.python = executable(self.top / "bin/torch_python", PYTHON)
         self.environment = {**os.environ, "STUB_LOG": str(self.log), "PYTHON": sys.executable,
                             "PATH": f"{self.top / 'bin'}:{os.environ['PATH']}"}
@@ -347,7 +365,8 @@ class CampaignTest(unittest.TestCase):
 
     def test_each_part_stands_alone_and_fits_its_call(self):
         measured = {"trace": "gpt2_compile-reduce-overhead_prefill_b1_s128.json.gz",
-                    "replay": "llama-3.2-1b_eager_prefill_b1_s512.replay_python.json", "power": "steps.tar.gz"}
+                    "replay": "llama-3.2-1b_eager_prefill_b1_s512.replay_python.json", "power": "steps.tar.gz",
+                    "counters": "work.tar.gz"}
         for part, name in measured.items():
             for folder in (self.out, pathlib.Path(str(self.out) + ".work")):
                 shutil.rmtree(folder, ignore_errors=True)
@@ -362,12 +381,23 @@ class CampaignTest(unittest.TestCase):
             self.assertIn(name, [path.name for path in self.out.iterdir()])
             self.assertLessEqual(len(list(self.out.iterdir())), 8)
 
+    def test_counters_and_energies_are_compared(self):
+        self.run_campaign("--part", "counters")
+        results = json.loads((self.out / "campaign.json").read_text())["results"]
+        self.assertEqual(results["work"]["match_rate"], 1.0)
+        # 99 J of 110 J that the model has for the counter's span: 198 of its 220 J.
+        self.assertEqual(results["jobs"], {"jobs": [{"told_j": 220.0, "low_j": 190.0, "high_j": 230.0, "counted_j": 198.0}], "held": 1})
+        calls = [line for line in self.log.read_text().splitlines() if line.startswith("ncu ")]
+        self.assertEqual(len(calls), 2)
+        self.assertTrue(all("--clock-control none" in line for line in calls))
+
     def test_what_the_campaign_calls_is_checked_before_it_is_carried(self):
         self.run_campaign("--check", out=False)
         parts = [self.top / "tree/collect/replay" / name for name in
                  ("main.cc", "arguments.cc", "device.cc", "job.cc", "labels.cc", "replay.py")]
         parts += [self.top / "tree/collect/operators" / name for name in ("torch_operators.cc", "sink.h")]
-        parts += [self.top / "tree/collect/pytorch/assay_torch.py", self.gpu / "pairs.py", self.top / "bin/assay_null_kernel",
+        parts += [self.top / "tree/collect/pytorch/assay_torch.py", self.gpu / "pairs.py", self.gpu / "work.py",
+                  self.gpu / "jobs.py", self.top / "bin/assay_null_kernel",
                   self.top / "bin/libassay_record.so"]
         for path in parts:
             path.parent.mkdir(parents=True, exist_ok=True)
