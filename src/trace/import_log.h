@@ -85,7 +85,7 @@ std::string_view severity_name(Severity severity);
   CODE(kMissingName, "missing_name", kRepaired,                                                    \
        "rows whose name is not in the file's table of strings; kept without a name")               \
   CODE(kGraphWithoutKernels, "graph_without_kernels", kDataLoss,                                   \
-       "CUDA graph launches recorded as a whole: their kernels are not in this file, so kernel counts, busy time and launch figures miss them; record with nsys profile --cuda-graph-trace=node") \
+       "CUDA graph launches recorded as a whole: their kernels are not in this file, so kernel counts and launch figures miss them, and their time is that of the whole graph; record with nsys profile --cuda-graph-trace=node, or with assay record without --whole-graphs") \
   CODE(kRepeatedHeader, "repeated_header", kRepaired,                                              \
        "header lines in the middle of a table (files put one after another); skipped, no effect")  \
   CODE(kShortRow, "short_row", kDataLoss,                                                          \

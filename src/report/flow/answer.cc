@@ -136,7 +136,7 @@ double copy_pace(const Trace& trace, StringId name) {
 }
 
 std::string pace_text(double bytes_per_s) {
-  return bytes_per_s > 0 ? fmt::format(" at {:.3g} GB/s", bytes_per_s / 1e9) : "";
+  return bytes_per_s > 0 ? " at " + number_text(bytes_per_s / 1e9) + " GB/s" : "";
 }
 
 // Whether what kept the device comes again and again up to the end: work that was handed over

@@ -513,9 +513,9 @@ std::string comm_words(const JobRoof& roof) {
               : fmt::format(", the longest of them, {}, are ", format_ns(most.dur_ns));
   text += fmt::format("{} of {}", most.kind, format_bytes(std::llround(most.message_bytes)));
   if (most.group_size > 0) text += fmt::format(" over {} ranks", most.group_size);
-  text += fmt::format(": {:.3g} GB/s", algorithm_bandwidth(most) / kGigaPer);
+  text += ": " + number_text(algorithm_bandwidth(most) / kGigaPer) + " GB/s";
   if (const auto bus = bus_bandwidth(most).number())
-    text += fmt::format(", bus {:.3g} GB/s", *bus / kGigaPer);
+    text += ", bus " + number_text(*bus / kGigaPer) + " GB/s";
   if (const auto of_link = link_share(most).number())
     text += fmt::format(
         ", {} of the {}", format_share(*of_link),
