@@ -70,6 +70,8 @@ const char* question_words(LatencyQuestion question) {
       return "no row has this precision or split";
     case LatencyQuestion::kModel:
       return "no row ran this model there";
+    case LatencyQuestion::kNewModel:
+      return "no row ran this model";
     case LatencyQuestion::kHardware:
       return "GPU and engine have no rows together";
   }
@@ -92,6 +94,7 @@ const char* new_words(LatencyQuestion question) {
     case LatencyQuestion::kConfiguration:
       return "setup";
     case LatencyQuestion::kModel:
+    case LatencyQuestion::kNewModel:
       return "model";
     case LatencyQuestion::kHardware:
       return "GPU";

@@ -96,7 +96,9 @@
     "batch`, `longer length` (than any row of the configuration), and then the scale is " \
     "that question's, as `evaluate` asks on S3 and S4; with a new configuration, model or " \
     "hardware that is also beyond the rows of the hardware and framework, the wider of the " \
-    "two") \
+    "two. Of latencies (`plan`, `latency_errors`): `other campaign` (the configuration has rows), " \
+    "`configuration`, `model` (none under the engine on the GPU), `new model` (none at all: " \
+    "intervals are of models left out), `hardware`") \
   R(status, "status", kText, \
     "`inside`; `wide` when it would be inside and `half_width90` is above 1: the range alone says " \
     "something, and no goal is `met` by it; `outside` when the hardware, or hardware and framework together, have no row " \

@@ -38,6 +38,13 @@ std::vector<LatencySplit> latency_splits(const FactBook& facts) {
                              variant.text();
                     }});
   splits.push_back({"unit", [facts](const BenchRow& row) { return latency_unit_of(row, facts); }});
+  // As the facts call it: tables may write a model in two ways.
+  splits.push_back({"model",
+                    [facts](const BenchRow& row) {
+                      const ModelFacts* model = FactLookup(facts).model(row.model);
+                      return model == nullptr ? row.model : model->name;
+                    },
+                    true});
   splits.push_back({"GPU", [](const BenchRow& row) { return row.hardware; }, true});
   splits.push_back({"more in flight",
                     {},

@@ -6,6 +6,9 @@
 // variance; what is then missed when whole campaigns are left out sets the scale. A campaign whose
 // build has no other rows is among them, and its wider deviation counts there: a scale of builds
 // of its own (tried before: half-widths three times as long) has a handful of blocks a question.
+// A model that no row has is another question: a campaign left out leaves its models in other
+// campaigns. Its scale is of what is missed when a model's campaigns under an engine are left out
+// together.
 //
 // Effect: docs/measured/throughput_latency.md.
 
@@ -233,13 +236,14 @@ CampaignScale narrowest(const std::vector<const BlockMiss*>& own,
 
 std::string_view latency_question_name(LatencyQuestion question) {
   static constexpr std::array<std::string_view, kLatencyQuestions> kNames = {
-      "other campaign", "configuration", "model", "hardware"};
+      "other campaign", "configuration", "model", "new model", "hardware"};
   return kNames[static_cast<size_t>(question)];
 }
 
 double CampaignScale::half_width(double sd) const { return scale * std::hypot(sd, tau); }
 
-CampaignScales campaign_scales(const std::vector<BlockMiss>& misses, size_t fewest,
+CampaignScales campaign_scales(const std::vector<BlockMiss>& misses,
+                               const std::vector<BlockMiss>& without_model, size_t fewest,
                                double assumed_tau) {
   CampaignScales out;
   std::vector<const BlockMiss*> all;
@@ -257,9 +261,10 @@ CampaignScales campaign_scales(const std::vector<BlockMiss>& misses, size_t fewe
   for (const BlockMiss* miss : all) {
     if (miss->question != LatencyQuestion::kHardware) nearer.push_back(miss);
   }
+  constexpr auto kNewModel = static_cast<size_t>(LatencyQuestion::kNewModel);
   for (size_t q = 0; q < kLatencyQuestions; ++q) {
     std::vector<const BlockMiss*> own;
-    for (const BlockMiss& miss : misses) {
+    for (const BlockMiss& miss : q == kNewModel ? without_model : misses) {
       if (static_cast<size_t>(miss.question) == q) own.push_back(&miss);
     }
     const bool hardware = q == static_cast<size_t>(LatencyQuestion::kHardware);
@@ -270,6 +275,8 @@ CampaignScales campaign_scales(const std::vector<BlockMiss>& misses, size_t fewe
     if (out[q].measured) continue;
     if (blocks.size() < fewest) out[q].tau = std::max(out[q].tau, assumed_tau);
     for (size_t near = 0; near < q; ++near) {
+      // A new GPU is no nearer to a new model than the other way round.
+      if (near == kNewModel) continue;
       if (out[near].half_width(1) > out[q].half_width(1)) {
         out[q].scale = out[near].scale;
         out[q].tau = out[near].tau;
@@ -312,8 +319,8 @@ struct LatencyModel::State {
   mutable PointMaker make;
   std::vector<BenchRow> learnt;
   std::array<std::vector<double>, kLatencyProcesses> residual;
-  std::vector<uint32_t> campaign_of, unit_of;
-  Names campaigns, units;
+  std::vector<uint32_t> campaign_of, unit_of, engine_model_of;
+  Names campaigns, units, engine_model_ids;
   Seen seen;
   std::set<std::string> build_names, models;
   std::map<std::string, Reach> reach;  // by GPU and engine
@@ -335,8 +342,10 @@ struct LatencyModel::State {
 
   void learn(const BenchRow& row, const Known& about);
   Status measure();
-  CampaignScales scales(const std::vector<GpAnswer>& left_out, const std::vector<uint32_t>& block,
-                        LatencyTarget target) const;
+  using PerTarget = std::vector<std::vector<GpAnswer>>;  // by LatencyTarget
+  PerTarget leave_out(const std::vector<uint32_t>& block) const;
+  std::vector<BlockMiss> misses(const std::vector<GpAnswer>& left_out,
+                                const std::vector<uint32_t>& block) const;
   void correlate(const std::vector<GpAnswer>& ttft, const std::vector<GpAnswer>& tpot);
   std::vector<GpAnswer> end_to_end(const std::vector<GpAnswer>& ttft,
                                    const std::vector<GpAnswer>& tpot) const;
@@ -371,6 +380,8 @@ void LatencyModel::State::learn(const BenchRow& row, const Known& about) {
   }
   campaign_of.push_back(campaigns.of(name.campaign));
   unit_of.push_back(units.of(name.unit));
+  const std::string engine_model = row.framework + "|" + about.model->name;
+  engine_model_of.push_back(engine_model_ids.of(engine_model));
   seen.add(name, campaign_of.back());
   build_names.insert(name.build);
   models.insert(about.model->name);
@@ -378,7 +389,7 @@ void LatencyModel::State::learn(const BenchRow& row, const Known& about) {
   reach_of_engine[row.framework].add(row);
   note_gpu(about.hardware, row.hardware, measured[row.framework]);
   gpus.insert(about.hardware->name);
-  engine_models.insert(row.framework + "|" + about.model->name);
+  engine_models.insert(engine_model);
   parameters_b.add(about.model->parameters_b);
   active_b.add(about.model->active_b);
   names.push_back(name);
@@ -400,18 +411,16 @@ std::vector<GpAnswer> LatencyModel::State::end_to_end(const std::vector<GpAnswer
   return out;
 }
 
-CampaignScales LatencyModel::State::scales(const std::vector<GpAnswer>& left_out,
-                                           const std::vector<uint32_t>& block,
-                                           LatencyTarget target) const {
+std::vector<BlockMiss> LatencyModel::State::misses(const std::vector<GpAnswer>& left_out,
+                                                   const std::vector<uint32_t>& block) const {
   Seen others;
   for (size_t i = 0; i < names.size(); ++i) others.add(names[i], block[i]);
-  std::vector<BlockMiss> misses;
+  std::vector<BlockMiss> out;
   for (size_t i = 0; i < names.size(); ++i) {
-    misses.push_back({std::abs(left_out[i].mean), left_out[i].sd, block[i],
-                      others.question(names[i], block[i])});
+    out.push_back({std::abs(left_out[i].mean), left_out[i].sd, block[i],
+                   others.question(names[i], block[i])});
   }
-  return campaign_scales(misses, kFewestCampaigns,
-                         target == LatencyTarget::kTtft ? kAssumedTtftTau : kAssumedTau);
+  return out;
 }
 
 void LatencyModel::State::correlate(const std::vector<GpAnswer>& ttft,
@@ -429,24 +438,40 @@ void LatencyModel::State::correlate(const std::vector<GpAnswer>& ttft,
   if (spread > 0) correlation = (xy - sx * sy / n) / std::sqrt(spread);
 }
 
+// Of the processes alone.
+LatencyModel::State::PerTarget LatencyModel::State::leave_out(
+    const std::vector<uint32_t>& block) const {
+  PerTarget out;
+  for (const LatencyTarget target : kLearntLatencies)
+    out.push_back(processes[static_cast<size_t>(target)].leave_out(block));
+  return out;
+}
+
 Status LatencyModel::State::measure() {
-  const bool several = std::set<uint32_t>(campaign_of.begin(), campaign_of.end()).size() > 1;
-  std::vector<std::vector<GpAnswer>> without_campaign;
   for (const LatencyTarget target : kLearntLatencies) {
     const auto t = static_cast<size_t>(target);
     ASSAY_TRY_ASSIGN(
         GaussianProcess process,
         GaussianProcess::fit(latency_kernel(), kernel_parameters(options.parameters[t]), points,
                              residual[t]));
-    const std::vector<GpAnswer> nothing(points.size(), GpAnswer{0, 1});
-    without_campaign.push_back(several ? process.leave_out(campaign_of) : nothing);
     processes.push_back(std::move(process));
   }
+  const bool several = std::set<uint32_t>(campaign_of.begin(), campaign_of.end()).size() > 1;
+  const PerTarget nothing(kLatencyProcesses, std::vector<GpAnswer>(points.size(), GpAnswer{0, 1}));
+  PerTarget without_campaign = several ? leave_out(campaign_of) : nothing;
+  PerTarget without_model = several ? leave_out(engine_model_of) : nothing;
   correlate(without_campaign[0], without_campaign[1]);
-  without_campaign.push_back(end_to_end(without_campaign[0], without_campaign[1]));
+  for (PerTarget* left_out : {&without_campaign, &without_model})
+    left_out->push_back(end_to_end((*left_out)[0], (*left_out)[1]));
   for (const LatencyTarget target : kAllLatencyTargets) {
     const auto t = static_cast<size_t>(target);
-    by_campaign[t] = scales(without_campaign[t], campaign_of, target);
+    std::vector<BlockMiss> of_models = misses(without_model[t], engine_model_of);
+    for (BlockMiss& miss : of_models) {
+      if (miss.question == LatencyQuestion::kModel) miss.question = LatencyQuestion::kNewModel;
+    }
+    by_campaign[t] =
+        campaign_scales(misses(without_campaign[t], campaign_of), of_models, kFewestCampaigns,
+                        target == LatencyTarget::kTtft ? kAssumedTtftTau : kAssumedTau);
   }
   return Ok{};
 }
@@ -480,6 +505,8 @@ LatencyAnswer LatencyModel::State::judge(const BenchRow& point, const Known& abo
                                          const LatencyNames& name) const {
   LatencyAnswer out;
   out.question = seen.question(name, kNoBlock);
+  if (out.question == LatencyQuestion::kModel && models.count(about.model->name) == 0)
+    out.question = LatencyQuestion::kNewModel;
   if (out.question == LatencyQuestion::kHardware) {
     out.reasons.push_back("no row with TTFT and TPOT ran under '" + point.framework + "' on '" +
                           point.hardware + "'");

@@ -24,18 +24,19 @@ namespace assay {
 enum class LatencyQuestion : uint8_t {
   kOtherCampaign,  // the configuration has rows
   kConfiguration,  // GPU, engine and model together have
-  kModel,          // GPU and engine together have
+  kModel,          // GPU and engine together have, and the model elsewhere
+  kNewModel,       // GPU and engine together have, the model nowhere
   kHardware
 };
-inline constexpr size_t kLatencyQuestions = 4;
-// "other campaign", "configuration", "model", "hardware"
+inline constexpr size_t kLatencyQuestions = 5;
+// "other campaign", "configuration", "model", "new model", "hardware"
 std::string_view latency_question_name(LatencyQuestion question);
 
 // Half of an interval of 90 % is scale * sqrt(sd^2 + tau^2), in logarithms.
 struct CampaignScale {
   double scale = 1.6448536269514722;
   double tau = 0;         // what blocks differ by beyond what the process expects
-  size_t blocks = 0;      // campaigns that it is from
+  size_t blocks = 0;      // campaigns that it is from; of a new model: engines' models
   bool measured = false;  // else the widest of what nearer questions say, or assumed
 
   double half_width(double sd) const;
@@ -54,7 +55,10 @@ struct BlockMiss {
 // for two-layer hierarchical models", 2023); twenty blocks of all questions but new hardware
 // together shrink the few of one. Questions of fewer than `fewest` blocks are not measured. With
 // one block alone nothing says what blocks differ by: `assumed_tau` stands for it.
-CampaignScales campaign_scales(const std::vector<BlockMiss>& misses, size_t fewest,
+// without_model: what is missed when all rows of a model under an engine are left out, which a
+// model that no row has is told by: a campaign left out leaves its models in other campaigns.
+CampaignScales campaign_scales(const std::vector<BlockMiss>& misses,
+                               const std::vector<BlockMiss>& without_model, size_t fewest,
                                double assumed_tau);
 
 struct LatencyEstimate {

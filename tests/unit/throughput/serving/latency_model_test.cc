@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "throughput/serving/latency_evaluate.h"
 #include "throughput/serving/serving_base.h"
@@ -10,7 +12,7 @@
 namespace assay {
 namespace {
 
-BenchRow run(const char* model, const char* gpu, double devices, double batch) {
+BenchRow run(const std::string& model, const char* gpu, double devices, double batch) {
   BenchRow row;
   row.hardware = gpu;
   row.framework = "vllm";
@@ -87,7 +89,7 @@ TEST(CampaignScales, AreQuantilesOverBlocksAndTheOneToCome) {
   std::vector<BlockMiss> misses;
   for (uint32_t k = 1; k <= 20; ++k) misses.push_back(miss(k, k));
   const CampaignScale scale =
-      campaign_scales(misses, 8, 0.25)[static_cast<size_t>(LatencyQuestion::kConfiguration)];
+      campaign_scales(misses, {}, 8, 0.25)[static_cast<size_t>(LatencyQuestion::kConfiguration)];
   EXPECT_TRUE(scale.measured);
   EXPECT_EQ(scale.blocks, 20U);
   EXPECT_DOUBLE_EQ(scale.half_width(1), 19);
@@ -97,32 +99,55 @@ TEST(CampaignScales, AreQuantilesOverBlocksAndTheOneToCome) {
 TEST(CampaignScales, DoNotCountRows) {
   std::vector<BlockMiss> misses;
   for (uint32_t k = 1; k <= 20; ++k) misses.push_back(miss(k, k));
-  const double once = campaign_scales(misses, 8, 0.25)[1].half_width(1);
+  const double once = campaign_scales(misses, {}, 8, 0.25)[1].half_width(1);
   for (int again = 0; again < 50; ++again) misses.push_back(miss(1, 1));
-  EXPECT_DOUBLE_EQ(campaign_scales(misses, 8, 0.25)[1].half_width(1), once);
+  EXPECT_DOUBLE_EQ(campaign_scales(misses, {}, 8, 0.25)[1].half_width(1), once);
 }
 
 TEST(CampaignScales, OfFewBlocksAreAssumedAndNeverNarrowerThanNearerQuestions) {
   std::vector<BlockMiss> misses;
   for (uint32_t k = 1; k <= 20; ++k) misses.push_back(miss(5, k));
   misses.push_back(miss(0.1, 21, LatencyQuestion::kModel));
-  const CampaignScales scales = campaign_scales(misses, 8, 0.25);
+  const CampaignScales scales = campaign_scales(misses, {}, 8, 0.25);
   EXPECT_FALSE(scales[2].measured);
   EXPECT_GE(scales[2].half_width(1), scales[1].half_width(1));
 }
 
+// Twenty campaigns miss by one deviation; models that are left out whole by 1 to 20. Of the forty
+// that count, 0.9 times 21/20 is the 17.8th of the models, and no other question sees them.
+TEST(CampaignScales, OfANewModelAreOfModelsLeftOut) {
+  constexpr auto kNewModel = static_cast<size_t>(LatencyQuestion::kNewModel);
+  std::vector<BlockMiss> misses, models;
+  for (uint32_t k = 1; k <= 20; ++k) {
+    misses.push_back(miss(1, k));
+    models.push_back(miss(k, k, LatencyQuestion::kNewModel));
+  }
+  CampaignScales scales = campaign_scales(misses, models, 8, 0.25);
+  EXPECT_TRUE(scales[kNewModel].measured);
+  EXPECT_EQ(scales[kNewModel].blocks, 20U);
+  for (size_t q = 0; q < kLatencyQuestions; ++q)
+    EXPECT_DOUBLE_EQ(scales[q].half_width(1), q == kNewModel ? 18 : 1);
+  // Seven that were missed by nothing make it no narrower than what campaigns are missed by.
+  for (BlockMiss& one : models) one.miss = 0;
+  models.resize(7);
+  scales = campaign_scales(misses, models, 8, 0.25);
+  EXPECT_FALSE(scales[kNewModel].measured);
+  EXPECT_GE(scales[kNewModel].half_width(1), 1);
+}
+
 TEST(CampaignScales, OfOneCampaignTakeWhatCampaignsDifferByElsewhere) {
-  const CampaignScales scales = campaign_scales({miss(1, 1), miss(2, 1)}, 8, 0.6);
+  const CampaignScales scales = campaign_scales({miss(1, 1), miss(2, 1)}, {}, 8, 0.6);
   EXPECT_FALSE(scales[0].measured);
   EXPECT_NEAR(scales[0].half_width(0), 1.6448536269514722 * 0.6, 1e-12);
 }
 
 // Twelve campaigns of six builds, each off by a factor of its own.
-std::vector<BenchRow> campaigns() {
+std::vector<BenchRow> campaigns(const std::vector<std::string>& models = {"Llama-3-8B",
+                                                                          "Qwen3-8B"}) {
   std::vector<BenchRow> rows;
   const FactBook& facts = FactBook::built_in();
   for (int k = 0; k < 12; ++k) {
-    for (const char* model : {"Llama-3-8B", "Qwen3-8B"}) {
+    for (const std::string& model : models) {
       for (const double batch : {1, 4, 16, 64}) {
         BenchRow row = run(model, "H100", 1, batch);
         row.variant.version = "v" + std::to_string(k / 2);
@@ -157,7 +182,7 @@ TEST(LatencyModel, AnswersACampaignToComeAndSaysWhatIsNew) {
   EXPECT_LT(same.at(LatencyTarget::kTpot).low90_ms, same.at(LatencyTarget::kTpot).ms);
   EXPECT_EQ(asked(*model, run("Llama-3-8B", "H100", 2, 8)).question,
             LatencyQuestion::kConfiguration);
-  EXPECT_EQ(asked(*model, run("Mistral-7B", "H100", 1, 8)).question, LatencyQuestion::kModel);
+  EXPECT_EQ(asked(*model, run("Mistral-7B", "H100", 1, 8)).question, LatencyQuestion::kNewModel);
   const LatencyAnswer hardware = asked(*model, run("Llama-3-8B", "H200", 1, 8));
   EXPECT_EQ(hardware.question, LatencyQuestion::kHardware);
   EXPECT_EQ(hardware.at(LatencyTarget::kTpot).status, PredictionStatus::kOutside);
@@ -215,6 +240,30 @@ TEST(LatencyModel, IsNoWiderForABuildThatHasRows) {
   EXPECT_NEAR(std::log1p(unknown.half_width90()), scale.half_width(unknown.log_sd), 1e-9);
 }
 
+// Campaigns repeat and models do not: every second is three times slower. A campaign left out says
+// nothing of that, since its models have rows in the others.
+TEST(LatencyModel, TellsAModelWithoutRowsByModelsLeftOut) {
+  const std::vector<std::string> models = {"Llama-3-8B", "Qwen3-8B",    "Llama-2-7b",
+                                           "Qwen2-7B",   "Qwen2.5-7B",  "Qwen1.5-7B",
+                                           "opt-6.7b",   "Qwen2.5-14B", "Qwen3-14B"};
+  std::vector<BenchRow> rows = campaigns(models);
+  std::map<std::string, double> times;
+  for (size_t m = 0; m < models.size(); ++m) times[models[m]] = m % 2 == 0 ? 1 : 3;
+  for (BenchRow& row : rows) row.tpot_ms *= times[row.model];
+  const auto model = LatencyModel::fit(rows, FactBook::built_in());
+  ASSERT_TRUE(model);
+  const LatencyAnswer told = asked(*model, run("Mistral-7B", "H100", 1, 8));
+  EXPECT_EQ(told.question, LatencyQuestion::kNewModel);
+  EXPECT_TRUE(told.measured);
+  const CampaignScales& scales = model->campaign_scales_of(LatencyTarget::kTpot);
+  const CampaignScale& scale = scales[static_cast<size_t>(LatencyQuestion::kNewModel)];
+  EXPECT_EQ(scale.blocks, models.size());
+  const LatencyEstimate& tpot = told.at(LatencyTarget::kTpot);
+  EXPECT_NEAR(std::log1p(tpot.half_width90()), scale.half_width(tpot.log_sd), 1e-9);
+  const CampaignScale& known = scales[static_cast<size_t>(LatencyQuestion::kModel)];
+  EXPECT_GT(scale.half_width(tpot.log_sd), 1.2 * known.half_width(tpot.log_sd));
+}
+
 TEST(LatencyModel, RefusesATableWithoutLatencies) {
   std::vector<BenchRow> rows = campaigns();
   for (BenchRow& row : rows) row.ttft_ms = std::nan("");
@@ -233,6 +282,10 @@ TEST(LatencyEvaluation, HoldsWholeCampaignsOutAndFindsTheirFactors) {
   // No campaign is off by more than a tenth, from the middle of them.
   EXPECT_LT(first.p90_ape, 0.2);
   EXPECT_GE(first.coverage90, 0.9);
+  const auto model = std::find_if(told->errors.begin(), told->errors.end(),
+                                  [](const LatencyErrors& e) { return e.split == "model"; });
+  ASSERT_NE(model, told->errors.end());
+  EXPECT_EQ(model->rows, 96U);
 }
 
 TEST(LimitsProbability, IsNearOneFarBelowAndNearNoneFarAboveTheLimits) {
