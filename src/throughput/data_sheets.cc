@@ -37,16 +37,15 @@ double sheet_distance(const HardwareFacts& a, const HardwareFacts& b) {
   return std::hypot(std::log(a.bandwidth_tb_s / b.bandwidth_tb_s), std::log(a.tflops / b.tflops));
 }
 
-const HardwareFacts* nearest_sibling(const HardwareFacts& hardware,
-                                     const std::vector<const HardwareFacts*>& measured) {
-  const HardwareFacts* nearest = nullptr;
+const MeasuredGpu* nearest_sibling(const HardwareFacts& hardware, const MeasuredGpus& measured) {
+  const MeasuredGpu* nearest = nullptr;
   double least = std::numeric_limits<double>::infinity();
-  for (const HardwareFacts* other : measured) {
-    if (!are_siblings(hardware, *other)) continue;
-    const double far = sheet_distance(hardware, *other);
+  for (const MeasuredGpu& other : measured) {
+    if (!are_siblings(hardware, *other.facts)) continue;
+    const double far = sheet_distance(hardware, *other.facts);
     if (far >= least) continue;
     least = far;
-    nearest = other;
+    nearest = &other;
   }
   return nearest;
 }

@@ -19,9 +19,14 @@ std::string vendor_of(const HardwareFacts& hardware);
 bool dominates(const BenchRow& row, const HardwareFacts& more, const HardwareFacts& less);
 // How far two data sheets are apart in log bandwidth and log 16-bit peak.
 double sheet_distance(const HardwareFacts& a, const HardwareFacts& b);
+// A GPU that rows ran on, as they write it.
+struct MeasuredGpu {
+  const HardwareFacts* facts = nullptr;
+  std::string name;
+};
+using MeasuredGpus = std::vector<MeasuredGpu>;
 // Of `measured` that of the same vendor which is least far in log bandwidth and log 16-bit peak,
 // the first of equals; nullptr: none is of the vendor.
-const HardwareFacts* nearest_sibling(const HardwareFacts& hardware,
-                                     const std::vector<const HardwareFacts*>& measured);
+const MeasuredGpu* nearest_sibling(const HardwareFacts& hardware, const MeasuredGpus& measured);
 
 }  // namespace assay

@@ -106,7 +106,7 @@ class LeavingOut {
     std::vector<const MeasuredGpu*> siblings;
     std::vector<BenchRow> at, instead;
     for (const auto& [key, places] : by_key) {
-      const MeasuredGpu* sibling = sibling_of(own, key);
+      const MeasuredGpu* sibling = nearest_sibling(own, measured_.at(key));
       if (sibling == nullptr) continue;
       for (const size_t place : evenly(places)) {
         asked.push_back(place);
@@ -138,16 +138,6 @@ class LeavingOut {
 
  private:
   const BenchRow& row(size_t i) const { return *learnt_.rows[i]; }
-
-  const MeasuredGpu* sibling_of(const HardwareFacts& own, const std::string& key) const {
-    const MeasuredGpus& gpus = measured_.at(key);
-    std::vector<const HardwareFacts*> sheets;
-    for (const MeasuredGpu& gpu : gpus) sheets.push_back(gpu.facts);
-    const HardwareFacts* nearest = nearest_sibling(own, sheets);
-    const auto at = std::find_if(gpus.begin(), gpus.end(),
-                                 [&](const MeasuredGpu& gpu) { return gpu.facts == nearest; });
-    return nearest == nullptr ? nullptr : &*at;
-  }
 
   const LearntRows& learnt_;
   FactLookup lookup_;

@@ -57,16 +57,13 @@ class Settled {
   Settled(const UnmeasuredPoint& point, const Sheets& book, const WeightsOf& weights_of,
           std::vector<BenchRow>& asked)
       : point_(point), weights_of_(weights_of) {
-    for (const MeasuredGpu& gpu : *point.measured) measured_.push_back(gpu.facts);
     add(point.hardware, point.row.hardware, false, asked);
     for (const MeasuredGpu& gpu : *point.measured) {
       if (vendor_of(*gpu.facts) == vendor_of(*point.hardware))
         add(gpu.facts, gpu.name, true, asked);
     }
     for (const HardwareFacts* other : book) {
-      const bool known = std::any_of(gpus_.begin(), gpus_.end(),
-                                     [&](const Candidate& gpu) { return gpu.facts == other; });
-      if (!known && may_bound(point.row, *point.hardware, *other))
+      if (candidate_of(other) == nullptr && may_bound(point.row, *point.hardware, *other))
         add(other, other->name, false, asked);
     }
   }
@@ -96,11 +93,15 @@ class Settled {
     asked.back().hardware = name;
   }
 
-  const Candidate* sibling_of(const HardwareFacts& hardware) const {
-    const HardwareFacts* nearest = nearest_sibling(hardware, measured_);
+  const Candidate* candidate_of(const HardwareFacts* facts) const {
     const auto at = std::find_if(gpus_.begin(), gpus_.end(),
-                                 [&](const Candidate& gpu) { return gpu.facts == nearest; });
-    return nearest == nullptr || at == gpus_.end() ? nullptr : &*at;
+                                 [&](const Candidate& gpu) { return gpu.facts == facts; });
+    return at == gpus_.end() ? nullptr : &*at;
+  }
+
+  const Candidate* sibling_of(const HardwareFacts& hardware) const {
+    const MeasuredGpu* nearest = nearest_sibling(hardware, *point_.measured);
+    return nearest == nullptr ? nullptr : candidate_of(nearest->facts);
   }
 
   static double by_sheet(const HardwareFacts& hardware, const Candidate& sibling,
@@ -152,7 +153,6 @@ class Settled {
 
   const UnmeasuredPoint& point_;
   const WeightsOf& weights_of_;
-  Sheets measured_;
   std::vector<Candidate> gpus_;  // the point's own first
 };
 

@@ -10,15 +10,10 @@
 
 #include "records/bench_table.h"
 #include "records/facts.h"
+#include "throughput/data_sheets.h"
 
 namespace assay {
 
-// A GPU that rows ran on, as they write it.
-struct MeasuredGpu {
-  const HardwareFacts* facts = nullptr;
-  std::string name;
-};
-using MeasuredGpus = std::vector<MeasuredGpu>;
 // Adds one unless its facts are there.
 void note_gpu(const HardwareFacts* facts, const std::string& name, MeasuredGpus& gpus);
 
