@@ -70,7 +70,7 @@ TEST(RoofWords, OfSeveralCollectivesTheLongestIsNoMoreThanItIs) {
   roof.comm_told_ns = 3'000'000;
   EXPECT_THAT(roof_words(roof),
               Contains(HasSubstr("Collectives with a known message take 3.00 ms, the longest of "
-                                 "them, 1.00 ms, are all_reduce of 977 KiB: 1 GB/s.")));
+                                 "them, 1.00 ms, are all_reduce of 977 KiB: 1.00 GB/s.")));
 }
 
 TEST(RoofWords, FasterThanTheRoofIsTold) {
