@@ -1,6 +1,8 @@
 #include "levels/lcs.h"
 
 #include <algorithm>
+#include <bit>
+#include <unordered_map>
 
 namespace assay {
 namespace {
@@ -158,6 +160,49 @@ std::optional<std::vector<std::pair<uint32_t, uint32_t>>> common_subsequence(
   Pairs pairs = matching.take();
   if (a.size() + b.size() - 2 * pairs.size() > max_differences) return std::nullopt;
   return pairs;
+}
+
+CommonEnds common_ends(std::span<const uint32_t> a, std::span<const uint32_t> b) {
+  const size_t shorter = std::min(a.size(), b.size());
+  CommonEnds ends;
+  while (ends.begin < shorter && a[ends.begin] == b[ends.begin]) ++ends.begin;
+  while (ends.begin + ends.end < shorter &&
+         a[a.size() - 1 - ends.end] == b[b.size() - 1 - ends.end])
+    ++ends.end;
+  return ends;
+}
+
+size_t common_length(std::span<const uint32_t> a, std::span<const uint32_t> b) {
+  constexpr size_t kBits = 64;
+  std::unordered_map<uint32_t, uint32_t> ids;  // of b's tokens; all others are one more
+  std::vector<uint32_t> columns;
+  for (const uint32_t token : b) {
+    columns.push_back(ids.try_emplace(token, static_cast<uint32_t>(ids.size())).first->second);
+  }
+  std::vector<uint32_t> rows;
+  for (const uint32_t token : a) {
+    const auto id = ids.find(token);
+    rows.push_back(id == ids.end() ? static_cast<uint32_t>(ids.size()) : id->second);
+  }
+  std::vector<uint64_t> places(ids.size() + 1, 0);  // of a token among the columns of a word
+  std::vector<uint8_t> carry(a.size(), 0);          // of each row, from one word to the next
+  size_t length = 0;
+  for (size_t first = 0; first < b.size(); first += kBits) {
+    const size_t width = std::min(kBits, b.size() - first);
+    for (size_t k = 0; k < width; ++k) places[columns[first + k]] |= uint64_t{1} << k;
+    uint64_t bits = ~uint64_t{0};  // 0 where a column adds to the length of the row
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const uint64_t match = bits & places[rows[i]];
+      const uint64_t sum = bits + match;
+      const uint64_t with_carry = sum + carry[i];
+      carry[i] = static_cast<uint8_t>(sum < bits || with_carry < sum ? 1 : 0);
+      bits = with_carry | (bits - match);
+    }
+    const uint64_t used = width == kBits ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
+    length += static_cast<size_t>(std::popcount(~bits & used));
+    for (size_t k = 0; k < width; ++k) places[columns[first + k]] = 0;
+  }
+  return length;
 }
 
 }  // namespace assay

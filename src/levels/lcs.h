@@ -1,7 +1,8 @@
 #pragma once
 
-// The longest common subsequence of two sequences of tokens (Myers, "An O(ND) Difference Algorithm
-// and Its Variations", 1986, section 4b: linear space), for sequences that are nearly equal.
+// The longest common subsequence of two sequences of tokens: for sequences that are nearly equal
+// (Myers, "An O(ND) Difference Algorithm and Its Variations", 1986, section 4b: linear space), and
+// its length alone for any two.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,5 +18,17 @@ namespace assay {
 // O(n + m). The same input gives the same pairs.
 std::optional<std::vector<std::pair<uint32_t, uint32_t>>> common_subsequence(
     std::span<const uint32_t> a, std::span<const uint32_t> b, size_t max_differences);
+
+// Tokens that both begin and end with; the two do not overlap in either sequence.
+struct CommonEnds {
+  size_t begin = 0;
+  size_t end = 0;
+};
+CommonEnds common_ends(std::span<const uint32_t> a, std::span<const uint32_t> b);
+
+// Length of the longest common subsequence, exact. Time O(n * m / 64), memory O(n + m): 64 columns
+// of the table at a time, as bits of one word (Hyyro, "Bit-Parallel LCS-length Computation
+// Revisited", 2004).
+size_t common_length(std::span<const uint32_t> a, std::span<const uint32_t> b);
 
 }  // namespace assay

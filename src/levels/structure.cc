@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
 #include "base/ascii.h"
+#include "levels/lcs.h"
 
 namespace assay {
 namespace {
@@ -18,6 +20,10 @@ constexpr double kAlike = 0.7;
 constexpr size_t kMostKinds = 16;
 constexpr size_t kMostSplit = 4096;  // units of a block that is looked into
 constexpr size_t kLeastHeavy = 2;  // matrix products or attentions of a layer in a block of several
+// Stretches of more units than this are alike by their common begin and end alone.
+constexpr size_t kMostCompared = size_t{1} << 24;  // units of the one times units of the other
+// Of a block that is longer, every n-th place where it may begin is tried, and every n-th norm.
+constexpr size_t kMostShifts = 256;
 // What repeats is layers if it holds this share of the time of its sequence.
 constexpr double kLayersShare = 0.3;
 // A shorter block is preferred while it covers this share of what the best one does.
@@ -153,7 +159,7 @@ bool is_heavy(const BlockUnit& unit) {
   return unit.type == OpType::kGemm || unit.type == OpType::kAttention;
 }
 
-size_t heavy_units(const std::vector<BlockUnit>& units, size_t begin, size_t end) {
+size_t heavy_units(std::span<const BlockUnit> units, size_t begin, size_t end) {
   return static_cast<size_t>(std::count_if(units.begin() + static_cast<std::ptrdiff_t>(begin),
                                            units.begin() + static_cast<std::ptrdiff_t>(end),
                                            is_heavy));
@@ -172,32 +178,31 @@ bool is_worth_it(const std::vector<BlockUnit>& units, const RepeatingBlock& bloc
 }
 
 // Units that two stretches have in common, in their order, over the longer one's length.
-double likeness(const uint32_t* a, size_t n, const uint32_t* b, size_t m) {
-  std::vector<size_t> row(m + 1, 0);
-  for (size_t i = 0; i < n; ++i) {
-    size_t diagonal = 0;
-    for (size_t j = 0; j < m; ++j) {
-      const size_t above = row[j + 1];
-      row[j + 1] = a[i] == b[j] ? diagonal + 1 : std::max(above, row[j]);
-      diagonal = above;
-    }
-  }
-  return static_cast<double>(row[m]) / static_cast<double>(std::max(n, m));
+double likeness(std::span<const uint32_t> a, std::span<const uint32_t> b) {
+  const size_t longer = std::max(a.size(), b.size());
+  const CommonEnds ends = common_ends(a, b);
+  const auto inside = [ends](std::span<const uint32_t> whole) {
+    return whole.subspan(ends.begin, whole.size() - ends.begin - ends.end);
+  };
+  size_t common = ends.begin + ends.end;
+  if (inside(a).size() * inside(b).size() <= kMostCompared)
+    common += common_length(inside(a), inside(b));
+  return static_cast<double>(common) / static_cast<double>(longer);
 }
 
 // Whether the stretches of a block that begin there are layers of one stack.
-bool are_layers(const std::vector<uint32_t>& block, const std::vector<BlockUnit>& units,
+bool are_layers(std::span<const uint32_t> block, std::span<const BlockUnit> units,
                 const std::vector<size_t>& begins) {
   for (size_t k = 0; k < begins.size(); ++k) {
     const size_t end = k + 1 < begins.size() ? begins[k + 1] : block.size();
     if (heavy_units(units, begins[k], end) < kLeastHeavy) return false;
-    if (likeness(block.data(), begins[1], block.data() + begins[k], end - begins[k]) < kAlike)
+    if (likeness(block.first(begins[1]), block.subspan(begins[k], end - begins[k])) < kAlike)
       return false;
   }
   return true;
 }
 
-size_t attentions(const std::vector<BlockUnit>& units, size_t begin, size_t end) {
+size_t attentions(std::span<const BlockUnit> units, size_t begin, size_t end) {
   return static_cast<size_t>(
       std::count_if(units.begin() + static_cast<std::ptrdiff_t>(begin),
                     units.begin() + static_cast<std::ptrdiff_t>(end),
@@ -206,7 +211,7 @@ size_t attentions(const std::vector<BlockUnit>& units, size_t begin, size_t end)
 
 // Whether what a block holds beside layers that repeat in it is one layer of another kind: it
 // attends and has matrix products, as what surrounds the layers of an iteration has not.
-bool is_other_layer(const std::vector<BlockUnit>& units, const RepeatingBlock& block,
+bool is_other_layer(std::span<const BlockUnit> units, const RepeatingBlock& block,
                     const RepeatingBlock& inner) {
   const size_t end = block.begin + block.period;
   const size_t inner_end = inner.begin + inner.covered();
@@ -221,7 +226,7 @@ bool is_other_layer(const std::vector<BlockUnit>& units, const RepeatingBlock& b
 // Where layers that repeat at the begin of a block begin, and the one of another kind behind them;
 // empty where the block is not built so.
 std::vector<size_t> begins_of_two_kinds(const std::vector<uint32_t>& block,
-                                        const std::vector<BlockUnit>& units) {
+                                        std::span<const BlockUnit> units) {
   const RepeatingBlock inner = find_repeating_block(block);
   const RepeatingBlock whole{.begin = 0, .period = block.size(), .repeats = 1};
   if (inner.repeats == 0 || inner.begin > 0 || inner.repeats >= kMostKinds ||
@@ -241,7 +246,7 @@ std::vector<size_t> layer_begins(const std::vector<uint32_t>& tokens,
   const auto first = static_cast<std::ptrdiff_t>(begin);
   const auto last = static_cast<std::ptrdiff_t>(begin + period);
   const std::vector<uint32_t> block(tokens.begin() + first, tokens.begin() + last);
-  const std::vector<BlockUnit> own(units.begin() + first, units.begin() + last);
+  const std::span<const BlockUnit> own = std::span(units).subspan(begin, period);
   std::vector<size_t> at;
   for (size_t i = 0; i < block.size(); ++i) {
     if (block[i] == block.front()) at.push_back(i);
@@ -258,24 +263,50 @@ std::vector<size_t> layer_begins(const std::vector<uint32_t>& tokens,
 }
 
 // Of each unit of `part` its place in `kind`, along what both have in common; kNoUnit for others.
-std::vector<size_t> places_in(const std::vector<uint32_t>& kind, const uint32_t* part, size_t n) {
+// As much of the table is filled as what they have in common can lie in: places that differ by at
+// most the units that one has and the other lacks.
+std::vector<size_t> places_in(std::span<const uint32_t> kind, std::span<const uint32_t> part) {
+  const size_t n = part.size();
   const size_t m = kind.size();
-  std::vector<size_t> common((n + 1) * (m + 1), 0);  // of part[i..] and kind[j..]
-  const auto at = [&common, m](size_t i, size_t j) -> size_t& { return common[i * (m + 1) + j]; };
-  for (size_t i = n; i-- > 0;) {
-    for (size_t j = m; j-- > 0;) {
-      at(i, j) = part[i] == kind[j] ? at(i + 1, j + 1) + 1 : std::max(at(i + 1, j), at(i, j + 1));
+  const CommonEnds ends = common_ends(part, kind);
+  std::vector<size_t> places(n, kNoUnit);
+  size_t i = 0;
+  size_t j = 0;
+  const auto follow = [&] {
+    for (; i < n && j < m && part[i] == kind[j]; ++i, ++j) places[i] = j;
+  };
+  follow();
+  const std::span<const uint32_t> part_in = part.subspan(i, n - i - ends.end);
+  const std::span<const uint32_t> kind_in = kind.subspan(j, m - j - ends.end);
+  if (part_in.size() * kind_in.size() > kMostCompared) {
+    for (size_t k = n - ends.end; k < n; ++k) places[k] = k + m - n;
+    return places;
+  }
+  const size_t apart = part_in.size() + kind_in.size() - 2 * common_length(part_in, kind_in) + 1;
+  const size_t width = 2 * apart + 1;
+  std::vector<uint32_t> common((n - i + 1) * width, 0);  // of part[i..] and kind[j..]
+  const size_t first = i;
+  const auto inside = [&](size_t row, size_t column) {
+    return column + apart >= row && column <= row + apart;
+  };
+  const auto at = [&](size_t row, size_t column) -> uint32_t& {
+    return common[(row - first) * width + (column + apart - row)];
+  };
+  const auto value = [&](size_t row, size_t column) {
+    return row < n && column < m && inside(row, column) ? at(row, column) : 0;
+  };
+  for (size_t row = n; row-- > first;) {
+    const size_t low = std::max(row > apart ? row - apart : 0, first);
+    for (size_t column = std::min(m, row + apart + 1); column-- > low;) {
+      at(row, column) = part[row] == kind[column]
+                            ? value(row + 1, column + 1) + 1
+                            : std::max(value(row + 1, column), value(row, column + 1));
     }
   }
-  std::vector<size_t> places(n, kNoUnit);
-  for (size_t i = 0, j = 0; i < n && j < m;) {
-    if (part[i] == kind[j]) {
-      places[i++] = j++;
-    } else if (at(i + 1, j) >= at(i, j + 1)) {
-      ++i;
-    } else {
-      ++j;
-    }
+  while (i < n && j < m) {
+    follow();
+    if (i == n || j == m) break;
+    ++(value(i + 1, j) >= value(i, j + 1) ? i : j);
   }
   return places;
 }
@@ -327,6 +358,13 @@ class LayerWalk {
     }
     return first(end, expected);
   }
+  // The same layer with the place of each unit, where it differs from its kind.
+  BlockLayer with_places(BlockLayer layer) const {
+    if (layer.from != kNoUnit) return layer;
+    layer.from = 0;
+    layer.units = places_in(kinds_[layer.kind], stretch(layer.begin, layer.begin + layer.length));
+    return layer;
+  }
 
  private:
   static constexpr size_t kBegin = 3;  // units by which a layer is known to begin
@@ -345,12 +383,14 @@ class LayerWalk {
                         tokens_.begin() + static_cast<std::ptrdiff_t>(at));
     });
   }
+  // Places are told afterwards, of the layers that are kept: `from` is kNoUnit until then.
   BlockLayer alike(size_t at, size_t end, size_t kind) const {
     const std::vector<uint32_t>& units = kinds_[kind];
-    if (likeness(tokens_.data() + at, end - at, units.data(), units.size()) < kAlike) return {};
-    BlockLayer layer{at, end - at, kind, 0};
-    layer.units = places_in(units, tokens_.data() + at, end - at);
-    return layer;
+    if (likeness(stretch(at, end), units) < kAlike) return {};
+    return {at, end - at, kind, kNoUnit};
+  }
+  std::span<const uint32_t> stretch(size_t begin, size_t end) const {
+    return std::span(tokens_).subspan(begin, end - begin);
   }
   static bool enough(size_t part, size_t whole) {
     return part > 0 && static_cast<double>(part) >= kAlike * static_cast<double>(whole);
@@ -365,7 +405,7 @@ class LayerWalk {
     // With other units, up to the last that it has.
     const size_t rest = std::min(units.size(), tokens_.size() - std::min(at, tokens_.size()));
     if (rest == 0) return {};
-    BlockLayer layer = alike(at, at + rest, kind);
+    BlockLayer layer = with_places(alike(at, at + rest, kind));
     while (layer.length > 0 && layer.units.back() == kNoUnit) {
       layer.units.pop_back();
       --layer.length;
@@ -382,7 +422,7 @@ class LayerWalk {
     // With other units, from the first that it has.
     const size_t rest = std::min(units.size(), end);
     if (rest == 0) return {};
-    BlockLayer layer = alike(end - rest, end, kind);
+    BlockLayer layer = with_places(alike(end - rest, end, kind));
     const auto own = std::find_if(layer.units.begin(), layer.units.end(),
                                   [](size_t unit) { return unit != kNoUnit; });
     const auto others = static_cast<size_t>(own - layer.units.begin());
@@ -396,60 +436,102 @@ class LayerWalk {
   std::vector<std::vector<uint32_t>> kinds_;
 };
 
+// A way to lay layers over a sequence: how the block is cut, and what follows from it.
+struct Layout {
+  size_t first = 0;            // where the block that was cut begins
+  std::vector<size_t> begins;  // of the layers in it
+  std::vector<BlockLayer> layers;
+};
+
+LayerWalk walk_over(const std::vector<uint32_t>& tokens, const Layout& layout, size_t period) {
+  std::vector<std::vector<uint32_t>> kinds;
+  for (size_t kind = 0; kind < layout.begins.size(); ++kind) {
+    const size_t end = kind + 1 < layout.begins.size() ? layout.begins[kind + 1] : period;
+    const auto block = tokens.begin() + static_cast<std::ptrdiff_t>(layout.first);
+    kinds.emplace_back(block + static_cast<std::ptrdiff_t>(layout.begins[kind]),
+                       block + static_cast<std::ptrdiff_t>(end));
+  }
+  return LayerWalk(tokens, std::move(kinds));
+}
+
 // The layers of the run whose blocks begin `shift` units later, and those around it that differ in
 // some units.
-BlockLayers lay_out(const std::vector<uint32_t>& tokens, const std::vector<BlockUnit>& units,
-                    const RepeatingBlock& block, size_t shift) {
-  BlockLayers result;
-  result.period = block.period;
-  const size_t first = block.begin + shift;
-  const std::vector<size_t> begins = layer_begins(tokens, units, first, block.period);
-  std::vector<std::vector<uint32_t>> kinds;
-  for (size_t kind = 0; kind < begins.size(); ++kind) {
-    const size_t end = kind + 1 < begins.size() ? begins[kind + 1] : block.period;
-    const auto from = static_cast<std::ptrdiff_t>(first + begins[kind]);
-    const auto to = static_cast<std::ptrdiff_t>(first + end);
-    result.kinds.emplace_back(units.begin() + from, units.begin() + to);
-    kinds.emplace_back(tokens.begin() + from, tokens.begin() + to);
-  }
-  const LayerWalk walk(tokens, std::move(kinds));
-  const size_t count = begins.size();
+Layout lay_out(const std::vector<uint32_t>& tokens, const std::vector<BlockUnit>& units,
+               const RepeatingBlock& block, size_t shift) {
+  Layout result;
+  result.first = block.begin + shift;
+  result.begins = layer_begins(tokens, units, result.first, block.period);
+  const LayerWalk walk = walk_over(tokens, result, block.period);
+  const size_t count = result.begins.size();
   size_t kind = count - 1;
-  for (BlockLayer layer = walk.before(first, kind); layer.length > 0;
+  for (BlockLayer layer = walk.before(result.first, kind); layer.length > 0;
        layer = walk.before(layer.begin, kind)) {
     result.layers.push_back(layer);
     kind = (layer.kind + count - 1) % count;
   }
   std::reverse(result.layers.begin(), result.layers.end());
   kind = 0;
-  for (BlockLayer layer = walk.from(first, kind); layer.length > 0;
+  for (BlockLayer layer = walk.from(result.first, kind); layer.length > 0;
        layer = walk.from(layer.begin + layer.length, kind)) {
     result.layers.push_back(layer);
     kind = (layer.kind + 1) % count;
   }
-  for (size_t k = 0; k < result.layers.size(); ++k) {
-    result.layers[k].number = static_cast<int32_t>(k);
+  return result;
+}
+
+BlockLayers with_units(const std::vector<uint32_t>& tokens, const std::vector<BlockUnit>& units,
+                       size_t period, Layout layout) {
+  BlockLayers result;
+  result.period = period;
+  for (size_t kind = 0; kind < layout.begins.size(); ++kind) {
+    const size_t end = kind + 1 < layout.begins.size() ? layout.begins[kind + 1] : period;
+    const auto block = units.begin() + static_cast<std::ptrdiff_t>(layout.first);
+    result.kinds.emplace_back(block + static_cast<std::ptrdiff_t>(layout.begins[kind]),
+                              block + static_cast<std::ptrdiff_t>(end));
+  }
+  const LayerWalk walk = walk_over(tokens, layout, period);
+  for (BlockLayer& layer : layout.layers) {
+    result.layers.push_back(walk.with_places(std::move(layer)));
+    result.layers.back().number = static_cast<int32_t>(result.layers.size()) - 1;
   }
   return result;
 }
 
-// Of the places where a block may begin, one that leaves most layers whole, with a norm where two
-// are as good. Those at which the run holds as many blocks are the first and every norm. Later ones
-// of a run of many blocks, which then holds one less, need no norm, and are taken only where they
-// give more layers all the same: the first and the last one differ from the others, and a run that
-// begins in the middle of the first is as long as one that ends in the middle of the last.
-BlockLayers best_layers(const std::vector<uint32_t>& tokens, const std::vector<BlockUnit>& units,
-                        const RepeatingBlock& block) {
-  BlockLayers best;
-  bool best_norm = false;
-  bool best_late = false;
+// Where the block may begin, in units behind its run's begin. Those at which the run holds as many
+// blocks are the first and every norm; those at which it holds one less ("late") need no norm. Of
+// many, evenly spaced ones: at all late places between two the first and the last layer differ from
+// the others by little less or more than at these, so that what one of them gains, its neighbours
+// gain.
+std::vector<size_t> shifts_of(const std::vector<BlockUnit>& units, const RepeatingBlock& block) {
   const size_t last =
       block.repeats >= kLeastRepeats ? block.period - 1 : std::min(block.spare, block.period - 1);
-  for (size_t shift = 0; shift <= last; ++shift) {
+  std::vector<size_t> norms;
+  for (size_t shift = 1; shift <= last; ++shift) {
+    if (is_norm_name(units[block.begin + shift].name)) norms.push_back(shift);
+  }
+  const auto step = [](size_t number) { return number / kMostShifts + 1; };
+  std::vector<size_t> shifts = {0};
+  for (size_t k = 0; k < norms.size(); k += step(norms.size())) shifts.push_back(norms[k]);
+  const size_t late = block.spare < last ? last - block.spare : 0;
+  for (size_t k = 0; k < late; k += step(late)) shifts.push_back(block.spare + 1 + k);
+  std::sort(shifts.begin(), shifts.end());
+  shifts.erase(std::unique(shifts.begin(), shifts.end()), shifts.end());
+  return shifts;
+}
+
+// Of the places where a block may begin, one that leaves most layers whole, with a norm where two
+// are as good. A late one is taken only where it gives more layers all the same: the first and the
+// last one differ from the others, and a run that begins in the middle of the first is as long as
+// one that ends in the middle of the last.
+BlockLayers best_layers(const std::vector<uint32_t>& tokens, const std::vector<BlockUnit>& units,
+                        const RepeatingBlock& block) {
+  Layout best;
+  bool best_norm = false;
+  bool best_late = false;
+  for (const size_t shift : shifts_of(units, block)) {
     const bool late = shift > block.spare;
     const bool norm = is_norm_name(units[block.begin + shift].name);
-    if (shift > 0 && !late && !norm) continue;
-    BlockLayers found = lay_out(tokens, units, block, shift);
+    Layout found = lay_out(tokens, units, block, shift);
     const bool as_good = found.layers.size() == best.layers.size() && (!late || best_late);
     const bool better = found.layers.size() > best.layers.size() || (as_good && norm && !best_norm);
     if (!better) continue;
@@ -457,7 +539,7 @@ BlockLayers best_layers(const std::vector<uint32_t>& tokens, const std::vector<B
     best_norm = norm;
     best_late = late;
   }
-  return best;
+  return with_units(tokens, units, block.period, std::move(best));
 }
 
 // The sequence of one block, where what repeats inside it are the layers and the block itself is an

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <random>
 
+#include "levels/lcs.h"
 #include "levels/levels.h"
 #include "levels/overhead.h"
 #include "levels/structure.h"
@@ -228,6 +230,83 @@ TEST(LevelsProperty, RepeatingBlocksRepeatAndPlantedOnesAreFound) {
       ASSERT_EQ(tokens[i], tokens[i + found.period]);
     }
   }
+}
+
+std::vector<uint32_t> random_tokens(Dice& dice, int64_t length, int64_t names) {
+  std::vector<uint32_t> tokens;
+  for (int64_t i = 0; i < length; ++i) tokens.push_back(static_cast<uint32_t>(dice.below(names)));
+  return tokens;
+}
+
+size_t common_length_of_table(const std::vector<uint32_t>& a, const std::vector<uint32_t>& b) {
+  std::vector<std::vector<size_t>> table(a.size() + 1, std::vector<size_t>(b.size() + 1, 0));
+  for (size_t i = 0; i < a.size(); ++i) {
+    for (size_t j = 0; j < b.size(); ++j) {
+      table[i + 1][j + 1] =
+          a[i] == b[j] ? table[i][j] + 1 : std::max(table[i][j + 1], table[i + 1][j]);
+    }
+  }
+  return table[a.size()][b.size()];
+}
+
+TEST(LevelsProperty, TheCommonLengthIsThatOfTheWholeTable) {
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    Dice dice(seed);
+    const int64_t names = 2 + dice.below(40);
+    const std::vector<uint32_t> a = random_tokens(dice, dice.below(200), names);
+    const std::vector<uint32_t> b = random_tokens(dice, dice.below(200), names);
+    ASSERT_EQ(common_length(a, b), common_length_of_table(a, b)) << seed;
+    const CommonEnds ends = common_ends(a, b);
+    ASSERT_LE(ends.begin + ends.end, std::min(a.size(), b.size()));
+    ASSERT_LE(ends.begin + ends.end, common_length(a, b));
+  }
+}
+
+// A run of blocks of `period` units: the first and the last block have other units in a part of
+// them, so that the run begins and ends in the middle of a layer.
+struct LongRun {
+  std::vector<uint32_t> tokens;
+  std::vector<BlockUnit> units;
+
+  LongRun(size_t period, size_t whole, size_t differing) {
+    Dice dice(period);
+    std::vector<uint32_t> block = random_tokens(dice, static_cast<int64_t>(period), 200);
+    block[0] = 999;
+    std::vector<uint32_t> first = block;
+    std::vector<uint32_t> last = block;
+    for (size_t k = 0; k < differing; ++k) first[k] = last[period - 1 - k] = 1000;
+    add(first);
+    for (size_t k = 0; k < whole; ++k) add(block);
+    add(last);
+  }
+  void add(const std::vector<uint32_t>& block) {
+    for (const uint32_t token : block) {
+      tokens.push_back(token);
+      const std::string name = "k" + std::to_string(token);
+      units.push_back({name, token % 10 == 3 ? OpType::kGemm : OpType::kVector, 10, false});
+    }
+  }
+  double seconds() const {
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_FALSE(find_block_layers(tokens, units).layers.empty());
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+};
+
+// Where a block of 3000 units begins is tried at some of its places alone, and the layers around
+// the run are found all the same.
+TEST(LevelsProperty, TheEndsOfARunOfLongBlocksAreLayers) {
+  for (const size_t differing : {50u, 400u, 890u}) {
+    const LongRun run(3000, 5, differing);
+    EXPECT_EQ(find_block_layers(run.tokens, run.units).layers.size(), 7u) << differing;
+  }
+}
+
+TEST(LevelsProperty, LongerBlocksCostLittleMore) {
+  const LongRun shorter(500, 400, 100);
+  const LongRun longer(4000, 50, 800);
+  const double usual = std::min(shorter.seconds(), shorter.seconds());
+  EXPECT_LT(longer.seconds(), 15 * usual) << "as many units, blocks of 8 times the length";
 }
 
 }  // namespace
