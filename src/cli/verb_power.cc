@@ -204,7 +204,7 @@ void add_attribute_verb(Verb& power, int& exit_code) {
       .called("SECONDS");
   sub.option("--window-ms", verb->window_ms,
              "what the sensor averages over: A within 15 %, or a range A:B; default: meta.json "
-             "beside the log, else 5 to 1200, found from the readings")
+             "beside the log, else 0.5 to 1200, found from the readings")
       .called("A[:B]");
   sub.option("--ramp-ms", verb->ramp_ms,
              "time constant of sensor or device, as --window-ms; default: 0 to 250, found from "

@@ -27,11 +27,11 @@ namespace {
 
 constexpr double kChiSquare1 = 3.841;   // 95 % of one degree of freedom
 constexpr double kWorthOneMore = 6.63;  // 99 %: what another parameter must be worth
-constexpr double kGridStepS = 5e-4;
-constexpr double kRampsBack = 8;      // time constants after which a ramp has forgotten
-constexpr double kLeastNoiseW = 0.3;  // a sensor is never better
-constexpr size_t kMostAtOnce = 2000;  // updates that the search looks at, and of one piece
-constexpr double kMostAtOnceS = 400;  // likewise in time: grids of slow sensors are long
+constexpr double kGridStepS = 5e-4;     // shorter windows are means between its points
+constexpr double kRampsBack = 8;        // time constants after which a ramp has forgotten
+constexpr double kLeastNoiseW = 0.3;    // a sensor is never better
+constexpr size_t kMostAtOnce = 2000;    // updates that the search looks at, and of one piece
+constexpr double kMostAtOnceS = 400;    // likewise in time: grids of slow sensors are long
 constexpr size_t kFewestAtOnce = 200;
 constexpr size_t kSearchPieces = 20;
 constexpr int kWalkSteps = 500;
@@ -71,7 +71,7 @@ Piece piece_of(const JointProblem& problem, size_t from, size_t to, double slack
   const double end_s = piece.updates.back().t_s - prior.lag_s.low + slack_s;
   std::vector<std::vector<BusySpan>> spans;
   for (const auto& one : problem.classes) spans.push_back(clipped(one, begin_s, end_s));
-  const double step_s = std::min(kGridStepS, prior.window_s.low / 10);
+  const double step_s = std::min(kGridStepS, prior.window_s.high / 10);
   piece.activity = std::make_unique<Activity>(spans, begin_s, end_s, step_s);
   return piece;
 }
@@ -229,7 +229,7 @@ class JointSearch {
     const ResponsePrior& prior = problem_.prior;
     return within(prior.lag_s, r.lag_s) && within(prior.window_s, r.window_s) &&
            within(prior.ramp_s, ramp_s(r)) && std::fabs(r.drift) <= prior.drift &&
-           (!held_kept_ || r.kept == *held_kept_) &&
+           (!held_kept_ || r.kept == *held_kept_) && (!held_second_ || r.second == *held_second_) &&
            (r.second == 0 || (prior.two_ramps && r.second < r.ramp)) && r.kept >= 0 &&
            r.kept <= prior.most_kept;
   }
@@ -267,6 +267,8 @@ class JointSearch {
   std::vector<Scored> profile_lag(const std::vector<Scored>& modes);
   Scored best_with_ramp(const Response& from, size_t ramp);
   std::vector<Scored> profile_ramp(const Scored& best, double worst);
+  Scored best_with_second(const Response& from, size_t second);
+  std::vector<Scored> profile_second(const Scored& best, double worst);
   Scored best_with_kept(const Response& from, double kept);
   std::vector<Scored> profile_kept(const Scored& best, double worst);
   Noise noise_at(const Scored& best);
@@ -288,8 +290,9 @@ class JointSearch {
   size_t terms_;
   SplitMix64 random_;
   std::vector<double> row_;
-  std::vector<Piece> pieces_;        // that the search looks at: all, or blocks of a long log
-  std::optional<double> held_kept_;  // nothing else is tried while it is set
+  std::vector<Piece> pieces_;          // that the search looks at: all, or blocks of a long log
+  std::optional<double> held_kept_;    // nothing else is tried while it is set
+  std::optional<size_t> held_second_;  // likewise
   double middle_s_ = 0;
   double span_s_ = 0;
   double slack_s_ = 0;
@@ -724,6 +727,52 @@ std::vector<Scored> JointSearch::profile_ramp(const Scored& best, double worst) 
   return profile;
 }
 
+// The best with the second ramp held, from one with another: the window's spread or the lag makes
+// up for it at first.
+Scored JointSearch::best_with_second(const Response& from, size_t second) {
+  const double later = second_s(from) - ramp_list_s()[second];
+  const ResponsePrior& prior = problem_.prior;
+  Response lagged = from;
+  lagged.second = second;
+  lagged.lag_s += later;
+  Response spread = from;
+  spread.second = second;
+  spread.window_s = std::clamp(from.window_s + 2 * later, prior.window_s.low, prior.window_s.high);
+  spread.lag_s += later - (spread.window_s - from.window_s) / 2;
+  held_second_ = second;
+  Scored best;
+  for (const Response& r : {lagged, spread}) {
+    const Scored tried{squares_of(r), r};
+    if (better(tried, best)) best = tried;
+  }
+  constexpr double kNearS = 2e-3;
+  if (std::isfinite(best.squares)) best = refine(best, kFinestS, kNearS);
+  held_second_.reset();
+  return best;
+}
+
+// The best with each second ramp held, shorter than the first, on both sides of the best of all
+// until two in a row are worse than `worst`: readings tell a short one hardly from a window of
+// twice its length, and the energies differ.
+std::vector<Scored> JointSearch::profile_second(const Scored& best, double worst) {
+  std::vector<Scored> profile;
+  const auto at = static_cast<std::ptrdiff_t>(best.response.second);
+  const auto end = static_cast<std::ptrdiff_t>(best.response.ramp);
+  for (const std::ptrdiff_t side : {-1, 1}) {
+    Response from = best.response;
+    int misses = 0;
+    for (std::ptrdiff_t second = at + side; second >= 0 && second < end && misses < 2;
+         second += side) {
+      const Scored held = best_with_second(from, static_cast<size_t>(second));
+      misses = held.squares > worst ? misses + 1 : 0;
+      if (!std::isfinite(held.squares)) continue;
+      profile.push_back(held);
+      from = held.response;
+    }
+  }
+  return profile;
+}
+
 // The best with the part kept held, from one with another part: the mean delay is held at first.
 Scored JointSearch::best_with_kept(const Response& from, double kept) {
   constexpr double kNearS = 1e-3;
@@ -877,6 +926,11 @@ JointSearch::Region JointSearch::explore(std::vector<Scored>& modes) {
     const double worst = best.squares + met.noise.critical * met.noise.scale();
     const std::vector<Scored> kept = profile_kept(best, worst);
     met.places.insert(met.places.end(), kept.begin(), kept.end());
+  }
+  if (problem_.prior.two_ramps) {
+    const double worst = best.squares + met.noise.critical * met.noise.scale();
+    const std::vector<Scored> second = profile_second(best, worst);
+    ramps.insert(ramps.end(), second.begin(), second.end());
   }
   // Where another ramp is no clear gain it is allowed, and no better.
   for (Scored one : ramps) {
