@@ -109,9 +109,9 @@ void take_powers(const EnergyReport& report, const std::vector<Interval>& iterat
 // Of what is said of one energy, what matters to the power of iterations against another's: not
 // the gain, which is the same, nor how kernels share it.
 bool moves_shares(const std::string& what) {
-  constexpr std::array<std::string_view, 7> kMove = {
-      "clock_off",    "offset_assumed", "offset_at_limit",  "lag_ambiguous",
-      "zone_assumed", "log_gaps",       "counter_disagrees"};
+  constexpr std::array<std::string_view, 8> kMove = {
+      "clock_off",     "offset_assumed", "offset_at_limit", "kept_untold",
+      "lag_ambiguous", "zone_assumed",   "log_gaps",        "counter_disagrees"};
   return std::find(kMove.begin(), kMove.end(), what) != kMove.end();
 }
 

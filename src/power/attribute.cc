@@ -181,6 +181,8 @@ EnergyReport::Mode mode_of(const JointFit::Mode& mode, const JointFit& fit) {
 bool smooths(const JointFit& fit) {
   constexpr double kNearLimit = 0.01;
   const bool at_limit = fit.kept.high > kMostKept - kNearLimit;
+  // What one load cannot tell is in the intervals, as far as the model has it.
+  if (!fit.kept_told) return fit.follows && at_limit && fit.carried.is_found();
   return fit.follows && (at_limit || fit.carried.is_found());
 }
 
@@ -201,6 +203,7 @@ void describe_fit(const Laid& laid, EnergyReport& report) {
   report.window_ns = fitted(r.window_s, fit.window_s, prior.window_s, 1e9);
   report.ramp_ns =
       fitted(ramp_list_s()[r.ramp], up_to_neighbours(fit.ramp_s, prior.ramp_s), prior.ramp_s, 1e9);
+  report.kept_told = fit.kept_told;
   report.kept = {r.kept, std::min(fit.kept.low, r.kept), std::max(fit.kept.high, r.kept), 0, 1};
   report.drift_ppm = fitted(r.drift, fit.drift, {-prior.drift, prior.drift}, 1e6);
   report.base_w = fit.powers_w[0];

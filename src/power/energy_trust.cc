@@ -59,6 +59,12 @@ void add_sensor_trust(const EnergyReport& report, const SensorPrior& sensor, Tru
          "the log lies further from the trace than any sensor is late (-150 to 250 ms): it "
          "was looked for up to 2 s around, and is taken to lie where the readings fit"});
   }
+  if (!report.kept_told) {
+    trust.push_back({"kept_untold", 1, 0, "energy_j, kept_share",
+                     "the readings show one load alone: whether each keeps a part of the one "
+                     "before, or the sensor or the GPU takes its time, is not told; the intervals "
+                     "hold the energies of both"});
+  }
   if (report.modes.size() > 1) {
     trust.push_back({"lag_ambiguous", report.modes.size() - 1, 0, "energy_j, lag_ns",
                      "other offsets of the log fit the readings as well: the intervals hold the "

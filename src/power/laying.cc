@@ -179,8 +179,7 @@ Result<Fit> fit_readings(JointProblem problem, const UpdateGrid& grid, double en
       surely.size() >= std::max(kFewestReadings * 3, likely.size() / 2) ? surely : likely;
   if (problem.updates.size() < kFewestReadings) return too_few(problem.updates.size(), end_s);
   JointFit fit = fit_jointly(problem);
-  const double reach_s = fit.window_s.high + kept_reach_s(fit.kept.high, grid.period_s);
-  std::vector<TimedPower> better = inside(fit.lag_s, reach_s, fit.ramp_s.high);
+  std::vector<TimedPower> better = updates_inside(grid.updates, fit.reach_s, fit.lag_s.low, end_s);
   if (!fit.follows || better.size() < kFewestReadings) {
     return Fit{std::move(fit), std::move(problem.updates)};
   }

@@ -261,6 +261,7 @@ class JointSearch {
   void restart_with_same_spread(std::vector<Scored>& modes);
   void restart_with_two_ramps(std::vector<Scored>& modes);
   void restart_with_kept(std::vector<Scored>& modes);
+  bool steps_twice(const Response& r);
   Scored start_with_kept(const Response& from, double kept, bool ramped);
   std::vector<Scored> walk(const Scored& start, double scale, int steps);
   Scored best_with_lag(double lag_s, const Scored& next_to_it, const std::vector<Scored>& modes);
@@ -282,8 +283,10 @@ class JointSearch {
     std::vector<Scored> places;
     Noise noise;
     double least = 0;  // squares of the best
+    bool kept_told = true;
   };
   Region explore(std::vector<Scored>& modes);
+  bool add_untold_kept(const Scored& from, const Scored& best, Region& met);
   void add_allowed(Region met, JointFit& fit);
 
   JointProblem problem_;
@@ -291,6 +294,7 @@ class JointSearch {
   SplitMix64 random_;
   std::vector<double> row_;
   std::vector<Piece> pieces_;          // that the search looks at: all, or blocks of a long log
+  std::vector<Scored> untold_kept_;    // of one load: without a part kept, and with several
   std::optional<double> held_kept_;    // nothing else is tried while it is set
   std::optional<size_t> held_second_;  // likewise
   double middle_s_ = 0;
@@ -543,8 +547,40 @@ void JointSearch::restart_with_kept(std::vector<Scored>& modes) {
   }
   if (!std::isfinite(best.squares)) return;
   const double worth = kWorthOneMore * noise_at(best).scale();
-  if (modes.front().squares - best.squares < worth) return;
-  modes.insert(modes.begin(), best);
+  const bool asked = modes.front().squares - best.squares >= worth;
+  if (!steps_twice(from)) {
+    untold_kept_ = {modes.front()};
+    for (const Scored& start : rough) untold_kept_.push_back(refine(start));
+  }
+  if (asked) modes.insert(modes.begin(), best);
+}
+
+// Whether what runs steps up or down twice at least, as the mean between two updates shows it. The
+// tail of one load is a sensor's or the GPU's own; of two at other moments between updates the part
+// kept is told.
+bool JointSearch::steps_twice(const Response& r) {
+  constexpr double kStep = 0.1;  // of what the readings span
+  const std::vector<double> p = non_negative(normal_of(pieces_, r));
+  const Response plain{r.lag_s, period_s_, 0, r.drift};
+  std::vector<double> x;
+  std::vector<double> y;
+  add_rows_to(pieces_, plain, x, y);
+  std::vector<double> level;
+  for (size_t i = 0; i < y.size(); ++i) {
+    level.push_back(std::inner_product(p.begin(), p.end(),
+                                       x.begin() + static_cast<std::ptrdiff_t>(i * terms_), 0.0));
+  }
+  const auto [low, high] = std::minmax_element(level.begin(), level.end());
+  const double least = kStep * (*high - *low);
+  int before = 0;
+  std::array<size_t, 2> steps = {};  // down, up
+  for (size_t i = 1; i < level.size(); ++i) {
+    const double change = level[i] - level[i - 1];
+    const int way = change > least ? 1 : change < -least ? -1 : 0;
+    if (way != 0 && way != before) ++steps[way > 0 ? 1 : 0];
+    before = way;
+  }
+  return std::max(steps[0], steps[1]) >= 2;
 }
 
 // The best of some lags around the one with which the mean delay stays as it is.
@@ -843,9 +879,10 @@ std::vector<Scored> JointSearch::choose_allowed(std::vector<Scored> region) {
   for (size_t i = 0; i < std::min(order.size(), kMostAllowed); ++i) {
     picked.push_back(region[order[i]]);
   }
-  const std::array<double (*)(const Response&), 4> parameters = {
+  const std::array<double (*)(const Response&), 5> parameters = {
       [](const Response& r) { return r.lag_s; }, [](const Response& r) { return r.window_s; },
-      [](const Response& r) { return ramp_s(r); }, [](const Response& r) { return r.drift; }};
+      [](const Response& r) { return ramp_s(r); }, [](const Response& r) { return r.drift; },
+      [](const Response& r) { return r.kept; }};
   for (const auto& parameter : parameters) {
     const auto [low, high] =
         std::minmax_element(region.begin(), region.end(), [&](const Scored& a, const Scored& b) {
@@ -878,7 +915,7 @@ AllowedFits JointSearch::allowed_fits(const std::vector<Scored>& picked, double 
                       .readings = updates.size()};
   for (size_t i = 0; i < picked.size(); ++i) {
     const double worse = (picked[i].squares - least) / noise.scale();
-    const bool exact = i < 4 || i + 8 >= picked.size();
+    const bool exact = i < 4 || i + 10 >= picked.size();
     allowed.fits.push_back(allowed_fit(picked[i].response, worse, exact, std::move(normals[i])));
   }
   return allowed;
@@ -892,6 +929,26 @@ bool JointSearch::follows(const JointFit& fit, double total) const {
   const double gain = static_cast<double>(fit.readings) / std::max(1.0, fit.repeated) *
                       std::log(std::max(total, 1e-300) / std::max(fit.squares, 1e-300));
   return gain > chi_square_99(freedom) + 2 * std::log(lags * windows);
+}
+
+// Whether updates keep a part is not told by one load: the places of a response that was not taken
+// are as good as the best, and no better. Returns whether there are any.
+bool JointSearch::add_untold_kept(const Scored& from, const Scored& best, Region& met) {
+  constexpr double kNoBetter = 1e-9;
+  const bool keeps = from.response.kept > 0;
+  const double scale = keeps ? met.noise.scale() : noise_at(from).scale();
+  const double room = met.noise.critical * scale;
+  if (keeps && from.squares > best.squares + room) return false;
+  const double worst = (keeps ? best.squares : from.squares) + room;
+  std::vector<Scored> places = keeps ? profile_kept(from, worst) : profile_ramp(from, worst);
+  const std::vector<Scored> walked = walk(from, scale, kWalkSteps / 2);
+  places.insert(places.end(), walked.begin(), walked.end());
+  for (Scored one : places) {
+    const double worse = std::max(0.0, one.squares - worst + room) / scale;
+    one.squares = best.squares + (worse + kNoBetter) * met.noise.scale();
+    met.places.push_back(one);
+  }
+  return true;
 }
 
 // What the walks from every mode met within the likelihood's reach, and how noisy the best of it
@@ -927,6 +984,9 @@ JointSearch::Region JointSearch::explore(std::vector<Scored>& modes) {
     const std::vector<Scored> kept = profile_kept(best, worst);
     met.places.insert(met.places.end(), kept.begin(), kept.end());
   }
+  for (const Scored& from : untold_kept_) {
+    if (add_untold_kept(from, best, met)) met.kept_told = false;
+  }
   if (problem_.prior.two_ramps) {
     const double worst = best.squares + met.noise.critical * met.noise.scale();
     const std::vector<Scored> second = profile_second(best, worst);
@@ -946,7 +1006,7 @@ JointSearch::Region JointSearch::explore(std::vector<Scored>& modes) {
 }
 
 // How far each parameter reaches over the places.
-void add_ranges(const std::vector<Scored>& places, JointFit& fit) {
+void add_ranges(const std::vector<Scored>& places, double period_s, JointFit& fit) {
   const auto range = [&](auto&& parameter) {
     Span95 ends{INFINITY, -INFINITY};
     for (const Scored& one : places) {
@@ -960,6 +1020,10 @@ void add_ranges(const std::vector<Scored>& places, JointFit& fit) {
   fit.ramp_s = range([](const Response& r) { return ramp_s(r); });
   fit.drift = range([](const Response& r) { return r.drift; });
   fit.kept = range([](const Response& r) { return r.kept; });
+  const auto reach_s = [period_s](const Response& r) {
+    return r.lag_s + r.window_s + 4 * (ramp_s(r) + second_s(r)) + kept_reach_s(r.kept, period_s);
+  };
+  fit.reach_s = range(reach_s).high;
 }
 
 // The fits that the interval goes over, and what follows from the first of them.
@@ -993,7 +1057,8 @@ JointFit JointSearch::run() {
   for (const Scored& mode : modes) {
     fit.modes.push_back({mode.response, (mode.squares - met.least) / met.noise.scale()});
   }
-  add_ranges(met.places, fit);
+  add_ranges(met.places, period_s_, fit);
+  fit.kept_told = met.kept_told;
   add_allowed(std::move(met), fit);
   add_intervals(fit);
   return fit;

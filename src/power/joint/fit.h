@@ -89,6 +89,12 @@ struct JointFit {
   std::vector<WhyWide> why;   // as powers_w; of the base never
   std::vector<size_t> alike;  // which power it runs alike with, where that is why
   Span95 lag_s, window_s, ramp_s, drift, kept;
+  // How long before a reading's stamp what is in it may begin, over every response allowed: its
+  // lag, window, ramps of which 2 % are left, and updates kept.
+  double reach_s = 0;
+  // false: the readings show one load alone, whose tail a part kept, a ramp and a slow GPU explain
+  // alike. Then `kept` is from 0 to the most that fits, and intervals are over all of it.
+  bool kept_told = true;
   struct Mode {
     Response response;
     double worse = 0;

@@ -421,6 +421,56 @@ TEST(JointFit, AShortRampBehindALongOneIsInTheIntervals) {
   }
 }
 
+// A load of 3 to 8 s, or several, of a GPU that rises in 0 to 200 ms.
+PowerJob job_of_loads(uint64_t seed, size_t loads) {
+  SplitMix64 random(seed);
+  PowerJob job;
+  job.idle_w = random.uniform(40, 110);
+  job.device_ramp_s = std::array{0.0, 0.01, 0.06, 0.2}[static_cast<size_t>(random.below(4))];
+  double now = random.uniform(1.5, 2.5);
+  const double watts = random.uniform(100, 350);
+  for (size_t k = 0; k < loads; ++k) {
+    const double lasts = random.uniform(3, 8) / static_cast<double>(loads);
+    job.calls.push_back({0, now, now + lasts, watts});
+    now += lasts + random.uniform(1, 2);
+  }
+  return job;
+}
+
+JointFit fit_of_loads(const PowerJob& job, const MadeSensor& sensor, uint64_t seed) {
+  JointProblem problem = problem_of(job, find_updates(log_of(job, sensor, seed)).updates);
+  problem.classes.resize(1);
+  return fit_jointly(std::move(problem));
+}
+
+// One load does not tell a sensor that keeps a part from one or a GPU that takes its time: the part
+// is from 0 up, and what is true lies inside.
+TEST(JointFit, OneLoadDoesNotTellWhatAnUpdateKeeps) {
+  constexpr uint64_t kJobs = 6;
+  for (const double kept : {0.0, 0.3}) {
+    uint64_t parts = 0;
+    uint64_t energies = 0;
+    for (uint64_t seed = 0; seed < kJobs; ++seed) {
+      const PowerJob job = job_of_loads(98'000 + seed, 1);
+      const JointFit fit =
+          fit_of_loads(job, {.window_s = 0.1, .poll_s = 0.013, .kept = kept}, 99'000 + seed);
+      EXPECT_FALSE(fit.kept_told) << seed;
+      EXPECT_EQ(fit.kept.low, 0) << seed;
+      parts += kept <= fit.kept.high ? 1 : 0;
+      const double watts = job.energy_j(0) / job.busy_s(0);
+      energies += fit.powers_95[1].low <= watts && watts <= fit.powers_95[1].high ? 1 : 0;
+    }
+    EXPECT_GE(parts, kJobs - 1) << kept;
+    EXPECT_GE(energies, kJobs - 1) << kept;
+  }
+}
+
+TEST(JointFit, TwoLoadsMayTellWhatAnUpdateKeeps) {
+  const PowerJob job = job_of_loads(98'000, 2);
+  const JointFit fit = fit_of_loads(job, {.window_s = 0.1, .poll_s = 0.013, .kept = 0.3}, 99'000);
+  EXPECT_TRUE(fit.kept_told);
+}
+
 // The whole log moved: the same energies, the lag moves by as much.
 TEST(JointFit, AShiftOfTheLogIsFoundAndChangesNothing) {
   const PowerJob job = make_power_job(11);
