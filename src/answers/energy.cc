@@ -304,9 +304,10 @@ Result<LoggedEnergy> energy_by_log(const AttributeRequest& request, const Loaded
       usual_sensor(device_name(loaded.trace, options.device), reading_of_column(energy.log.column));
   if (!untold.told() && usual) take_usual_sensor(*usual, options.sensor);
   const std::string else_do = "; or say how many GPUs wrote it with --gpus, 1 where it is one";
-  if (energy.log.taken_for_one) {
-    ASSAY_TRY(check_turns_before_fit(series, loaded.trace, loaded.links, options, request.samples,
-                                     else_do));
+  const size_t writers = energy.log.taken_for_one ? writers_in_turn(series) : 1;
+  if (writers > 1) {
+    ASSAY_TRY(check_turns_before_fit(writers, series, loaded.trace, loaded.links, options,
+                                     request.samples, else_do));
   }
   const Phases phases = find_phases(loaded.trace, loaded.links, loaded.windows);
   ASSAY_TRY_ASSIGN(energy.report, attribute_energy(loaded.trace, loaded.links, loaded.windows,
@@ -318,8 +319,8 @@ Result<LoggedEnergy> energy_by_log(const AttributeRequest& request, const Loaded
                                                      phases, series, options));
     energy.report.sensor_unlike = true;
   }
-  if (energy.log.taken_for_one) {
-    ASSAY_TRY(check_written_by_one(series, energy.report, request.samples, else_do));
+  if (writers > 1) {
+    ASSAY_TRY(check_written_by_one(writers, energy.report, request.samples, else_do));
   }
   return energy;
 }

@@ -1,6 +1,7 @@
 #include "levels/forward_links.h"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <tuple>
 
@@ -107,7 +108,11 @@ OpId ForwardLinks::maker_of_own_node(size_t last) const {
 
 bool ForwardLinks::makes_no_own_node(OpId op) const {
   const std::string_view name = trace_.text(trace_.ops.name[op.index()]);
-  return name.starts_with("aten::") || name.starts_with("c10d::") || name == "record_param_comms";
+  constexpr std::array<std::string_view, 5> kOthers = {
+      "aten::", "c10d::", "c10d_functional::", "_c10d_functional::", "nccl:"};
+  const bool other = std::any_of(kOthers.begin(), kOthers.end(),
+                                 [&](std::string_view begin) { return name.starts_with(begin); });
+  return other || name == "record_param_comms";
 }
 
 // When the first operator of the same thread with the next number began; of the operator itself

@@ -301,6 +301,7 @@ void RoofReader::add_collectives(const Trace& trace, const KernelNames& kernels,
   const CollectiveTable& table = trace.collectives;
   const auto listed = static_cast<int64_t>(trace.devices.size());
   const int64_t here = listed > 1 ? listed : kMachineGpus;
+  std::map<std::pair<std::string_view, int64_t>, GroupPlace> places;  // by ranks and their number
   std::vector<const KernelLevel*> rows(trace.activities.size(), nullptr);
   for (const KernelLevel& row : report.rows) {
     if (row.comm) rows[row.activity.index()] = &row;
@@ -325,9 +326,10 @@ void RoofReader::add_collectives(const Trace& trace, const KernelNames& kernels,
     CommSpan& span = place->second;
     span.dur_ns = is_new ? row->dur_ns() : std::min(span.dur_ns, row->dur_ns());
     span.factor = message.factor;
-    const DeviceRoof& roof = roof_of(trace, row->gpu);
-    span.link =
-        link_of(key, place_of_group(trace.text(table.ranks[i]), key.group_size, here), roof);
+    const std::string_view ranks = trace.text(table.ranks[i]);
+    const auto [group, is_new_group] = places.try_emplace({ranks, key.group_size});
+    if (is_new_group) group->second = place_of_group(ranks, key.group_size, here);
+    span.link = link_of(key, group->second, roof_of(trace, row->gpu));
   }
 }
 

@@ -21,12 +21,6 @@ Error turns_error(size_t writers, const std::string& path, const std::string& el
                path, -1};
 }
 
-std::vector<double> powers_of(const PowerSeries& series) {
-  std::vector<double> powers;
-  for (const PowerReading& reading : series.readings) powers.push_back(reading.power_w);
-  return powers;
-}
-
 // How much of each class of kernels ran in the time before each reading that lies in the trace, by
 // class; a typical step of the log long. Work that repeats itself does so under any lag.
 std::vector<std::vector<double>> shares_before(const PowerSeries& series, const AttributeOptions& o,
@@ -52,12 +46,17 @@ std::vector<std::vector<double>> shares_before(const PowerSeries& series, const 
 
 }  // namespace
 
-Status check_turns_before_fit(const PowerSeries& series, const Trace& trace, const Links& links,
-                              const AttributeOptions& options, const std::string& path,
-                              const std::string& else_do) {
+size_t writers_in_turn(const PowerSeries& series) {
+  std::vector<double> powers;
+  for (const PowerReading& reading : series.readings) powers.push_back(reading.power_w);
+  return written_in_turn(powers);
+}
+
+Status check_turns_before_fit(size_t writers, const PowerSeries& series, const Trace& trace,
+                              const Links& links, const AttributeOptions& options,
+                              const std::string& path, const std::string& else_do) {
   constexpr double kInStep = 0.05;  // a sixth of what rows in turn have; by chance one has 0.01
   constexpr size_t kFewestTurns = 50;
-  const size_t writers = written_in_turn(powers_of(series));
   if (writers == 1 || series.readings.back().t_ns == series.readings.front().t_ns) return Ok{};
   const std::vector<Work> work = work_of(trace, links, options.device);
   if (work.empty()) return Ok{};
@@ -69,12 +68,12 @@ Status check_turns_before_fit(const PowerSeries& series, const Trace& trace, con
   return turns_error(writers, path, else_do);
 }
 
-Status check_written_by_one(const PowerSeries& series, const EnergyReport& report,
-                            const std::string& path, const std::string& else_do) {
+Status check_written_by_one(size_t writers, const EnergyReport& report, const std::string& path,
+                            const std::string& else_do) {
+  if (writers == 1) return Ok{};
   std::vector<double> left;
   for (const EnergyReport::FitPoint& one : report.fit) left.push_back(one.power_w - one.model_w);
-  const size_t writers = written_in_turn(powers_of(series));
-  if (writers == 1 || (!left.empty() && written_in_turn(left) == 1)) return Ok{};
+  if (!left.empty() && written_in_turn(left) == 1) return Ok{};
   return turns_error(writers, path, else_do);
 }
 

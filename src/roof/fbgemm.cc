@@ -159,13 +159,12 @@ std::optional<double> one_width(std::string_view op, const OpInputs& inputs, dou
   return width;
 }
 
-// Of the result: one for each table and sample where bags are pooled, as is assumed where no values
-// were recorded; one for each index where they are not. Nothing where the mode cannot be read.
-std::optional<double> looked_up_rows(const OpInputs& inputs, const TensorInput& indices,
-                                     const TensorInput& offsets) {
+// Whether bags are pooled, as is assumed where no values were recorded; nothing where the mode
+// cannot be read.
+std::optional<bool> pools(const OpInputs& inputs) {
   const auto mode = inputs.number(kPooling);
   if (inputs.values_told && !mode) return std::nullopt;
-  return mode == kUnpooled ? indices.elements() : offsets.elements() - 1;
+  return mode != kUnpooled;
 }
 
 WorkAnswer tables_lookup(std::string_view op, const OpInputs& inputs) {
@@ -179,20 +178,20 @@ WorkAnswer tables_lookup(std::string_view op, const OpInputs& inputs) {
   const double tables = starts->elements();
   if (!(tables > 0) || starts->sizes.size() != 1) return {WorkKnown::kNotCovered};
   const auto width = one_width(op, inputs, tables);
-  if (!width) return {WorkKnown::kNoValues};
+  const auto pooled = pools(inputs);
+  if (!width || !pooled) return {WorkKnown::kNoValues};
   const bool on_device = device->elements() > 0 || host == nullptr;
   const TensorInput& table = on_device ? *device : *host;
   const TensorInput* weights = inputs.tensor(kIndexWeights);
   OpWork work{.kind = OpWorkKind::kLookup, .math = table.type};
-  const bool sums = inputs.number(kPooling) != kUnpooled;
-  work.flop = sums ? indices->elements() * *width * (weights == nullptr ? 1 : 2) : 0;
+  work.flop = *pooled ? indices->elements() * *width * (weights == nullptr ? 1 : 2) : 0;
   work.read_bytes = indices->bytes() + offsets->bytes() +
                     (weights == nullptr ? 0 : weights->bytes()) +
                     std::min(indices->elements() * *width, elements_at(inputs, kTables)) *
                         element_bytes(table.type);
-  const auto rows = looked_up_rows(inputs, *indices, *offsets);
-  if (!rows) return {WorkKnown::kNoValues};
-  const double results = *rows * *width;
+  // One for each table and sample, or one for each index.
+  const double rows = *pooled ? offsets->elements() - 1 : indices->elements();
+  const double results = rows * *width;
   WorkAnswer answer{WorkKnown::kBounds, work, work};
   answer.work.write_bytes = results;  // output_dtype follows far behind: 8, 16 or 32 bits
   answer.most.write_bytes = results * 4;

@@ -93,7 +93,7 @@ function stepFor(magnitude: number, steps: Step[]): Step {
 function honestFixed(value: number, decimals: number): string {
   if (value === 0) return "0";
   if (rounded(value, decimals) !== 0) return fixed(value, decimals);
-  return (value > 0 ? "<" : ">-") + (10 ** -decimals).toFixed(decimals);
+  return (value > 0 ? "<" : "above -") + (10 ** -decimals).toFixed(decimals);
 }
 
 function shareDigits(share: number): string {

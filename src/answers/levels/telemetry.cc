@@ -79,18 +79,13 @@ TelemetryLag lag_of(const Result<EnergyReport>& fit, int64_t gpu, const std::str
 }
 
 // Of a log without a column of GPUs: whether no fit could make it one of this GPU.
-Status check_track_early(const LoadedTrace& loaded, const TelemetryTrack& track, int64_t gpu) {
-  if (track.undivided.empty()) return Ok{};
+Status check_track_early(size_t writers, const LoadedTrace& loaded, const TelemetryTrack& track,
+                         int64_t gpu) {
+  if (writers == 1) return Ok{};
   AttributeOptions options;
   options.device = gpu;
-  return check_turns_before_fit(series_of(track), loaded.trace, loaded.links, options,
+  return check_turns_before_fit(writers, series_of(track), loaded.trace, loaded.links, options,
                                 track.undivided, "");
-}
-
-// Of a log without a column of GPUs: whether it is of the one that was fitted.
-Status check_track(const TelemetryTrack& track, const EnergyReport& fit) {
-  if (track.undivided.empty()) return Ok{};
-  return check_written_by_one(series_of(track), fit, track.undivided, "");
 }
 
 // Puts the fit's powers of the GPU's rows, which are in its order, where they were sampled.
@@ -138,12 +133,13 @@ Result<std::vector<TelemetryRow>> TelemetryRun::rows_of(const LoadedTrace& loade
   for (const GpuExtent& extent : report.extents) {
     const TelemetryTrack* track = power_track(*placed_, extent.gpu, only_gpu, options);
     if (track == nullptr) continue;
-    ASSAY_TRY(check_track_early(loaded, *track, extent.gpu));
+    const size_t writers = track->undivided.empty() ? 1 : writers_in_turn(series_of(*track));
+    ASSAY_TRY(check_track_early(writers, loaded, *track, extent.gpu));
     Result<EnergyReport> fit = fit_power(loaded, *track, extent.gpu, rows, options.at_start);
     TelemetryLag lag = lag_of(fit, extent.gpu, track->device);
     lag.file = file;
     if (lag.beyond_sensor) options.late_ns[extent.gpu] = lag.lag_ns;
-    if (fit) ASSAY_TRY(check_track(*track, *fit));
+    if (fit) ASSAY_TRY(check_written_by_one(writers, *fit, track->undivided, ""));
     if (lag.unknown.empty()) fits.emplace(extent.gpu, *std::move(fit));
     lags_.push_back(std::move(lag));
   }

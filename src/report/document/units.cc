@@ -118,7 +118,7 @@ std::string honest_fixed(double value, int decimals) {
   if (value == 0) return "0";
   if (rounded(value, decimals) != 0) return fixed(value, decimals);
   const double smallest = std::pow(10.0, -decimals);
-  return fmt::format("{}{:.{}f}", value > 0 ? "<" : ">-", smallest, decimals);
+  return fmt::format("{}{:.{}f}", value > 0 ? "<" : "above -", smallest, decimals);
 }
 
 std::string share_digits(double share) {

@@ -234,14 +234,17 @@ TEST(Place, AnOperatorWithTheNumberOfItsNodeMadeIt) {
 }
 
 TEST(Place, ACollectiveMakesNoNodeOfTheUsersOwn) {
-  TraceMaker maker;
-  maker.op(1, "aten::zero_", 100, 10).op(1, "own::lookup", 120, 40);
-  maker.op(1, "c10d::allreduce_", 200, 40).op(1, "record_param_comms", 250, 20);
-  maker.op(1, "aten::mm", 300, 10).op(2, "torch::autograd::CppNode<Lookup>", 500, 50);
-  maker.call(2, "cudaLaunchKernel", 515, 2, 2).kernel(0, 7, "bwd", 2000, 5, 2);
-  Trace trace = maker.build();
-  number_around_node(trace, "aten::zero_", "aten::mm", "torch::autograd::CppNode<Lookup>");
-  EXPECT_EQ(place(trace).at("bwd").op, "b_own::lookup");
+  for (const char* collective : {"c10d::allreduce_", "_c10d_functional::all_gather_into_tensor",
+                                 "c10d_functional::wait_tensor", "nccl:all_reduce"}) {
+    TraceMaker maker;
+    maker.op(1, "aten::zero_", 100, 10).op(1, "own::lookup", 120, 40);
+    maker.op(1, collective, 200, 40).op(1, "record_param_comms", 250, 20);
+    maker.op(1, "aten::mm", 300, 10).op(2, "torch::autograd::CppNode<Lookup>", 500, 50);
+    maker.call(2, "cudaLaunchKernel", 515, 2, 2).kernel(0, 7, "bwd", 2000, 5, 2);
+    Trace trace = maker.build();
+    number_around_node(trace, "aten::zero_", "aten::mm", "torch::autograd::CppNode<Lookup>");
+    EXPECT_EQ(place(trace).at("bwd").op, "b_own::lookup") << collective;
+  }
 }
 
 TEST(Place, FlowsAndSequenceNumbersFindTheSameForwardOperator) {

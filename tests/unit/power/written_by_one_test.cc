@@ -79,7 +79,8 @@ OneGpu made_job(uint64_t seed, int64_t repeats) {
 }
 
 Status checked(const Trace& trace, const PowerSeries& series) {
-  return check_turns_before_fit(series, trace, link_trace(trace), {}, "log.csv", "");
+  return check_turns_before_fit(writers_in_turn(series), series, trace, link_trace(trace), {},
+                                "log.csv", "");
 }
 
 // One GPU whose work comes back every so many readings: its log alone looks as if several had

@@ -37,7 +37,7 @@ TEST(SectionDiff, AChangeOfAShareIsInPoints) {
 TEST(SectionDiff, ARelativeChangeIsInPercent) {
   EXPECT_EQ(diff_percent_text(0.2), "+20.0 %");
   EXPECT_EQ(diff_percent_text(0.0000341), "<+0.1 %");
-  EXPECT_EQ(diff_percent_text(-0.0000341), ">-0.1 %");
+  EXPECT_EQ(diff_percent_text(-0.0000341), "above -0.1 %");
 }
 
 TEST(SectionDiff, AGateTellsItsIntervalInTheUnitOfItsLimit) {

@@ -54,7 +54,7 @@ TEST(ReportUnits, SharesNeverPretendToBeNothingOrAll) {
   EXPECT_EQ(format_share(1), "100.0 %");
   EXPECT_EQ(format_share(0.9996), ">99.9 %");
   EXPECT_EQ(format_share(0.0004), "<0.1 %");
-  EXPECT_EQ(format_share(-0.0004), ">-0.1 %");
+  EXPECT_EQ(format_share(-0.0004), "above -0.1 %");
   EXPECT_EQ(format_share(-0.25), "-25.0 %");
   EXPECT_EQ(format_share(12.5), "1,250.0 %");
   EXPECT_EQ(format_share(std::nan("")), "-");
@@ -131,7 +131,7 @@ TEST(ReportUnits, ColumnsTellZeroFromAlmostZeroAndMissing) {
   std::string symbol;
   EXPECT_EQ(column(Unit::kNanoseconds, {0, 3, -3, 5000000, 6000000, 7000000, Value(), "refused"},
                    &symbol),
-            (Strings{"0", "<0.01", ">-0.01", "5.00", "6.00", "7.00", "-", "refused"}));
+            (Strings{"0", "<0.01", "above -0.01", "5.00", "6.00", "7.00", "-", "refused"}));
   EXPECT_EQ(symbol, "ms");
   EXPECT_EQ(column(Unit::kNanoseconds, {0, 0}, &symbol), (Strings{"0", "0"}));
   EXPECT_EQ(symbol, "") << "nothing to tell a unit of";
