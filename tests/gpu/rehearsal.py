@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The whole campaign out of its packed folder, on a GPU that does not exist: all three parts, each with the output
+"""The whole campaign out of its packed folder, on a GPU that does not exist: three of its parts, each with the output
 folder of the one before gone, their figures against what the fakes do, and results that stay whole when the campaign is
 killed at random seconds. Where it is allowed, every collector runs in a root that holds the libraries it asks for alone,
 of a release the C library.
