@@ -297,6 +297,7 @@ Result<LoggedEnergy> energy_by_log(const AttributeRequest& request, const Loaded
   ASSAY_TRY_ASSIGN(energy.series, choose_series(energy.log, request.gpu));
   const PowerSeries& series = energy.log.series[energy.series];
   AttributeOptions options = request.options;
+  options.one_gpu = energy.log.scope.empty();
   options.sensor = sensor_prior(request, loaded.trace, energy.log, series);
   options.gain = gain_of(loaded.trace, options.device);
   const SensorPrior untold = options.sensor;

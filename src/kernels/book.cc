@@ -18,10 +18,9 @@ struct KernelBook::Parts {
       places[argument.scope ? 3 : 2].add(argument.text);
     }
     for (const std::string_view parameter : name.parameters) places[4].add(parameter);
-    const auto scalar =
-        std::find_if(name.arguments.begin(), name.arguments.end(), [](const auto& argument) {
-          return argument.text == "float" || argument.text == "double";
-        });
+    const auto scalar = std::find_if(
+        name.arguments.begin(), name.arguments.end(),
+        [](const auto& argument) { return argument.text == "float" || argument.text == "double"; });
     if (scalar != name.arguments.end()) places[5].add(scalar->text);
   }
 

@@ -1,8 +1,9 @@
 // Kernel names are demangled C++ in the spelling of several demanglers, or plain identifiers
 // (Triton, Tensile, cuBLAS). The parts are told apart with one forward scan that pairs brackets.
-// '<' counts as a bracket only right after a name, so comparisons such as "(4 > 2)" and "<unnamed>"
-// do not count; the symbols after "operator" never do. Wrong for names that a tool cut in the
-// middle: there, what is open at the end is taken to be closed at the end.
+// '<' counts as a bracket only right after a name, so comparisons such as "(4 > 2)" do not count,
+// and
+// "<unnamed>" is a name; the symbols after "operator" never do. Wrong for names that a tool cut in
+// the middle: there, what is open at the end is taken to be closed at the end.
 
 #include <cxxabi.h>
 
@@ -57,10 +58,17 @@ bool opens_template(std::string_view text, size_t at) {
   return is_name_char(before) || before == ']';  // foo[abi:cxx11]<int>
 }
 
-// Brackets that are a name: the length of "<unnamed>" at `at`, else 0.
+// Brackets that are a name: the length of "<unnamed>" or "<lambda(int)>" at `at`, else 0.
 size_t unnamed_length(std::string_view text, size_t at) {
-  constexpr std::string_view kWord = "<unnamed>";
-  return text.substr(at, kWord.size()) == kWord && !opens_template(text, at) ? kWord.size() : 0;
+  if (text[at] != '<' || opens_template(text, at)) return 0;
+  const std::string_view rest = text.substr(at);
+  if (!rest.starts_with("<unnamed>") && !rest.starts_with("<lambda")) return 0;
+  int depth = 0;
+  for (size_t i = 1; i < rest.size(); ++i) {
+    depth += rest[i] == '(' ? 1 : rest[i] == ')' ? -1 : 0;
+    if (rest[i] == '>' && depth <= 0 && rest[i - 1] != '-') return i + 1;
+  }
+  return 0;
 }
 
 // End of the bracket that opens at `open`: one past its partner, or the end of the text.
@@ -294,7 +302,11 @@ std::string_view telling_argument(std::string_view list) {
       // A component before "::" is a scope. (A function whose lambda is meant has "(" behind it.)
       if (list.substr(i, 2) != "::" && is_telling(component)) return component;
     }
-    i = c == '(' || c == '{' ? skip_bracket(list, i) : i + 1;
+    if (i < list.size() && unnamed_length(list, i) > 0) {
+      i += unnamed_length(list, i);
+    } else {
+      i = c == '(' || c == '{' ? skip_bracket(list, i) : i + 1;
+    }
   }
   return {};
 }
@@ -412,6 +424,10 @@ class DemangledReader {
         if (!is_digit(part[0]) && part != "operator") {
           name_.arguments.push_back({part, list.substr(i, 2) == "::"});
         }
+      }
+      if (i < list.size() && unnamed_length(list, i) > 0) {
+        i += unnamed_length(list, i);
+        continue;
       }
       const bool body = c == '{' || (c == '(' && (i == 0 || list[i - 1] != '&'));
       const size_t end = body ? skip_bracket(list, i) : i + 1;

@@ -69,9 +69,7 @@ bool is_optimizer_step(const KernelFacts& facts) {
          std::find(facts.tags.begin(), facts.tags.end(), "tensor_list") != facts.tags.end();
 }
 
-bool is_compute(const KernelFacts& facts) {
-  return facts.kind != KernelKind::kCommunication;
-}
+bool is_compute(const KernelFacts& facts) { return facts.kind != KernelKind::kCommunication; }
 
 MathType math_type(const KernelFacts& facts) {
   if (facts.data_type == "fp64") return MathType::kFp64;

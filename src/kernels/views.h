@@ -29,8 +29,8 @@ enum class FusionKind : uint8_t {
 std::string_view fusion_kind_name(FusionKind kind);
 FusionKind fusion_kind(const KernelFacts& facts);
 
-// A kernel that moves data between GPUs is no computing; one that moves data inside a GPU works like
-// any other there.
+// A kernel that moves data between GPUs is no computing; one that moves data inside a GPU works
+// like any other there.
 bool is_compute(const KernelFacts& facts);
 
 // Steps of an optimizer, as far as kernels alone tell: its own, and element by element over a list

@@ -398,7 +398,9 @@ void Joining::list_gpus() {
   std::map<std::pair<int64_t, int32_t>, std::vector<uint32_t>> groups;
   for (size_t row = 0; row < report_.rows.size(); ++row) {
     const KernelLevel& level = report_.rows[row];
-    if (level.compute && level.window >= 0)
+    // A profiler may list HIP's own copies as kernels, and a counter run does.
+    const bool kernel = kind_of_hip_kernel(trace_.text(level.kernel)) == ActivityKind::kKernel;
+    if (level.compute && kernel && level.window >= 0)
       groups[{level.gpu, level.window}].push_back(static_cast<uint32_t>(row));
   }
   for (auto& [key, rows] : groups) {

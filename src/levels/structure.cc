@@ -21,6 +21,7 @@ constexpr size_t kMostKinds = 16;
 constexpr size_t kMostSplit = 4096;  // units of a block that is looked into
 constexpr size_t kLeastHeavy = 2;  // matrix products or attentions of a layer in a block of several
 // Stretches of more units than this are alike by their common begin and end alone.
+constexpr size_t kMostCells = size_t{1} << 25;     // of the table that is kept of two stretches
 constexpr size_t kMostCompared = size_t{1} << 24;  // units of the one times units of the other
 // Of a block that is longer, every n-th place where it may begin is tried, and every n-th norm.
 constexpr size_t kMostShifts = 256;
@@ -284,6 +285,10 @@ std::vector<size_t> places_in(std::span<const uint32_t> kind, std::span<const ui
   }
   const size_t apart = part_in.size() + kind_in.size() - 2 * common_length(part_in, kind_in) + 1;
   const size_t width = 2 * apart + 1;
+  if ((n - i + 1) * width > kMostCells) {
+    for (size_t k = n - ends.end; k < n; ++k) places[k] = k + m - n;
+    return places;
+  }
   std::vector<uint32_t> common((n - i + 1) * width, 0);  // of part[i..] and kind[j..]
   const size_t first = i;
   const auto inside = [&](size_t row, size_t column) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -161,8 +162,9 @@ void list_classes(const Trace& trace, const Laid& laid, EnergyReport& report) {
     if (listed.others) listed.names.push_back(std::to_string(laid.pooled) + " other kernels");
     listed.above_idle_w = fit.powers_w[g + 1];
     listed.low_w = std::min(fit.powers_95[g + 1].low, listed.above_idle_w);
-    listed.high_w = std::max(fit.powers_95[g + 1].high, listed.above_idle_w);
-    listed.window_share = laid.shares[g];
+    listed.high_w =
+        std::max(std::min(fit.powers_95[g + 1].high, laid.model.most_w), listed.above_idle_w);
+    listed.window_share = std::max(0.0, laid.shares[g]);
     listed.why = why_words(fit, laid.model, trace, g + 1);
     report.classes.push_back(std::move(listed));
   }
@@ -290,6 +292,14 @@ void add_counter(const CounterCheck& counter, EnergyReport& report) {
        "off: the powers were taken, the counter was not"});
 }
 
+// More than one shows more than a GPU draws for long, where the log does not say so.
+bool of_one_gpu(const AttributeOptions& options, const std::vector<PowerReading>& inside) {
+  constexpr double kMostShownW = 2000;
+  return options.one_gpu &&
+         std::all_of(inside.begin(), inside.end(),
+                     [&](const PowerReading& reading) { return reading.power_w <= kMostShownW; });
+}
+
 // Totals of the covered time: measured, drawn anyway, and what follows from the powers of the
 // model.
 void list_totals(const Trace& trace, const std::vector<Work>& work, const Coverage& covered,
@@ -395,9 +405,7 @@ Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
   list_fit(laid, span, report);
   const Coverage covered(inside, longest_stand_ns(inside, std::llround(report.period_ns)));
   EnergyModel& model = laid.model;
-  // A log may be of more than one GPU.
-  for (const PowerReading& reading : inside)
-    model.most_w = std::max(model.most_w, 2 * reading.power_w);
+  if (!of_one_gpu(options, inside)) model.most_w = std::numeric_limits<double>::infinity();
   for (const auto& [name, tally] :
        tally_by(work, covered, span, [](const Work& w) { return w.name.value; })) {
     model.time_of_ns[name] = tally.ns.at(name);

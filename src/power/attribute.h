@@ -73,6 +73,7 @@ struct AttributeOptions {
   int64_t device = -1;  // only this device's kernels; -1 = all
   size_t classes = 16;  // kernel names with a power of their own, at most
   uint64_t tokens = 0;  // made during the covered time; 0 = not told
+  bool one_gpu = true;  // the log is of a GPU, not of a socket, a node or several GPUs together
   uint64_t seed = 1;
   std::vector<WorkGrouping> groupings = {};
   std::vector<NamedTime> idle = {};  // apart from each other: their part of the base is told

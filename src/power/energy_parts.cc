@@ -14,15 +14,12 @@ struct Seconds {
   std::vector<double> most;
 };
 
-// What runs alike with others for a thousandth of their time takes no half of the energy: it draws
-// most_w at most, and so do the others.
+// What runs alike with others for nearly all of their time has nearly all of their energy: the
+// others draw most_w at most.
 void hold_to_most_watts(Seconds& seconds, size_t power, double whole_s, const EnergyModel& model) {
   const Span95& watts = model.fit.powers_95[power];
   const double own_s = seconds.by_duration[power];
-  if (watts.high > 0) {
-    seconds.most[power] = std::min(seconds.most[power], own_s * model.most_w / watts.high);
-  }
-  if (watts.low <= 0) return;
+  if (watts.low <= 0 || !std::isfinite(model.most_w)) return;
   const double others_s = (whole_s - own_s) * model.most_w / watts.low;
   const double least_s = std::min(own_s, whole_s - others_s);
   seconds.least[power] = std::max(seconds.least[power], least_s);
@@ -80,8 +77,11 @@ EnergyPart part_of(std::string name, const EnergyTally& tally, const EnergyModel
   const Span95 most =
       seconds.most == seconds.least ? least : interval_of(model.fit, seconds.most, closely);
   part.low_j = std::min(least.low, joules);
-  part.high_j = std::max(most.high, joules);
   for (const auto& [kernel, ns] : tally.ns) part.busy_ns += ns;
+  // Nor does it draw more itself.
+  const double base_j = seconds.most[0] * std::max(0.0, model.fit.powers_95[0].high);
+  const double drawn_j = base_j + static_cast<double>(part.busy_ns) * 1e-9 * model.most_w;
+  part.high_j = std::max(std::min(most.high, drawn_j), joules);
   part.count = tally.count;
   return part;
 }

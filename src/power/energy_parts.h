@@ -17,7 +17,7 @@ namespace assay {
 // More than any GPU draws, whatever runs on it: boards are limited to 1,400 W at most (B300,
 // MI355X), and one was seen at 1.35 times its limit for a tenth of a second
 // (docs/measured/2026-11-26-nvidia-h200.md).
-inline constexpr double kMostWatts = 3000;
+inline constexpr double kMostKernelWatts = 3000;
 
 // Names (as numbers) of each power of the fit, and the covered time of each name.
 struct EnergyModel {
@@ -25,7 +25,7 @@ struct EnergyModel {
   std::vector<std::vector<uint32_t>> groups;         // of the powers behind the base
   std::unordered_map<uint32_t, size_t> group_of;     // by name
   std::unordered_map<uint32_t, int64_t> time_of_ns;  // by name, in all covered time
-  double most_w = kMostWatts;                        // that any kernel adds
+  double most_w = kMostKernelWatts;                  // that any kernel adds; infinite: not known
 };
 
 // Time of one part.

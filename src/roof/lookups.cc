@@ -47,7 +47,8 @@ WorkAnswer lookup(const TensorInput* table, const TensorInput* index,
 }
 
 // What is added to rows of a table of zeros: as many as are asked for, and no more than there are.
-// The zeros are written before, by a call of their own (aten::zero_ of the new tensor).
+// The zeros are written before, by a call of their own (aten::zero_ of the new tensor). An ideal
+// implementation sums what goes to one row before it writes it, and reads nothing back.
 double added_bytes(double asked, double rows, double width, const TensorInput& gradient) {
   return bytes_of(std::min(asked, rows) * width, gradient);
 }
@@ -100,9 +101,12 @@ WorkAnswer bag_backward(const OpInputs& inputs) {
   if (!rows) return {WorkKnown::kNoValues};
   const double width = gradient->sizes[1];
   OpWork work{.kind = OpWorkKind::kLookup, .math = gradient->type};
-  work.flop = index->elements() * width;
+  // Of a bag's largest each element goes to one row.
+  const bool largest = inputs.number(7).value_or(0) == 2;
+  const double added = largest ? gradient->sizes[0] : index->elements();
+  work.flop = added * width;
   work.read_bytes = gradient->bytes() + index->bytes() + bag_of->bytes();
-  work.write_bytes = added_bytes(index->elements(), *rows, width, *gradient);
+  work.write_bytes = added_bytes(added, *rows, width, *gradient);
   return told(work, is_typed(*gradient) && is_typed(*index) && is_typed(*bag_of));
 }
 

@@ -217,18 +217,6 @@ CounterDispatch TableReading::dispatch_of(const CsvRecord& record, int64_t order
   return dispatch;
 }
 
-void TableReading::add(Counted& counted, std::string_view name, std::string_view unit,
-                       std::string_view text, bool sums) {
-  const std::string shown(trimmed(text));
-  if (name.empty() || shown.empty()) return;
-  double value = 0;
-  if (!read_number(shown, value)) return;  // texts among metrics: names of limits, versions
-  std::string base;
-  value *= unit_factor(unit, base);
-  const auto [found, is_new] = counted.values.try_emplace(std::string(name), value);
-  if (!is_new && sums) found->second += value;
-}
-
 // What the raw page of Nsight Compute says of the device, the machine and the launch beside
 // counters.
 bool is_attribute(std::string_view name) {
@@ -237,6 +225,18 @@ bool is_attribute(std::string_view name) {
       "c2clink__", "profiler__", "sm__maximum_", "smsp__maximum_"};
   return std::any_of(kPrefixes.begin(), kPrefixes.end(),
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+void TableReading::add(Counted& counted, std::string_view name, std::string_view unit,
+                       std::string_view text, bool sums) {
+  const std::string shown(trimmed(text));
+  if (name.empty() || shown.empty() || is_attribute(name)) return;
+  double value = 0;
+  if (!read_number(shown, value)) return;  // texts among metrics: names of limits, versions
+  std::string base;
+  value *= unit_factor(unit, base);
+  const auto [found, is_new] = counted.values.try_emplace(std::string(name), value);
+  if (!is_new && sums) found->second += value;
 }
 
 // A name that stands in the header before, also with the suffix that rocprof-compute then adds.
@@ -260,7 +260,7 @@ void TableReading::read_wide_row(const CsvRecord& record, const std::vector<std:
   Counted counted;
   for (size_t i = 0; i < record.cells.size() && i < header.size(); ++i) {
     const std::string name(trimmed(header[i]));
-    if (repeats(name, i) || kAbout.count(key_of(name)) != 0 || is_attribute(name)) continue;
+    if (repeats(name, i) || kAbout.count(key_of(name)) != 0) continue;
     const bool channels = kind_ == CounterTableKind::kRocprofCompute;
     add(counted, channels ? channel_sum(name) : name, i < units.size() ? units[i] : "",
         record.cells[i], channels);

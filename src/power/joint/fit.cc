@@ -570,6 +570,7 @@ bool JointSearch::steps_twice(const Response& r) {
     level.push_back(std::inner_product(p.begin(), p.end(),
                                        x.begin() + static_cast<std::ptrdiff_t>(i * terms_), 0.0));
   }
+  if (level.empty()) return false;
   const auto [low, high] = std::minmax_element(level.begin(), level.end());
   const double least = kStep * (*high - *low);
   int before = 0;
@@ -985,7 +986,8 @@ JointSearch::Region JointSearch::explore(std::vector<Scored>& modes) {
     met.places.insert(met.places.end(), kept.begin(), kept.end());
   }
   for (const Scored& from : untold_kept_) {
-    if (add_untold_kept(from, best, met)) met.kept_told = false;
+    const bool other = from.response.kept > 0 || best.response.kept > 0;
+    if (add_untold_kept(from, best, met) && other) met.kept_told = false;
   }
   if (problem_.prior.two_ramps) {
     const double worst = best.squares + met.noise.critical * met.noise.scale();

@@ -98,7 +98,7 @@
     "hardware that is also beyond the rows of the hardware and framework, the wider of the " \
     "two. Of latencies (`plan`, `latency_errors`): `other campaign` (the configuration has rows), " \
     "`configuration`, `model` (none under the engine on the GPU), `new model` (none at all: " \
-    "intervals are of models left out), `hardware`") \
+    "intervals are of models left out under one engine), `hardware`") \
   R(status, "status", kText, \
     "`inside`; `wide` when it would be inside and `half_width90` is above 1: the range alone says " \
     "something, and no goal is `met` by it; `outside` when the hardware, or hardware and framework together, have no row " \

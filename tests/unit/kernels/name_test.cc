@@ -94,6 +94,10 @@ constexpr Name kNames[] = {
      "native::<unnamed>::cunn_SoftMaxForward", "native::<unnamed>::cunn_SoftMaxForward"},
     {"void k<128, void native::gather<1, long>::operator ()<native::<unnamed>::Add>(int), 8>(T1)",
      "k", "k"},
+    {"void native::vectorized_elementwise_kernel<4, native::<unnamed>::Add<float>, int>(T1)",
+     "native::vectorized_elementwise_kernel", "vectorized_elementwise_kernel[Add]"},
+    {"void native::elementwise_kernel<128, 2, native::<lambda(int)>>(int)",
+     "native::elementwise_kernel", "native::elementwise_kernel"},
     // Member of a template: the list in the middle belongs to the name.
     {"void Foo<int, 2>::run<float>(float) const", "Foo<int, 2>::run", "Foo<int, 2>::run"},
     {"void foo(int) [clone .kd]", "foo", "foo"},
