@@ -14,10 +14,10 @@
 #include "ingest/assaytrace/blocks.h"
 #include "ingest/assaytrace/clock.h"
 #include "ingest/nvtx_ranges.h"
-#include "trace/hip_kernels.h"
 #include "ingest/text/json_text.h"
 #include "trace/api_names.h"
 #include "trace/builder.h"
+#include "trace/hip_kernels.h"
 #include "trace/process_facts.h"
 #include "trace/wait_names.h"
 

@@ -4,9 +4,9 @@
 #include <unordered_map>
 
 #include "ingest/nvtx_ranges.h"
-#include "trace/hip_kernels.h"
 #include "ingest/rocprof/run.h"
 #include "trace/builder.h"
+#include "trace/hip_kernels.h"
 
 namespace assay {
 namespace {
