@@ -1,9 +1,8 @@
 // Kernel names are demangled C++ in the spelling of several demanglers, or plain identifiers
 // (Triton, Tensile, cuBLAS). The parts are told apart with one forward scan that pairs brackets.
-// '<' counts as a bracket only right after a name, so comparisons such as "(4 > 2)" do not count,
-// and
-// "<unnamed>" is a name; the symbols after "operator" never do. Wrong for names that a tool cut in
-// the middle: there, what is open at the end is taken to be closed at the end.
+// '<' counts as a bracket only right after a name, so comparisons such as "(4 > 2)" do not count;
+// "<unnamed>" and "<lambda(int)>" are names. The symbols after "operator" never count. Wrong for
+// names that a tool cut in the middle: there, what is open at the end is taken to be closed there.
 
 #include <cxxabi.h>
 
@@ -63,8 +62,9 @@ size_t unnamed_length(std::string_view text, size_t at) {
   if (text[at] != '<' || opens_template(text, at)) return 0;
   const std::string_view rest = text.substr(at);
   if (!rest.starts_with("<unnamed>") && !rest.starts_with("<lambda")) return 0;
+  constexpr size_t kLongest = 1024;  // of a lambda's parameters
   int depth = 0;
-  for (size_t i = 1; i < rest.size(); ++i) {
+  for (size_t i = 1; i < std::min(rest.size(), kLongest); ++i) {
     depth += rest[i] == '(' ? 1 : rest[i] == ')' ? -1 : 0;
     if (rest[i] == '>' && depth <= 0 && rest[i - 1] != '-') return i + 1;
   }

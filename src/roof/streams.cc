@@ -243,8 +243,9 @@ void count_argument(const OpArgument& argument, bool stored, Counted& counted) {
   }
 }
 
-// A profiler that writes the sizes of one list writes those of all: what has none there is empty,
-// as the list of maxima of an AMSGrad that is off.
+// A profiler that writes the sizes of one list writes those of all that are no longer than it; the
+// lists of an optimizer are equally long. What has none is empty, as the maxima of an AMSGrad that
+// is off.
 bool lists_are_told(const OpInputs& inputs) {
   return std::any_of(
       inputs.arguments.begin(), inputs.arguments.end(),
