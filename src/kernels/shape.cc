@@ -59,7 +59,7 @@ bool opens_template(std::string_view text, size_t at) {
 
 // Brackets that are a name: the length of "<unnamed>" or "<lambda(int)>" at `at`, else 0.
 size_t unnamed_length(std::string_view text, size_t at) {
-  if (text[at] != '<' || opens_template(text, at)) return 0;
+  if (at >= text.size() || text[at] != '<' || opens_template(text, at)) return 0;
   const std::string_view rest = text.substr(at);
   if (!rest.starts_with("<unnamed>") && !rest.starts_with("<lambda")) return 0;
   constexpr size_t kLongest = 1024;  // of a lambda's parameters
@@ -302,8 +302,8 @@ std::string_view telling_argument(std::string_view list) {
       // A component before "::" is a scope. (A function whose lambda is meant has "(" behind it.)
       if (list.substr(i, 2) != "::" && is_telling(component)) return component;
     }
-    if (i < list.size() && unnamed_length(list, i) > 0) {
-      i += unnamed_length(list, i);
+    if (const size_t length = unnamed_length(list, i); length > 0) {
+      i += length;
     } else {
       i = c == '(' || c == '{' ? skip_bracket(list, i) : i + 1;
     }
@@ -425,8 +425,8 @@ class DemangledReader {
           name_.arguments.push_back({part, list.substr(i, 2) == "::"});
         }
       }
-      if (i < list.size() && unnamed_length(list, i) > 0) {
-        i += unnamed_length(list, i);
+      if (const size_t length = unnamed_length(list, i); length > 0) {
+        i += length;
         continue;
       }
       const bool body = c == '{' || (c == '(' && (i == 0 || list[i - 1] != '&'));

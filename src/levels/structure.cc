@@ -277,18 +277,16 @@ std::vector<size_t> places_in(std::span<const uint32_t> kind, std::span<const ui
     for (; i < n && j < m && part[i] == kind[j]; ++i, ++j) places[i] = j;
   };
   follow();
+  const auto with_common_end = [&] {
+    for (size_t k = n - ends.end; k < n; ++k) places[k] = k + m - n;
+    return places;
+  };
   const std::span<const uint32_t> part_in = part.subspan(i, n - i - ends.end);
   const std::span<const uint32_t> kind_in = kind.subspan(j, m - j - ends.end);
-  if (part_in.size() * kind_in.size() > kMostCompared) {
-    for (size_t k = n - ends.end; k < n; ++k) places[k] = k + m - n;
-    return places;
-  }
+  if (part_in.size() * kind_in.size() > kMostCompared) return with_common_end();
   const size_t apart = part_in.size() + kind_in.size() - 2 * common_length(part_in, kind_in) + 1;
   const size_t width = 2 * apart + 1;
-  if ((n - i + 1) * width > kMostCells) {
-    for (size_t k = n - ends.end; k < n; ++k) places[k] = k + m - n;
-    return places;
-  }
+  if ((n - i + 1) * width > kMostCells) return with_common_end();
   std::vector<uint32_t> common((n - i + 1) * width, 0);  // of part[i..] and kind[j..]
   const size_t first = i;
   const auto inside = [&](size_t row, size_t column) {

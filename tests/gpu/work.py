@@ -433,11 +433,15 @@ def interpolate(m):
 
 # ---- optimizers
 
-def optimizer(m, make):
+def parameters_with_gradients(m):
     parameters = [m(4096, m.short(4096), dtype=FP32, grad=True) for _ in range(4)]
     for parameter in parameters:
         parameter.grad = torch.randn_like(parameter)
-    return make(parameters).step
+    return parameters
+
+
+def optimizer(m, make):
+    return make(parameters_with_gradients(m)).step
 
 
 @operation
@@ -457,9 +461,7 @@ def sgd_momentum(m):
 
 @operation
 def clip_gradients(m):
-    parameters = [m(4096, m.short(4096), dtype=FP32, grad=True) for _ in range(4)]
-    for parameter in parameters:
-        parameter.grad = torch.randn_like(parameter)
+    parameters = parameters_with_gradients(m)
     return lambda: torch.nn.utils.clip_grad_norm_(parameters, 1.0)
 
 
