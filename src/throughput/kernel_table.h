@@ -20,6 +20,7 @@ class Names {
   uint32_t of(const std::string& name) {
     return ids_.emplace(name, static_cast<uint32_t>(ids_.size())).first->second;
   }
+  bool has(const std::string& name) const { return ids_.count(name) > 0; }
 
  private:
   std::map<std::string, uint32_t> ids_;

@@ -320,14 +320,14 @@ struct LatencyModel::State {
   std::vector<BenchRow> learnt;
   std::array<std::vector<double>, kLatencyProcesses> residual;
   std::vector<uint32_t> campaign_of, unit_of, engine_model_of;
-  Names campaigns, units, engine_model_ids;
+  Names campaigns, units;
+  Names engine_models;  // "engine|model"
   Seen seen;
   std::set<std::string> build_names, models;
   std::map<std::string, Reach> reach;  // by GPU and engine
   std::map<std::string, Reach> reach_of_engine;
   std::map<std::string, MeasuredGpus> measured;  // by engine
   std::set<std::string> gpus;                    // by the facts' name
-  std::set<std::string> engine_models;           // "engine|model"
   struct GpuRules {
     std::array<SiblingRule, kLatencyProcesses> of;
     std::array<GpuInterval, kLatencyTargets> interval;
@@ -380,8 +380,7 @@ void LatencyModel::State::learn(const BenchRow& row, const Known& about) {
   }
   campaign_of.push_back(campaigns.of(name.campaign));
   unit_of.push_back(units.of(name.unit));
-  const std::string engine_model = row.framework + "|" + about.model->name;
-  engine_model_of.push_back(engine_model_ids.of(engine_model));
+  engine_model_of.push_back(engine_models.of(row.framework + "|" + about.model->name));
   seen.add(name, campaign_of.back());
   build_names.insert(name.build);
   models.insert(about.model->name);
@@ -389,7 +388,6 @@ void LatencyModel::State::learn(const BenchRow& row, const Known& about) {
   reach_of_engine[row.framework].add(row);
   note_gpu(about.hardware, row.hardware, measured[row.framework]);
   gpus.insert(about.hardware->name);
-  engine_models.insert(engine_model);
   parameters_b.add(about.model->parameters_b);
   active_b.add(about.model->active_b);
   names.push_back(name);
@@ -546,7 +544,7 @@ void LatencyModel::State::set_interval(const Known& about, const std::string& en
   // What left-out GPUs were missed by.
   if (!answer.sibling.empty()) {
     const GpuInterval& left_out = rules_of(*about.hardware).interval[t];
-    const bool known_model = engine_models.count(engine + "|" + about.model->name) > 0;
+    const bool known_model = engine_models.has(engine + "|" + about.model->name);
     half = left_out.half_width_of(half, known_model && !answer.beyond_rows());
   }
   estimate.low90_ms = estimate.ms * std::exp(-half);
