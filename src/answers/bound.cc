@@ -120,7 +120,7 @@ Result<Sweep> load_sweep(const SweepRequest& request, const TraceRequest& traces
   return sweep;
 }
 
-TrustNotes joined(TrustNotes notes, const TrustNotes& more) {
+TrustNotes with_notes(TrustNotes notes, const TrustNotes& more) {
   notes.insert(notes.end(), more.begin(), more.end());
   return notes;
 }
@@ -139,7 +139,7 @@ Result<TraceContent> judge_one(const BoundRequest& request, const LoadedTrace& l
   TraceContent content;
   content.verdict = flow_words(answer);
   content.sections = {flow_section(answer, levers), shares_section(launch_shares(launch.whole)),
-                      trust_section(joined(launch.trust, floor.trust))};
+                      trust_section(with_notes(launch.trust, floor.trust))};
   return content;
 }
 

@@ -10,7 +10,7 @@
 namespace assay {
 namespace {
 
-Error bad(std::string message) {
+Error bad_config(std::string message) {
   return Error{ErrorCode::kInvalidArgument, std::move(message), "", -1};
 }
 
@@ -20,12 +20,13 @@ Status add_tokens(const ConfigFlags& flags, std::vector<LevelConfig>& configs) {
     const auto at = std::find_if(configs.begin(), configs.end(), [&](const LevelConfig& config) {
       return config.name == entry.first;
     });
-    if (at == configs.end()) return bad("--tokens " + text + ": no --config has this name");
+    if (at == configs.end()) return bad_config("--tokens " + text + ": no --config has this name");
     const std::string& number = entry.second;
     int64_t tokens = 0;
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), tokens);
     if (error != std::errc() || end != number.data() + number.size() || tokens <= 0)
-      return bad("--tokens " + text + ": tokens per iteration of all GPUs, a whole number above 0");
+      return bad_config("--tokens " + text +
+                        ": tokens per iteration of all GPUs, a whole number above 0");
     at->tokens = tokens;
   }
   return Ok{};
@@ -42,7 +43,8 @@ Status add_paths(const std::string& option, const std::vector<std::string>& text
       known = true;
     }
     if (!known)
-      return bad(option + " " + text + ": beside --config write it as NAME=PATH, with such a name");
+      return bad_config(option + " " + text +
+                        ": beside --config write it as NAME=PATH, with such a name");
   }
   return Ok{};
 }

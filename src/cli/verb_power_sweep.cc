@@ -18,7 +18,7 @@ struct SweepVerb : PowerSweepRequest {
   double within_s = -1;
 };
 
-Error bad(std::string message) {
+Error bad_sweep(std::string message) {
   return Error{ErrorCode::kInvalidArgument, std::move(message), "", -1};
 }
 
@@ -33,14 +33,16 @@ Status read_settings(SweepVerb& verb) {
     const auto at =
         std::find_if(verb.settings.begin(), verb.settings.end(),
                      [&](const PowerSetting& setting) { return setting.name == entry.first; });
-    if (at == verb.settings.end()) return bad("--samples " + text + ": no --setting has this name");
-    if (!at->samples.empty()) return bad("--samples " + text + ": this setting has a log already");
+    if (at == verb.settings.end())
+      return bad_sweep("--samples " + text + ": no --setting has this name");
+    if (!at->samples.empty())
+      return bad_sweep("--samples " + text + ": this setting has a log already");
     at->samples = entry.second;
   }
   for (const PowerSetting& setting : verb.settings) {
     if (setting.samples.empty()) {
-      return bad("--setting " + setting.name + ": its power log is missing: --samples " +
-                 setting.name + "=LOG");
+      return bad_sweep("--setting " + setting.name + ": its power log is missing: --samples " +
+                       setting.name + "=LOG");
     }
   }
   return Ok{};

@@ -13,7 +13,7 @@ namespace {
 // How close a start follows an end for a wait to be inferred.
 constexpr int64_t kFollowsNs = 5'000;
 // Ends that are looked at for one inferred wait: more within so short a time tell nothing.
-constexpr size_t kMostEnds = 64;
+constexpr size_t kMostEndsBack = 64;
 
 // Streams by (device, number).
 class StreamIndex {
@@ -73,7 +73,7 @@ uint32_t just_ended(const FlowRun& run, const std::vector<Timed>& ends, const Fl
       ends.begin(), ends.end(), [&work](const Timed& end) { return end.time_ns <= work.start_ns; });
   const int64_t launched_ns = run.calls[work.call].start_ns;
   size_t seen = 0;
-  for (auto at = after; at != ends.begin() && seen < kMostEnds; ++seen) {
+  for (auto at = after; at != ends.begin() && seen < kMostEndsBack; ++seen) {
     --at;
     if (at->time_ns < work.start_ns - kFollowsNs) break;
     const FlowWork& other = run.works[at->row];
@@ -208,7 +208,7 @@ class WaitsByRepetition {
       return end.time_ns <= work.start_ns;
     });
     size_t seen = 0;
-    for (auto at = after; at != ends_.begin() && seen < kMostEnds; ++seen) {
+    for (auto at = after; at != ends_.begin() && seen < kMostEndsBack; ++seen) {
       --at;
       if (at->time_ns < work.start_ns - kFollowsFarNs) break;
       const FlowWork& other = run_.works[at->row];

@@ -73,7 +73,7 @@ std::string lacks(const Derived& derived, std::string_view quantity) {
 
 double value_of(const Derived& derived, std::string_view quantity) {
   const DerivedValue* found = derived.find(quantity);
-  return found == nullptr ? kNotTold : found->value;
+  return found == nullptr ? kNan : found->value;
 }
 
 // FLOP told by shapes, if every execution that counts has them.
@@ -89,7 +89,7 @@ double flop_of(const std::vector<const CounterCell*>& cells, uint64_t executions
                 : 0;
   }
   for (const CounterCell* cell : cells) flop += std::isnan(cell->flop) ? 0 : cell->flop;
-  return told == executions && told > 0 ? flop : kNotTold;
+  return told == executions && told > 0 ? flop : kNan;
 }
 
 OpWaterfall one_op(const OpKey& key, const std::map<ExecutionKey, Execution>& executions,
@@ -150,7 +150,7 @@ NamedValues sum_counters(const CounterJoin& counters,
   for (size_t i = 0; i < counters.counters.size(); ++i) {
     double sum = 0;
     for (const CounterCell* cell : cells) sum += cell->values[i];
-    if (is_ratio_counter(counters.counters[i])) sum = weight > 0 ? sum / weight : kNotTold;
+    if (is_ratio_counter(counters.counters[i])) sum = weight > 0 ? sum / weight : kNan;
     if (std::isfinite(sum)) sums[counters.counters[i]] = sum;
   }
   return sums;

@@ -139,7 +139,7 @@ double pearson_of(const std::vector<OverlapSample>& samples) {
     yy += (sample.dur_ns - mean_y) * (sample.dur_ns - mean_y);
     xy += (sample.overlap - mean_x) * (sample.dur_ns - mean_y);
   }
-  return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : kNotTold;
+  return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : kNan;
 }
 
 Error refuse(std::string message) {

@@ -6,19 +6,17 @@
 
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/numbers.h"
 #include "base/result.h"
 #include "levels/counter_formulas.h"
 #include "levels/counters.h"
 #include "levels/levels.h"
 
 namespace assay {
-
-inline constexpr double kNotTold = std::numeric_limits<double>::quiet_NaN();
 
 // How D_0 % and D_50 % of Eq. 9 are read from the samples (the paper leaves it open).
 enum class OverlapReading : uint8_t {
@@ -35,10 +33,10 @@ struct OverlapSample {
   double dur_ns = 0;
 };
 struct OverlapFactor {
-  double factor = 1;     // D_50 / D_0; 1 where the overlap does not vary
-  double d0 = kNotTold;  // in units of the shortest execution of the GPU
-  double d50 = kNotTold;
-  double pearson = kNotTold;  // of overlap and duration; NaN where one does not vary
+  double factor = 1;  // D_50 / D_0; 1 where the overlap does not vary
+  double d0 = kNan;   // in units of the shortest execution of the GPU
+  double d50 = kNan;
+  double pearson = kNan;  // of overlap and duration; NaN where one does not vary
   uint64_t samples = 0;
   bool constant = false;      // no variation of overlap: nothing to read a factor from
   bool extrapolated = false;  // no sample at 0.05 or below, or none at 0.5 or above
@@ -55,7 +53,7 @@ struct WaterfallPeaks {
 
 struct WaterfallInput {
   double d_act_ns = 0;        // measured
-  double flop = kNotTold;     // F_gemm; NaN = not told
+  double flop = kNan;         // F_gemm; NaN = not told
   double flop_counted = 0;    // F_perf
   double matrix_busy = 0;     // MFMA_util as a share, 0..1
   double cycles = 0;          // C_gpu

@@ -8,8 +8,8 @@
 namespace assay {
 namespace {
 
-constexpr uint64_t kFewestReadings = 3;  // of its own, for a stretch to be moved by them
-constexpr size_t kCloselyAtMost = 40;    // stretches whose sums are profiled, where that costs
+constexpr uint64_t kFewestToMove = 3;  // of its own, for a stretch to be moved by them
+constexpr size_t kMostProfiled = 40;   // stretches whose sums are profiled, where that costs
 
 // Time by name of what ran inside of the merged intervals; work in order of start.
 EnergyTally tally_of(const std::vector<Interval>& merged, const std::vector<Work>& work) {
@@ -103,7 +103,7 @@ StretchPower power_of(const std::vector<Interval>& merged, const std::vector<Wor
   const Beyond beyond = beyond_model(merged, laid, span);
   result.readings = beyond.readings;
   const double others = 1 - share_of_fit(tally, model);
-  const bool moved = beyond.readings >= kFewestReadings;
+  const bool moved = beyond.readings >= kFewestToMove;
   const double own_w = std::sqrt(others) * scatter_w(laid, beyond, moved, time_s);
   result.mean_w = std::max(0.0, modelled_w + (moved ? others * beyond.mean_w : 0));
   result.low_w = std::max(0.0, result.mean_w - std::hypot(modelled_w - part.low_j / time_s, own_w));
@@ -118,7 +118,7 @@ std::vector<StretchPower> stretch_powers(const std::vector<std::vector<Interval>
                                          const Laid& laid, CoveredSpan span) {
   std::stable_sort(work.begin(), work.end(),
                    [](const Work& a, const Work& b) { return a.start_ns < b.start_ns; });
-  const bool closely = stretches.size() <= kCloselyAtMost || laid.model.fit.is_quick();
+  const bool closely = stretches.size() <= kMostProfiled || laid.model.fit.is_quick();
   const EnergyModel model = over_all(laid.model, work);
   std::vector<StretchPower> powers;
   for (const std::vector<Interval>& merged : stretches) {

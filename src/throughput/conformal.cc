@@ -6,14 +6,13 @@
 namespace assay {
 namespace {
 
-constexpr double kShare = 0.9;
 // What all rows together weigh beside those of one pair, in misses.
 constexpr double kPoolWeight = 20;
 
 // The smallest value that at least 90 % of new misses stay below, if they are drawn as the pair's
 // own and kPoolWeight of all were.
 double scale_of_pair(const std::vector<double>& own, const std::vector<double>& all) {
-  const double wanted = kShare * (static_cast<double>(own.size()) + kPoolWeight + 1);
+  const double wanted = kHeldShare * (static_cast<double>(own.size()) + kPoolWeight + 1);
   const double weight = kPoolWeight / static_cast<double>(all.size());
   size_t below = 0;
   for (size_t i = 0; i < all.size(); ++i) {
@@ -33,7 +32,7 @@ double ConformalScale::at(const std::string& pair) const {
 
 ConformalScale conformal_scale(const std::vector<Miss>& misses) {
   const size_t n = misses.size();
-  const auto rank = static_cast<size_t>(std::ceil(static_cast<double>(n + 1) * kShare));
+  const auto rank = static_cast<size_t>(std::ceil(static_cast<double>(n + 1) * kHeldShare));
   ConformalScale out;
   out.residuals = n;
   if (rank > n) {

@@ -11,6 +11,9 @@
 
 namespace assay {
 
+// Of new misses an interval is to hold so many.
+inline constexpr double kHeldShare = 0.9;
+
 // Two-sided 90 % of the normal distribution.
 inline constexpr double kNormalScale = 1.6448536269514722;
 

@@ -11,8 +11,8 @@ namespace assay {
 namespace {
 
 // Where log2 of the features is 0; the kernels do not depend on it.
-constexpr double kLengthUnit = 512;
-constexpr double kBatchUnit = 8;
+constexpr double kRowLengthUnit = 512;
+constexpr double kRowBatchUnit = 8;
 
 struct ShareGroup {
   std::vector<PhysicsTerm> terms;
@@ -29,14 +29,14 @@ const std::array<ShareGroup, kKernelShares>& share_groups() {
   return groups;
 }
 
-double& dim(KernelPoint& point, KernelDim which) { return point.x[static_cast<size_t>(which)]; }
+double& row_dim(KernelPoint& point, KernelDim which) { return point.x[static_cast<size_t>(which)]; }
 
 KernelPoint plain_point(const BenchRow& row, GroupNames& names) {
   KernelPoint point;
-  point.in_len = std::log2(row.in_len / kLengthUnit);
-  point.out_len = std::log2(row.out_len / kLengthUnit);
-  dim(point, KernelDim::kBatch) = std::log2(row.batch / kBatchUnit);
-  dim(point, KernelDim::kDevices) = std::log2(row.devices);
+  point.in_len = std::log2(row.in_len / kRowLengthUnit);
+  point.out_len = std::log2(row.out_len / kRowLengthUnit);
+  row_dim(point, KernelDim::kBatch) = std::log2(row.batch / kRowBatchUnit);
+  row_dim(point, KernelDim::kDevices) = std::log2(row.devices);
   point.id = names.of(row);
   return point;
 }
@@ -51,13 +51,13 @@ Placed place_on_physics(const BenchRow& row, const ModelFacts& model, const Hard
                         GroupNames& names) {
   Placed placed{plain_point(row, names), 0};
   KernelPoint& point = placed.point;
-  dim(point, KernelDim::kActive) = std::log2(model.active_b);
-  dim(point, KernelDim::kExperts) = std::log2(model.parameters_b / model.active_b);
-  dim(point, KernelDim::kKv) = std::log2(kv_gb_per_token(row, model));
-  dim(point, KernelDim::kBandwidth) = std::log2(hardware.bandwidth_tb_s);
-  dim(point, KernelDim::kFlops) = std::log2(peak_tflops(row, hardware));
+  row_dim(point, KernelDim::kActive) = std::log2(model.active_b);
+  row_dim(point, KernelDim::kExperts) = std::log2(model.parameters_b / model.active_b);
+  row_dim(point, KernelDim::kKv) = std::log2(kv_gb_per_token(row, model));
+  row_dim(point, KernelDim::kBandwidth) = std::log2(hardware.bandwidth_tb_s);
+  row_dim(point, KernelDim::kFlops) = std::log2(peak_tflops(row, hardware));
   const double fit = sequences_in_memory(row, model, hardware);
-  dim(point, KernelDim::kOverflow) = std::max(0.0, std::log2(sequences_of(row) / fit));
+  row_dim(point, KernelDim::kOverflow) = std::max(0.0, std::log2(sequences_of(row) / fit));
   PhysicsTerms parts = physics_terms(row, model, hardware);
   double total = 0;
   for (size_t k = 0; k < kPhysicsTerms; ++k) total += parts[k] *= fixed_coefficients()[k];

@@ -16,6 +16,7 @@
 #include <optional>
 #include <set>
 
+#include "throughput/conformal.h"
 #include "throughput/data_sheets.h"
 
 namespace assay {
@@ -27,7 +28,6 @@ constexpr size_t kRowsOfBlock = 32;  // that are asked
 constexpr double kFullBlock = 10;    // rows; one of fewer counts for that many tenths
 constexpr size_t kFewestToWeigh = 2;
 constexpr double kFewestToMeasure = 8;
-constexpr double kShare = 0.9;
 // Where not even all blocks reach the share, the largest miss is stretched so much.
 constexpr double kBeyondLargest = 1.25;
 
@@ -179,7 +179,7 @@ GpuInterval gpu_interval(const std::vector<double>& missed, const std::vector<Gp
   double sum = 0;
   for (const auto& [miss, weight] : weighed) {
     sum += weight;
-    if (sum < kShare * (out.blocks + 1) - 1e-9) continue;
+    if (sum < kHeldShare * (out.blocks + 1) - 1e-9) continue;
     out.half_width = miss;
     break;
   }

@@ -17,7 +17,6 @@ constexpr double kLayerSeconds = 1e-5;
 constexpr double kHostSeconds = 1e-5;
 constexpr double kOnceSeconds = 0.01;
 constexpr double kUsableMemory = 0.9;
-constexpr double kLeastFreeMemory = 0.02;
 // Shares that rows of equal lengths cannot tell, chosen on 580 rows of Llama-3.1-8B and Qwen3-32B
 // in NVIDIA's AIConfigurator (its silicon measurements): of the attention term the prompt's, of
 // what computing costs the prompt's. Input over output from 1/2 to 80, the base was off by 0.36 in

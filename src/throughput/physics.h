@@ -33,6 +33,9 @@ inline constexpr size_t kPhysicsTerms = 12;
 using PhysicsTerms = std::array<double, kPhysicsTerms>;
 std::string_view physics_term_name(PhysicsTerm term);
 
+// Of a device's memory sequences have at least so much, however large the weights are said to be.
+inline constexpr double kLeastFreeMemory = 0.02;
+
 // llama.cpp's batch size cuts the prompt into pieces.
 bool batch_is_chunk(const BenchRow& row);
 // 1e9 weights that one step of `sequences` tokens reads: the shared ones, and of the experts those

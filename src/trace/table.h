@@ -15,17 +15,13 @@ namespace assay {
 
 #define ASSAY_FIELD(type, name, unit, doc) type name{};
 #define ASSAY_COLUMN(type, name, unit, doc) std::vector<type> name;
-#define ASSAY_PUSH(type, name, unit, doc) name.push_back(row.name);
-#define ASSAY_RESERVE(type, name, unit, doc) name.reserve(rows);
-#define ASSAY_APPEND(type, name, unit, doc) \
-  name.insert(name.end(), other.name.begin(), other.name.end());
 #define ASSAY_VISIT(type, name, unit, doc) \
   visit(std::string_view(#name), std::string_view(unit), std::string_view(doc), name);
-#define ASSAY_ROW(type, name, unit, doc) row.name = name[i];
-#define ASSAY_CLEAR(type, name, unit, doc) std::vector<type>().swap(name);
 #define ASSAY_FIRST_SIZE(type, name, unit, doc) \
   if (rows == SIZE_MAX) rows = name.size();
 
+// What handles all columns of a row is in trace/table.cc: made once, not in every file that reads
+// one.
 #define ASSAY_DEFINE_TABLE(member, Name, COLUMNS, doc)                       \
   struct Name##Row {                                                         \
     COLUMNS(ASSAY_FIELD)                                                     \
@@ -38,14 +34,11 @@ namespace assay {
       return rows;                                                           \
     }                                                                        \
     bool empty() const { return size() == 0; }                               \
-    void push_back(const Name##Row& row) { COLUMNS(ASSAY_PUSH) }             \
-    void reserve(size_t rows) { COLUMNS(ASSAY_RESERVE) }                     \
-    void append(const Name##Table& other) { COLUMNS(ASSAY_APPEND) }          \
-    void release(){COLUMNS(ASSAY_CLEAR)} Name##Row row(size_t i) const {     \
-      Name##Row row;                                                         \
-      COLUMNS(ASSAY_ROW)                                                     \
-      return row;                                                            \
-    }                                                                        \
+    void push_back(const Name##Row& row);                                    \
+    void reserve(size_t rows);                                               \
+    void append(const Name##Table& other);                                   \
+    void release();                                                          \
+    Name##Row row(size_t i) const;                                           \
     /* visit(name, unit, doc, std::vector<T>&) for every column, in order */ \
     template <typename Visitor>                                              \
     void for_each_column(Visitor&& visit) {                                  \
@@ -62,12 +55,7 @@ ASSAY_TABLES(ASSAY_DEFINE_TABLE)
 #undef ASSAY_DEFINE_TABLE
 #undef ASSAY_FIELD
 #undef ASSAY_COLUMN
-#undef ASSAY_PUSH
-#undef ASSAY_RESERVE
-#undef ASSAY_APPEND
 #undef ASSAY_VISIT
-#undef ASSAY_ROW
-#undef ASSAY_CLEAR
 #undef ASSAY_FIRST_SIZE
 
 }  // namespace assay

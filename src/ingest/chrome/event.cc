@@ -28,7 +28,7 @@ Field field_of(std::string_view key) {
 
 // Whether two texts of one length are the same. Most that are not differ in their first or last
 // letter, and two letters cost less than a call of memcmp.
-bool same_letters(std::string_view a, std::string_view b) {
+bool same_text(std::string_view a, std::string_view b) {
   return a.empty() || (a.front() == b.front() && a.back() == b.back() && a == b);
 }
 
@@ -66,7 +66,7 @@ Arg arg_of(std::string_view key) {
   if (key.size() > kLongestArg) return Arg::kCount;
   const size_t end = kArgsByLength.first[key.size() + 1];
   for (size_t i = kArgsByLength.first[key.size()]; i < end; ++i) {
-    if (same_letters(kArgsByLength.entries[i].key, key)) return kArgsByLength.entries[i].arg;
+    if (same_text(kArgsByLength.entries[i].key, key)) return kArgsByLength.entries[i].arg;
   }
   return Arg::kCount;
 }
@@ -156,7 +156,7 @@ Walk read_args(JsonCursor& cursor, RawEvent& event) {
 Category category_of(std::string_view name) {
   if (name.empty()) return Category::kNone;
   for (const CategoryEntry& entry : kCategories) {
-    if (entry.name.size() == name.size() && same_letters(entry.name, name)) return entry.category;
+    if (entry.name.size() == name.size() && same_text(entry.name, name)) return entry.category;
   }
   std::string lower(name);
   std::transform(lower.begin(), lower.end(), lower.begin(),

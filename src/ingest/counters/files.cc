@@ -17,15 +17,15 @@
 namespace assay {
 namespace {
 
-constexpr int kDepth = 4;
-constexpr size_t kHeadBytes = 4096;
+constexpr int kDeepest = 4;
+constexpr size_t kHeadOfTable = 4096;
 
 Error refused(const std::string& path, std::string message) {
   return Error{ErrorCode::kNotATrace, std::move(message), path, -1};
 }
 
 Result<std::string> head_of(const std::string& path) {
-  auto head = read_head(path, kHeadBytes);
+  auto head = read_head(path, kHeadOfTable);
   if (head) return head;
   Error error = head.take_error();
   error.file = path;
@@ -139,7 +139,7 @@ bool holds_counters(const std::string& path) {
 
 Status find_in_folder(const std::string& folder, std::vector<std::string>& files) {
   ASSAY_TRY(files_in(folder));  // that it can be listed
-  std::vector<std::string> found = files_below(folder, kDepth);
+  std::vector<std::string> found = files_below(folder, kDeepest);
   std::erase_if(found, [](const std::string& path) { return !may_hold_counters(path); });
   const size_t before = files.size();
   for (std::string& path : found) {

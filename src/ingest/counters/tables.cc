@@ -234,7 +234,7 @@ void TableReading::add(Counted& counted, std::string_view name, std::string_view
   double value = 0;
   if (!read_number(shown, value)) return;  // texts among metrics: names of limits, versions
   std::string base;
-  value *= unit_factor(unit, base);
+  value *= prefix_factor(unit, base);
   const auto [found, is_new] = counted.values.try_emplace(std::string(name), value);
   if (!is_new && sums) found->second += value;
 }
@@ -397,7 +397,7 @@ std::string_view counter_table_words(CounterTableKind kind) {
   return "";
 }
 
-double unit_factor(std::string_view unit, std::string& base) {
+double prefix_factor(std::string_view unit, std::string& base) {
   struct Scaled {
     std::string_view unit;
     std::string_view base;

@@ -29,6 +29,6 @@ Result<CounterPass> read_counter_table(const std::vector<CsvRecord>& records, Co
 
 // The factor that makes a value in `unit` one in base units (ns, byte, hz, 1/s), as Nsight Compute
 // scales units for print; 1 for other units. `base` gets the base unit.
-double unit_factor(std::string_view unit, std::string& base);
+double prefix_factor(std::string_view unit, std::string& base);
 
 }  // namespace assay

@@ -16,29 +16,30 @@
 namespace assay {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr const char* kPlan = "plan.json";
 constexpr int64_t kSchema = 1;
 constexpr int64_t kLongest = 1'000'000'000'000;      // ns; no sensor is slower
 constexpr int64_t kLongestRun = 86'400 * kSecondNs;  // a day; campaigns take six hours at most
 
-Result<Json> read_object(const std::string& path) {
+Result<OrderedJson> read_object(const std::string& path) {
   ASSAY_TRY_ASSIGN(const std::string text, file_text(path));
-  Json json =
-      nested_too_deep(text) ? Json(Json::value_t::discarded) : Json::parse(text, nullptr, false);
+  OrderedJson json = nested_too_deep(text) ? OrderedJson(OrderedJson::value_t::discarded)
+                                           : OrderedJson::parse(text, nullptr, false);
   if (!json.is_object()) {
     return Error{ErrorCode::kFormat, "is no JSON object", path, -1};
   }
   return json;
 }
 
-Status write_object(const Json& json, const std::string& path) {
-  return export_file(path, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+Status write_object(const OrderedJson& json, const std::string& path) {
+  return export_file(path, json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n");
 }
 
 // A whole number within [0, most]; an error names the key.
-Result<int64_t> whole(const Json& json, const char* key, int64_t most, const std::string& path) {
+Result<int64_t> whole(const OrderedJson& json, const char* key, int64_t most,
+                      const std::string& path) {
   const auto found = json.find(key);
   if (found != json.end() && found->is_number_integer()) {
     const auto value = found->get<int64_t>();
@@ -50,27 +51,29 @@ Result<int64_t> whole(const Json& json, const char* key, int64_t most, const std
       -1};
 }
 
-Result<uint32_t> count(const Json& json, const char* key, const std::string& path) {
+Result<uint32_t> count(const OrderedJson& json, const char* key, const std::string& path) {
   ASSAY_TRY_ASSIGN(const int64_t value, whole(json, key, UINT32_MAX, path));
   return static_cast<uint32_t>(value);
 }
 
-bool flag(const Json& json, const char* key) {
+bool flag(const OrderedJson& json, const char* key) {
   const auto found = json.find(key);
   return found != json.end() && found->is_boolean() && found->get<bool>();
 }
 
-std::string text(const Json& json, const char* key) {
+std::string text(const OrderedJson& json, const char* key) {
   const auto found = json.find(key);
   return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-double number(const Json& json, const char* key) {
+double number(const OrderedJson& json, const char* key) {
   const auto found = json.find(key);
   return found != json.end() && found->is_number() ? found->get<double>() : std::nan("");
 }
 
-Json or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+OrderedJson or_null(double value) {
+  return std::isfinite(value) ? OrderedJson(value) : OrderedJson(nullptr);
+}
 
 SensorMode mode_of(const std::string& name) {
   for (const SensorMode mode : {SensorMode::kBoxcar, SensorMode::kInstant,
@@ -80,7 +83,7 @@ SensorMode mode_of(const std::string& name) {
   return SensorMode::kUnknown;
 }
 
-Result<ResponseTime> response_time(const Json& json, const std::string& path) {
+Result<ResponseTime> response_time(const OrderedJson& json, const std::string& path) {
   ResponseTime time;
   ASSAY_TRY_ASSIGN(time.ns, whole(json, "value", kLongest, path));
   ASSAY_TRY_ASSIGN(time.low_ns, whole(json, "low", kLongest, path));
@@ -88,12 +91,12 @@ Result<ResponseTime> response_time(const Json& json, const std::string& path) {
   return time;
 }
 
-Result<SensorResponse> response_of(const Json& json, const std::string& path) {
+Result<SensorResponse> response_of(const OrderedJson& json, const std::string& path) {
   SensorResponse response;
   for (const auto& [key, to] : {std::pair{"window_ns", &response.window},
                                 {"ramp_ns", &response.ramp},
                                 {"delay_ns", &response.delay}}) {
-    const Json time = json.is_object() ? json.value(key, Json()) : Json();
+    const OrderedJson time = json.is_object() ? json.value(key, OrderedJson()) : OrderedJson();
     if (!time.is_object()) {
       return Error{ErrorCode::kFormat,
                    std::string("\"response\" must have \"") + key +
@@ -111,8 +114,8 @@ Result<SensorResponse> response_of(const Json& json, const std::string& path) {
   return response;
 }
 
-Json json_of(const SensorResponse& response) {
-  Json json;
+OrderedJson json_of(const SensorResponse& response) {
+  OrderedJson json;
   json["kind"] = response_kind_name(response.kind);
   for (const auto& [key, time] : {std::pair{"window_ns", &response.window},
                                   {"ramp_ns", &response.ramp},
@@ -138,7 +141,7 @@ std::string plain(const std::string& name) {
 }  // namespace
 
 Result<SensorCalibration> read_sensor_calibration(const std::string& path) {
-  ASSAY_TRY_ASSIGN(const Json json, read_object(path));
+  ASSAY_TRY_ASSIGN(const OrderedJson json, read_object(path));
   SensorCalibration found;
   found.device = text(json, "device");
   found.driver = text(json, "driver");
@@ -175,7 +178,7 @@ Result<SensorCalibration> read_sensor_calibration(const std::string& path) {
 Status write_sensor_calibration(const SensorCalibration& calibration, const std::string& path) {
   const std::string folder = folder_of(path);
   if (!folder.empty()) ASSAY_TRY(make_folders(folder));
-  Json json;
+  OrderedJson json;
   json["schema_version"] = kSchema;
   json["device"] = calibration.device;
   json["driver"] = calibration.driver;
@@ -210,7 +213,7 @@ std::string calibration_path(const std::string& uuid, const std::string& driver,
 
 Result<PowerPlan> read_power_plan(const std::string& folder) {
   const std::string path = joined(folder, kPlan);
-  ASSAY_TRY_ASSIGN(const Json json, read_object(path));
+  ASSAY_TRY_ASSIGN(const OrderedJson json, read_object(path));
   PowerPlan plan;
   ASSAY_TRY_ASSIGN(plan.t_exec_ns, whole(json, "t_exec_ns", kLongest, path));
   ASSAY_TRY_ASSIGN(plan.warm_ups, count(json, "warm_ups", path));
@@ -237,7 +240,7 @@ Result<PowerPlan> read_power_plan(const std::string& folder) {
 }
 
 Status write_power_plan(const PowerPlan& plan, const std::string& folder) {
-  Json json;
+  OrderedJson json;
   json["schema_version"] = kSchema;
   json["t_exec_ns"] = plan.t_exec_ns;
   json["warm_ups"] = plan.warm_ups;

@@ -20,7 +20,7 @@
 namespace assay {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr const char* kSamples = "samples.csv";
 constexpr const char* kExecs = "execs.csv";
@@ -32,7 +32,7 @@ std::string in_folder(const std::string& folder, const char* name) { return join
 // ---- reading ----
 
 // A line without its end was being written when the campaign stopped: its last number may be short.
-Result<CsvTable> read_rows(const std::string& path) {
+Result<CsvTable> read_recording_rows(const std::string& path) {
   ASSAY_TRY_ASSIGN(CsvTable table, read_csv_table(path));
   if (table.unfinished && !table.cut && !table.rows.empty()) {
     table.rows.pop_back();
@@ -86,7 +86,7 @@ struct Cells {
 };
 
 Status read_samples(const std::string& path, PowerRecording& recording) {
-  ASSAY_TRY_ASSIGN(const CsvTable table, read_rows(path));
+  ASSAY_TRY_ASSIGN(const CsvTable table, read_recording_rows(path));
   ASSAY_TRY_ASSIGN(const int time, needed_column(table, path, "t_ns"));
   ASSAY_TRY_ASSIGN(const int power, needed_column(table, path, "power_w"));
   const int xcd = table.column("xcd_w");
@@ -139,7 +139,7 @@ Result<uint32_t> small_integer(const Cells& cells, size_t row, int column, const
 }
 
 Status read_executions(const std::string& path, PowerRecording& recording) {
-  ASSAY_TRY_ASSIGN(const CsvTable table, read_rows(path));
+  ASSAY_TRY_ASSIGN(const CsvTable table, read_recording_rows(path));
   ASSAY_TRY_ASSIGN(const int run, needed_column(table, path, "run"));
   ASSAY_TRY_ASSIGN(const int exec, needed_column(table, path, "exec"));
   ASSAY_TRY_ASSIGN(const int start, needed_column(table, path, "start_ns"));
@@ -172,7 +172,7 @@ Status read_executions(const std::string& path, PowerRecording& recording) {
 }
 
 Status read_probes(const std::string& path, PowerRecording& recording) {
-  ASSAY_TRY_ASSIGN(const CsvTable table, read_rows(path));
+  ASSAY_TRY_ASSIGN(const CsvTable table, read_recording_rows(path));
   ASSAY_TRY_ASSIGN(const int c0, needed_column(table, path, "c0_ns"));
   ASSAY_TRY_ASSIGN(const int ticks, needed_column(table, path, "gpu_ticks"));
   ASSAY_TRY_ASSIGN(const int c1, needed_column(table, path, "c1_ns"));
@@ -187,18 +187,18 @@ Status read_probes(const std::string& path, PowerRecording& recording) {
   return Ok{};
 }
 
-std::string text_of(const Json& meta, const char* key, const std::string& otherwise = "") {
+std::string text_of(const OrderedJson& meta, const char* key, const std::string& otherwise = "") {
   const auto found = meta.find(key);
   return found != meta.end() && found->is_string() ? found->get<std::string>() : otherwise;
 }
 
-double number_of(const Json& meta, const char* key, double otherwise) {
+double number_of(const OrderedJson& meta, const char* key, double otherwise) {
   const auto found = meta.find(key);
   return found != meta.end() && found->is_number() ? found->get<double>() : otherwise;
 }
 
 // Microseconds to ns; absent and null = 0.
-Result<int64_t> duration_of(const Json& meta, const char* key, const std::string& path) {
+Result<int64_t> duration_of(const OrderedJson& meta, const char* key, const std::string& path) {
   const double us = number_of(meta, key, 0);
   if (!(us >= 0 && us <= 1e9)) {
     return Error{ErrorCode::kFormat, std::string(key) + " must lie between 0 and 1e9 microseconds",
@@ -211,7 +211,7 @@ constexpr std::array<SensorMode, 5> kModes = {SensorMode::kBoxcar, SensorMode::k
                                               SensorMode::kOneSecondAverage,
                                               SensorMode::kEnergyCounter, SensorMode::kUnknown};
 
-Result<SensorMode> mode_of(const Json& meta, int64_t window_ns, const std::string& path) {
+Result<SensorMode> mode_of(const OrderedJson& meta, int64_t window_ns, const std::string& path) {
   const std::string name = text_of(meta, "mode");
   if (name.empty()) return window_ns > 0 ? SensorMode::kBoxcar : SensorMode::kUnknown;
   for (const SensorMode mode : kModes) {
@@ -223,10 +223,10 @@ Result<SensorMode> mode_of(const Json& meta, int64_t window_ns, const std::strin
       path, -1};
 }
 
-void read_kernels(const Json& meta, PowerRecording& recording) {
+void read_kernels(const OrderedJson& meta, PowerRecording& recording) {
   const auto kernels = meta.find("kernels");
   if (kernels == meta.end() || !kernels->is_array()) return;
-  for (const Json& kernel : *kernels) {
+  for (const OrderedJson& kernel : *kernels) {
     if (!kernel.is_object()) continue;
     recording.kernels.push_back(text_of(kernel, "name", "kernel"));
     recording.kernel_flop.push_back(number_of(kernel, "flop", std::nan("")));
@@ -236,8 +236,8 @@ void read_kernels(const Json& meta, PowerRecording& recording) {
 
 Status read_meta(const std::string& path, PowerRecording& recording) {
   ASSAY_TRY_ASSIGN(const std::string text, read_text_file(path));
-  const Json meta =
-      nested_too_deep(text) ? Json(Json::value_t::discarded) : Json::parse(text, nullptr, false);
+  const OrderedJson meta = nested_too_deep(text) ? OrderedJson(OrderedJson::value_t::discarded)
+                                                 : OrderedJson::parse(text, nullptr, false);
   if (!meta.is_object()) {
     return Error{ErrorCode::kFormat, "is no JSON object", path, -1};
   }
@@ -301,10 +301,12 @@ void put_line(std::string& text, const First& first, const Rest&... rest) {
   text += '\n';
 }
 
-Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+OrderedJson number_or_null(double value) {
+  return std::isfinite(value) ? OrderedJson(value) : OrderedJson(nullptr);
+}
 
 std::string meta_text(const PowerRecording& head) {
-  Json meta;
+  OrderedJson meta;
   meta["device"] = head.device;
   meta["driver"] = head.driver;
   meta["uuid"] = head.uuid;
@@ -322,16 +324,16 @@ std::string meta_text(const PowerRecording& head) {
   meta["sensor_calibrated"] = head.sensor.calibrated;
   meta["workload"] = head.workload;
   meta["seed"] = head.seed;
-  Json& kernels = meta["kernels"] = Json::array();
+  OrderedJson& kernels = meta["kernels"] = OrderedJson::array();
   for (size_t i = 0; i < head.kernels.size(); ++i) {
     const auto known = [i](const std::vector<double>& values) {
-      return i < values.size() ? number_or_null(values[i]) : Json(nullptr);
+      return i < values.size() ? number_or_null(values[i]) : OrderedJson(nullptr);
     };
     kernels.push_back({{"name", head.kernels[i]},
                        {"flop", known(head.kernel_flop)},
                        {"bytes", known(head.kernel_bytes)}});
   }
-  return meta.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return meta.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 Error write_error(const std::string& path) {

@@ -111,9 +111,9 @@ std::string cause_text(const FleetFinding& one) {
   return text;
 }
 
-class Words {
+class FleetWords {
  public:
-  explicit Words(const FleetView& view) : view_(view), job_(view.job), found_(view.found) {}
+  explicit FleetWords(const FleetView& view) : view_(view), job_(view.job), found_(view.found) {}
 
   std::vector<std::string> all() const {
     std::vector<std::string> words = {first()};
@@ -344,7 +344,7 @@ std::vector<AnswerCause> fleet_parts(const FleetJob& job) {
 }
 
 std::vector<std::string> fleet_words(const FleetView& view) {
-  const Words words(view);
+  const FleetWords words(view);
   std::vector<std::string> all = words.all();
   for (const FleetFinding& one : view.found.worst) {
     if (all.size() >= 12) break;
@@ -355,7 +355,7 @@ std::vector<std::string> fleet_words(const FleetView& view) {
 
 ShortAnswer fleet_answer(const FleetView& view) {
   constexpr size_t kRows = 5;
-  const Words words(view);
+  const FleetWords words(view);
   ShortAnswer answer;
   answer.kind = "fleet";
   answer.verdict = {words.first()};

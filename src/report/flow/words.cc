@@ -14,9 +14,9 @@ namespace assay {
 
 namespace {
 
-class Words {
+class FlowWords {
  public:
-  explicit Words(const FlowAnswer& answer)
+  explicit FlowWords(const FlowAnswer& answer)
       : answer_(answer),
         report_(answer.report),
         verdict_(answer.verdict),
@@ -88,7 +88,7 @@ class Words {
 }  // namespace
 
 std::vector<std::string> flow_words(const FlowAnswer& answer) {
-  const Words words(answer);
+  const FlowWords words(answer);
   std::vector<std::string> sentences = {verdict_sentence(answer)};
   for (std::string text :
        {blocking_sentence(answer), words.doubt(), words.after_start(), words.next_step()}) {

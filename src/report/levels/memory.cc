@@ -20,7 +20,7 @@ Value told_bytes(int64_t bytes) { return bytes < 0 ? Value() : Value(bytes); }
 Value text_or_none(const std::string& text) { return text.empty() ? Value() : Value(text); }
 
 // A phase or an operator on a device.
-struct Row {
+struct MemoryRow {
   const DeviceMemory* device;
   const MemoryPlace* place;
 };
@@ -39,7 +39,7 @@ void add_sums(TableOf<R>& table, const Sums& sums, Show peak) {
           peak);
 }
 
-const MemorySums& sums_of_place(const Row& row) { return row.place->sums; }
+const MemorySums& sums_of_place(const MemoryRow& row) { return row.place->sums; }
 const MemorySums& sums_of_device(const DeviceMemory& device) { return device.sums; }
 
 bool any_totals(const JobMemory& memory) {
@@ -74,7 +74,7 @@ Table devices_table(const JobMemory& memory) {
 }
 
 Table places_table(const JobMemory& memory, bool ops) {
-  std::vector<Row> rows;
+  std::vector<MemoryRow> rows;
   for (const DeviceMemory& device : memory.devices) {
     for (const MemoryPlace& place : ops ? device.ops : device.phases)
       rows.push_back({&device, &place});
@@ -83,11 +83,12 @@ Table places_table(const JobMemory& memory, bool ops) {
                        .title = ops ? "Who asks for memory" : "Memory by phase",
                        .terminal_limit = ops ? kOpsShown : 0});
   table.add(
-           keys::file, [](const Row& row) { return row.device->file; }, Show::kDataOnly)
-      .add(keys::device, [](const Row& row) { return row.device->device; })
-      .add(keys::phase, [](const Row& row) { return level_phase_name(row.place->phase); });
+           keys::file, [](const MemoryRow& row) { return row.device->file; }, Show::kDataOnly)
+      .add(keys::device, [](const MemoryRow& row) { return row.device->device; })
+      .add(keys::phase, [](const MemoryRow& row) { return level_phase_name(row.place->phase); });
   if (ops)
-    table.add(keys::op, [](const Row& row) { return text_or_none(row.place->op); }, elastic());
+    table.add(
+        keys::op, [](const MemoryRow& row) { return text_or_none(row.place->op); }, elastic());
   add_sums(table, sums_of_place, shown_if(any_totals(memory)));
   if (!ops && rows.size() == memory.devices.size()) table.show = Show::kDataOnly;
   return table;

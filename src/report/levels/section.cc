@@ -11,6 +11,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/numbers.h"
 #include "levels/overhead.h"
 #include "report/flow/section.h"
 #include "report/flow/spoken.h"
@@ -21,10 +22,6 @@
 
 namespace assay {
 namespace {
-
-double share_of(int64_t part, int64_t whole) {
-  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : std::nan("");
-}
 
 Value layer_value(int32_t layer) { return layer == kNoLayer ? Value() : Value(layer); }
 Value iter_value(int32_t iter) { return iter == kNoIteration ? Value() : Value(iter); }
@@ -187,8 +184,7 @@ class TreeMaker {
   // Device time: what adds up over the tree. Launch overhead and waits stand beside it.
   static int64_t weight(const Node& node) { return node.sums.dur_ns; }
   void emit(const Node& node, uint32_t depth) {
-    laid_out_.push_back(
-        {depth, node.label, node.kind, share_of(weight(node), total_ns_), node.sums});
+    laid_out_.push_back({depth, node.label, node.kind, share(weight(node), total_ns_), node.sums});
   }
   void lay_out(Node& node, uint32_t depth) {
     emit(node, depth);
@@ -199,8 +195,8 @@ class TreeMaker {
     Node rest{"", "rest", {}, {}};
     size_t merged = 0;
     for (Node& child : node.children) {
-      const double share = share_of(weight(child), total_ns_);
-      if (share >= min_share_ || (depth == 0 && child.kind == "phase")) {
+      const double of_total = share(weight(child), total_ns_);
+      if (of_total >= min_share_ || (depth == 0 && child.kind == "phase")) {
         lay_out(child, depth + 1);
         continue;
       }
@@ -397,28 +393,28 @@ Table placements_table(const Counts& counts, const PlacementStats& stats, const 
   }
   table.add(keys::kernels, [&](size_t i) { return counts[i].kernels; })
       .add(keys::time_ns, [&](size_t i) { return counts[i].dur_ns; })
-      .add(keys::share, [&](size_t i) { return share_of(counts[i].dur_ns, stats.all.dur_ns); });
+      .add(keys::share, [&](size_t i) { return share(counts[i].dur_ns, stats.all.dur_ns); });
   return table;
 }
 
 void add_unplaced(const JobLevels& job, Section& section) {
   const PlacementStats& stats = job.placement;
-  Facts facts{
-      .key = "unplaced",
-      .title = "What could not be placed",
-      .items = {
-          fact(keys::time_ns, stats.unplaced.dur_ns,
-               fmt::format("of {} of device time", format_ns(stats.all.dur_ns))),
-          fact(keys::share, share_of(stats.unplaced.dur_ns, stats.all.dur_ns)),
-          fact(keys::kernels, stats.unplaced.kernels), data_fact(keys::total_ns, stats.all.dur_ns),
-          data_fact(keys::no_layer_ns, stats.no_layer.dur_ns),
-          fact(keys::no_layer_share, share_of(stats.no_layer.dur_ns, stats.all.dur_ns)),
-          data_fact(keys::no_phase_ns, stats.no_phase.dur_ns),
-          fact(keys::no_phase_share, share_of(stats.no_phase.dur_ns, stats.all.dur_ns)),
-          fact(keys::layers, stats.layers, stats.layer_source),
-          data_fact(keys::layer_source, stats.layer_source), data_fact(keys::flows, stats.flows),
-          data_fact(keys::flows_compared, stats.flows_compared),
-          data_fact(keys::flows_agree, stats.flows_agree)}};
+  Facts facts{.key = "unplaced",
+              .title = "What could not be placed",
+              .items = {fact(keys::time_ns, stats.unplaced.dur_ns,
+                             fmt::format("of {} of device time", format_ns(stats.all.dur_ns))),
+                        fact(keys::share, share(stats.unplaced.dur_ns, stats.all.dur_ns)),
+                        fact(keys::kernels, stats.unplaced.kernels),
+                        data_fact(keys::total_ns, stats.all.dur_ns),
+                        data_fact(keys::no_layer_ns, stats.no_layer.dur_ns),
+                        fact(keys::no_layer_share, share(stats.no_layer.dur_ns, stats.all.dur_ns)),
+                        data_fact(keys::no_phase_ns, stats.no_phase.dur_ns),
+                        fact(keys::no_phase_share, share(stats.no_phase.dur_ns, stats.all.dur_ns)),
+                        fact(keys::layers, stats.layers, stats.layer_source),
+                        data_fact(keys::layer_source, stats.layer_source),
+                        data_fact(keys::flows, stats.flows),
+                        data_fact(keys::flows_compared, stats.flows_compared),
+                        data_fact(keys::flows_agree, stats.flows_agree)}};
   Table reasons = placements_table(
       stats.reasons, stats, keys::reason,
       [](size_t i) { return unplaced_reason_name(static_cast<UnplacedReason>(i)); }, false);
@@ -600,7 +596,7 @@ void add_rank_charts(const JobLevels& job, Section& section) {
 
 // ---- words ----
 
-std::string percent(int64_t part, int64_t whole) { return format_share(share_of(part, whole)); }
+std::string percent(int64_t part, int64_t whole) { return format_share(share(part, whole)); }
 
 // Of several stacks those that hold most time: " (T5Block 24, CLIPEncoderLayer 12)".
 std::string heaviest_stacks(const JobLevels& job) {

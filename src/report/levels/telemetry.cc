@@ -25,7 +25,7 @@ struct SignalWords {
   const char* unit;
   int digits;
 };
-constexpr std::array<SignalWords, 7> kShown = {{
+constexpr std::array<SignalWords, 7> kSignalWords = {{
     {TelemetrySignal::kSmClock, "GPU clock", "MHz", 0},
     {TelemetrySignal::kMemoryClock, "memory", "MHz", 0},
     {TelemetrySignal::kPower, "power", "W", 1},
@@ -150,7 +150,7 @@ Table reader_table(const TelemetryReport& report, TelemetryLevel level) {
     }
     return sampled ? Value(samples) : Value();
   });
-  for (const SignalWords& one : kShown) {
+  for (const SignalWords& one : kSignalWords) {
     const bool any = std::any_of(rows.begin(), rows.end(), [&](const TelemetryRow& row) {
       return find(row, one.signal) != nullptr;
     });
@@ -414,7 +414,7 @@ std::vector<std::string> telemetry_words(const TelemetryReport& report) {
   std::vector<std::string> words;
   if (report.cpu) words.push_back(cpu_words(*report.cpu));
   std::string sentence;
-  for (const SignalWords& signal : kShown) {
+  for (const SignalWords& signal : kSignalWords) {
     if (signal.signal != TelemetrySignal::kSmClock && signal.signal != TelemetrySignal::kPower) {
       continue;
     }

@@ -10,6 +10,8 @@
 namespace assay {
 namespace {
 
+constexpr size_t kMostDrawn = 2000;  // points of a curve
+
 Series points_of(const char* name, const std::vector<ProfilePoint>& points) {
   Series series{.name = name, .mark = Mark::kPoints};
   for (const ProfilePoint& point : points) {
@@ -104,9 +106,8 @@ Chart components_chart(const PowerReport& report) {
 
 // At most so many of them, evenly over the list.
 Series some_points_of(const std::string& name, const std::vector<ProfilePoint>& points) {
-  constexpr size_t kMostPoints = 2000;
   Series series{.name = name, .mark = Mark::kPoints};
-  const size_t stride = points.size() / kMostPoints + 1;
+  const size_t stride = points.size() / kMostDrawn + 1;
   for (size_t i = 0; i < points.size(); i += stride) {
     series.x.push_back(static_cast<double>(points[i].toi_ns));
     series.y.push_back(points[i].power_w);
@@ -135,7 +136,6 @@ Chart contrast_chart(const StrategyContrast& contrast, size_t place) {
 
 // Measured against modelled: a wrong offset is seen at a glance.
 Chart fit_chart(const EnergyReport& report) {
-  constexpr size_t kMostPoints = 2000;
   Chart chart{.key = "energy_fit",
               .title = "Power as measured and as the model has it",
               .caption = "One point per update of the sensor, at the end of what it averaged over.",
@@ -144,7 +144,7 @@ Chart fit_chart(const EnergyReport& report) {
   Series measured{.name = "measured", .mark = Mark::kPoints};
   Series model{.name = "base and kernels, modelled", .mark = Mark::kLine};
   Series left{.name = "measured less modelled", .mark = Mark::kLine};
-  const size_t stride = report.fit.size() / kMostPoints + 1;
+  const size_t stride = report.fit.size() / kMostDrawn + 1;
   for (size_t i = 0; i < report.fit.size(); i += stride) {
     const EnergyReport::FitPoint& point = report.fit[i];
     const auto t = static_cast<double>(point.t_ns - report.fit.front().t_ns);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/ascii.h"
+#include "base/numbers.h"
 #include "kernels/name.h"
 #include "report/document/units.h"
 #include "report/power/charts.h"
@@ -469,10 +470,6 @@ std::string joules(int64_t microjoules) {
   return format_value(static_cast<double>(microjoules) * 1e-6, Unit::kJoules);
 }
 
-double share_of(int64_t part_uj, int64_t total_uj) {
-  return total_uj > 0 ? static_cast<double>(part_uj) / static_cast<double>(total_uj) : std::nan("");
-}
-
 std::string_view log_clock_name(LogClock clock) {
   switch (clock) {
     case LogClock::kEpoch:
@@ -541,10 +538,10 @@ std::string gain_words(const SensorGain& gain) {
 
 // ": 50 % goes to kernels (…), 48 % is drawn anyway, 2 % is unattributed."
 std::string measured_words(const EnergyReport& r) {
-  const double left = share_of(r.unattributed_uj, r.total_uj);
-  return ": " + format_share(share_of(r.kernels_uj, r.total_uj)) + " goes to kernels (" +
+  const double left = share(r.unattributed_uj, r.total_uj);
+  return ": " + format_share(share(r.kernels_uj, r.total_uj)) + " goes to kernels (" +
          joules_between(r.kernels_low_j, r.kernels_high_j) + "), " +
-         format_share(share_of(r.base_uj, r.total_uj)) + " is drawn anyway, " +
+         format_share(share(r.base_uj, r.total_uj)) + " is drawn anyway, " +
          (left < 0 ? "and the two together are " + format_share(-left) + " more than was measured."
                    : format_share(left) + " is unattributed.");
 }
@@ -554,7 +551,7 @@ std::string modelled_words(const EnergyReport& r) {
   const int64_t model_uj = r.base_uj + r.kernels_uj;
   return joules(model_uj) + " (" + joules_between(r.model_low_j, r.model_high_j) + ") in " +
          format_ns(r.covered_ns) + " by the model of the readings, whose plain sum is " +
-         joules(r.total_uj) + ": " + format_share(share_of(r.kernels_uj, model_uj)) +
+         joules(r.total_uj) + ": " + format_share(share(r.kernels_uj, model_uj)) +
          " goes to kernels (" + joules_between(r.kernels_low_j, r.kernels_high_j) +
          "), the rest is drawn anyway.";
 }
@@ -578,11 +575,11 @@ Facts energy_totals(const EnergyReport& r) {
            Unit::kText, "", total_alone ? Show::kEverywhere : Show::kDataOnly},
           {"total_j", "measured", j(r.total_uj), Unit::kJoules},
           {"base_j", "drawn anyway", j(r.base_uj), Unit::kJoules,
-           format_share(share_of(r.base_uj, r.total_uj))},
+           format_share(share(r.base_uj, r.total_uj))},
           {"kernels_j", "by kernels, above it", j(r.kernels_uj), Unit::kJoules,
-           format_share(share_of(r.kernels_uj, r.total_uj))},
+           format_share(share(r.kernels_uj, r.total_uj))},
           {"unattributed_j", "unattributed", j(r.unattributed_uj), Unit::kJoules,
-           format_share(share_of(r.unattributed_uj, r.total_uj))},
+           format_share(share(r.unattributed_uj, r.total_uj))},
           {"total_uj", "", r.total_uj, Unit::kNone, "", Show::kDataOnly},
           {"base_uj", "", r.base_uj, Unit::kNone, "", Show::kDataOnly},
           {"kernels_uj", "", r.kernels_uj, Unit::kNone, "", Show::kDataOnly},
@@ -754,7 +751,7 @@ Table parts_table(std::string key, std::string title, const std::vector<EnergyPa
               .terminal_limit = top};
   for (const EnergyPart& p : parts) {
     table.rows.push_back({p.name, static_cast<double>(p.energy_uj) * 1e-6, p.low_j, p.high_j,
-                          share_of(p.energy_uj, total_uj), p.busy_ns, p.count, p.alone, p.why,
+                          share(p.energy_uj, total_uj), p.busy_ns, p.count, p.alone, p.why,
                           p.energy_uj});
   }
   // A cut that puts all of it into "(none)" tells readers nothing.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/numbers.h"
 #include "kernels/name.h"
 #include "report/document/units.h"
 #include "report/run/results.h"
@@ -12,16 +13,13 @@
 namespace assay {
 namespace {
 
-double share_of(int64_t part, int64_t whole) {
-  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0.0;
-}
-
 std::string graph_text(const LaunchMetrics& m) {
   if (m.graph_kernels == 0) return "";
   return format_counted(m.graph_launches, "graph launch", "graph launches") + " (one call each) " +
          (m.graph_launches == 1 ? "replays " : "replay ") +
          format_counted(m.graph_kernels, "kernel", "kernels") + ", " +
-         format_share(share_of(m.graph_kernel_sum_ns, m.kernel_sum_ns)) + " of device time.";
+         format_share(share(m.graph_kernel_sum_ns, std::max<int64_t>(m.kernel_sum_ns, 1))) +
+         " of device time.";
 }
 
 std::string iterations_text(const LaunchReport& launch) {

@@ -250,14 +250,14 @@ struct Refusal {
   std::string example;
 };
 
-struct KernelRow {
+struct PlanKernel {
   LatencyTarget target;
   std::string name;
   double value = 0;
 };
 
-std::vector<KernelRow> kernel_rows(const LatencyModel& latencies) {
-  std::vector<KernelRow> rows;
+std::vector<PlanKernel> kernel_rows(const LatencyModel& latencies) {
+  std::vector<PlanKernel> rows;
   for (const LatencyTarget target : kLearntLatencies) {
     const LatencyParameters& p = latencies.options().parameters[static_cast<size_t>(target)];
     for (size_t k = 0; k < kLatencyScales; ++k)
@@ -343,11 +343,11 @@ Section plan_section(const PlanReport& report) {
       .add(keys::count, &Refusal::setups)
       .add(keys::refusal_example, &Refusal::example);
   section.blocks.push_back(refusals);
-  const std::vector<KernelRow> kernel = kernel_rows(report.latencies);
+  const std::vector<PlanKernel> kernel = kernel_rows(report.latencies);
   TableOf parameters(kernel, {.key = "kernel", .terminal_limit = 0, .show = Show::kDataOnly});
-  parameters.add(keys::latency, [](const KernelRow& r) { return latency_target_name(r.target); })
-      .add(keys::name, &KernelRow::name)
-      .add(keys::kernel_parameter, &KernelRow::value);
+  parameters.add(keys::latency, [](const PlanKernel& r) { return latency_target_name(r.target); })
+      .add(keys::name, &PlanKernel::name)
+      .add(keys::kernel_parameter, &PlanKernel::value);
   section.blocks.push_back(parameters);
   return section;
 }

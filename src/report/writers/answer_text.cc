@@ -19,7 +19,7 @@
 namespace assay {
 namespace {
 
-constexpr size_t kMostLines = 15;
+constexpr size_t kMostAnswerLines = 15;
 constexpr size_t kNarrow = 72;       // below it, gain, title and code have lines of their own
 constexpr size_t kWidestText = 100;  // longer lines are hard to read
 constexpr size_t kWidestBar = 116;
@@ -85,7 +85,7 @@ class AnswerText {
   }
 
  private:
-  bool fits() const { return lines_.size() <= kMostLines || width_ < kNarrow; }
+  bool fits() const { return lines_.size() <= kMostAnswerLines || width_ < kNarrow; }
 
   // told: sentences behind the verdict; apart: they begin on a line of their own.
   void compose(size_t told, bool apart) {
@@ -101,12 +101,12 @@ class AnswerText {
     const std::vector<std::string> end = foot();
     // What does not fit is in --full: code before levers, the last of them first; of notes what
     // lists.
-    size_t note_lines = kMostLines;
+    size_t note_lines = kMostAnswerLines;
     size_t levers = answer_.levers.size();
     for (size_t code = levers;;) {
       lines_.resize(above);
       middle(levers, code, note_lines);
-      if (lines_.size() + end.size() <= kMostLines || width_ < kNarrow) break;
+      if (lines_.size() + end.size() <= kMostAnswerLines || width_ < kNarrow) break;
       if (code > 0) {
         --code;
       } else if (levers > 0) {
@@ -115,7 +115,7 @@ class AnswerText {
         break;
       }
     }
-    const bool room = !strip_stands && lines_.size() + end.size() < kMostLines;
+    const bool room = !strip_stands && lines_.size() + end.size() < kMostAnswerLines;
     if (room) lines_.push_back(levers > 1 ? "   each by itself: they do not add up" : "");
     lines_.insert(lines_.end(), end.begin(), end.end());
   }
@@ -182,8 +182,8 @@ class AnswerText {
   std::string glyph(size_t place) const {
     constexpr std::array<std::string_view, 5> kDrawn = {"\u2588", "\u2593", "\u2592", "\u2591",
                                                         "\u00B7"};
-    constexpr std::array<std::string_view, 5> kPlain = {"#", "=", "+", "-", "."};
-    return std::string(options_.utf8 ? kDrawn[place] : kPlain[place]);
+    constexpr std::array<std::string_view, 5> kAscii = {"#", "=", "+", "-", "."};
+    return std::string(options_.utf8 ? kDrawn[place] : kAscii[place]);
   }
 
   void bar() {
@@ -242,8 +242,8 @@ class AnswerText {
                                                                  "nothing_asked"};
   std::string state_glyph(size_t state) const {
     constexpr std::array<std::string_view, 4> kDrawn = {"\u2588", "\u2593", "\u00B7", " "};
-    constexpr std::array<std::string_view, 4> kPlain = {"#", "=", ".", " "};
-    return std::string(options_.utf8 ? kDrawn[state] : kPlain[state]);
+    constexpr std::array<std::string_view, 4> kAscii = {"#", "=", ".", " "};
+    return std::string(options_.utf8 ? kDrawn[state] : kAscii[state]);
   }
 
   void strip() {

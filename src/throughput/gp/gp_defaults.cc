@@ -10,7 +10,7 @@
 namespace assay {
 namespace {
 
-struct Choice {
+struct ScaleChoice {
   double prior;
   double found;
 };
@@ -25,7 +25,7 @@ struct ComponentChoice {
   const char* name;
   KernelForm form;
   KernelGroup group;
-  Choice scale;
+  ScaleChoice scale;
   std::span<const DimChoice> dims;
 };
 
@@ -35,7 +35,7 @@ const char* dim_name(KernelDim dim) {
   return kNames[static_cast<size_t>(dim)];
 }
 
-KernelSpec make_spec(std::span<const ComponentChoice> components, Choice noise) {
+KernelSpec make_spec(std::span<const ComponentChoice> components, ScaleChoice noise) {
   KernelSpec spec;
   const auto add = [&spec](std::string name, double prior, double found) {
     spec.names.push_back(std::move(name));

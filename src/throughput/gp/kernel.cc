@@ -71,7 +71,7 @@ double shape_factor(const KernelTerm& term, const KernelPoint& a, const KernelPo
 namespace {
 
 // Ranges of neighbours of one configuration, which share everything static.
-struct Run {
+struct EqualRows {
   size_t begin = 0;
   size_t end = 0;
 };
@@ -84,8 +84,8 @@ bool same_static(const KernelPoint& a, const KernelPoint& b) {
   return true;
 }
 
-std::vector<Run> runs_of(const std::vector<KernelPoint>& points) {
-  std::vector<Run> runs;
+std::vector<EqualRows> runs_of(const std::vector<KernelPoint>& points) {
+  std::vector<EqualRows> runs;
   for (size_t i = 0; i < points.size(); ++i) {
     if (runs.empty() || !same_static(points[runs.back().begin], points[i])) runs.push_back({i, i});
     runs.back().end = i + 1;
@@ -122,8 +122,8 @@ class Evaluator {
 
   void matrix(double* out) const {
     PairTerms pair;
-    for (const Run& column : runs_b_) {
-      for (const Run& row : runs_a_) {
+    for (const EqualRows& column : runs_b_) {
+      for (const EqualRows& row : runs_a_) {
         between(a_[row.begin], b_[column.begin], pair);
         for (size_t j = column.begin; j < column.end; ++j) {
           for (size_t i = row.begin; i < row.end; ++i) out[j * a_.size() + i] = value(pair, i, j);
@@ -134,7 +134,7 @@ class Evaluator {
 
   void row(size_t i, double* out) const {
     PairTerms pair;
-    for (const Run& column : runs_b_) {
+    for (const EqualRows& column : runs_b_) {
       between(a_[i], b_[column.begin], pair);
       for (size_t j = column.begin; j < column.end; ++j) out[j] = value(pair, i, j);
     }
@@ -142,7 +142,7 @@ class Evaluator {
 
   void column(size_t j, double* out) const {
     PairTerms pair;
-    for (const Run& row : runs_a_) {
+    for (const EqualRows& row : runs_a_) {
       between(a_[row.begin], b_[j], pair);
       for (size_t i = row.begin; i < row.end; ++i) out[i] = value(pair, i, j);
     }
@@ -220,8 +220,8 @@ class Evaluator {
   const std::vector<KernelPoint>& b_;
   KernelShapes shapes_a_;
   KernelShapes shapes_b_;
-  std::vector<Run> runs_a_;
-  std::vector<Run> runs_b_;
+  std::vector<EqualRows> runs_a_;
+  std::vector<EqualRows> runs_b_;
   std::vector<std::vector<double>> tables_;
 };
 
@@ -281,9 +281,9 @@ std::vector<double> kernel_gradient(const KernelSpec& spec, const std::vector<do
                                     const std::vector<KernelPoint>& a, const double* weight) {
   const Evaluator evaluator(spec, parameters, a, a);
   std::vector<double> gradient(parameters.size() - 1, 0.0);
-  const std::vector<Run> runs = runs_of(a);
-  for (const Run& column : runs) {
-    for (const Run& row : runs) {
+  const std::vector<EqualRows> runs = runs_of(a);
+  for (const EqualRows& column : runs) {
+    for (const EqualRows& row : runs) {
       for (size_t t = 0; t < evaluator.terms().size(); ++t) {
         const KernelTerm& term = evaluator.terms()[t];
         const double factor = factor_of(term, a[row.begin], a[column.begin]);

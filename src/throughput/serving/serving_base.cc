@@ -48,7 +48,6 @@ constexpr double kPromptsByLoad = 0.407;
 // default, and engines keep 8 bits of keys and values beside weights of 8 bits and fewer.
 constexpr double kMoreSeats = 1.23;
 constexpr double kSmallCache = 2;
-constexpr double kLeastFreeMemory = 0.02;
 constexpr double kHeadDim = 128;
 
 struct Parts {

@@ -69,7 +69,7 @@ TEST(WaterfallProperty, BarsSumToTheMeasuredTimeExactly) {
   for (int round = 0; round < 20000; ++round) {
     WaterfallInput input;
     input.flop_counted = std::exp(20 + 15 * unit(random));
-    input.flop = below(random, 3) == 0 ? kNotTold : input.flop_counted / (0.9 + unit(random));
+    input.flop = below(random, 3) == 0 ? kNan : input.flop_counted / (0.9 + unit(random));
     input.matrix_busy = 0.01 + 0.99 * unit(random);
     input.overlap_factor = 0.8 + unit(random);
     // Cycles so that rho lies between 0.05 and 1.

@@ -123,7 +123,7 @@ TEST(Waterfall, AtPeakAllTimeIsThreshold) {
 
 TEST(Waterfall, WithoutShapesTheCountedFlopAreTheThreshold) {
   WaterfallInput input = worked_example();
-  input.flop = kNotTold;
+  input.flop = kNan;
   const auto made = make_waterfall(input, mi300x());
   ASSERT_TRUE(made);
   EXPECT_TRUE(made->flop_counted);

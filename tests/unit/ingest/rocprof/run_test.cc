@@ -382,12 +382,12 @@ TEST_F(RocprofFiles, ChannelsOfRocprofComputeAreSummed) {
 
 TEST(UnitFactor, ScalesWhatNsightComputeScales) {
   std::string base;
-  EXPECT_EQ(unit_factor("Gbyte", base), 1e9);
+  EXPECT_EQ(prefix_factor("Gbyte", base), 1e9);
   EXPECT_EQ(base, "byte");
-  EXPECT_EQ(unit_factor("Tbyte/s", base), 1e12);
-  EXPECT_EQ(unit_factor("cycle/nsecond", base), 1e9);
-  EXPECT_EQ(unit_factor("Kinst", base), 1e3);
-  EXPECT_EQ(unit_factor("%", base), 1);
+  EXPECT_EQ(prefix_factor("Tbyte/s", base), 1e12);
+  EXPECT_EQ(prefix_factor("cycle/nsecond", base), 1e9);
+  EXPECT_EQ(prefix_factor("Kinst", base), 1e3);
+  EXPECT_EQ(prefix_factor("%", base), 1);
   EXPECT_EQ(base, "%");
 }
 
