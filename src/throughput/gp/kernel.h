@@ -45,11 +45,10 @@ enum class KernelGroup : uint8_t {
   kVendorFramework,
   kModelPrecision,
   kBuild,           // of the engine
-  kBuildModel,      // a model under one build of the engine
   kCampaign,        // a build, a day and a way of measuring
   kCampaignConfig,  // a configuration as one campaign ran it
 };
-inline constexpr size_t kKernelGroups = 13;
+inline constexpr size_t kKernelGroups = 12;
 
 struct KernelPoint {
   // Input and output lengths apart: half of each squared distance counts, so that runs with equal

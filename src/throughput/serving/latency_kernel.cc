@@ -48,7 +48,6 @@ const std::vector<Choice>& choices() {
       {"P", G::kModelPrecision, Extent::kNarrow, {D::kLength, D::kBatch}},
       {"C", G::kConfig, Extent::kNarrow, {D::kLength, D::kBatch}},
       {"V", G::kBuild, Extent::kNarrow, {D::kLength, D::kBatch}},
-      {"VM", G::kBuildModel, Extent::kNarrow, {D::kLength, D::kBatch}},
       {"K", G::kCampaign, Extent::kNarrow, {D::kLength, D::kBatch}},
       {"KC", G::kCampaignConfig, Extent::kNarrow, {D::kLength, D::kBatch}}};
   return all;
@@ -137,15 +136,15 @@ const std::array<std::string_view, kLatencyScales>& latency_scale_names() {
 }
 
 const LatencyParameters& latency_defaults(LatencyTarget target) {
-  // b, G, F, S, H, M, P, C, V, VM, K, KC, noise; lengths
-  static const LatencyParameters kTtft = {{0.73, 0.051, 0.1384, 0.141, 0.06474, 0.406, 0.03299,
-                                           0.03574, 0.1816, 0.1104, 0.1991, 0.08956, 0.1002},
-                                          0.7907,
-                                          1.524};
-  static const LatencyParameters kTpot = {{0.8, 0.1812, 0.04162, 0.05039, 0.01064, 0.08366, 0.06289,
-                                           0.01612, 0.09588, 0.2487, 0.03184, 0.0136, 0.03042},
-                                          1.782,
-                                          3};
+  // b, G, F, S, H, M, P, C, V, K, KC, noise; lengths
+  static const LatencyParameters kTtft = {
+      {0.73, 0.0615, 0.167, 0.141, 0.07, 0.406, 0.0417, 0.0405, 0.176, 0.16, 0.115, 0.11},
+      0.711,
+      1.4};
+  static const LatencyParameters kTpot = {
+      {0.8, 0.187, 0.0502, 0.0647, 0.0124, 0.231, 0.0915, 0.0207, 0.23, 0.0281, 0.0164, 0.0309},
+      2.53,
+      1.43};
   return target == LatencyTarget::kTtft ? kTtft : kTpot;
 }
 

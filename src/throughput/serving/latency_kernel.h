@@ -27,7 +27,7 @@ std::string_view latency_target_name(LatencyTarget target);  // "TTFT", "TPOT", 
 
 // In the order of latency_scale_names(): a standard deviation (of log latency) per component and
 // the noise, then two lengths in doublings, of what is common to many runs and of the rest.
-inline constexpr size_t kLatencyScales = 13;
+inline constexpr size_t kLatencyScales = 12;
 struct LatencyParameters {
   std::array<double, kLatencyScales> scale{};
   double wide = 2;

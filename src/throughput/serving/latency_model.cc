@@ -3,9 +3,9 @@
 // configuration at a time, hold half of a campaign that nobody has seen.
 //
 // Method: build and campaign are effects of the kernel, of which a new one gets the whole prior
-// variance; what is then missed when whole campaigns are left out sets the scale. A run under a
-// build that no row has is another question: most campaigns left out leave their build in others.
-// It takes the wider of that and of what whole builds left out are missed by.
+// variance; what is then missed when whole campaigns are left out sets the scale. A campaign whose
+// build has no other rows is among them, and its wider deviation counts there: a scale of builds
+// of its own (tried before: half-widths three times as long) has a handful of blocks a question.
 // A model that no row has is another question: a campaign left out leaves its models in other
 // campaigns. Its scale is of what is missed when a model's campaigns under an engine are left out
 // together.
@@ -120,7 +120,6 @@ class PointMaker {
                                           "|" +
                                           shortest_text(static_cast<double>(row.precision.units)));
     set(KernelGroup::kBuild, names.build);
-    set(KernelGroup::kBuildModel, names.build + "|" + facts.model->name);
     set(KernelGroup::kCampaign, names.campaign);
     set(KernelGroup::kCampaignConfig, names.campaign + "|" + names.config);
     return point;
@@ -287,20 +286,6 @@ CampaignScales campaign_scales(const std::vector<BlockMiss>& misses,
   return out;
 }
 
-CampaignScale build_scale(const std::vector<BlockMiss>& misses, size_t fewest, double assumed_tau) {
-  std::vector<const BlockMiss*> nearer;
-  std::set<uint32_t> blocks;
-  for (const BlockMiss& miss : misses) {
-    if (miss.question == LatencyQuestion::kHardware) continue;
-    nearer.push_back(&miss);
-    blocks.insert(miss.block);
-  }
-  CampaignScale out;
-  if (blocks.size() > 1) out = narrowest(nearer, nearer, fewest);
-  if (!out.measured) out.tau = std::max(out.tau, assumed_tau);
-  return out;
-}
-
 bool tells_latency(const BenchRow& row) {
   // How many were in flight is what everything here is about.
   return !batch_is_chunk(row) && row.ttft_ms > 0 && row.tpot_ms > 0 && std::isfinite(row.ttft_ms) &&
@@ -334,8 +319,8 @@ struct LatencyModel::State {
   mutable PointMaker make;
   std::vector<BenchRow> learnt;
   std::array<std::vector<double>, kLatencyProcesses> residual;
-  std::vector<uint32_t> campaign_of, build_of, unit_of, engine_model_of;
-  Names campaigns, builds, units;
+  std::vector<uint32_t> campaign_of, unit_of, engine_model_of;
+  Names campaigns, units;
   Names engine_models;  // "engine|model"
   Seen seen;
   std::set<std::string> build_names, models;
@@ -352,7 +337,6 @@ struct LatencyModel::State {
   Range parameters_b, active_b;
   std::vector<GaussianProcess> processes;
   std::array<CampaignScales, kLatencyTargets> by_campaign;
-  std::array<CampaignScale, kLatencyTargets> by_build;
   double correlation = 0;
   size_t beyond_peaks = 0;
 
@@ -395,7 +379,6 @@ void LatencyModel::State::learn(const BenchRow& row, const Known& about) {
         std::log(measured_ms(row, target) / base_ms(base, target)));
   }
   campaign_of.push_back(campaigns.of(name.campaign));
-  build_of.push_back(builds.of(name.build));
   unit_of.push_back(units.of(name.unit));
   engine_model_of.push_back(engine_models.of(row.framework + "|" + about.model->name));
   seen.add(name, campaign_of.back());
@@ -474,10 +457,9 @@ Status LatencyModel::State::measure() {
   const bool several = std::set<uint32_t>(campaign_of.begin(), campaign_of.end()).size() > 1;
   const PerTarget nothing(kLatencyProcesses, std::vector<GpAnswer>(points.size(), GpAnswer{0, 1}));
   PerTarget without_campaign = several ? leave_out(campaign_of) : nothing;
-  PerTarget without_build = build_names.size() > 1 ? leave_out(build_of) : nothing;
   PerTarget without_model = several ? leave_out(engine_model_of) : nothing;
   correlate(without_campaign[0], without_campaign[1]);
-  for (PerTarget* left_out : {&without_campaign, &without_build, &without_model})
+  for (PerTarget* left_out : {&without_campaign, &without_model})
     left_out->push_back(end_to_end((*left_out)[0], (*left_out)[1]));
   for (const LatencyTarget target : kAllLatencyTargets) {
     const auto t = static_cast<size_t>(target);
@@ -485,10 +467,9 @@ Status LatencyModel::State::measure() {
     for (BlockMiss& miss : of_models) {
       if (miss.question == LatencyQuestion::kModel) miss.question = LatencyQuestion::kNewModel;
     }
-    const double assumed = target == LatencyTarget::kTtft ? kAssumedTtftTau : kAssumedTau;
-    by_campaign[t] = campaign_scales(misses(without_campaign[t], campaign_of), of_models,
-                                     kFewestCampaigns, assumed);
-    by_build[t] = build_scale(misses(without_build[t], build_of), kFewestCampaigns, assumed);
+    by_campaign[t] =
+        campaign_scales(misses(without_campaign[t], campaign_of), of_models, kFewestCampaigns,
+                        target == LatencyTarget::kTtft ? kAssumedTtftTau : kAssumedTau);
   }
   return Ok{};
 }
@@ -521,7 +502,6 @@ Result<LatencyModel> LatencyModel::fit(const std::vector<BenchRow>& rows, const 
 LatencyAnswer LatencyModel::State::judge(const BenchRow& point, const Known& about,
                                          const LatencyNames& name) const {
   LatencyAnswer out;
-  out.new_build = build_names.count(name.build) == 0;
   out.question = seen.question(name, kNoBlock);
   if (out.question == LatencyQuestion::kModel && models.count(about.model->name) == 0)
     out.question = LatencyQuestion::kNewModel;
@@ -561,7 +541,6 @@ void LatencyModel::State::set_interval(const Known& about, const std::string& en
   LatencyEstimate& estimate = answer.of[t];
   const CampaignScale& scale = by_campaign[t][static_cast<size_t>(answer.question)];
   double half = scale.half_width(estimate.log_sd);
-  if (answer.new_build) half = std::max(half, by_build[t].half_width(estimate.log_sd));
   // What left-out GPUs were missed by.
   if (!answer.sibling.empty()) {
     const GpuInterval& left_out = rules_of(*about.hardware).interval[t];
@@ -571,8 +550,7 @@ void LatencyModel::State::set_interval(const Known& about, const std::string& en
   estimate.low90_ms = estimate.ms * std::exp(-half);
   estimate.high90_ms = estimate.ms * std::exp(half);
   estimate.status = prediction_status(!answer.reasons.empty(), std::expm1(half));
-  answer.measured =
-      scale.measured && answer.reasons.empty() && (!answer.new_build || by_build[t].measured);
+  answer.measured = scale.measured && answer.reasons.empty();
 }
 
 void LatencyModel::State::fill(const std::vector<const BenchRow*>& asked,
@@ -767,9 +745,6 @@ size_t LatencyModel::campaigns() const {
 size_t LatencyModel::builds() const { return state_->build_names.size(); }
 const CampaignScales& LatencyModel::campaign_scales_of(LatencyTarget target) const {
   return state_->by_campaign[static_cast<size_t>(target)];
-}
-const CampaignScale& LatencyModel::build_scale_of(LatencyTarget target) const {
-  return state_->by_build[static_cast<size_t>(target)];
 }
 const LatencyOptions& LatencyModel::options() const { return state_->options; }
 double LatencyModel::correlation() const { return state_->correlation; }

@@ -60,10 +60,6 @@ struct BlockMiss {
 CampaignScales campaign_scales(const std::vector<BlockMiss>& misses,
                                const std::vector<BlockMiss>& without_model, size_t fewest,
                                double assumed_tau);
-// Of all questions but new hardware together, since builds are few. misses: of whole builds of
-// engines left out, which a run under a build that no row has is told by: of campaigns left out
-// most leave their build in others, and those few that do not are the ones that are missed.
-CampaignScale build_scale(const std::vector<BlockMiss>& misses, size_t fewest, double assumed_tau);
 
 struct LatencyEstimate {
   double ms = 0;
@@ -77,7 +73,6 @@ struct LatencyEstimate {
 
 struct LatencyAnswer {
   LatencyQuestion question = LatencyQuestion::kHardware;
-  bool new_build = false;  // no row ran under its build of the engine, or it tells none
   std::array<LatencyEstimate, kLatencyTargets> of;  // by LatencyTarget
   bool measured = false;             // the intervals are 90 % because left-out rows say so
   std::vector<std::string> reasons;  // why it is outside; empty otherwise
@@ -127,7 +122,6 @@ class LatencyModel {
   size_t campaigns() const;
   size_t builds() const;
   const CampaignScales& campaign_scales_of(LatencyTarget target) const;
-  const CampaignScale& build_scale_of(LatencyTarget target) const;
   // Correlation of what TTFT and TPOT are missed by when campaigns are left out; 0 where fewer than
   // eight campaigns tell.
   double correlation() const;
