@@ -63,6 +63,15 @@ void invert_lower(Eigen::Ref<Matrix> l) {
       -corner * l.topLeftCorner(h, h).triangularView<Eigen::Lower>();
 }
 
+// Lower Cholesky factor of a block of K^-1, from the block's columns of the inverse of K's factor;
+// what is above the diagonal means nothing.
+Matrix precision_factor(const Matrix& columns) {
+  Matrix precision = Matrix::Zero(columns.cols(), columns.cols());
+  precision.selfadjointView<Eigen::Lower>().rankUpdate(columns.transpose());
+  const Eigen::LLT<Eigen::Ref<Matrix>> in_place(precision);
+  return precision;
+}
+
 Error not_definite() {
   return Error{ErrorCode::kFormat,
                "the covariance of the rows is not positive definite: are there infinite or "
@@ -89,6 +98,8 @@ struct GaussianProcess::State {
     return k;
   }
   const Matrix& inverse_factor() const;
+  // Of the inverse factor, from the first row on in which any of them is not zero.
+  Matrix columns_of(const std::vector<Index>& members) const;
   std::vector<double> means(const std::vector<KernelPoint>& asked, const Vector& weights) const;
   GpAnswer answer(const KernelPoint& point, double mean, double known) const;
   std::vector<GpAnswer> exactly(const std::vector<KernelPoint>& asked) const;
@@ -121,7 +132,7 @@ Result<GaussianProcess> GaussianProcess::fit(const KernelSpec& spec, std::vector
   state->centre = median(y);
   const Index n = std::ssize(state->points);
   Matrix k(n, n);
-  kernel_matrix(state->spec, state->parameters, state->points, state->points, k.data());
+  kernel_lower(state->spec, state->parameters, state->points, k.data());
   if (!factorise(k, state->parameters.back())) return not_definite();
   state->factor = std::move(k);
   const auto lower = state->factor.triangularView<Eigen::Lower>();
@@ -280,23 +291,27 @@ GaussianProcess::Links GaussianProcess::links(const std::vector<KernelPoint>& po
   return links;
 }
 
+Matrix GaussianProcess::State::columns_of(const std::vector<Index>& members) const {
+  // Zero above the diagonal.
+  const Index first = *std::min_element(members.begin(), members.end());
+  return inverse_factor()(Eigen::lastN(std::ssize(points) - first), members);
+}
+
 std::vector<GpAnswer> GaussianProcess::leave_out(const std::vector<uint32_t>& block) const {
   const State& s = *state_;
   std::map<uint32_t, std::vector<Index>> blocks;
   for (size_t i = 0; i < block.size(); ++i) blocks[block[i]].push_back(static_cast<Index>(i));
   std::vector<GpAnswer> answers(block.size());
   for (const auto& [id, members] : blocks) {
-    // The block of K^-1; its inverse is the covariance of the block given all other rows.
-    const Matrix columns = s.inverse_factor()(Eigen::seqN(0, s.inverse_factor().rows()), members);
-    Matrix precision(columns.cols(), columns.cols());
-    precision.noalias() = columns.transpose() * columns;
-    const Matrix covariance =
-        precision.llt().solve(Matrix::Identity(precision.rows(), precision.cols()));
-    const Vector missed = covariance * s.alpha(members);
+    Matrix root = precision_factor(s.columns_of(members));
+    invert_lower(root);
+    // The covariance of the block given all other rows is root' root.
+    const Vector white = root.triangularView<Eigen::Lower>() * s.alpha(members);
+    const Vector missed = root.transpose().triangularView<Eigen::Upper>() * white;
     for (size_t i = 0; i < members.size(); ++i) {
       const auto at = static_cast<Index>(i);
-      answers[static_cast<size_t>(members[i])] = {missed(at),
-                                                  std::sqrt(std::max(covariance(at, at), 1e-12))};
+      const double variance = root.col(at).tail(root.rows() - at).squaredNorm();
+      answers[static_cast<size_t>(members[i])] = {missed(at), std::sqrt(std::max(variance, 1e-12))};
     }
   }
   return answers;
@@ -306,13 +321,14 @@ std::vector<double> GaussianProcess::means_without(const std::vector<size_t>& me
                                                    const std::vector<KernelPoint>& points) const {
   const State& s = *state_;
   const std::vector<Index> left_out(members.begin(), members.end());
-  const Matrix columns = s.inverse_factor()(Eigen::seqN(0, s.inverse_factor().rows()), left_out);
-  Matrix precision(columns.cols(), columns.cols());
-  precision.noalias() = columns.transpose() * columns;
-  const Vector missed = precision.llt().solve(s.alpha(left_out));
+  const Matrix columns = s.columns_of(left_out);
+  const Matrix root = precision_factor(columns);
+  Vector missed = s.alpha(left_out);
+  root.triangularView<Eigen::Lower>().solveInPlace(missed);
+  root.transpose().triangularView<Eigen::Upper>().solveInPlace(missed);
   // The weights without them: zero at every one.
   const Vector white = columns * missed;
-  const Vector weights = s.alpha - s.inverse_factor().transpose() * white;
+  const Vector weights = s.alpha - s.inverse_factor().bottomRows(white.size()).transpose() * white;
   return s.means(points, weights);
 }
 
@@ -321,7 +337,7 @@ Result<double> negative_log_posterior(const KernelSpec& spec, const std::vector<
                                       const std::vector<double>& y, std::vector<double>* gradient) {
   const Index n = std::ssize(points);
   Matrix k(n, n);
-  kernel_matrix(spec, parameters, points, points, k.data());
+  kernel_lower(spec, parameters, points, k.data());
   if (!factorise(k, parameters.back())) return not_definite();
   const double log_det_half = k.diagonal().array().log().sum();
   k.triangularView<Eigen::StrictlyUpper>().setZero();

@@ -120,13 +120,16 @@ class Evaluator {
     for (const KernelTerm& term : terms_) tables_.push_back(table(term));
   }
 
-  void matrix(double* out) const {
+  // lower: of points with themselves, nothing above the diagonal.
+  void matrix(double* out, bool lower) const {
     PairTerms pair;
     for (const EqualRows& column : runs_b_) {
       for (const EqualRows& row : runs_a_) {
+        if (lower && row.end <= column.begin) continue;
         between(a_[row.begin], b_[column.begin], pair);
         for (size_t j = column.begin; j < column.end; ++j) {
-          for (size_t i = row.begin; i < row.end; ++i) out[j * a_.size() + i] = value(pair, i, j);
+          const size_t first = lower ? std::max(row.begin, j) : row.begin;
+          for (size_t i = first; i < row.end; ++i) out[j * a_.size() + i] = value(pair, i, j);
         }
       }
     }
@@ -235,7 +238,12 @@ double dim_distance(KernelDim dim, const KernelPoint& a, const KernelPoint& b) {
 void kernel_matrix(const KernelSpec& spec, const std::vector<double>& parameters,
                    const std::vector<KernelPoint>& a, const std::vector<KernelPoint>& b,
                    double* out) {
-  Evaluator(spec, parameters, a, b).matrix(out);
+  Evaluator(spec, parameters, a, b).matrix(out, false);
+}
+
+void kernel_lower(const KernelSpec& spec, const std::vector<double>& parameters,
+                  const std::vector<KernelPoint>& points, double* out) {
+  Evaluator(spec, parameters, points, points).matrix(out, true);
 }
 
 struct CrossKernel::State {

@@ -88,6 +88,9 @@ const KernelSpec& plain_kernel();
 void kernel_matrix(const KernelSpec& spec, const std::vector<double>& parameters,
                    const std::vector<KernelPoint>& a, const std::vector<KernelPoint>& b,
                    double* out);
+// Of points with themselves, on and below the diagonal: what is above stays as it was.
+void kernel_lower(const KernelSpec& spec, const std::vector<double>& parameters,
+                  const std::vector<KernelPoint>& points, double* out);
 // Single rows and columns of those covariances: what they share is worked out once. Everything
 // given must outlive it.
 class CrossKernel {

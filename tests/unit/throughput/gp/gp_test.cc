@@ -77,6 +77,28 @@ TEST(Kernel, IsSymmetricAndPositiveSemidefinite) {
   }
 }
 
+TEST(Kernel, OnAndBelowTheDiagonalIsTheSameAlone) {
+  const KernelSpec& spec = plain_kernel();
+  // Four batches of each: neighbours that share all else are worked out together.
+  std::vector<KernelPoint> points;
+  for (KernelPoint point : some_points(10, 3)) {
+    for (const double batch : {0, 1, 2, 3}) {
+      point.x[static_cast<size_t>(KernelDim::kBatch)] = batch;
+      points.push_back(point);
+    }
+  }
+  std::vector<double> whole(points.size() * points.size());
+  std::vector<double> lower(whole.size(), -1);
+  kernel_matrix(spec, spec.defaults, points, points, whole.data());
+  kernel_lower(spec, spec.defaults, points, lower.data());
+  for (size_t j = 0; j < points.size(); ++j) {
+    for (size_t i = 0; i < points.size(); ++i) {
+      const size_t at = j * points.size() + i;
+      EXPECT_EQ(lower[at], i < j ? -1 : whole[at]);
+    }
+  }
+}
+
 TEST(GaussianProcess, OnePointByHand) {
   // Prior variance 4, noise 1: far away the prior; at the point 4 - 4^2 / 5 (R&W 2.26).
   KernelSpec spec;
