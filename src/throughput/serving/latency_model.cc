@@ -48,6 +48,9 @@ constexpr size_t kFewestCampaigns = 8;
 // assumed of tables of one campaign (spec page planner, 2.3).
 constexpr double kAssumedTau = 0.25;
 constexpr double kAssumedTtftTau = 0.6;
+double assumed_tau_of(LatencyTarget target) {
+  return target == LatencyTarget::kTtft ? kAssumedTtftTau : kAssumedTau;
+}
 constexpr double kModelFactor = 2;
 constexpr double kMostZ = 3;
 constexpr int kSearchSweeps = 8;
@@ -336,7 +339,11 @@ struct LatencyModel::State {
   mutable std::once_flag gpu_rules_found;
   Range parameters_b, active_b;
   std::vector<GaussianProcess> processes;
-  std::array<CampaignScales, kLatencyTargets> by_campaign;
+  std::array<std::vector<BlockMiss>, kLatencyTargets> campaign_misses;
+  std::array<CampaignScales, kLatencyTargets> by_campaign;  // but for new models
+  // Leaving out whole models costs as much as campaigns, and most tables are asked of their own.
+  mutable std::array<CampaignScale, kLatencyTargets> of_new_model;
+  mutable std::once_flag new_model_found;
   double correlation = 0;
   size_t beyond_peaks = 0;
 
@@ -344,6 +351,8 @@ struct LatencyModel::State {
   Status measure();
   using PerTarget = std::vector<std::vector<GpAnswer>>;  // by LatencyTarget
   PerTarget leave_out(const std::vector<uint32_t>& block) const;
+  void find_new_model() const;
+  const CampaignScale& scale_of(LatencyTarget target, LatencyQuestion question) const;
   std::vector<BlockMiss> misses(const std::vector<GpAnswer>& left_out,
                                 const std::vector<uint32_t>& block) const;
   void correlate(const std::vector<GpAnswer>& ttft, const std::vector<GpAnswer>& tpot);
@@ -456,22 +465,39 @@ Status LatencyModel::State::measure() {
   }
   const bool several = std::set<uint32_t>(campaign_of.begin(), campaign_of.end()).size() > 1;
   const PerTarget nothing(kLatencyProcesses, std::vector<GpAnswer>(points.size(), GpAnswer{0, 1}));
-  PerTarget without_campaign = several ? leave_out(campaign_of) : nothing;
-  PerTarget without_model = several ? leave_out(engine_model_of) : nothing;
-  correlate(without_campaign[0], without_campaign[1]);
-  for (PerTarget* left_out : {&without_campaign, &without_model})
-    left_out->push_back(end_to_end((*left_out)[0], (*left_out)[1]));
+  PerTarget left_out = several ? leave_out(campaign_of) : nothing;
+  correlate(left_out[0], left_out[1]);
+  left_out.push_back(end_to_end(left_out[0], left_out[1]));
   for (const LatencyTarget target : kAllLatencyTargets) {
     const auto t = static_cast<size_t>(target);
-    std::vector<BlockMiss> of_models = misses(without_model[t], engine_model_of);
+    campaign_misses[t] = misses(left_out[t], campaign_of);
+    by_campaign[t] =
+        campaign_scales(campaign_misses[t], {}, kFewestCampaigns, assumed_tau_of(target));
+  }
+  return Ok{};
+}
+
+void LatencyModel::State::find_new_model() const {
+  constexpr auto kNewModel = static_cast<size_t>(LatencyQuestion::kNewModel);
+  PerTarget left_out = leave_out(engine_model_of);
+  left_out.push_back(end_to_end(left_out[0], left_out[1]));
+  for (const LatencyTarget target : kAllLatencyTargets) {
+    const auto t = static_cast<size_t>(target);
+    std::vector<BlockMiss> of_models = misses(left_out[t], engine_model_of);
     for (BlockMiss& miss : of_models) {
       if (miss.question == LatencyQuestion::kModel) miss.question = LatencyQuestion::kNewModel;
     }
-    by_campaign[t] =
-        campaign_scales(misses(without_campaign[t], campaign_of), of_models, kFewestCampaigns,
-                        target == LatencyTarget::kTtft ? kAssumedTtftTau : kAssumedTau);
+    of_new_model[t] = campaign_scales(campaign_misses[t], of_models, kFewestCampaigns,
+                                      assumed_tau_of(target))[kNewModel];
   }
-  return Ok{};
+}
+
+const CampaignScale& LatencyModel::State::scale_of(LatencyTarget target,
+                                                   LatencyQuestion question) const {
+  const auto t = static_cast<size_t>(target);
+  if (question != LatencyQuestion::kNewModel) return by_campaign[t][static_cast<size_t>(question)];
+  std::call_once(new_model_found, [this] { find_new_model(); });
+  return of_new_model[t];
 }
 
 Result<LatencyModel> LatencyModel::fit(const std::vector<BenchRow>& rows, const FactBook& facts,
@@ -539,7 +565,7 @@ void LatencyModel::State::set_interval(const Known& about, const std::string& en
                                        LatencyTarget target, LatencyAnswer& answer) const {
   const auto t = static_cast<size_t>(target);
   LatencyEstimate& estimate = answer.of[t];
-  const CampaignScale& scale = by_campaign[t][static_cast<size_t>(answer.question)];
+  const CampaignScale& scale = scale_of(target, answer.question);
   double half = scale.half_width(estimate.log_sd);
   // What left-out GPUs were missed by.
   if (!answer.sibling.empty()) {
@@ -743,8 +769,11 @@ size_t LatencyModel::campaigns() const {
   return std::set<uint32_t>(state_->campaign_of.begin(), state_->campaign_of.end()).size();
 }
 size_t LatencyModel::builds() const { return state_->build_names.size(); }
-const CampaignScales& LatencyModel::campaign_scales_of(LatencyTarget target) const {
-  return state_->by_campaign[static_cast<size_t>(target)];
+CampaignScales LatencyModel::campaign_scales_of(LatencyTarget target) const {
+  CampaignScales out;
+  for (size_t q = 0; q < kLatencyQuestions; ++q)
+    out[q] = state_->scale_of(target, static_cast<LatencyQuestion>(q));
+  return out;
 }
 const LatencyOptions& LatencyModel::options() const { return state_->options; }
 double LatencyModel::correlation() const { return state_->correlation; }

@@ -121,7 +121,7 @@ class LatencyModel {
   size_t beyond_peaks() const;  // left out
   size_t campaigns() const;
   size_t builds() const;
-  const CampaignScales& campaign_scales_of(LatencyTarget target) const;
+  CampaignScales campaign_scales_of(LatencyTarget target) const;
   // Correlation of what TTFT and TPOT are missed by when campaigns are left out; 0 where fewer than
   // eight campaigns tell.
   double correlation() const;

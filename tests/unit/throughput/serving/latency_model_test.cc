@@ -236,7 +236,7 @@ TEST(LatencyModel, IsNoWiderForABuildThatHasRows) {
   const LatencyEstimate told = asked(*model, row).at(LatencyTarget::kTpot);
   EXPECT_LT(told.log_sd, unknown.log_sd);
   EXPECT_LT(told.half_width90(), unknown.half_width90());
-  const CampaignScale& scale = model->campaign_scales_of(LatencyTarget::kTpot)[0];
+  const CampaignScale scale = model->campaign_scales_of(LatencyTarget::kTpot)[0];
   EXPECT_NEAR(std::log1p(unknown.half_width90()), scale.half_width(unknown.log_sd), 1e-9);
 }
 
@@ -255,7 +255,7 @@ TEST(LatencyModel, TellsAModelWithoutRowsByModelsLeftOut) {
   const LatencyAnswer told = asked(*model, run("Mistral-7B", "H100", 1, 8));
   EXPECT_EQ(told.question, LatencyQuestion::kNewModel);
   EXPECT_TRUE(told.measured);
-  const CampaignScales& scales = model->campaign_scales_of(LatencyTarget::kTpot);
+  const CampaignScales scales = model->campaign_scales_of(LatencyTarget::kTpot);
   const CampaignScale& scale = scales[static_cast<size_t>(LatencyQuestion::kNewModel)];
   EXPECT_EQ(scale.blocks, models.size());
   const LatencyEstimate& tpot = told.at(LatencyTarget::kTpot);
