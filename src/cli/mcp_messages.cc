@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "base/json_string.h"
+#include "base/json_tree.h"
 #include "cli/version.h"
 
 namespace assay {
@@ -26,9 +26,7 @@ enum RpcError : int {
   kInvalidParams = -32602,
 };
 
-std::string line_of(const Json& message) {
-  return message.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string line_of(const Json& message) { return json_text(message); }
 
 std::string rpc_error(const Json& id, RpcError code, const std::string& words) {
   return line_of(
@@ -103,7 +101,7 @@ bool take_value(const ToolArgument& argument, const Json& given, std::vector<std
       return true;
     case ToolValue::kWholeNumber:
       if (!given.is_number_integer() || given <= 0) return false;
-      values.push_back(given.dump());
+      values.push_back(json_text(given));
       return true;
   }
   return false;
@@ -176,7 +174,7 @@ std::string answer_message(const McpServer& server, const std::string& line) {
   if (line.size() > kMostMessage || nested_too_deep(line)) {
     return rpc_error(nullptr, kParseError, "the message is too large");
   }
-  const Json message = Json::parse(line, nullptr, false);
+  const Json message = parsed_ordered_json(line);
   if (message.is_discarded()) return rpc_error(nullptr, kParseError, "the line is no JSON");
   if (!is_request(message)) {
     return rpc_error(nullptr, kInvalidRequest, "not one request of JSON-RPC 2.0");

@@ -4,11 +4,10 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
 
-#include "base/json_string.h"
+#include "base/json_tree.h"
 #include "base/numbers.h"
 #include "trace/device_names.h"
 
@@ -124,8 +123,7 @@ struct DatabaseBuilder {
 
 // JSON text of the trace as JSON; null when it is not told or no JSON.
 Json embedded(const std::string& text) {
-  Json value =
-      nested_too_deep(text) ? Json(Json::value_t::discarded) : Json::parse(text, nullptr, false);
+  Json value = parsed_ordered_json(text);
   return value.is_discarded() ? Json(nullptr) : value;
 }
 
@@ -240,7 +238,7 @@ std::string kernel_database_json(const KernelDatabase& database, const std::stri
                          {"launches", database.launches},
                          {"entries", std::move(entries)}};
   // Names that are not UTF-8 must not fail the whole file.
-  return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(document, 1) + "\n";
 }
 
 }  // namespace assay

@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 
 #include "base/checksum.h"
-#include "base/json_string.h"
+#include "base/json_tree.h"
 #include "throughput/packed_numbers.h"
 
 namespace assay {
@@ -137,9 +136,7 @@ auto parsed(std::string_view text, size_t rows, Make make) -> decltype(make(Elem
 
 // What the lines are about: row and process of each.
 std::optional<std::vector<std::pair<size_t, bool>>> index_in(std::string_view first_line) {
-  const Json document = nested_too_deep(first_line)
-                            ? Json(Json::value_t::discarded)
-                            : Json::parse("{" + std::string(first_line) + "]}", nullptr, false);
+  const Json document = parsed_ordered_json("{" + std::string(first_line) + "]}");
   if (!document.is_object() || !document.contains("index")) return std::nullopt;
   std::vector<std::pair<size_t, bool>> index;
   for (const Json& entry : document["index"]) {
@@ -197,10 +194,10 @@ std::string with_digests(const std::string& model, const std::vector<ConfigDiges
   std::string lines;
   for (const ConfigDigest& digest : digests) {
     index.push_back({digest.row, digest.physics});
-    lines += std::string(lines.empty() ? "\n" : ",\n") + digest_json(digest).dump();
+    lines += std::string(lines.empty() ? "\n" : ",\n") + json_text(digest_json(digest));
   }
-  std::string body = "\"index\":" + index.dump() + ",\"configs\":[" + lines + "\n]\n";
-  if (frameworks) body += std::string(kFrameworks) + frameworks_json(*frameworks).dump() + "\n";
+  std::string body = "\"index\":" + json_text(index) + ",\"configs\":[" + lines + "\n]\n";
+  if (frameworks) body += std::string(kFrameworks) + json_text(frameworks_json(*frameworks)) + "\n";
   std::string out = model.substr(0, model.size() - 1);
   out.append(kMember).append(sum_of(model)).append(kSum).append(sum_of(body)).append(kBody);
   return out + body + "}}";

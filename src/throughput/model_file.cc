@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/checksum.h"
-#include "base/json_string.h"
+#include "base/json_tree.h"
 #include "throughput/dataset.h"
 #include "throughput/model_digests.h"
 
@@ -96,7 +95,7 @@ std::string facts_text(const Json& facts) {
     for (const auto& [name, values] : sections.items()) {
       text += "[" + line(kind) + " " + line(name) + "]\n";
       for (const auto& [attribute, fact] : values.items()) {
-        text += line(attribute) + " = " + fact.at("value").dump() + " ; " +
+        text += line(attribute) + " = " + json_text(fact.at("value")) + " ; " +
                 line(fact.at("source").get<std::string>()) + "\n";
       }
     }
@@ -309,16 +308,12 @@ void add_rows(const ThroughputFit& fit, Json& out) {
   }
 }
 
-std::string text_of(const Json& document) {
-  return document.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 // Of all members but itself and the digests, which have their own, written without spaces: the same
 // JSON in another layout has the same one.
 std::string members_checksum(Json document) {
   document.erase("checksum");
   document.erase("digests");
-  const std::string text = text_of(document);
+  const std::string text = json_text(document);
   return checksum_text(checksum(text.data(), text.size()));
 }
 
@@ -345,21 +340,20 @@ std::string write_model(const ThroughputFit& fit, const Predictor& predictor,
                   {"hardware", facts_json(fit, "hardware", &BenchRow::hardware)}};
   add_rows(fit, out);
   out["checksum"] = members_checksum(out);
-  return with_digests(text_of(out), predictor.digests(progress), predictor.frameworks()) + "\n";
+  return with_digests(json_text(out), predictor.digests(progress), predictor.frameworks()) + "\n";
 }
 
 std::string write_ala_model(const ThroughputFit& fit) {
   Json out = head_json(fit, "ala");
   add_rows(fit, out);
   out["checksum"] = members_checksum(out);
-  return text_of(out) + "\n";
+  return json_text(out) + "\n";
 }
 
 namespace {
 
 Result<ThroughputFit> read_head(std::string_view text, const std::string& file) {
-  const Json document =
-      nested_too_deep(text) ? Json(Json::value_t::discarded) : Json::parse(text, nullptr, false);
+  const Json document = parsed_ordered_json(text);
   if (document.is_discarded() || !document.is_object()) return damaged(file, "not whole JSON");
   const auto at = document.find("format");
   if (at == document.end() || *at != kFormatName) {

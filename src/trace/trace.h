@@ -69,6 +69,12 @@ struct RowCounts {
 enum class Tracer : uint8_t { kPyTorchProfiler, kNsightSystems, kAssay, kOther };
 
 struct Trace {
+  // It is moved, never copied. Made once, in trace.cc: each is some KB of code.
+  Trace();
+  ~Trace();
+  Trace(Trace&&) noexcept;
+  Trace& operator=(Trace&&) noexcept;
+
   std::string source;          // file name as given, "-" for stdin
   uint64_t source_bytes = 0;   // bytes on disk
   uint64_t content_bytes = 0;  // bytes after decompression

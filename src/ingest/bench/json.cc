@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
 #include "base/json_string.h"
+#include "base/json_tree.h"
 #include "base/numbers.h"
 #include "ingest/bench/columns.h"
 #include "ingest/bench/engine_name.h"
@@ -121,7 +121,7 @@ class OwnWords {
  public:
   void read(const Json& object) {
     for (const auto& [key, value] : object.items()) {
-      const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+      const std::string text = value.is_string() ? value.get<std::string>() : json_text(value);
       if (key == "enable_dp_attention") replicas_share_ = value == true;
       if (value == true && variant_part(key) == VariantPart::kSpeculation) speculated();
       if (value.is_structured() || value.is_boolean() || value.is_null()) continue;
@@ -517,7 +517,7 @@ Error unknown_json(const Json& value) {
 }
 
 std::string as_text(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
+  return value.is_string() ? value.get<std::string>() : json_text(value);
 }
 
 // A test of llama-bench, of which a run has two.
@@ -617,7 +617,7 @@ Result<BenchTable> bench_table_of_json(const std::string& text) {
           "line " + std::to_string(piece.line) + ": nested deeper than the result of any benchmark",
           "", -1};
     }
-    const Json value = Json::parse(piece.text, nullptr, false);
+    const Json value = parsed_json(piece.text);
     if (value.is_discarded()) {
       return Error{ErrorCode::kFormat,
                    "line " + std::to_string(piece.line) + ": the JSON value is damaged", "", -1};

@@ -5,12 +5,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "base/export_file.h"
 #include "base/files.h"
-#include "base/json_string.h"
+#include "base/json_tree.h"
 #include "base/numbers.h"
 
 namespace assay {
@@ -25,8 +24,7 @@ constexpr int64_t kLongestRun = 86'400 * kSecondNs;  // a day; campaigns take si
 
 Result<OrderedJson> read_object(const std::string& path) {
   ASSAY_TRY_ASSIGN(const std::string text, file_text(path));
-  OrderedJson json = nested_too_deep(text) ? OrderedJson(OrderedJson::value_t::discarded)
-                                           : OrderedJson::parse(text, nullptr, false);
+  OrderedJson json = parsed_ordered_json(text);
   if (!json.is_object()) {
     return Error{ErrorCode::kFormat, "is no JSON object", path, -1};
   }
@@ -34,7 +32,7 @@ Result<OrderedJson> read_object(const std::string& path) {
 }
 
 Status write_object(const OrderedJson& json, const std::string& path) {
-  return export_file(path, json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n");
+  return export_file(path, json_text(json, 2) + "\n");
 }
 
 // A whole number within [0, most]; an error names the key.

@@ -8,12 +8,11 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "base/decimal.h"
 #include "base/files.h"
-#include "base/json_string.h"
+#include "base/json_tree.h"
 #include "ingest/text/csv_table.h"
 #include "ingest/text/log_rows.h"
 
@@ -236,8 +235,7 @@ void read_kernels(const OrderedJson& meta, PowerRecording& recording) {
 
 Status read_meta(const std::string& path, PowerRecording& recording) {
   ASSAY_TRY_ASSIGN(const std::string text, read_text_file(path));
-  const OrderedJson meta = nested_too_deep(text) ? OrderedJson(OrderedJson::value_t::discarded)
-                                                 : OrderedJson::parse(text, nullptr, false);
+  const OrderedJson meta = parsed_ordered_json(text);
   if (!meta.is_object()) {
     return Error{ErrorCode::kFormat, "is no JSON object", path, -1};
   }
@@ -333,7 +331,7 @@ std::string meta_text(const PowerRecording& head) {
                        {"flop", known(head.kernel_flop)},
                        {"bytes", known(head.kernel_bytes)}});
   }
-  return meta.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+  return json_text(meta, 2) + "\n";
 }
 
 Error write_error(const std::string& path) {

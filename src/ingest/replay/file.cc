@@ -2,11 +2,11 @@
 
 #include <cmath>
 #include <initializer_list>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "base/json_string.h"
+#include "base/json_tree.h"
 #include "ingest/formats.h"
 #include "ingest/text/whole_file.h"
 
@@ -43,7 +43,7 @@ struct ErrorLocator : nlohmann::json_sax<Json> {
 
 Result<Json> parse_document(const std::string& text) {
   if (nested_too_deep(text)) return format_error("nested deeper than any file of its kind");
-  Json document = Json::parse(text, nullptr, false);
+  Json document = parsed_json(text);
   if (document.is_discarded()) {
     ErrorLocator locator;
     (void)Json::sax_parse(text, &locator);
@@ -445,7 +445,7 @@ std::string replay_file_json(const ReplayFile& file) {
                       {"through", replay_through_name(file.through)},
                       {"entries", std::move(entries)}};
   // Kernel names that are not UTF-8 must not fail the whole file.
-  return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(document, 1) + "\n";
 }
 
 }  // namespace assay

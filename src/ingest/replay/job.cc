@@ -1,13 +1,12 @@
 #include "ingest/replay/job.h"
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <sstream>
 
 #include "base/files.h"
-#include "base/json_string.h"
+#include "base/json_tree.h"
 #include "ingest/formats.h"
 #include "ingest/text/whole_file.h"
 
@@ -156,8 +155,7 @@ Status check_head(const Json& document) {
 }
 
 Result<ReplayPlan> parse_database(const std::string& text) {
-  const Json document =
-      nested_too_deep(text) ? Json(Json::value_t::discarded) : Json::parse(text, nullptr, false);
+  const Json document = parsed_json(text);
   if (document.is_discarded()) return format_error("not JSON, or cut off");
   ASSAY_TRY(check_head(document));
   ReplayPlan plan;
@@ -298,8 +296,7 @@ Result<ReplayAnswers> read_replay_answers(const std::string& path, size_t entrie
   size_t number = 0;
   for (std::string line; std::getline(file, line);) {
     const std::string where = path + ", line " + std::to_string(++number);
-    const Json json =
-        nested_too_deep(line) ? Json(Json::value_t::discarded) : Json::parse(line, nullptr, false);
+    const Json json = parsed_json(line);
     // The program may have been stopped in the middle of a line.
     if (json.is_discarded() || !json.is_object()) break;
     if (const Json* begun = field(json, "begin"); begun != nullptr) {
@@ -316,8 +313,7 @@ Result<ReplayAnswers> read_replay_answers(const std::string& path, size_t entrie
 }
 
 Result<ReplayProgram> parse_replay_program(const std::string& text) {
-  const Json json =
-      nested_too_deep(text) ? Json(Json::value_t::discarded) : Json::parse(text, nullptr, false);
+  const Json json = parsed_json(text);
   if (json.is_discarded() || !json.is_object()) return format_error("it does not say what it is");
   ReplayProgram program;
   ASSAY_TRY_ASSIGN(program.torch, text_at(json, "torch", "about"));

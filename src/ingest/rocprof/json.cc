@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <unordered_map>
 
 #include "base/json_string.h"
+#include "base/json_tree.h"
 #include "ingest/rocprof/run.h"
 #include "ingest/text/csv_table.h"
 #include "ingest/text/shape.h"
@@ -300,8 +300,7 @@ bool is_rocprof_json(std::string_view head) {
 }
 
 void read_agent_facts(std::string_view json, CounterDevice& facts) {
-  const Json parsed =
-      nested_too_deep(json) ? Json(Json::value_t::discarded) : Json::parse(json, nullptr, false);
+  const Json parsed = parsed_json(json);
   if (parsed.is_object()) fill_facts(parsed, facts);
 }
 

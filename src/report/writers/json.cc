@@ -1,10 +1,10 @@
-#include <nlohmann/json.hpp>
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <utility>
 
+#include "base/json_tree.h"
 #include "report/document/text.h"
 #include "report/writers/grid.h"
 #include "report/writers/writers.h"
@@ -203,20 +203,16 @@ Json part_json(const Part& part) {
 
 constexpr int kIndent = 2;
 
-std::string dumped(const Json& json) {
-  return json.dump(kIndent, ' ', false, Json::error_handler_t::replace);
-}
-
 // The parts as the last entry of the root's text. One by one: of many ranks never more than one is
 // a tree of values. Inside strings a line break is an escape, so that every line can be indented.
 void append_parts(const Document& document, std::string& root) {
   root.resize(root.size() - 2);  // "\n}"
-  root += fmt::format(",\n{:{}}{}: [", "", kIndent, dumped(Json(document.parts_key)));
+  root += fmt::format(",\n{:{}}{}: [", "", kIndent, json_text(Json(document.parts_key), kIndent));
   const std::string line_start = fmt::format("\n{:{}}", "", 2 * kIndent);
   for (const Part& part : document.parts) {
     if (&part != document.parts.data()) root += ',';
     root += line_start;
-    for (const char c : dumped(part_json(part))) {
+    for (const char c : json_text(part_json(part), kIndent)) {
       if (c == '\n') {
         root += line_start;
       } else {
@@ -264,7 +260,7 @@ std::string write_json(const Document& document) {
   if (document.answer) root["answer"] = answer_json(*document.answer);
   add_sections(document.sections, root);
   if (!document.parts.empty()) root.erase(document.parts_key);
-  std::string text = dumped(root);
+  std::string text = json_text(root, kIndent);
   if (!document.parts.empty()) append_parts(document, text);
   return escape_unsafe(text) + "\n";
 }

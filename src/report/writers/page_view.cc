@@ -2,14 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <set>
 #include <utility>
 
+#include "base/json_tree.h"
 #include "report/document/definitions.h"
 #include "report/document/palette.h"
 #include "report/document/text.h"
@@ -115,12 +114,12 @@ class ViewMaker {
       const Part& part = document.parts[place];
       PageJson entry = PageJson::object();
       entry["sections"] = sections(part.sections);
-      if (!take(place, text_of(entry))) break;
+      if (!take(place, json_text(entry))) break;
       taken[place] = true;
     }
     PageView view;
-    view.head = text_of(head(document, holds_json));
-    view.rest = text_of(rest(document, taken));
+    view.head = json_text(head(document, holds_json));
+    view.rest = json_text(rest(document, taken));
     return view;
   }
 
@@ -180,10 +179,6 @@ class ViewMaker {
     }
     rest["definitions"] = definitions();
     return rest;
-  }
-
-  static std::string text_of(const PageJson& json) {
-    return json.dump(-1, ' ', false, PageJson::error_handler_t::replace);
   }
 
   static PageJson palette() {

@@ -1,6 +1,5 @@
 #include "throughput/gp/framework_process.h"
 
-#include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
@@ -11,6 +10,7 @@
 #include "base/numbers.h"
 #include "throughput/gp/kernel_products.h"
 #include "throughput/gp/kernel_terms.h"
+#include "throughput/gp/products.h"
 
 namespace assay {
 namespace {
@@ -76,11 +76,6 @@ Kernel common_part(const KernelSpec& spec, const std::vector<double>& parameters
   return out;
 }
 
-bool factorise(Matrix& k) {
-  const Eigen::LLT<Eigen::Ref<Matrix>> llt(k);
-  return llt.info() == Eigen::Success && k.diagonal().allFinite();
-}
-
 // Lower triangle of k += sign * a' a.
 void add_product(Matrix& k, const Matrix& a, double sign) {
   if (a.rows() > 0) k.selfadjointView<Eigen::Lower>().rankUpdate(a.transpose(), sign);
@@ -132,7 +127,7 @@ class CommonTerms {
   bool whole() const { return whole_; }
   Matrix of(const std::vector<KernelPoint>& points) const {
     Matrix told = common_(pivots_, points);
-    factor_.triangularView<Eigen::Lower>().solveInPlace(told);
+    solve_lower(factor_, told);
     return told;
   }
 
@@ -167,7 +162,7 @@ class Block {
   Block(const Kernel& kernel, const CommonTerms& common, std::vector<KernelPoint> rows, Matrix told)
       : kernel_(kernel), common_(common), rows_(std::move(rows)), told_(std::move(told)) {
     if (rows_.empty()) return;
-    told_rows_ = told_.transpose() * common_.of(rows_);
+    told_rows_ = transposed_product(told_, common_.of(rows_));
     factor_ = kernel_(rows_, rows_);
     add_product(factor_, told_rows_, -1);
     factor_.diagonal().array() += noise_of(kernel_.parameters);
@@ -198,7 +193,7 @@ class Block {
 };
 
 Block::Asked Block::ask(const std::vector<KernelPoint>& points) const {
-  Asked asked{points, told_.transpose() * common_.of(points), Vector(std::ssize(points))};
+  Asked asked{points, transposed_product(told_, common_.of(points)), Vector(std::ssize(points))};
   for (size_t i = 0; i < points.size(); ++i) {
     const auto at = static_cast<Index>(i);
     asked.variance(at) = kernel_.variance(points[i]) + noise_of(kernel_.parameters) -
@@ -210,8 +205,8 @@ Block::Asked Block::ask(const std::vector<KernelPoint>& points) const {
 Matrix Block::solved(const Asked& asked, const std::vector<size_t>& which) const {
   Matrix k = kernel_(rows_, pick(asked.points, which));
   const Matrix told = asked.told(Eigen::seqN(0, asked.told.rows()), which);
-  k.noalias() -= told_rows_.transpose() * told;
-  factor_.triangularView<Eigen::Lower>().solveInPlace(k);
+  subtract_transposed_product(k, told_rows_, told);
+  solve_lower(factor_, k);
   return k;
 }
 
@@ -235,8 +230,7 @@ class Basis {
   Matrix beside(Matrix columns) const {
     // Once leaves rounding that the next columns would build on.
     for (int twice = 0; twice < 2; ++twice) {
-      const Matrix along = vectors_.transpose() * columns;
-      columns.noalias() -= vectors_ * along;
+      subtract_product(columns, vectors_, transposed_product(vectors_, columns));
     }
     return columns;
   }
@@ -269,10 +263,11 @@ Vector Block::reduced(const Asked& asked) const {
   const KernelProducts products(kernel_.spec, kernel_.parameters, rows_, asked.points);
   // Per point the products of `directions` with what solved() would give.
   const auto along = [&](const Matrix& directions) {
-    const Matrix weights = factor_.transpose().triangularView<Eigen::Upper>().solve(directions);
+    Matrix weights = directions;
+    solve_lower_transposed(factor_, weights);
     Matrix out(weights.cols(), std::ssize(asked.points));
     products.apply(weights.data(), static_cast<size_t>(weights.cols()), out.data());
-    out.noalias() -= (told_rows_ * weights).transpose() * asked.told;
+    subtract_transposed_product(out, product(told_rows_, weights), asked.told);
     return out;
   };
   const Matrix probes = normal_numbers(factor_.rows(), static_cast<Index>(kRandomProbes));
@@ -320,8 +315,8 @@ std::optional<Matrix> precision_of(const Kernel& kernel, const CommonTerms& comm
   k.diagonal().array() += noise_of(kernel.parameters);
   if (!factorise(k)) return std::nullopt;
   Matrix white = terms.transpose();
-  k.triangularView<Eigen::Lower>().solveInPlace(white);
-  return Matrix(white.transpose() * white);
+  solve_lower(k, white);
+  return transposed_product(white, white);
 }
 
 // From a precision P: I - (I + P)^-1 as a product of a matrix with its transpose.

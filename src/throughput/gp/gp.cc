@@ -11,7 +11,6 @@
 
 #include "throughput/gp/gp.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -20,6 +19,7 @@
 #include "base/numbers.h"
 #include "base/stats.h"
 #include "throughput/gp/cross_approximation.h"
+#include "throughput/gp/products.h"
 
 namespace assay {
 namespace {
@@ -40,17 +40,17 @@ constexpr size_t kMaxDigestRank = 256;
 constexpr double kDigestThreshold = 1e-10;
 
 // Lower Cholesky factor of the covariance with noise, in place; false = not positive definite.
-bool factorise(Matrix& k, double noise) {
+bool factorise_noisy(Matrix& k, double noise) {
   k.diagonal().array() += squared(noise) + kGpJitter;
-  const Eigen::LLT<Eigen::Ref<Matrix>> llt(k);
-  return llt.info() == Eigen::Success && k.diagonal().allFinite();
+  return factorise(k);
 }
 
 // Inverse of a lower triangular matrix in place: by halves, so that the work is products.
 void invert_lower(Eigen::Ref<Matrix> l) {
   const Index n = l.rows();
   if (n <= kInvertPlainly) {
-    const Matrix inverse = l.triangularView<Eigen::Lower>().solve(Matrix::Identity(n, n));
+    Matrix inverse = Matrix::Identity(n, n);
+    solve_lower(l, inverse);
     l.triangularView<Eigen::Lower>() = inverse;
     return;
   }
@@ -133,12 +133,11 @@ Result<GaussianProcess> GaussianProcess::fit(const KernelSpec& spec, std::vector
   const Index n = std::ssize(state->points);
   Matrix k(n, n);
   kernel_lower(state->spec, state->parameters, state->points, k.data());
-  if (!factorise(k, state->parameters.back())) return not_definite();
+  if (!factorise_noisy(k, state->parameters.back())) return not_definite();
   state->factor = std::move(k);
-  const auto lower = state->factor.triangularView<Eigen::Lower>();
   state->alpha = Eigen::Map<const Vector>(y.data(), n).array() - state->centre;
-  lower.solveInPlace(state->alpha);
-  state->factor.transpose().triangularView<Eigen::Upper>().solveInPlace(state->alpha);
+  solve_lower_vector(state->factor, state->alpha);
+  solve_lower_transposed_vector(state->factor, state->alpha);
   if (!state->alpha.allFinite()) return not_definite();
   return GaussianProcess(std::move(state));
 }
@@ -167,8 +166,8 @@ std::vector<GpAnswer> GaussianProcess::State::exactly(const std::vector<KernelPo
     const std::vector<KernelPoint> some(asked.begin() + static_cast<ptrdiff_t>(begin),
                                         asked.begin() + static_cast<ptrdiff_t>(end));
     Matrix k = with(some);
-    const Vector mean = k.transpose() * alpha;
-    factor.triangularView<Eigen::Lower>().solveInPlace(k);
+    const Vector mean = transposed_times(k, alpha);
+    solve_lower(factor, k);
     const Vector known = k.colwise().squaredNorm();
     for (size_t i = 0; i < some.size(); ++i) {
       const auto at = static_cast<Index>(i);
@@ -193,10 +192,10 @@ std::vector<GpAnswer> GaussianProcess::State::by_low_rank(
   const auto rank = static_cast<Index>(cross.rank);
   const Eigen::Map<const Matrix> left(cross.left.data(), std::ssize(alike), rank);
   Matrix right = Eigen::Map<const Matrix>(cross.right.data(), std::ssize(points), rank);
-  const Vector mean = left * (right.transpose() * alpha);
-  factor.triangularView<Eigen::Lower>().solveInPlace(right);
-  const Matrix middle = right.transpose() * right;
-  const Vector known = (left * middle).cwiseProduct(left).rowwise().sum();
+  const Vector mean = times(left, transposed_times(right, alpha));
+  solve_lower(factor, right);
+  const Matrix middle = transposed_product(right, right);
+  const Vector known = product(left, middle).cwiseProduct(left).rowwise().sum();
   std::vector<GpAnswer> answers;
   answers.reserve(alike.size());
   for (size_t i = 0; i < alike.size(); ++i) {
@@ -229,7 +228,7 @@ std::vector<double> GaussianProcess::State::means(const std::vector<KernelPoint>
     const size_t end = std::min(begin + static_cast<size_t>(kAnswersAtOnce), asked.size());
     const std::vector<KernelPoint> some(asked.begin() + static_cast<ptrdiff_t>(begin),
                                         asked.begin() + static_cast<ptrdiff_t>(end));
-    const Vector mean = with(some).transpose() * weights;
+    const Vector mean = transposed_times(with(some), weights);
     for (const double value : mean) means.push_back(centre + value);
   }
   return means;
@@ -269,19 +268,19 @@ std::optional<GpDigest> GaussianProcess::digest(const std::vector<KernelPoint>& 
   digest.mean.resize(cross.rank);
   digest.known.resize(cross.rank * cross.rank);
   Eigen::Map<Matrix> right(cross.right.data(), std::ssize(s.points), rank);
-  Eigen::Map<Vector>(digest.mean.data(), rank).noalias() = right.transpose() * s.alpha;
-  s.factor.triangularView<Eigen::Lower>().solveInPlace(right);
-  Eigen::Map<Matrix>(digest.known.data(), rank, rank).noalias() = right.transpose() * right;
+  Eigen::Map<Vector>(digest.mean.data(), rank) = transposed_times(right, s.alpha);
+  solve_lower(s.factor, right);
+  Eigen::Map<Matrix>(digest.known.data(), rank, rank) = transposed_product(right, right);
   return digest;
 }
 
 GaussianProcess::Links GaussianProcess::links(const std::vector<KernelPoint>& points) const {
   const State& s = *state_;
   Matrix v = s.with(points);
-  s.factor.triangularView<Eigen::Lower>().solveInPlace(v);
+  solve_lower(s.factor, v);
   Vector with_first(std::ssize(points));
   kernel_matrix(s.spec, s.parameters, points, {points.front()}, with_first.data());
-  with_first -= v.transpose() * v.col(0);
+  with_first -= transposed_times(v, v.col(0));
   Links links;
   for (Index i = 0; i < std::ssize(points); ++i) {
     const double prior = kernel_variance(s.spec, s.parameters, points[static_cast<size_t>(i)]);
@@ -324,10 +323,10 @@ std::vector<double> GaussianProcess::means_without(const std::vector<size_t>& me
   const Matrix columns = s.columns_of(left_out);
   const Matrix root = precision_factor(columns);
   Vector missed = s.alpha(left_out);
-  root.triangularView<Eigen::Lower>().solveInPlace(missed);
-  root.transpose().triangularView<Eigen::Upper>().solveInPlace(missed);
+  solve_lower_vector(root, missed);
+  solve_lower_transposed_vector(root, missed);
   // The weights without them: zero at every one.
-  const Vector white = columns * missed;
+  const Vector white = times(columns, missed);
   const Vector weights = s.alpha - s.inverse_factor().bottomRows(white.size()).transpose() * white;
   return s.means(points, weights);
 }
@@ -338,21 +337,22 @@ Result<double> negative_log_posterior(const KernelSpec& spec, const std::vector<
   const Index n = std::ssize(points);
   Matrix k(n, n);
   kernel_lower(spec, parameters, points, k.data());
-  if (!factorise(k, parameters.back())) return not_definite();
+  if (!factorise_noisy(k, parameters.back())) return not_definite();
   const double log_det_half = k.diagonal().array().log().sum();
   k.triangularView<Eigen::StrictlyUpper>().setZero();
   const Vector residual = Eigen::Map<const Vector>(y.data(), n).array() - median(y);
   double value = log_det_half;
   if (gradient == nullptr) {
-    const Vector white = k.triangularView<Eigen::Lower>().solve(residual);
+    Vector white = residual;
+    solve_lower_vector(k, white);
     value += 0.5 * white.squaredNorm();
   } else {
     invert_lower(k);
     const Vector white = k.triangularView<Eigen::Lower>() * residual;
     value += 0.5 * white.squaredNorm();
-    const Vector alpha = k.transpose() * white;
+    const Vector alpha = transposed_times(k, white);
     // 1/2 tr((K^-1 - alpha alpha') dK/dtheta): R&W 5.9.
-    Matrix q = k.transpose() * k;
+    Matrix q = transposed_product(k, k);
     q.noalias() -= alpha * alpha.transpose();
     *gradient = kernel_gradient(spec, parameters, points, q.data());
     for (double& g : *gradient) g *= 0.5;

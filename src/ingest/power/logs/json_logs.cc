@@ -2,11 +2,10 @@
 // writes them) and the events of W&B, one a line.
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "base/ascii.h"
 #include "base/decimal.h"
-#include "base/json_string.h"
+#include "base/json_tree.h"
 #include "ingest/power/logs/metrics.h"
 #include "ingest/power/logs/readers.h"
 #include "ingest/text/csv_table.h"
@@ -42,8 +41,7 @@ Status each_value(const std::string& text, const std::string& path, LogSamples& 
       }
     } else if ((c == '}' || c == ']') && depth > 0 && --depth == 0) {
       const std::string one = text.substr(begin, at + 1 - begin);
-      const Json value =
-          nested_too_deep(one) ? Json(Json::value_t::discarded) : Json::parse(one, nullptr, false);
+      const Json value = parsed_json(one);
       if (value.is_discarded()) return csv_error_at(path, begin_line, "is no JSON");
       ASSAY_TRY(use(value, begin_line));
     }
@@ -63,7 +61,7 @@ std::optional<LogNumber> number_in(const Json& value) {
 
 std::string text_in(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
-  return value.is_number() ? value.dump() : std::string();
+  return value.is_number() ? json_text(value) : std::string();
 }
 
 const Json& member(const Json& object, const char* key) {
