@@ -21,6 +21,7 @@
 #include "base/random.h"
 #include "power/joint/intervals.h"
 #include "power/joint/normal_equations.h"
+#include "power/joint/valley.h"
 
 namespace assay {
 namespace {
@@ -41,8 +42,11 @@ constexpr int kLagSteps = 60;
 // Steps of the lag with which a search begins and ends; the others' shrink with them.
 constexpr double kFirstStepS = 8e-3;
 constexpr double kFinestS = 1e-4;
-constexpr double kLeastKept = 1e-3;
-constexpr double kKeptStep = 0.004;  // of a walk
+// A pattern of steps down to this one finds the valley, Newton's method its bottom.
+constexpr double kPatternS = 1e-3;
+constexpr double kLeastKept = 1e-4;
+constexpr double kAsGoodAsNone = 0.1;  // a part kept below delays by a ninth of an update
+constexpr double kKeptStep = 0.004;    // of a walk
 
 // Updates that follow each other, with the activity around them.
 struct Piece {
@@ -183,6 +187,35 @@ std::vector<double> take_residuals(const std::vector<double>& x, const std::vect
   return left;
 }
 
+// The best of those that keep other parts of the update before: starts that end in one place are
+// one.
+std::vector<Scored> best_apart(std::vector<Scored> starts, size_t most) {
+  constexpr double kApart = 0.03;
+  std::vector<Scored> apart;
+  std::sort(starts.begin(), starts.end(), better);
+  for (const Scored& one : starts) {
+    const bool known = std::any_of(apart.begin(), apart.end(), [&](const Scored& other) {
+      return std::fabs(one.response.kept - other.response.kept) < kApart;
+    });
+    if (!known && apart.size() < most) apart.push_back(one);
+  }
+  return apart;
+}
+
+// Lag, logarithm of the window, drift, part kept.
+constexpr size_t kSmooth = 4;
+using Smooth = std::array<double, kSmooth>;
+
+Response moved(const Response& r, const Smooth& by) {
+  constexpr double kMostLog = 1;
+  Response other = r;
+  other.lag_s += by[0];
+  other.window_s *= std::exp(std::clamp(by[1], -kMostLog, kMostLog));
+  other.drift += by[2];
+  if (r.kept > 0) other.kept = std::max(kLeastKept, r.kept + by[3]);
+  return other;
+}
+
 }  // namespace
 
 // Scan, refinement of every local optimum, then a random walk through what the readings allow.
@@ -262,7 +295,20 @@ class JointSearch {
   void restart_with_two_ramps(std::vector<Scored>& modes);
   void restart_with_kept(std::vector<Scored>& modes);
   bool steps_twice(const Response& r);
-  Scored start_with_kept(const Response& from, double kept, bool ramped);
+  Scored start_with_kept(const Response& from, double kept, size_t ramp);
+  std::vector<Scored> starts_with_kept(const Response& from);
+  void add_exchanged(const Response& r, std::vector<Scored>& starts);
+  struct Slopes {
+    std::vector<size_t> of;  // which of the smooth parameters are free
+    Smooth unit = {};
+    Valley valley;
+  };
+  Slopes slopes_at(const Response& r);
+  Response inside_prior(Response r) const;
+  bool move_down(Scored& at);
+  Scored to_bottom(Scored at);
+  Scored to_bottom_by_ramps(Scored at);
+  void add_ends(const Scored& at, double room, std::vector<Scored>& places);
   std::vector<Scored> walk(const Scored& start, double scale, int steps);
   Scored best_with_lag(double lag_s, const Scored& next_to_it, const std::vector<Scored>& modes);
   std::vector<Scored> profile_lag(const std::vector<Scored>& modes);
@@ -287,6 +333,7 @@ class JointSearch {
   };
   Region explore(std::vector<Scored>& modes);
   bool add_untold_kept(const Scored& from, const Scored& best, Region& met);
+  void add_kept_from(const Scored& from, const Scored& best, Region& met);
   void add_allowed(Region met, JointFit& fit);
 
   JointProblem problem_;
@@ -294,7 +341,8 @@ class JointSearch {
   SplitMix64 random_;
   std::vector<double> row_;
   std::vector<Piece> pieces_;          // that the search looks at: all, or blocks of a long log
-  std::vector<Scored> untold_kept_;    // of one load: without a part kept, and with several
+  std::vector<Scored> kept_starts_;    // optima without a part kept, and with several
+  bool one_load_ = false;              // which does not tell a part kept, whatever fits best
   std::optional<double> held_kept_;    // nothing else is tried while it is set
   std::optional<size_t> held_second_;  // likewise
   double middle_s_ = 0;
@@ -476,7 +524,8 @@ std::vector<Response> JointSearch::neighbours(const Response& r, const Step& ste
 Scored JointSearch::refine(Scored start, double finest_s, double first_s) {
   Step step = {first_s, 0.3 * first_s / kFirstStepS, 0, first_s / span_s_};
   auto places = std::max<size_t>(1, static_cast<size_t>(4 * first_s / kFirstStepS));
-  for (int round = 0; round < 80 && step[0] >= finest_s; ++round) {
+  const double least_s = std::max(finest_s, kPatternS);
+  for (int round = 0; round < 80 && step[0] >= least_s; ++round) {
     Scored best;
     for (const Response& r : neighbours(start.response, step, places)) {
       const Scored tried{squares_of(r), r};
@@ -489,7 +538,119 @@ Scored JointSearch::refine(Scored start, double finest_s, double first_s) {
     for (double& one : step) one /= 2;
     places = std::max<size_t>(1, places / 2);
   }
-  return start;
+  return finest_s < kPatternS && std::isfinite(start.squares) ? to_bottom_by_ramps(start) : start;
+}
+
+Response JointSearch::inside_prior(Response r) const {
+  const ResponsePrior& prior = problem_.prior;
+  r.lag_s = std::clamp(r.lag_s, prior.lag_s.low, prior.lag_s.high);
+  r.window_s = std::clamp(r.window_s, prior.window_s.low, prior.window_s.high);
+  r.drift = std::clamp(r.drift, -prior.drift, prior.drift);
+  r.kept = std::min(r.kept, prior.most_kept);
+  return r;
+}
+
+// How the model's readings change with each smooth parameter that is free, by differences.
+JointSearch::Slopes JointSearch::slopes_at(const Response& r) {
+  const ResponsePrior& prior = problem_.prior;
+  const std::array<bool, kSmooth> free = {prior.lag_s.high > prior.lag_s.low,
+                                          prior.window_s.high > prior.window_s.low, prior.drift > 0,
+                                          r.kept > 0 && !held_kept_};
+  Slopes found;
+  found.unit = {2e-4, 1e-2, 1e-4 / span_s_, 1e-4};
+  std::vector<double> x;
+  std::vector<double> y;
+  add_rows_to(pieces_, r, x, y);
+  const std::vector<double> p = non_negative(normal_of(pieces_, r));
+  const std::vector<double> left = residuals(x, y, p);
+  std::vector<std::vector<double>> slopes;
+  for (size_t i = 0; i < kSmooth; ++i) {
+    if (!free[i]) continue;
+    Smooth by = {};
+    by[i] = found.unit[i];
+    std::vector<double> x_moved;
+    std::vector<double> same;
+    add_rows_to(pieces_, moved(r, by), x_moved, same);
+    std::vector<double> slope = residuals(x_moved, y, p);
+    for (size_t k = 0; k < slope.size(); ++k) slope[k] = left[k] - slope[k];
+    slopes.push_back(std::move(slope));
+    found.of.push_back(i);
+  }
+  if (!slopes.empty()) found.valley = valley_at(x, left, p, slopes);
+  return found;
+}
+
+// One move of Newton's method, or a part of it. Returns whether the fit got better by it.
+bool JointSearch::move_down(Scored& at) {
+  constexpr double kWorthwhile = 1e-5;
+  const Slopes slopes = slopes_at(at.response);
+  for (const double part : {1.0, 0.4, 0.1}) {
+    Smooth by = {};
+    for (size_t i = 0; i < slopes.of.size(); ++i) {
+      by[slopes.of[i]] = part * slopes.valley.move[i] * slopes.unit[slopes.of[i]];
+    }
+    const Response next = inside_prior(moved(at.response, by));
+    const Scored tried{squares_of(next), next};
+    if (tried.squares >= at.squares) continue;
+    const bool worthwhile = tried.squares < at.squares * (1 - kWorthwhile);
+    at = tried;
+    return worthwhile;
+  }
+  return false;
+}
+
+Scored JointSearch::to_bottom(Scored at) {
+  constexpr int kMoves = 8;
+  for (int i = 0; i < kMoves && move_down(at); ++i) {
+  }
+  return at;
+}
+
+// The ramps are a list: to the bottom with each of them, as long as the next one's is lower.
+Scored JointSearch::to_bottom_by_ramps(Scored at) {
+  const auto last = static_cast<std::ptrdiff_t>(ramp_list_s().size()) - 1;
+  at = to_bottom(at);
+  for (const bool second : {false, true}) {
+    for (const std::ptrdiff_t side : {-1, 1}) {
+      while (!second || at.response.second > 0) {
+        Response r = at.response;
+        size_t& ramp = second ? r.second : r.ramp;
+        const std::ptrdiff_t to = static_cast<std::ptrdiff_t>(ramp) + side;
+        if (to < 0 || to > last) break;
+        ramp = static_cast<size_t>(to);
+        r.lag_s += centre_s(at.response, period_s_) - centre_s(r, period_s_);
+        r = inside_prior(r);
+        Scored tried{squares_of(r), r};
+        if (!std::isfinite(tried.squares)) break;
+        tried = to_bottom(tried);
+        if (tried.squares >= at.squares * (1 - 1e-7)) break;
+        at = tried;
+      }
+    }
+  }
+  return at;
+}
+
+// Where the readings end to allow each smooth parameter, the others moved along.
+void JointSearch::add_ends(const Scored& at, double room, std::vector<Scored>& places) {
+  const Slopes slopes = slopes_at(at.response);
+  const size_t n = slopes.of.size();
+  for (size_t i = 0; i < n; ++i) {
+    const double variance = slopes.valley.covariance[i * n + i];
+    if (variance <= 0) continue;
+    for (const double side : {-1.0, 1.0}) {
+      for (const double part : {1.0, 0.7}) {
+        Smooth by = {};
+        for (size_t k = 0; k < n; ++k) {
+          const double share = slopes.valley.covariance[i * n + k] / std::sqrt(variance);
+          by[slopes.of[k]] = part * side * std::sqrt(room) * share * slopes.unit[slopes.of[k]];
+        }
+        const Response end = inside_prior(moved(at.response, by));
+        const Scored tried{squares_of(end), end};
+        if (std::isfinite(tried.squares)) places.push_back(tried);
+      }
+    }
+  }
 }
 
 // The same spread w + 2 tau as boxcar, as both, as exponential: a search that began in one of them
@@ -526,33 +687,71 @@ void JointSearch::restart_with_two_ramps(std::vector<Scored>& modes) {
   modes.insert(modes.begin(), two);
 }
 
-// With a part of the update before in each, where the readings ask for it: instead of the ramp, or
-// beside it, and the delay that it makes taken from the lag.
+// Starts with a part of the update before in each: instead of the ramp, or beside a shorter one,
+// and the delay that it makes taken from the lag.
+std::vector<Scored> JointSearch::starts_with_kept(const Response& from) {
+  constexpr size_t kRamps = 2;  // of each part
+  std::vector<Scored> starts;
+  for (const double kept : {0.15, 0.4, 0.7}) {
+    std::vector<Scored> of_part;
+    for (const double ramp : {0.0, 0.02, 0.06, 0.2, ramp_s(from)}) {
+      const Scored start = start_with_kept(from, kept, nearest_ramp(ramp));
+      if (std::isfinite(start.squares)) of_part.push_back(start);
+    }
+    std::sort(of_part.begin(), of_part.end(), better);
+    of_part.resize(std::min(of_part.size(), kRamps));
+    starts.insert(starts.end(), of_part.begin(), of_part.end());
+  }
+  return starts;
+}
+
+// With a part of the update before in each, where the readings ask for it. Unrefined, the starts
+// do not tell which is best, nor do they refined roughly: they are left out step by step.
 void JointSearch::restart_with_kept(std::vector<Scored>& modes) {
   constexpr double kRoughS = 4e-3;
-  constexpr size_t kRefined = 2;  // of the rough ones; unrefined, the starts do not tell which
+  constexpr size_t kRefined = 3;
+  constexpr size_t kMostApart = 5;
   const Response from = modes.front().response;
-  std::vector<Scored> rough;
-  for (const double kept : {0.15, 0.4, 0.7}) {
-    for (const bool ramped : {true, false}) {
-      const Scored start = start_with_kept(from, kept, ramped);
-      if (std::isfinite(start.squares)) rough.push_back(refine(start, kRoughS));
-    }
-  }
-  std::sort(rough.begin(), rough.end(), better);
-  Scored best;
-  for (size_t i = 0; i < std::min(kRefined, rough.size()); ++i) {
-    const Scored refined = refine(rough[i]);
-    if (better(refined, best)) best = refined;
-  }
-  if (!std::isfinite(best.squares)) return;
+  std::vector<Scored> starts = starts_with_kept(from);
+  for (Scored& start : starts) start = refine(start, kRoughS);
+  starts = best_apart(std::move(starts), 2 * kRefined);
+  for (Scored& start : starts) start = refine(start, kPatternS, kRoughS / 2);
+  starts = best_apart(std::move(starts), kRefined);
+  for (Scored& start : starts) start = refine(start, kFinestS, kPatternS / 2);
+  std::vector<Scored> others;
+  for (const Scored& one : starts) add_exchanged(one.response, others);
+  add_exchanged(from, others);
+  for (const Scored& one : others) starts.push_back(refine(one));
+  starts = best_apart(std::move(starts), kMostApart);
+  if (starts.empty()) return;
+  const Scored best = starts.front();
+  one_load_ = !steps_twice(from);
+  kept_starts_ = {modes.front()};
+  kept_starts_.insert(kept_starts_.end(), starts.begin(), starts.end());
   const double worth = kWorthOneMore * noise_at(best).scale();
-  const bool asked = modes.front().squares - best.squares >= worth;
-  if (!steps_twice(from)) {
-    untold_kept_ = {modes.front()};
-    for (const Scored& start : rough) untold_kept_.push_back(refine(start));
+  if (modes.front().squares - best.squares >= worth) modes.insert(modes.begin(), best);
+}
+
+// A part kept of each update is an exponential as a ramp is, in updates instead of in time, and as
+// the mean of a window before one: with the two exchanged a response is another optimum, the lower
+// one or not. Also where the part kept becomes a second ramp or one of the ramps a part kept.
+void JointSearch::add_exchanged(const Response& r, std::vector<Scored>& starts) {
+  const double kept_s = r.kept > 0 ? -period_s_ / std::log(r.kept) : 0;
+  std::array<double, 3> ramps = {ramp_s(r), second_s(r), kept_s};
+  std::sort(ramps.begin(), ramps.end(), std::greater<>());
+  for (size_t kept = 0; kept < ramps.size(); ++kept) {
+    if (ramps[kept] <= 0) continue;
+    Response other = r;
+    other.kept = std::exp(-period_s_ / ramps[kept]);
+    const bool same = std::fabs(other.kept - r.kept) < kLeastKept;
+    if (same || other.kept < kLeastKept) continue;
+    other.ramp = nearest_ramp(ramps[kept == 0 ? 1 : 0]);
+    other.second = nearest_ramp(ramps[kept == 2 ? 1 : 2]);
+    other.second = std::min(other.second, other.ramp > 0 ? other.ramp - 1 : 0);
+    other.lag_s += centre_s(r, period_s_) - centre_s(other, period_s_);
+    const double squares = squares_of(other);
+    if (std::isfinite(squares)) starts.push_back({squares, other});
   }
-  if (asked) modes.insert(modes.begin(), best);
 }
 
 // Whether what runs steps up or down twice at least, as the mean between two updates shows it. The
@@ -585,11 +784,12 @@ bool JointSearch::steps_twice(const Response& r) {
 }
 
 // The best of some lags around the one with which the mean delay stays as it is.
-Scored JointSearch::start_with_kept(const Response& from, double kept, bool ramped) {
+Scored JointSearch::start_with_kept(const Response& from, double kept, size_t ramp) {
   constexpr int kSides = 4;
   Response start = from;
   start.kept = kept;
-  if (!ramped) start.ramp = start.second = 0;
+  if (ramp != from.ramp) start.second = 0;
+  start.ramp = ramp;
   const double lag_s = from.lag_s + centre_s(from, period_s_) - centre_s(start, period_s_);
   Scored best;
   for (int side = -kSides; side <= kSides; ++side) {
@@ -834,7 +1034,7 @@ std::vector<Scored> JointSearch::profile_kept(const Scored& best, double worst) 
     int halvings = 0;
     while (halvings < kHalvings) {
       const double kept = inside.response.kept + side * step;
-      const bool possible = kept > kLeastKept && kept < problem_.prior.most_kept;
+      const bool possible = kept > 0 && kept < problem_.prior.most_kept;
       const Scored held = possible ? best_with_kept(inside.response, kept) : Scored{};
       const bool allowed = held.squares <= worst;
       if (allowed) {
@@ -864,6 +1064,9 @@ Noise JointSearch::noise_at(const Scored& best) {
     if (r < 2 / std::sqrt(n)) break;
     noise.repeated += 2 * r;
   }
+  // Noise from before readings are smoothed is smoothed with them; of few readings it shows little.
+  const double kept = best.response.kept;
+  noise.repeated = std::max(noise.repeated, (1 + kept) / (1 - kept));
   noise.critical = kChiSquare1 * (1 + 2.5 / std::max(n / noise.repeated - used, 3.0));
   return noise;
 }
@@ -952,6 +1155,23 @@ bool JointSearch::add_untold_kept(const Scored& from, const Scored& best, Region
   return true;
 }
 
+// What is allowed around an optimum with another part kept, or none.
+void JointSearch::add_kept_from(const Scored& from, const Scored& best, Region& met) {
+  if (one_load_) {
+    const bool other = from.response.kept > 0 || best.response.kept > 0;
+    if (add_untold_kept(from, best, met) && other) met.kept_told = false;
+    return;
+  }
+  const double room = met.noise.critical * met.noise.scale();
+  if (from.squares > best.squares + room) return;
+  std::vector<Scored> places = profile_kept(from, best.squares + room);
+  places.push_back(from);
+  for (Scored one : places) {
+    one.squares = std::max(one.squares, best.squares);
+    met.places.push_back(one);
+  }
+}
+
 // What the walks from every mode met within the likelihood's reach, and how noisy the best of it
 // is. Better places than the modes are added to these.
 JointSearch::Region JointSearch::explore(std::vector<Scored>& modes) {
@@ -985,25 +1205,29 @@ JointSearch::Region JointSearch::explore(std::vector<Scored>& modes) {
     const std::vector<Scored> kept = profile_kept(best, worst);
     met.places.insert(met.places.end(), kept.begin(), kept.end());
   }
-  for (const Scored& from : untold_kept_) {
-    const bool other = from.response.kept > 0 || best.response.kept > 0;
-    if (add_untold_kept(from, best, met) && other) met.kept_told = false;
-  }
+  for (const Scored& from : kept_starts_) add_kept_from(from, best, met);
   if (problem_.prior.two_ramps) {
     const double worst = best.squares + met.noise.critical * met.noise.scale();
     const std::vector<Scored> second = profile_second(best, worst);
     ramps.insert(ramps.end(), second.begin(), second.end());
   }
   // Where another ramp is no clear gain it is allowed, and no better.
+  const double room = met.noise.critical * met.noise.scale();
   for (Scored one : ramps) {
     one.squares = std::max(one.squares, best.squares);
     met.places.push_back(one);
+    if (one.squares > best.squares + room || one.response.kept <= 0) continue;
+    add_ends(one, best.squares + room - one.squares, met.places);
   }
   met.places.insert(met.places.end(), modes.begin(), modes.end());
   met.least = std::min_element(met.places.begin(), met.places.end(), better)->squares;
   std::erase_if(met.places, [&](const Scored& one) {
     return (one.squares - met.least) / met.noise.scale() > met.noise.critical;
   });
+  const auto [least, most] = std::minmax_element(
+      met.places.begin(), met.places.end(),
+      [](const Scored& a, const Scored& b) { return a.response.kept < b.response.kept; });
+  if (least->response.kept <= 0 && most->response.kept > kAsGoodAsNone) met.kept_told = false;
   return met;
 }
 

@@ -93,7 +93,8 @@ struct JointFit {
   // lag, window, ramps of which 2 % are left, and updates kept.
   double reach_s = 0;
   // false: the readings show one load alone, whose tail a part kept, a ramp and a slow GPU explain
-  // alike. Then `kept` is from 0 to the most that fits, and intervals are over all of it.
+  // alike, or so few that none kept fits about as well as some. Then `kept` is from 0 to the most
+  // that fits, and intervals are over all of it.
   bool kept_told = true;
   struct Mode {
     Response response;

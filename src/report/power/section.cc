@@ -629,7 +629,7 @@ Facts energy_totals(const EnergyReport& r) {
           {"update_grid", "told by", r.grid, Unit::kText},
           {"kept_share", "an update keeps of the one before", r.kept.value, Unit::kShare,
            format_share(r.kept.low) + " to " + format_share(r.kept.high) +
-               (r.kept_told ? "" : ", not told from one load"),
+               (r.kept_told ? "" : ", not told from none"),
            r.kept.value > 0 ? Show::kEverywhere : Show::kDataOnly},
           {"kept_low_share", "from", r.kept.low, Unit::kShare, "", Show::kDataOnly},
           {"kept_high_share", "to", r.kept.high, Unit::kShare, "", Show::kDataOnly},

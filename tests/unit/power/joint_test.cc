@@ -465,10 +465,51 @@ TEST(JointFit, OneLoadDoesNotTellWhatAnUpdateKeeps) {
   }
 }
 
-TEST(JointFit, TwoLoadsMayTellWhatAnUpdateKeeps) {
-  const PowerJob job = job_of_loads(98'000, 2);
-  const JointFit fit = fit_of_loads(job, {.window_s = 0.1, .poll_s = 0.013, .kept = 0.3}, 99'000);
-  EXPECT_TRUE(fit.kept_told);
+// A sensor that keeps a part, behind a GPU that takes its time, of a job of few loads: a ramp and a
+// part kept stand for each other, and the better place is missed where only one of them is looked
+// at. With ASSAY_LOADS=67 the table of docs/measured/meter.md is printed.
+TEST(JointFit, FewLoadsHaveTheTruthInTheirIntervals) {
+  const char* asked = std::getenv("ASSAY_LOADS");
+  const uint64_t jobs = asked == nullptr ? 10 : std::strtoull(asked, nullptr, 10);
+  const std::vector<size_t> counts =
+      asked == nullptr ? std::vector<size_t>{2, 5} : std::vector<size_t>{1, 2, 3, 5, 10};
+  for (const size_t loads : counts) {
+    for (const double kept : {0.0, 0.3, 0.6}) {
+      uint64_t parts = 0;
+      uint64_t energies = 0;
+      uint64_t told = 0;
+      for (uint64_t seed = 11'000'000; seed < 11'000'000 + jobs; ++seed) {
+        const PowerJob job = job_of_loads(seed, loads);
+        const MadeSensor sensor{
+            .window_s = seed % 2 == 0 ? 0.025 : 0.1, .poll_s = 0.013, .kept = kept};
+        const JointFit fit = fit_of_loads(job, sensor, seed + 500'000);
+        const double watts = job.energy_j(0) / job.busy_s(0);
+        energies += fit.powers_95[1].low <= watts && watts <= fit.powers_95[1].high ? 1 : 0;
+        parts += fit.kept.low <= kept && kept <= fit.kept.high ? 1 : 0;
+        told += fit.kept_told ? 1 : 0;
+      }
+      EXPECT_GE(static_cast<double>(energies), 0.8 * static_cast<double>(jobs)) << loads << kept;
+      EXPECT_GE(static_cast<double>(parts), 0.8 * static_cast<double>(jobs)) << loads << kept;
+      if (asked == nullptr) continue;
+      std::printf("| %zu | %.1f | %zu | %zu | %zu |\n", loads, kept, static_cast<size_t>(energies),
+                  static_cast<size_t>(parts), static_cast<size_t>(told));
+    }
+  }
+}
+
+// Many steps tell it, whichever way it is: of 67 jobs each 65, 66 and 67.
+TEST(JointFit, TenLoadsTellWhatAnUpdateKeeps) {
+  constexpr uint64_t kJobs = 4;
+  for (const double kept : {0.0, 0.6}) {
+    uint64_t told = 0;
+    for (uint64_t seed = 0; seed < kJobs; ++seed) {
+      const PowerJob job = job_of_loads(11'000'000 + seed, 10);
+      const MadeSensor sensor{.window_s = 0.1, .poll_s = 0.013, .kept = kept};
+      const JointFit fit = fit_of_loads(job, sensor, 11'500'000 + seed);
+      told += fit.kept_told && std::fabs(fit.kept.high - kept) < 0.05 ? 1 : 0;
+    }
+    EXPECT_GE(told, kJobs - 1) << kept;
+  }
 }
 
 // The whole log moved: the same energies, the lag moves by as much.
