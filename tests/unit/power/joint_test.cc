@@ -12,6 +12,7 @@
 
 #include "power/joint/classes.h"
 #include "power/joint/normal_equations.h"
+#include "power/joint/valley.h"
 #include "support/power_jobs.h"
 
 namespace assay {
@@ -190,6 +191,31 @@ TEST(Classes, ColumnsThatGoTogetherAreOne) {
   }
   for (double u = 1; u < 20; u += 0.1) updates.push_back({u, 100});
   EXPECT_THAT(group_alike(columns, updates, 0.1), ElementsAre(ElementsAre(0, 1), ElementsAre(2)));
+}
+
+// Readings that are linear in two powers and two parameters: the move ends at the truth, and the
+// covariance is that of a fit of all four.
+TEST(Valley, TheMoveEndsAtTheBottom) {
+  SplitMix64 random(5);
+  std::vector<double> x;
+  std::vector<double> left;
+  std::vector<std::vector<double>> slopes(2);
+  for (int i = 0; i < 50; ++i) {
+    const double share = random.uniform();
+    x.insert(x.end(), {1, share});
+    const double a = random.normal() + share;
+    const double b = random.normal() + 0.8 * a;
+    slopes[0].push_back(a);
+    slopes[1].push_back(b);
+    left.push_back(0.4 + 0.2 * share + 0.7 * a - 1.3 * b);
+  }
+  const Valley valley = valley_at(x, left, {100, 50}, slopes);
+  EXPECT_NEAR(valley.move[0], 0.7, 1e-4);
+  EXPECT_NEAR(valley.move[1], -1.3, 1e-4);
+  EXPECT_NEAR(valley.covariance[1], valley.covariance[2], 1e-12);
+  EXPECT_LT(valley.covariance[1], 0);  // slopes that rise together
+  // A power at 0 stays there: its share is left in.
+  EXPECT_GT(std::fabs(valley_at(x, left, {100, 0}, slopes).move[0] - 0.7), 1e-3);
 }
 
 JointProblem problem_of(const PowerJob& job, const std::vector<TimedPower>& updates) {
@@ -474,6 +500,7 @@ TEST(JointFit, FewLoadsHaveTheTruthInTheirIntervals) {
   const std::vector<size_t> counts =
       asked == nullptr ? std::vector<size_t>{2, 5} : std::vector<size_t>{1, 2, 3, 5, 10};
   for (const size_t loads : counts) {
+    uint64_t untold = 0;
     for (const double kept : {0.0, 0.3, 0.6}) {
       uint64_t parts = 0;
       uint64_t energies = 0;
@@ -487,6 +514,10 @@ TEST(JointFit, FewLoadsHaveTheTruthInTheirIntervals) {
         energies += fit.powers_95[1].low <= watts && watts <= fit.powers_95[1].high ? 1 : 0;
         parts += fit.kept.low <= kept && kept <= fit.kept.high ? 1 : 0;
         told += fit.kept_told ? 1 : 0;
+        untold += fit.kept_told ? 0 : 1;
+        if (!fit.kept_told) {
+          EXPECT_EQ(fit.kept.low, 0) << seed;
+        }
       }
       EXPECT_GE(static_cast<double>(energies), 0.8 * static_cast<double>(jobs)) << loads << kept;
       EXPECT_GE(static_cast<double>(parts), 0.8 * static_cast<double>(jobs)) << loads << kept;
@@ -494,7 +525,27 @@ TEST(JointFit, FewLoadsHaveTheTruthInTheirIntervals) {
       std::printf("| %zu | %.1f | %zu | %zu | %zu |\n", loads, kept, static_cast<size_t>(energies),
                   static_cast<size_t>(parts), static_cast<size_t>(told));
     }
+    if (loads == 2) {
+      EXPECT_GE(untold, jobs / 5);  // of three times as many
+    }
   }
+}
+
+// A slow GPU and a sensor that smooths: of its ramp and the part kept either may be taken for the
+// other.
+TEST(JointFit, ARampAndAPartKeptAreBothTriedForEachOther) {
+  constexpr uint64_t kJobs = 12;
+  uint64_t found = 0;
+  uint64_t seed = 12'000'000;
+  for (uint64_t jobs = 0; jobs < kJobs; ++seed) {
+    const PowerJob job = job_of_loads(seed, 5);
+    if (job.device_ramp_s < 0.2) continue;
+    ++jobs;
+    const MadeSensor sensor{.window_s = 0.025, .poll_s = 0.013, .kept = 0.3};
+    const JointFit fit = fit_of_loads(job, sensor, seed + 500'000);
+    found += fit.kept.low <= 0.3 && 0.3 <= fit.kept.high ? 1 : 0;
+  }
+  EXPECT_GE(found, kJobs - 1);
 }
 
 // Many steps tell it, whichever way it is: of 67 jobs each 65, 66 and 67.
