@@ -270,16 +270,6 @@ void take_usual_sensor(const SensorModel& usual, SensorPrior& sensor) {
   sensor.usual = usual.source;
 }
 
-// Whether what was found lies at an end of what cards of the model allow: another sensor then.
-bool is_unlike_usual(const EnergyReport& report) {
-  const auto at_end = [](const Fitted& one, bool low_too) {
-    const double near = 0.01 * (one.prior_high - one.prior_low);
-    return one.value > one.prior_high - near || (low_too && one.value < one.prior_low + near);
-  };
-  const bool filter = report.window_ns.prior_low < 0.5 * report.window_ns.prior_high;
-  return at_end(report.window_ns, !filter) || at_end(report.ramp_ns, false);
-}
-
 // A log with the device of it that is asked for, and the trace's energy by it.
 struct LoggedEnergy {
   PowerLog log;
@@ -313,8 +303,7 @@ Result<LoggedEnergy> energy_by_log(const AttributeRequest& request, const Loaded
   const Phases phases = find_phases(loaded.trace, loaded.links, loaded.windows);
   ASSAY_TRY_ASSIGN(energy.report, attribute_energy(loaded.trace, loaded.links, loaded.windows,
                                                    phases, series, options));
-  const bool unlike = is_unlike_usual(energy.report) || energy.report.smoothed;
-  if (!options.sensor.usual.empty() && unlike) {
+  if (energy.report.sensor_unlike) {
     options.sensor = untold;
     ASSAY_TRY_ASSIGN(energy.report, attribute_energy(loaded.trace, loaded.links, loaded.windows,
                                                      phases, series, options));

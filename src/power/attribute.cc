@@ -218,8 +218,23 @@ void describe_fit(const Laid& laid, EnergyReport& report) {
         });
     if (mode.worse <= fit.critical && !known) report.modes.push_back(mode_of(mode, fit));
   }
-  for (const JointFit::Mode& mode : profile_over_lag(laid.problem, fit))
+}
+
+void list_lags(const Laid& laid, EnergyReport& report) {
+  const JointFit& fit = laid.model.fit;
+  for (const JointFit::Mode& mode : profile_over_lag(laid.problem, fit)) {
     report.by_lag.push_back(mode_of(mode, fit));
+  }
+}
+
+// Whether what was found lies at an end of what cards of the model allow: another sensor then.
+bool is_unlike_usual(const EnergyReport& report) {
+  const auto at_end = [](const Fitted& one, bool low_too) {
+    const double near = 0.01 * (one.prior_high - one.prior_low);
+    return one.value > one.prior_high - near || (low_too && one.value < one.prior_low + near);
+  };
+  const bool filter = report.window_ns.prior_low < 0.5 * report.window_ns.prior_high;
+  return at_end(report.window_ns, !filter) || at_end(report.ramp_ns, false);
 }
 
 // Readings inside the trace's work, moved so that each stands for the time since the one before:
@@ -402,6 +417,10 @@ Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
   EnergyReport report;
   describe_fit(laid, report);
   report.usual_sensor = options.sensor.usual;
+  report.sensor_unlike =
+      !options.sensor.usual.empty() && (is_unlike_usual(report) || report.smoothed);
+  if (report.sensor_unlike) return report;  // to be fitted again: nothing else of it is asked
+  list_lags(laid, report);
   list_fit(laid, span, report);
   const Coverage covered(inside, longest_stand_ns(inside, std::llround(report.period_ns)));
   EnergyModel& model = laid.model;

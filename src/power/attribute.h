@@ -165,8 +165,10 @@ struct EnergyReport {
   double period_ns = 0;      // of its updates
   std::string grid;          // how the times of updates are known
   std::string usual_sensor;  // SensorPrior::usual, where that was used
-  bool sensor_unlike = false;  // the readings show a sensor that is not the model's usual one
-  Fitted lag_ns;               // of the log behind the trace: clock offset and delay together
+  // The readings show a sensor that is not the model's usual one. Of attribute_energy: then
+  // nothing behind the fit is filled, to be asked again without SensorPrior::usual.
+  bool sensor_unlike = false;
+  Fitted lag_ns;  // of the log behind the trace: clock offset and delay together
   Fitted window_ns;
   Fitted ramp_ns;
   Fitted drift_ppm;
