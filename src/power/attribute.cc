@@ -184,7 +184,7 @@ bool smooths(const JointFit& fit) {
   constexpr double kNearLimit = 0.01;
   const bool at_limit = fit.kept.high > kMostKept - kNearLimit;
   // What one load cannot tell is in the intervals, as far as the model has it.
-  if (!fit.kept_told) return fit.follows && at_limit && fit.carried.is_found();
+  if (fit.one_load && !fit.kept_told) return fit.follows && at_limit && fit.carried.is_found();
   return fit.follows && (at_limit || fit.carried.is_found());
 }
 

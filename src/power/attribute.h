@@ -173,7 +173,7 @@ struct EnergyReport {
   Fitted ramp_ns;
   Fitted drift_ppm;
   Fitted kept;                // part of the update before that each one keeps; all 0: none
-  bool kept_told = true;      // false: few loads do not tell, and `kept` is from 0 to the most
+  bool kept_told = true;      // false: not told from none, and `kept` is from 0 to the most
   bool lag_searched = false;  // within the usual range nothing fitted: it was looked for beyond
   int64_t zone_ns = 0;        // added to the log's times, as of another time zone
   struct Mode {

@@ -61,9 +61,8 @@ void add_sensor_trust(const EnergyReport& report, const SensorPrior& sensor, Tru
   }
   if (!report.kept_told) {
     trust.push_back({"kept_untold", 1, 0, "energy_j, kept_share",
-                     "the readings show few loads: whether each keeps a part of the one before, or "
-                     "the sensor or the GPU takes its time, is not told; the intervals hold the "
-                     "energies of both"});
+                     "the readings do not tell whether each keeps a part of the one before, or the "
+                     "sensor or the GPU takes its time; the intervals hold the energies of both"});
   }
   if (report.modes.size() > 1) {
     trust.push_back({"lag_ambiguous", report.modes.size() - 1, 0, "energy_j, lag_ns",

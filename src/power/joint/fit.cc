@@ -45,6 +45,7 @@ constexpr double kFinestS = 1e-4;
 // A pattern of steps down to this one finds the valley, Newton's method its bottom.
 constexpr double kPatternS = 1e-3;
 constexpr double kLeastKept = 1e-4;
+constexpr double kHardlyAny = 0.002;   // profiles of the part end above 0
 constexpr double kAsGoodAsNone = 0.1;  // a part kept below delays by a ninth of an update
 constexpr double kKeptStep = 0.004;    // of a walk
 
@@ -732,9 +733,9 @@ void JointSearch::restart_with_kept(std::vector<Scored>& modes) {
   if (modes.front().squares - best.squares >= worth) modes.insert(modes.begin(), best);
 }
 
-// A part kept of each update is an exponential as a ramp is, in updates instead of in time, and as
-// the mean of a window before one: with the two exchanged a response is another optimum, the lower
-// one or not. Also where the part kept becomes a second ramp or one of the ramps a part kept.
+// A part kept of each update is an exponential in updates as a ramp is one in time: with the two
+// exchanged a response is another optimum, the lower one or not. Also where the part kept becomes a
+// second ramp or one of the ramps a part kept.
 void JointSearch::add_exchanged(const Response& r, std::vector<Scored>& starts) {
   const double kept_s = r.kept > 0 ? -period_s_ / std::log(r.kept) : 0;
   std::array<double, 3> ramps = {ramp_s(r), second_s(r), kept_s};
@@ -755,8 +756,8 @@ void JointSearch::add_exchanged(const Response& r, std::vector<Scored>& starts) 
 }
 
 // Whether what runs steps up or down twice at least, as the mean between two updates shows it. The
-// tail of one load is a sensor's or the GPU's own; of two at other moments between updates the part
-// kept is told.
+// tail of one load is a sensor's or the GPU's own, whatever fits best; of more the fit says whether
+// the part kept is told.
 bool JointSearch::steps_twice(const Response& r) {
   constexpr double kStep = 0.1;  // of what the readings span
   const std::vector<double> p = non_negative(normal_of(pieces_, r));
@@ -1064,7 +1065,8 @@ Noise JointSearch::noise_at(const Scored& best) {
     if (r < 2 / std::sqrt(n)) break;
     noise.repeated += 2 * r;
   }
-  // Noise from before readings are smoothed is smoothed with them; of few readings it shows little.
+  // Noise from before readings are smoothed is smoothed with them, which few readings do not show;
+  // where it comes after, intervals are wider than they need be.
   const double kept = best.response.kept;
   noise.repeated = std::max(noise.repeated, (1 + kept) / (1 - kept));
   noise.critical = kChiSquare1 * (1 + 2.5 / std::max(n / noise.repeated - used, 3.0));
@@ -1217,7 +1219,10 @@ JointSearch::Region JointSearch::explore(std::vector<Scored>& modes) {
     one.squares = std::max(one.squares, best.squares);
     met.places.push_back(one);
     if (one.squares > best.squares + room || one.response.kept <= 0) continue;
-    add_ends(one, best.squares + room - one.squares, met.places);
+    std::vector<Scored> ends;
+    add_ends(one, best.squares + room - one.squares, ends);
+    for (Scored& end : ends) end.squares = std::max(end.squares, best.squares);
+    met.places.insert(met.places.end(), ends.begin(), ends.end());
   }
   met.places.insert(met.places.end(), modes.begin(), modes.end());
   met.least = std::min_element(met.places.begin(), met.places.end(), better)->squares;
@@ -1227,7 +1232,9 @@ JointSearch::Region JointSearch::explore(std::vector<Scored>& modes) {
   const auto [least, most] = std::minmax_element(
       met.places.begin(), met.places.end(),
       [](const Scored& a, const Scored& b) { return a.response.kept < b.response.kept; });
-  if (least->response.kept <= 0 && most->response.kept > kAsGoodAsNone) met.kept_told = false;
+  if (least->response.kept < kHardlyAny && most->response.kept > kAsGoodAsNone) {
+    met.kept_told = false;
+  }
   return met;
 }
 
@@ -1285,6 +1292,8 @@ JointFit JointSearch::run() {
   }
   add_ranges(met.places, period_s_, fit);
   fit.kept_told = met.kept_told;
+  fit.one_load = one_load_;
+  if (!fit.kept_told) fit.kept.low = 0;
   add_allowed(std::move(met), fit);
   add_intervals(fit);
   return fit;

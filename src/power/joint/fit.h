@@ -96,6 +96,7 @@ struct JointFit {
   // alike, or so few that none kept fits about as well as some. Then `kept` is from 0 to the most
   // that fits, and intervals are over all of it.
   bool kept_told = true;
+  bool one_load = false;  // what runs does not step up or down twice
   struct Mode {
     Response response;
     double worse = 0;

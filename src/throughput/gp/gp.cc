@@ -292,6 +292,7 @@ GaussianProcess::Links GaussianProcess::links(const std::vector<KernelPoint>& po
 
 Matrix GaussianProcess::State::columns_of(const std::vector<Index>& members) const {
   // Zero above the diagonal.
+  if (members.empty()) return Matrix(0, 0);
   const Index first = *std::min_element(members.begin(), members.end());
   return inverse_factor()(Eigen::lastN(std::ssize(points) - first), members);
 }

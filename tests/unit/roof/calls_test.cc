@@ -153,7 +153,9 @@ TEST(RoofCalls, AConvolutionsResultIsAsLargeAsItsGradient) {
     trace.op_sequences.push_back({op_id(trace, "ConvolutionBackward0"), ambiguous ? 5 : 6, 1});
     const RoofCalls found = calls_of(trace);
     ASSERT_EQ(found.calls.size(), ambiguous ? 0U : 1U);
-    if (!ambiguous) EXPECT_EQ(found.calls[0].work.flop, 2.0 * 2 * 4 * 36 * 27);
+    if (!ambiguous) {
+      EXPECT_EQ(found.calls[0].work.flop, 2.0 * 2 * 4 * 36 * 27);
+    }
   }
 }
 
