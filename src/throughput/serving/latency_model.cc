@@ -23,6 +23,7 @@
 #include "base/decimal.h"
 #include "base/numbers.h"
 #include "base/stats.h"
+#include "throughput/conformal.h"
 #include "throughput/data_sheets.h"
 #include "throughput/dataset.h"
 #include "throughput/gp/gp.h"
@@ -37,7 +38,6 @@
 namespace assay {
 namespace {
 
-constexpr double kShare = 0.9;
 // What blocks of all questions weigh beside those of one.
 constexpr double kPooledBlocks = 20;
 // Where even all blocks cannot reach the share, the largest miss is stretched so much.
@@ -196,7 +196,7 @@ double pooled_scale(const Weighed& own, const Weighed& all) {
   std::sort(z.begin(), z.end());
   // One more of all that were seen: those of the pool are not others.
   const double to_come = 1 + 1 / all.blocks;
-  const double wanted = kShare * (own.blocks + kPooledBlocks) * to_come;
+  const double wanted = kHeldShare * (own.blocks + kPooledBlocks) * to_come;
   double sum = 0;
   for (const auto& [miss, weight] : z) {
     sum += weight;
