@@ -16,7 +16,7 @@ bool is_one_of(std::string_view word, const std::array<std::string_view, N>& wor
 }
 
 // Lower case, brackets and joining signs gone; "per" and "/" are a word "/" of their own.
-std::vector<std::string> words_of(const std::string& title) {
+std::vector<std::string> unit_words_of(const std::string& title) {
   std::string spaced;
   for (const char c : lower_trimmed(title)) {
     constexpr std::string_view kGaps = " _-()[]\t";
@@ -165,7 +165,9 @@ class RateReader {
 
 }  // namespace
 
-TitleRate rate_of_title(const std::string& title) { return RateReader(words_of(title)).read(); }
+TitleRate rate_of_title(const std::string& title) {
+  return RateReader(unit_words_of(title)).read();
+}
 
 bool says_minutes(const std::string& title) {
   const std::string lower = lower_trimmed(title);
@@ -174,7 +176,7 @@ bool says_minutes(const std::string& title) {
 }
 
 bool names_ratio(const std::string& title) {
-  const std::vector<std::string> words = words_of(title);
+  const std::vector<std::string> words = unit_words_of(title);
   return std::find(words.begin(), words.end(), "/") != words.end();
 }
 

@@ -183,7 +183,7 @@ std::string quoted(const Move& move) {
          ")";
 }
 
-std::string share_of(int64_t told, int64_t change) {
+std::string told_share(int64_t told, int64_t change) {
   return signed_ns(told) + " of " + signed_ns(change) + " come from ";
 }
 
@@ -200,7 +200,7 @@ std::string sources(const std::vector<Move>& moves, int64_t change, const std::s
     told += move.ns;
   }
   if (named == 0) return "";
-  if (std::abs(told) <= std::abs(change)) return share_of(told, change) + noun + " " + list + ".";
+  if (std::abs(told) <= std::abs(change)) return told_share(told, change) + noun + " " + list + ".";
   return signed_ns(told) + " come from " + noun + " " + list + ", and " + signed_ns(change - told) +
          " from all others.";
 }

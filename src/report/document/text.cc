@@ -17,7 +17,7 @@ struct Range {
 };
 
 template <size_t N>
-bool contains(const Range (&ranges)[N], char32_t value) {
+bool in_range(const Range (&ranges)[N], char32_t value) {
   const auto* after =
       std::upper_bound(std::begin(ranges), std::end(ranges), value,
                        [](char32_t wanted, const Range& range) { return wanted < range.first; });
@@ -98,12 +98,12 @@ bool is_line_break_or_tab(char32_t value) {
 
 }  // namespace
 
-bool is_invisible(char32_t value) { return value >= 0xAD && contains(kInvisible, value); }
+bool is_invisible(char32_t value) { return value >= 0xAD && in_range(kInvisible, value); }
 
 size_t display_width(char32_t value) {
   if (value < 0x300) return 1;
-  if (contains(kCombining, value)) return 0;
-  return contains(kWide, value) ? 2 : 1;
+  if (in_range(kCombining, value)) return 0;
+  return in_range(kWide, value) ? 2 : 1;
 }
 
 size_t display_width(std::string_view cleaned) {

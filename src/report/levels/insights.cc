@@ -17,7 +17,7 @@ namespace {
 
 std::string time_of(double ns) { return format_ns(std::llround(ns)); }
 std::string signed_time(double ns) { return (ns > 0 ? "+" : "") + time_of(ns); }
-std::string points(double share) { return fmt::format("{:+.1f}", 100 * share); }
+std::string signed_points(double share) { return fmt::format("{:+.1f}", 100 * share); }
 std::string in_config(const Insight& one) { return one.config.empty() ? "" : " in " + one.config; }
 
 std::string iterations_of(const Insight& one) {
@@ -33,7 +33,7 @@ std::string time_change(const Insight& one) {
 }
 
 std::string point_change(const Insight& one) {
-  return fmt::format("{} to {} points at 95 %; {}", points(one.low), points(one.high),
+  return fmt::format("{} to {} points at 95 %; {}", signed_points(one.low), signed_points(one.high),
                      iterations_of(one));
 }
 

@@ -786,8 +786,10 @@ std::vector<std::string> energy_verdict_words(const EnergyReport& r) {
     return words;
   }
   if (!r.follows) {
-    return {total + ". The readings do not follow the trace: kernels took anything from 0 to " +
-                format_value(r.kernels_high_j, Unit::kJoules) + " of it.",
+    const bool part = r.kernels_high_j * 1e6 < static_cast<double>(r.total_uj);
+    return {total + ". The readings do not follow the trace: kernels took anything from " +
+                (part ? "0 to " + format_value(r.kernels_high_j, Unit::kJoules) + " of it."
+                      : "nothing to all of it."),
             "The log may be of another device or time: --gpu and --offset choose."};
   }
   words.push_back(r.aliased ? modelled_words(r) : total + measured_words(r));

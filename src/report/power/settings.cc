@@ -11,13 +11,13 @@
 namespace assay {
 namespace {
 
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * std::fabs(share)); }
+std::string percent_of(double share) { return fmt::format("{:.1f} %", 100 * std::fabs(share)); }
 
 // "12.1 % (11.2 to 13.0)" of something less or more.
 std::string size_words(const SettingChange& change) {
   const double a = std::fabs(change.share.low);
   const double b = std::fabs(change.share.high);
-  return fmt::format("{} ({:.1f} to {:.1f})", percent(change.share.value), 100 * std::min(a, b),
+  return fmt::format("{} ({:.1f} to {:.1f})", percent_of(change.share.value), 100 * std::min(a, b),
                      100 * std::max(a, b));
 }
 

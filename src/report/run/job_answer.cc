@@ -25,8 +25,6 @@ constexpr size_t kShownBesideLevers = 4;
 constexpr size_t kMostRanks = 64;
 constexpr size_t kStripBins = 512;
 
-std::string short_name(const std::string& file) { return file_name(file); }
-
 int64_t mean_window_ns(const std::vector<RankOfAnswer>& ranks) {
   int64_t sum_ns = 0;
   int64_t windows = 0;
@@ -484,7 +482,7 @@ ShortAnswer side_by_side_answer(const std::vector<RankOfAnswer>& traces) {
         own.window_ns == 0
             ? ""
             : fmt::format(", idle {}", format_share(share(own.idle_ns, own.window_ns)));
-    answer.ranks.push_back({shorten_middle(clean_text(short_name(trace.file)), 24), trace.bins,
+    answer.ranks.push_back({shorten_middle(clean_text(file_name(trace.file)), 24), trace.bins,
                             kind_words(trace.bound) + idle});
   }
   answer.more_ranks = traces.size() - answer.ranks.size();

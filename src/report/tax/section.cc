@@ -13,11 +13,6 @@
 namespace assay {
 namespace {
 
-double share_of(double part, double whole) { return whole > 0 ? part / whole : kNan; }
-double share_of(int64_t part, int64_t whole) {
-  return share_of(static_cast<double>(part), static_cast<double>(whole));
-}
-
 // A sum of charges; missing where nothing could be charged (TaxSums::charged).
 Value charge(const TaxSums& sums, int64_t ns) { return sums.charged() ? Value(ns) : Value(); }
 
@@ -137,7 +132,7 @@ Table layers_table(const TaxReport& r) {
       .add(keys::layer_ns, [&s](const Layer& l) { return l.ns ? charge(s, *l.ns) : Value(); })
       .add(keys::each_ns, each)
       .add(keys::part_share,
-           [&s](const Layer& l) { return l.ns ? Value(share_of(*l.ns, s.t_orch_ns)) : Value(); })
+           [&s](const Layer& l) { return l.ns ? Value(share(*l.ns, s.t_orch_ns)) : Value(); })
       .add(keys::told_by, &Layer::from);
   return table;
 }

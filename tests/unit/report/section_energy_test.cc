@@ -63,6 +63,8 @@ TEST(EnergyWords, ReadingsThatDoNotFollowNameNoKernel) {
   EXPECT_THAT(words[0],
               HasSubstr("do not follow the trace: kernels took anything from 0 to 520 J"));
   EXPECT_THAT(words, Not(Contains(HasSubstr("gemm"))));
+  r.kernels_high_j = 2 * static_cast<double>(r.total_uj) * 1e-6;
+  EXPECT_THAT(energy_verdict_words(r)[0], HasSubstr("kernels took anything from nothing to all"));
 }
 
 TEST(EnergyWords, APartTimeSensorIsReadByItsModel) {
