@@ -276,18 +276,22 @@ void add_true_energy(const SensorGain& gain, EnergyReport& report) {
   report.kernels_true_high_j = report.kernels_true_j * (1 + above);
 }
 
+// Readings that do not follow the trace hold a part by their sum alone: none takes more than all.
+void hold_to_total(const EnergyReport& report, EnergyPart& part) {
+  if (report.follows) return;
+  const int64_t most_uj = std::max(report.total_uj, part.energy_uj);
+  part.high_j = std::min(part.high_j, static_cast<double>(most_uj) * 1e-6);
+}
+
 // Base and kernels by the model, with the interval of their sum.
 void add_model_total(const std::vector<Work>& work, const Coverage& covered, CoveredSpan span,
                      const EnergyModel& model, EnergyReport& report) {
   Tallies all = tally_by(work, covered, span, [](const Work&) { return 0U; });
   EnergyTally tally = all.empty() ? EnergyTally{} : std::move(all.begin()->second);
-  const EnergyPart kernels = part_of("", tally, model);
+  EnergyPart kernels = part_of("", tally, model);
+  hold_to_total(report, kernels);
   report.kernels_low_j = kernels.low_j;
   report.kernels_high_j = kernels.high_j;
-  if (!report.follows) {
-    const int64_t most_uj = std::max(report.total_uj, report.kernels_uj);
-    report.kernels_high_j = std::min(kernels.high_j, static_cast<double>(most_uj) * 1e-6);
-  }
   tally.base_ns = covered.covered_ns();
   const EnergyPart whole = part_of("", tally, model);
   report.model_total_j = static_cast<double>(whole.energy_uj) * 1e-6;
@@ -333,15 +337,6 @@ void list_totals(const Trace& trace, const std::vector<Work>& work, const Covera
   report.unattributed_uj = report.total_uj - report.base_uj - report.kernels_uj;
   add_model_total(work, covered, span, model, report);
   add_true_energy(options.gain, report);
-}
-
-// Readings that do not follow the trace hold a part by their sum alone: none takes more than all.
-void hold_to_total(std::vector<EnergyPart>& parts, const EnergyReport& report) {
-  if (report.follows) return;
-  for (EnergyPart& part : parts) {
-    const int64_t most_uj = std::max(report.total_uj, part.energy_uj);
-    part.high_j = std::min(part.high_j, static_cast<double>(most_uj) * 1e-6);
-  }
 }
 
 // The energy of the kernels by operator and by every grouping that was asked for.
@@ -447,9 +442,11 @@ Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
   list_classes(trace, laid, report);
   list_totals(trace, work, covered, span, options, model, report);
   list_groups(trace, work, covered, span, options, model, report);
-  hold_to_total(report.kernels, report);
-  hold_to_total(report.operators, report);
-  for (EnergyGrouping& grouping : report.groupings) hold_to_total(grouping.parts, report);
+  for (EnergyPart& part : report.kernels) hold_to_total(report, part);
+  for (EnergyPart& part : report.operators) hold_to_total(report, part);
+  for (EnergyGrouping& grouping : report.groupings) {
+    for (EnergyPart& part : grouping.parts) hold_to_total(report, part);
+  }
   const Interval logged{report.begin_ns, report.end_ns};
   report.iterations =
       stretch_parts(iteration_stretches(windows, logged), work, covered, laid, span);

@@ -68,7 +68,7 @@ void invert_lower(Eigen::Ref<Matrix> l) {
 Matrix precision_factor(const Matrix& columns) {
   Matrix precision = Matrix::Zero(columns.cols(), columns.cols());
   precision.selfadjointView<Eigen::Lower>().rankUpdate(columns.transpose());
-  const Eigen::LLT<Eigen::Ref<Matrix>> in_place(precision);
+  factorise(precision);
   return precision;
 }
 
