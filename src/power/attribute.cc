@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <utility>
 
@@ -315,14 +314,6 @@ void add_counter(const CounterCheck& counter, EnergyReport& report) {
        "off: the powers were taken, the counter was not"});
 }
 
-// More than one shows more than a GPU draws for long, where the log does not say so.
-bool of_one_gpu(const AttributeOptions& options, const std::vector<PowerReading>& inside) {
-  constexpr double kMostShownW = 2000;
-  return options.one_gpu &&
-         std::all_of(inside.begin(), inside.end(),
-                     [&](const PowerReading& reading) { return reading.power_w <= kMostShownW; });
-}
-
 // Totals of the covered time: measured, drawn anyway, and what follows from the powers of the
 // model.
 void list_totals(const Trace& trace, const std::vector<Work>& work, const Coverage& covered,
@@ -432,7 +423,6 @@ Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
   list_fit(laid, span, report);
   const Coverage covered(inside, longest_stand_ns(inside, std::llround(report.period_ns)));
   EnergyModel& model = laid.model;
-  if (!of_one_gpu(options, inside)) model.most_w = std::numeric_limits<double>::infinity();
   for (const auto& [name, tally] :
        tally_by(work, covered, span, [](const Work& w) { return w.name.value; })) {
     model.time_of_ns[name] = tally.ns.at(name);

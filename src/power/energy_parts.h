@@ -14,11 +14,6 @@
 
 namespace assay {
 
-// More than any GPU draws, whatever runs on it: boards are limited to 1,400 W at most (B300,
-// MI355X), and one was seen at 1.35 times its limit for a tenth of a second
-// (docs/measured/2026-11-26-nvidia-h200.md).
-inline constexpr double kMostKernelWatts = 3000;
-
 // Names (as numbers) of each power of the fit, and the covered time of each name.
 struct EnergyModel {
   JointFit fit;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -200,6 +201,15 @@ double most_kept(const Laid& laid, const AttributeOptions& options) {
   return known && laid.problem.prior.two_ramps && !options.sensor.means ? kMostKept : 0;
 }
 
+// More than one GPU shows more than one draws, where the log does not say so.
+double most_watts(const std::vector<TimedPower>& polls, const AttributeOptions& options) {
+  double shown_w = 0;
+  for (const TimedPower& poll : polls) shown_w = std::max(shown_w, poll.power_w);
+  constexpr double kMostShownW = 2000;
+  return options.one_gpu && shown_w <= kMostShownW ? kMostKernelWatts
+                                                   : std::numeric_limits<double>::infinity();
+}
+
 // Groups of columns as classes of the fit, and their names.
 void take_groups(const std::vector<std::vector<size_t>>& groups, const Columns& columns,
                  const std::vector<std::vector<BusySpan>>& by_column, JointProblem& problem,
@@ -313,6 +323,7 @@ Result<Laid> lay_within(const PowerSeries& series, const AttributeOptions& optio
   JointProblem& problem = laid.problem;
   problem.seed = options.seed;
   problem.prior.most_kept = most_kept(laid, options);
+  problem.most_w = laid.model.most_w = most_watts(polls, options);
   const auto fit_groups = [&](const std::vector<std::vector<size_t>>& groups) {
     take_groups(groups, columns, by_column, problem, laid);
     return fit_readings(problem, laid.grid, end_s);

@@ -31,6 +31,7 @@ constexpr double kWorthOneMore = 6.63;  // 99 %: what another parameter must be 
 constexpr double kGridStepS = 5e-4;     // shorter windows are means between its points
 constexpr double kRampsBack = 8;        // time constants after which a ramp has forgotten
 constexpr double kLeastNoiseW = 0.3;    // a sensor is never better
+constexpr double kSearchNoise = 0.01;   // of the readings' deviation, before noise is known
 constexpr size_t kMostAtOnce = 2000;    // updates that the search looks at, and of one piece
 constexpr double kMostAtOnceS = 400;    // likewise in time: grids of slow sensors are long
 constexpr size_t kFewestAtOnce = 200;
@@ -176,6 +177,17 @@ double squares_around_mean(const std::vector<double>& y) {
   return total;
 }
 
+double variance_of(const std::vector<TimedPower>& updates) {
+  std::vector<double> watts;
+  for (const TimedPower& update : updates) watts.push_back(update.power_w);
+  return squares_around_mean(watts) / static_cast<double>(watts.size());
+}
+
+// Of each power but the base's.
+void hold_powers(double ridge, NormalEquations& normal) {
+  for (size_t i = 1; i < normal.terms(); ++i) normal.gram[i * normal.terms() + i] += ridge;
+}
+
 // What the fit's powers leave of the readings y over the model's rows x, which is also told in it.
 std::vector<double> take_residuals(const std::vector<double>& x, const std::vector<double>& y,
                                    JointFit& fit) {
@@ -238,6 +250,7 @@ class JointSearch {
     std::nth_element(gaps.begin(), gaps.begin() + static_cast<std::ptrdiff_t>(gaps.size() / 2),
                      gaps.end());
     period_s_ = std::max(gaps[gaps.size() / 2], 1e-6);
+    search_ridge_ = ridge(kSearchNoise * kSearchNoise * variance_of(updates));
     if (problem_.prior.most_kept > 0) {
       unseen_s_ = period_s_ * updates_to_forget(problem_.prior.most_kept);
     }
@@ -282,6 +295,8 @@ class JointSearch {
   void each_row(Piece& piece, const Response& r, Use use);
   void add_rows(Piece& piece, const Response& r, NormalEquations& normal);
   NormalEquations normal_of(std::vector<Piece>& pieces, const Response& r);
+  // What holds powers to most_w, where a reading is off by the root of `variance`.
+  double ridge(double variance) const { return variance / (problem_.most_w * problem_.most_w); }
   double squares_of(const Response& r);
   void add_rows_to(std::vector<Piece>& pieces, const Response& r, std::vector<double>& x,
                    std::vector<double>& y);
@@ -348,6 +363,7 @@ class JointSearch {
   std::optional<size_t> held_second_;  // likewise
   double middle_s_ = 0;
   double span_s_ = 0;
+  double search_ridge_ = 0;
   double slack_s_ = 0;
   double period_s_ = 0;
   double unseen_s_ = 0;
@@ -401,6 +417,7 @@ NormalEquations JointSearch::normal_of(std::vector<Piece>& pieces, const Respons
       normal.gram[i * terms_ + j] = normal.gram[j * terms_ + i];
     }
   }
+  hold_powers(search_ridge_, normal);
   return normal;
 }
 
@@ -1119,7 +1136,9 @@ AllowedFits JointSearch::allowed_fits(const std::vector<Scored>& picked, double 
                       .repeated = noise.repeated,
                       .critical = noise.critical,
                       .readings = updates.size()};
+  const double room = noise.critical * noise.variance * noise.repeated;
   for (size_t i = 0; i < picked.size(); ++i) {
+    hold_powers(ridge(room), normals[i]);
     const double worse = (picked[i].squares - least) / noise.scale();
     const bool exact = i < 4 || i + 10 >= picked.size();
     allowed.fits.push_back(allowed_fit(picked[i].response, worse, exact, std::move(normals[i])));

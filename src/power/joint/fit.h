@@ -73,10 +73,19 @@ enum class WhyWide : uint8_t {
 };
 const char* why_wide_name(WhyWide why);
 
+// More than any GPU draws, whatever runs on it: boards are limited to 1,400 W at most (B300,
+// MI355X), and one was seen at 1.35 times its limit for a tenth of a second
+// (docs/measured/2026-11-26-nvidia-h200.md).
+inline constexpr double kMostKernelWatts = 3000;
+
 struct JointProblem {
   std::vector<std::vector<BusySpan>> classes;  // when each runs
   std::vector<TimedPower> updates;             // in order; windows inside what the trace covers
   ResponsePrior prior;
+  // That any class adds; infinite: not known. Powers are drawn from around 0 with this deviation
+  // (ridge regression; Hoerl and Kennard, 1970): it moves none that a reading saw, and holds one
+  // that nearly none did, which came out as 440 kW (docs/measured/2026-11-27-nvidia-h100.md).
+  double most_w = kMostKernelWatts;
   uint64_t seed = 1;
 };
 

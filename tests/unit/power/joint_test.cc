@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <numeric>
 
 #include "power/joint/classes.h"
@@ -575,6 +576,30 @@ TEST(JointFit, AShiftOfTheLogIsFoundAndChangesNothing) {
     EXPECT_NEAR(fit.response.lag_s - still.response.lag_s, shift, 1e-3);
     EXPECT_NEAR(fit.powers_w[1 + 1] / still.powers_w[1 + 1], 1, 0.005);
   }
+}
+
+// Of a kernel of 0.3 ms that ended long before the only reading with a trace of it, noise alone
+// would tell a power of megawatts.
+TEST(JointFit, APowerThatHardlyAnyReadingSawIsHeld) {
+  const PowerJob job = make_power_job(4);
+  JointProblem problem =
+      problem_of(job, find_updates(log_of(job, {.window_s = 0.025, .poll_s = 0.013}, 5)).updates);
+  problem.prior = {
+      .lag_s = {0, 0}, .window_s = {0.025, 0.025}, .ramp_s = {0.008, 0.008}, .drift = 0};
+  TimedPower& late = problem.updates[problem.updates.size() / 2];
+  late.power_w += 40;
+  std::vector<double> seconds{job.end_s()};
+  for (size_t kind = 0; kind < PowerJob::kKinds; ++kind) seconds.push_back(job.busy_s(kind));
+  const Span95 without = fit_jointly(problem).interval(seconds);
+  problem.classes.push_back({{late.t_s - 0.075, late.t_s - 0.0747}});
+  std::vector<double> with_it = seconds;
+  with_it.push_back(0.0003);
+  const JointFit fit = fit_jointly(problem);
+  EXPECT_LT(fit.powers_w.back(), kMostKernelWatts);
+  const Span95 with = fit.interval(with_it);
+  EXPECT_LT(with.high - with.low, 1.1 * (without.high - without.low));
+  problem.most_w = std::numeric_limits<double>::infinity();
+  EXPECT_GT(fit_jointly(problem).powers_w.back(), 1e5);
 }
 
 TEST(JointFit, WattsScaleThrough) {
