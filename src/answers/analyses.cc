@@ -32,7 +32,7 @@ FlowFindings find_flow(const LoadedTrace& loaded, const std::vector<EditRequest>
   FlowFindings found;
   const FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
   found.report = make_flow_report(model, {});
-  found.verdict = judge_flow(loaded.trace, found.report, {});
+  found.verdict = judge_flow(loaded.trace, found.report, {.iterations = &loaded.windows});
   found.tried = try_levers(model, loaded.windows, found.report, found.verdict, more);
   return found;
 }
@@ -66,7 +66,7 @@ Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions&
       model, {.captures = options.captures, .rank_graph = options.rank_graph, .windows = &windows});
   if (found.flow.replays.joined > 0)
     found.flow.replays = placed_replays(loaded, model.run, options.captures);
-  found.verdict = judge_flow(trace, found.flow, {});
+  found.verdict = judge_flow(trace, found.flow, {.iterations = &windows});
   asked.launch.flow = &found.flow.all_devices();
   asked.levels.flow = &found.flow.devices;
   asked.levels.replays = &found.flow.replays;

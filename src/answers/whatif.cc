@@ -132,7 +132,7 @@ Result<TraceContent> whatif_content(const WhatIfRequest& request,
   if (request.captures.empty()) tell_recordings(report.replays, request.traces.listener);
   clock.mark("flow");
   std::vector<EditRequest> alone;
-  const FlowVerdict verdict = judge_flow(loaded.trace, report, {});
+  const FlowVerdict verdict = judge_flow(loaded.trace, report, {.iterations = &loaded.windows});
   if (edits.empty()) alone = work_edits(loaded.trace, verdict);
   const WhatIf found = explore_edits(model, loaded.windows, report,
                                      {.edits = edits,
@@ -183,7 +183,7 @@ Result<TraceContent> why_content(const TraceRequest& request, RanksTogether& ran
   PhaseClock clock(request.listener);
   const FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
   FlowReport report = make_flow_report(model, ranks.options(loaded));
-  const FlowVerdict verdict = judge_flow(loaded.trace, report, {});
+  const FlowVerdict verdict = judge_flow(loaded.trace, report, {.iterations = &loaded.windows});
   clock.mark("flow");
   const FlowAnswer answer{loaded.trace, report, verdict};
   const std::vector<PathSlice> slices = path_slices(model.run, model.graph, report.path);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -421,9 +422,10 @@ bool any_name(const Trace& trace, const std::vector<StringId>& names,
   return false;
 }
 
-// Whether the rows of that name usually take no time beside these pauses.
-bool usually_short(const Trace& trace, const Contributor& who) {
-  constexpr int64_t kTimes = 20;
+constexpr int64_t kRareTimes = 20;  // as long as usual, or more
+
+// How long the rows of that name take, shortest first.
+std::vector<int64_t> sorted_durations(const Trace& trace, const Contributor& who) {
   std::vector<int64_t> durations_ns;
   const auto take = [&](const auto& table) {
     for (size_t i = 0; i < table.size(); ++i) {
@@ -434,10 +436,16 @@ bool usually_short(const Trace& trace, const Contributor& who) {
   if (who.source == RowSource::kCall) take(trace.api_calls);
   if (who.source == RowSource::kFrame) take(trace.frames);
   if (who.source == RowSource::kSystem) take(trace.other_events);
-  if (durations_ns.empty() || who.pauses == 0) return false;
-  const auto middle = durations_ns.begin() + static_cast<std::ptrdiff_t>(durations_ns.size() / 2);
-  std::nth_element(durations_ns.begin(), middle, durations_ns.end());
-  return *middle * kTimes <= who.pause_ns / static_cast<int64_t>(who.pauses);
+  std::sort(durations_ns.begin(), durations_ns.end());
+  return durations_ns;
+}
+
+// Whether the rows of that name usually take no time beside these pauses.
+bool usually_short(const Trace& trace, const Contributor& who) {
+  const std::vector<int64_t> sorted_ns = sorted_durations(trace, who);
+  if (sorted_ns.empty() || who.pauses == 0) return false;
+  return sorted_ns[sorted_ns.size() / 2] * kRareTimes <=
+         who.pause_ns / static_cast<int64_t>(who.pauses);
 }
 
 // Whether most of the host's pauses lie in what usually takes no time.
@@ -450,6 +458,80 @@ bool mostly_rare(const Trace& trace, const FlowReport& report) {
     if (usually_short(trace, contributor)) rare_ns += contributor.pause_ns;
   }
   return rare_ns * 2 >= all_ns;
+}
+
+// Whether the long rows of one operator are the same one of each iteration, the first of three,
+// say: then what takes long is its own (a search, a compilation for a new shape), and not the
+// host's, whose pauses come wherever it is.
+bool always_the_same(const Trace& trace, const Windows& iterations, const Contributor& who,
+                     int64_t usual_ns) {
+  constexpr double kByChance = 0.01;
+  std::map<int32_t, std::vector<std::pair<int64_t, int64_t>>>
+      rows;  // by iteration: start, duration
+  for (size_t i = 0; i < trace.ops.size(); ++i) {
+    if (trace.ops.name[i] != who.name) continue;
+    const int32_t window = window_at(iterations, trace.ops.start_ns[i]);
+    if (window >= 0) rows[window].push_back({trace.ops.start_ns[i], trace.ops.dur_ns[i]});
+  }
+  std::map<size_t, size_t> long_at;  // how many by place in the iteration
+  size_t long_rows = 0;
+  size_t all = 0;
+  for (auto& [window, of] : rows) {
+    std::sort(of.begin(), of.end());
+    all += of.size();
+    for (size_t place = 0; place < of.size(); ++place) {
+      if (of[place].second <= kRareTimes * usual_ns) continue;
+      ++long_rows;
+      ++long_at[place];
+    }
+  }
+  size_t most = 0;
+  for (const auto& [place, count] : long_at) most = std::max(most, count);
+  if (most < 2 || most * 10 < long_rows * 8) return false;
+  const double places = static_cast<double>(all) / static_cast<double>(rows.size());
+  return std::pow(places, 1 - static_cast<double>(most)) < kByChance;
+}
+
+// Pauses in nearly nothing but one thing are its own where they are few, or always in the same
+// place; those in whatever the host does are the host's.
+bool pauses_spread(const Trace& trace, const Windows* iterations, const LeadingPauses& pauses) {
+  constexpr uint64_t kMany = 8;
+  if (!pauses.who || pauses.who->pause_ns * 10 < pauses.ns * 8) return true;
+  if (pauses.who->pauses < kMany) return false;
+  if (iterations == nullptr || pauses.who->source != RowSource::kOp) return true;
+  const std::vector<int64_t> sorted_ns = sorted_durations(trace, *pauses.who);
+  return sorted_ns.empty() ||
+         !always_the_same(trace, *iterations, *pauses.who, sorted_ns[sorted_ns.size() / 2]);
+}
+
+// Iterations of which one-off costs hold the devices up for a fifth or more.
+uint64_t cold_iterations(const FlowReport& report, const Windows& iterations) {
+  std::vector<Interval> cold;
+  for (const DeviceFlow& device : report.devices) {
+    for (const FlowSlice& slice : device.idle) {
+      if (slice.cause == FlowCause::kCold) cold.push_back(slice.span);
+    }
+  }
+  cold = merge_intervals(std::move(cold));
+  uint64_t count = 0;
+  for (const Window& window : iterations.windows) {
+    const int64_t cold_ns = length_ns(clip(cold, {window.start_ns, window.end_ns}));
+    count += cold_ns * 5 >= window.end_ns - window.start_ns;
+  }
+  return count;
+}
+
+// Most iterations pay again what should be paid once.
+void find_cold_again(const FlowReport& report, const Windows* iterations, FlowVerdict& verdict) {
+  constexpr size_t kLeastIterations = 3;
+  if (iterations == nullptr || iterations->source == WindowSource::kWholeTrace ||
+      iterations->windows.size() < kLeastIterations) {
+    return;
+  }
+  const uint64_t cold = cold_iterations(report, *iterations);
+  if (cold * 2 <= iterations->windows.size() || cold < kLeastIterations) return;
+  verdict.cold_iterations = cold;
+  verdict.iterations = iterations->windows.size();
 }
 
 // Of several names the one with most of the pauses.
@@ -545,11 +627,7 @@ FlowVerdict judge_flow(const Trace& trace, const FlowReport& report,
   LeadingPauses& pauses = verdict.pauses;
   if (pauses.ns > 0 && !pauses.who && !mostly_rare(trace, report))
     pauses.who = longest_pauses(report);
-  // A few pauses in nearly nothing but one operator are its own (a new shape, a first use), those
-  // in whatever the host does are the host's.
-  constexpr uint64_t kMany = 8;
-  const bool spread =
-      !pauses.who || pauses.who->pause_ns * 10 < pauses.ns * 8 || pauses.who->pauses >= kMany;
+  const bool spread = pauses_spread(trace, options.iterations, pauses);
   pauses.rare = pauses.who && usually_short(trace, *pauses.who);
   pauses.stalls = pauses.ns > 0 && pauses.count > 1 && spread && (!pauses.who || pauses.rare);
   if (verdict.bound == BoundBy::kTooLittle && !report.evidence.calls)
@@ -559,6 +637,16 @@ FlowVerdict judge_flow(const Trace& trace, const FlowReport& report,
   if (verdict.work.size() > options.named) verdict.work.resize(options.named);
   verdict.lever = lever_of(verdict, report);
   verdict.program = program_of(trace);
+  // Where an operator's work reaches the device without a call in the file, none computes by
+  // itself.
+  const bool calls_tell =
+      (verdict.program.cuda || verdict.program.hip) && verdict.linked_share >= options.least_linked;
+  if (verdict.bound == BoundBy::kHost && pauses.ns == 0 && calls_tell) {
+    HostCompute computed = host_compute(trace, report.contributors);
+    if (computed.ns * 2 >= host_work_ns(report.total.cause_ns))
+      verdict.computed = std::move(computed);
+  }
+  if (verdict.cold_start) find_cold_again(report, options.iterations, verdict);
   return verdict;
 }
 

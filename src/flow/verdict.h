@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "flow/flow.h"
+#include "flow/host_compute.h"
 
 namespace assay {
 
@@ -129,13 +130,18 @@ struct FlowVerdict {
   std::vector<LostGroup> lost;       // largest first; only what is not 0
   std::vector<Contributor> leading;  // of the leading group, largest first
   LeadingPauses pauses;
-  std::vector<NamedWork> work;   // of the window, largest first
+  HostCompute computed;         // of the host's part of the idle time; empty where it is under half
+  std::vector<NamedWork> work;  // of the window, largest first
   std::vector<KindShare> kinds;  // of all kernels of the window, largest first
   // Cold starts: what bounds the rest, where that is enough to tell.
   bool cold_start = false;
   bool steady_judged = false;
   BoundBy steady_bound = BoundBy::kTooLittle;
   int64_t cold_ns = 0;
+  // Iterations that one-off costs hold up, and all of them; 0 where costs come once, as they
+  // should.
+  uint64_t cold_iterations = 0;
+  uint64_t iterations = 0;
   FirstLever lever = FirstLever::kNone;
   Program program;
 };
@@ -148,7 +154,8 @@ struct FlowVerdictOptions {
   double device_bound = 0.3;  // idle, exposed copies and waits up to this share of the window
   double leading = 0.5;       // of the lost time
   double borderline = 0.05;
-  size_t named = 8;  // contributors and works that are listed
+  size_t named = 8;                     // contributors and works that are listed
+  const Windows* iterations = nullptr;  // tells whether what should come once comes in each of them
 };
 
 // The group that most of the lost time of `sum` belongs to, where comm_wait_ns is lost in

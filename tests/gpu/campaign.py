@@ -387,10 +387,10 @@ def work(c):
     for metrics, name in zip(COUNTERS, ("counters.csv", "tensor_ops.csv")):
         with open(c.work / name, "wb") as file:
             c.run([*ncu, "--metrics", metrics, c.python, program], stdout=file)
-    joined = c.ask("levels", trace, "--counters", c.work / "counters.csv")["levels"]["counter_passes"][0]
     with tarfile.open(c.work / "work.tar.gz", "w:gz") as archive:
         for name in ("work.json", "counters.csv", "tensor_ops.csv"):
             archive.add(c.work / name, name)
+    joined = c.ask("levels", trace, "--counters", c.work / "counters.csv")["levels"]["counter_passes"][0]
     return {**told, "match_rate": joined["match_rate"]}
 
 

@@ -90,12 +90,31 @@ def job(seed, args):
     time.sleep(0.4)
     until = time.monotonic() + args.seconds
     while time.monotonic() < until:
-        name = chance.choice([*names, PAUSE])
-        length = chance.uniform(0.03, 0.6)
-        with labelled(name, args.device):
-            time.sleep(length / 2) if name == PAUSE else run_for(steps[name], length, args.device)
+        part([*names, PAUSE], chance, steps, args)
     time.sleep(0.4)
     return names
+
+
+def part(names, chance, steps, args):
+    name = chance.choice(names)
+    length = chance.uniform(0.03, 0.6)
+    with labelled(name, args.device):
+        time.sleep(length / 2) if name == PAUSE else run_for(steps[name], length, args.device)
+
+
+def few(seed, loads, args):
+    """A job of one kind and so many loads, 150 to 600 ms each, with pauses between them."""
+    chance = random.Random(seed)
+    name = chance.choice(sorted(KINDS))
+    step = KINDS[name](args.device, args.scale)
+    step()
+    synchronize(args.device)
+    for _ in range(loads):
+        time.sleep(chance.uniform(0.3, 0.7))
+        with labelled(name, args.device):
+            run_for(step, chance.uniform(0.15, 0.6), args.device)
+    time.sleep(0.5)
+    return [name]
 
 
 def alone(args):
@@ -112,12 +131,20 @@ def alone(args):
     return list(KINDS)
 
 
+def make(number, args):
+    if number < args.jobs:
+        return job(args.seed + number, args)
+    if number < args.jobs + len(args.loads):
+        return few(args.seed + number, args.loads[number - args.jobs], args)
+    return alone(args)
+
+
 def child(number, args):
     """One job, in a process of its own, so that its recording stands alone."""
     pid = os.fork()
     if pid == 0:
         begin = time.time_ns()
-        names = job(args.seed + number, args) if number < args.jobs else alone(args)
+        names = make(number, args)
         print(json.dumps({"job": number, "pid": os.getpid(), "kinds": names, "begin": begin, "end": time.time_ns()}), flush=True)
         # In order, so that the recording is closed.
         sys.exit(0)
@@ -129,11 +156,13 @@ def main():
     parser.add_argument("--jobs", type=int, default=8)
     parser.add_argument("--seconds", type=float, default=7)
     parser.add_argument("--steady", type=float, default=1.6)
+    parser.add_argument("--loads", type=lambda words: [int(word) for word in words.split(",")], default=[], metavar="N,N",
+                        help="further jobs of one kind and so many loads each")
     parser.add_argument("--seed", type=int, default=41)
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--scale", type=int, default=1)
     args = parser.parse_args()
-    return 1 if any([child(number, args) for number in range(args.jobs + 1)]) else 0
+    return 1 if any([child(number, args) for number in range(args.jobs + len(args.loads) + 1)]) else 0
 
 
 if __name__ == "__main__":

@@ -311,30 +311,33 @@ def everything_ended():
             torch.cuda.empty_cache()
 
 
-def record(name, side, args):
-    make = PAIRS[name][0]
+def record(make, name, side, args):
     with everything_ended():
         step = make(args.device, side == "after")
-        assay_torch.profile(step, args.out, f"{name}.{side}", warmup=6, repeats=REPEATS, timed=TIMED, device=args.device,
-                            tracer=args.tracer)
+        try:
+            assay_torch.profile(step, args.out, f"{name}.{side}", warmup=6, repeats=REPEATS, timed=TIMED, device=args.device,
+                                tracer=args.tracer)
+        finally:
+            # What runs beside the program ends with it.
+            getattr(step, "close", lambda: None)()
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(pairs=PAIRS, needs_gpu=NEEDS_GPU, words=__doc__):
+    parser = argparse.ArgumentParser(description=words, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", required=True)
-    parser.add_argument("--only", action="append", choices=PAIRS, metavar="NAME")
+    parser.add_argument("--only", action="append", choices=pairs, metavar="NAME")
     parser.add_argument("--tracer", default="kineto", choices=assay_torch.TRACERS)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     args = parser.parse_args()
     torch.manual_seed(1)
     failed = 0
-    for name in args.only or PAIRS:
-        if args.device == "cpu" and name in NEEDS_GPU:
+    for name in args.only or pairs:
+        if args.device == "cpu" and name in needs_gpu:
             continue
         for side in ("before", "after"):
             try:
                 began = time.monotonic()
-                record(name, side, args)
+                record(pairs[name][0], name, side, args)
                 print(json.dumps({"pair": name, "side": side, "seconds": round(time.monotonic() - began, 1)}), flush=True)
             except Exception:  # pylint: disable=broad-except
                 # One program must not cost the others.

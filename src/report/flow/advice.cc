@@ -118,6 +118,7 @@ HostAdvice host_advice(const FlowAnswer& answer) {
   if (pauses.ns > 0) {
     return pause_name(answer).empty() ? HostAdvice::kRecordHost : HostAdvice::kShortenOne;
   }
+  if (!answer.verdict.computed.names.empty()) return HostAdvice::kMoveToDevice;
   const auto refused = [&answer](EditRefusal why) {
     if (answer.tried == nullptr) return false;
     return std::any_of(

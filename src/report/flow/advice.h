@@ -15,6 +15,7 @@ namespace assay {
 enum class HostAdvice {
   kGraphs,         // fewer, larger launches: graphs
   kFewerLaunches,  // the same where graphs cannot be: iterations run different kernels
+  kMoveToDevice,   // the host computes itself
   kLessHost,       // graphs would leave most of what the host does
   kBetweenGraphs,  // most work is in graphs already
   kShortenOne,     // one thing holds the host up (FlowVerdict::pauses)

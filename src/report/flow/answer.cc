@@ -225,6 +225,7 @@ class Verdict {
       case BoundBy::kAlloc:
         return alloc();
       case BoundBy::kColdStart:
+        if (verdict_.cold_iterations > 0) return cold_again();
         return sentence_of(
             std::string(cold_in_the_middle(answer_) ? "Held up in the middle" : "Cold start") +
                 ": one-off costs take " + share_text(verdict_.cold_ns) + " of " + window(),
@@ -491,6 +492,10 @@ class Verdict {
     if (parts[0] == FlowCause::kLatency) {
       return sentence_of(base + arriving, {second ? " and while " + preparing({parts[1]}) : ""});
     }
+    if (!verdict_.computed.names.empty()) {
+      return sentence_of(base + " while the host itself computes " + computed_names(),
+                         {behind(", most in ", fitted(label_of_host(answer_)))});
+    }
     const std::string most = fitted(most_of_host(answer_));
     if (!most.empty()) {
       return sentence_of(base + " while Python runs, most of it in " + most, {});
@@ -500,6 +505,15 @@ class Verdict {
     }
     return sentence_of(base + " while " + preparing(parts),
                        {behind(", most in ", fitted(label_of_host(answer_)))});
+  }
+
+  // "aten::lerp_, aten::mul_ and others"
+  std::string computed_names() const {
+    const std::vector<StringId>& names = verdict_.computed.names;
+    std::string words = fitted(std::string(trace_.text(names[0])), 40);
+    if (names.size() > 1)
+      words += (names.size() > 2 ? ", " : " and ") + fitted(std::string(trace_.text(names[1])), 40);
+    return words + (names.size() > 2 ? " and others" : "");
   }
 
   // One thing holds the host up, or pauses in many.
@@ -576,6 +590,13 @@ class Verdict {
     return sentence_of(
         "Allocation-bound: " + for_share(group_ns(BoundBy::kAlloc)) + " the GPU waits for " + who,
         {});
+  }
+
+  std::string cold_again() const {
+    return sentence_of("Never warm: one-off costs take " + share_text(verdict_.cold_ns) + " of " +
+                           window() + ", in " + std::to_string(verdict_.cold_iterations) + " of " +
+                           format_counted(verdict_.iterations, "iteration", "iterations"),
+                       {first_name_and_time(), captured()});
   }
 
   std::string captured() const {
@@ -846,6 +867,10 @@ class Notes {
     if (!seen.lines.empty()) notes.push_back(std::move(seen));
     const bool groups =
         !answer_.verdict.leading.empty() && makes_communicator(answer_.verdict.leading.front());
+    if (answer_.verdict.cold_iterations > 0) {
+      notes.push_back(compiled_again());
+      return notes;
+    }
     notes.push_back(groups
                         ? AnswerNote{"do",
                                      {"Make process groups and communicators, and use each once, "
@@ -856,6 +881,33 @@ class Notes {
                                       "new one costs this again."}}
                         : record_steady(answer_));
     return notes;
+  }
+
+  bool compiles() const {
+    if (answer_.verdict.leading.empty()) return false;
+    const std::string name =
+        lower(contributor_name(answer_.trace, answer_.verdict.leading.front()));
+    const std::initializer_list<std::string_view> words = {"dynamo", "inductor", "compil",
+                                                           "triton"};
+    return std::any_of(words.begin(), words.end(), [&name](std::string_view word) {
+      return name.find(word) != std::string::npos;
+    });
+  }
+
+  // Each iteration brings something that was not there before.
+  AnswerNote compiled_again() const {
+    const ProgramKind program = compiles() ? answer_.verdict.program.kind : ProgramKind::kUnknown;
+    if (program == ProgramKind::kPyTorch) {
+      return {"do",
+              {"Keep shapes and constants the same, or mark them dynamic; TORCH_LOGS=recompiles "
+               "says what changed."}};
+    }
+    if (program == ProgramKind::kJax) {
+      return {"do",
+              {"Keep shapes and static arguments the same; JAX_EXPLAIN_CACHE_MISSES=1 says what "
+               "changed."}};
+    }
+    return {"do", {"Keep shapes and constants the same: each new one costs this again."}};
   }
 
   bool makes_communicator(const Contributor& contributor) const {

@@ -100,6 +100,8 @@ class Levers {
         return "find out what the host does in its pauses, which are not recorded";
       case HostAdvice::kSteadyHost:
         return "keep the host from standing still";
+      case HostAdvice::kMoveToDevice:
+        return "compute on the GPU what the host computes, or let the GPU run beside it";
       case HostAdvice::kLessHost:
         return "do less on the host between launches, or let the GPU run beside it";
       case HostAdvice::kFewerLaunches:

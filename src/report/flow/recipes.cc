@@ -1,10 +1,12 @@
 #include "report/flow/recipes.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "base/intervals.h"
 #include "flow/names.h"
 #include "kernels/name.h"
 #include "report/document/text.h"
@@ -165,6 +167,8 @@ class Recipes {
         return pause_holder(answer_).empty()
                    ? "Keep the host from standing still"
                    : "No " + fitted(pause_holder(answer_), 28) + " in the loop";
+      case HostAdvice::kMoveToDevice:
+        return "Compute on the GPU what the host computes";
       case HostAdvice::kLessHost:
         return "Do less on the host between launches";
       case HostAdvice::kFewerLaunches:
@@ -194,6 +198,10 @@ class Recipes {
         return pause_holder(answer_).empty()
                    ? "others on its cores, locks, page faults, garbage collection (gc.freeze())"
                    : "the driver lets one thread call at a time; do it once, before the loop";
+      case HostAdvice::kMoveToDevice:
+        return "are these tensors on the GPU? " +
+               fitted(std::string(answer_.trace.text(answer_.verdict.computed.names.front())), 34) +
+               " runs on the CPU";
       case HostAdvice::kLessHost:
         return first_of(largest_host_cause());
       case HostAdvice::kFewerLaunches:
@@ -380,6 +388,30 @@ class Recipes {
     return false;
   }
 
+  // No operator is around most of the calls that take memory: PyTorch's allocator takes it inside
+  // of one, that of an extension or of another library does not.
+  bool allocates_outside() const {
+    const Trace& trace = answer_.trace;
+    const Interval window = answer_.report.window;
+    std::map<uint32_t, std::vector<Interval>> ops;  // by thread
+    for (size_t i = 0; i < trace.ops.size(); ++i) {
+      ops[trace.ops.thread[i].value].push_back(
+          {trace.ops.start_ns[i], trace.ops.start_ns[i] + trace.ops.dur_ns[i]});
+    }
+    for (auto& [thread, spans] : ops) spans = merge_intervals(std::move(spans));
+    uint64_t calls = 0;
+    uint64_t outside = 0;
+    for (size_t c = 0; c < trace.api_calls.size(); ++c) {
+      const int64_t start_ns = trace.api_calls.start_ns[c];
+      if (start_ns < window.start_ns || start_ns >= window.end_ns) continue;
+      if (trace.text(trace.api_calls.name[c]).find("Malloc") == std::string_view::npos) continue;
+      ++calls;
+      const std::vector<Interval>& spans = ops[trace.api_calls.thread[c].value];
+      outside += length_ns(clip(spans, {start_ns, start_ns + 1})) == 0;
+    }
+    return outside * 2 > calls;
+  }
+
   bool trims_pool() const {
     for (const Contributor& contributor : answer_.report.contributors) {
       if (contributor.cause != FlowCause::kAlloc) continue;
@@ -415,6 +447,9 @@ class Recipes {
     const TriedLever* tried = find_tried(answer_, {EditKind::kAlloc});
     if (pytorch() && tried != nullptr && in_few_iterations(*tried)) {
       return settings + "=expandable_segments:True; the cache ran full";
+    }
+    if (pytorch() && allocates_outside()) {
+      return "outside of PyTorch's allocator: one buffer, held, or torch.empty";
     }
     if (pytorch()) {
       return hip() ? "unset PYTORCH_NO_HIP_MEMORY_CACHING; no empty_cache() in the loop"

@@ -35,7 +35,9 @@
     "time that no edge explains on the critical path to the end of the last device work / that path") \
   R(first_lever, "first lever", kText, "what to change first, a word of the closed list below") \
   R(steady_cause, "cause after the start", kText, \
-    "of a cold start: what the rest of the window is lost to, where that is enough to tell")
+    "of a cold start: what the rest of the window is lost to, where that is enough to tell") \
+  R(cold_iterations, "iterations held up by one-off costs", kCount, \
+    "of a cold start: iterations of which such costs take a fifth or more, where most are so; else 0")
 
 // Flow: causes
 #define ASSAY_FLOW_CAUSE_RESULTS(R, U, O) \

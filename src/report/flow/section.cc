@@ -134,7 +134,8 @@ Facts flow_facts(const FlowAnswer& answer) {
           data_fact(keys::first_lever, std::string(first_lever_word(v.lever))),
           data_fact(keys::steady_cause, v.cold_start && v.steady_judged
                                             ? Value(std::string(bound_by_word(v.steady_bound)))
-                                            : Value())}};
+                                            : Value()),
+          data_fact(keys::cold_iterations, v.cold_iterations)}};
 }
 
 }  // namespace

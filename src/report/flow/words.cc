@@ -51,7 +51,7 @@ class FlowWords {
   }
 
   std::string after_start() const {
-    if (!verdict_.cold_start) return "";
+    if (!verdict_.cold_start || verdict_.cold_iterations > 0) return "";
     if (!verdict_.steady_judged) {
       return "Too little is left besides to say what bounds the steady state: record after the "
              "warm-up.";

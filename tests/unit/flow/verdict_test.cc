@@ -220,6 +220,99 @@ TEST(FlowVerdict, ColdStartAndWhatFollows) {
   EXPECT_EQ(verdict.lever, FirstLever::kWarmUpFirst);
 }
 
+Windows iterations_of(int64_t count, int64_t length_ns) {
+  Windows iterations;
+  iterations.source = WindowSource::kLabel;
+  for (int64_t i = 0; i < count; ++i) {
+    iterations.windows.push_back({"step", i * length_ns, (i + 1) * length_ns});
+  }
+  return iterations;
+}
+
+FlowVerdict judge(const Trace& trace, const Windows& iterations) {
+  return judge_flow(trace, make_flow_report(trace, link_trace(trace), {}),
+                    {.iterations = &iterations});
+}
+
+// Six iterations of 10 ms; the first `cold` of them load code for 8 ms.
+Trace loading_in(int cold) {
+  TraceMaker maker;
+  uint32_t correlation = 0;
+  for (int i = 0; i < 6; ++i) {
+    int64_t now_ns = i * 10'000'000;
+    if (i < cold) maker.call(1, "cuModuleLoadData", now_ns, 8'000'000, 0);
+    now_ns += 8'000'000;
+    for (int k = 0; k < 20; ++k, now_ns += 20'000) {
+      ++correlation;
+      maker.call(1, "cudaLaunchKernel", now_ns, 4000, correlation)
+          .kernel(0, 7, "k", now_ns + 7000, 5000, correlation);
+    }
+  }
+  return maker.build();
+}
+
+TEST(FlowVerdict, CostsThatComeInEachIterationAreToldAsSuch) {
+  const Windows iterations = iterations_of(6, 10'000'000);
+  const FlowVerdict always = judge(loading_in(6), iterations);
+  EXPECT_EQ(always.bound, BoundBy::kColdStart);
+  EXPECT_EQ(always.cold_iterations, 6U);
+  EXPECT_EQ(always.iterations, 6U);
+  EXPECT_EQ(judge(loading_in(3), iterations).cold_iterations, 0U);
+  EXPECT_EQ(judge(loading_in(6)).cold_iterations, 0U);  // nothing tells iterations
+}
+
+// An operator before each launch, which takes `op_ns` and may make a call.
+FlowVerdict before_each_launch(std::string_view op, int64_t op_ns, bool calls) {
+  TraceMaker maker;
+  int64_t now_ns = 0;
+  for (uint32_t i = 1; i <= 100; ++i) {
+    maker.op(1, op, now_ns, op_ns);
+    if (calls) maker.call(1, "cudaMemcpyAsync", now_ns + 1000, 2000, 0);
+    now_ns += op_ns;
+    maker.op(1, "aten::mm", now_ns, 9000).call(1, "cudaLaunchKernel", now_ns + 1000, 4000, i);
+    now_ns += 10'000;
+    maker.kernel(0, 7, "gemm", now_ns, 5000, i);
+  }
+  return judge(maker.build());
+}
+
+TEST(FlowVerdict, TheHostComputesItself) {
+  const FlowVerdict verdict = before_each_launch("aten::lerp_", 200'000, false);
+  EXPECT_EQ(verdict.bound, BoundBy::kHost);
+  ASSERT_EQ(verdict.computed.names.size(), 1U);
+  EXPECT_GE(verdict.computed.ns, 95 * 200'000);
+  EXPECT_TRUE(before_each_launch("aten::lerp_", 15'000, false).computed.names.empty());
+  EXPECT_TRUE(before_each_launch("aten::lerp_", 200'000, true).computed.names.empty());
+  EXPECT_TRUE(before_each_launch("aten::copy_", 200'000, false).computed.names.empty());
+  EXPECT_TRUE(before_each_launch("lookup", 200'000, false).computed.names.empty());
+}
+
+// Ten iterations of four operators each, of which one takes 5 ms.
+FlowVerdict long_one_at(int (*place)(int iteration)) {
+  TraceMaker maker;
+  uint32_t correlation = 0;
+  for (int i = 0; i < 10; ++i) {
+    int64_t now_ns = i * 6'000'000;
+    for (int k = 0; k < 4; ++k) {
+      const int64_t op_ns = k == place(i) ? 5'000'000 : 20'000;
+      ++correlation;
+      maker.op(1, "aten::convolution", now_ns, op_ns)
+          .call(1, "cudaLaunchKernel", now_ns + op_ns - 5000, 4000, correlation)
+          .kernel(0, 7, "k", now_ns + op_ns + 2000, 5000, correlation);
+      now_ns += op_ns + 10'000;
+    }
+  }
+  return judge(maker.build(), iterations_of(10, 6'000'000));
+}
+
+TEST(FlowVerdict, WhatIsLongInTheSamePlaceOfEachIterationIsNoStall) {
+  const FlowVerdict search = long_one_at([](int) { return 0; });
+  ASSERT_TRUE(search.pauses.who.has_value());
+  EXPECT_TRUE(search.pauses.rare);
+  EXPECT_FALSE(search.pauses.stalls);
+  EXPECT_TRUE(long_one_at([](int i) { return i * 7 % 4; }).pauses.stalls);
+}
+
 // A device that is used for a moment is not idle for the rest of the run.
 TEST(FlowVerdict, EachDeviceHasItsOwnWindow) {
   TraceMaker maker;
