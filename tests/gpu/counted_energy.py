@@ -24,11 +24,38 @@ def attributed(assay, trace, log, env=None):
     return json.loads(done.stdout)["energy"]
 
 
+# The counter shows what was drawn up to one of its updates later: energies are compared over a span that a quiet GPU begins
+# and ends.
+BEFORE_S, BEHIND_S = 0.05, 0.35
+
+
+def counter_of(log):
+    """(seconds since 1970, joules) at each of the counter's changes."""
+    lines = [line.split(",") for line in log.read_text().splitlines() if not line.startswith("#")]
+    at = {name: index for index, name in enumerate(lines[0])}
+    rows = [(int(cells[at["t_ns"]]) * 1e-9, float(cells[at["energy_j"]])) for cells in lines[1:] if cells[at["energy_j"]]]
+    return [row for before, row in zip([(0, None), *rows], rows) if row[1] != before[1]]
+
+
+def counted_at(changes, seconds):
+    """Joules then, on the line between two changes; None outside of them."""
+    for (begin, low), (end, high) in zip(changes, changes[1:]):
+        if begin <= seconds < end:
+            return low + (high - low) * (seconds - begin) / (end - begin)
+    return None
+
+
 def compared(assay, trace, log, emptied, env=None):
-    """told_j, low_j and high_j from readings alone; counted_j: the counter's growth, brought to the span that the model is
-    asked about, since it begins and ends with updates of its own. None where the counter was not used, or seen without its column."""
-    told, checked = attributed(assay, trace, emptied, env), attributed(assay, trace, log, env)
-    if told["counter_j"] is not None or not checked["counter_used"]:
+    """told_j, low_j and high_j from readings alone; counted_j: the counter's growth over the trace and a little more, less what
+    a GPU with nothing to do draws in what the model is not asked about. None where the log does not reach so far, or where
+    the counter is no column of it."""
+    told, changes = attributed(assay, trace, emptied, env), counter_of(log)
+    done = subprocess.run([assay, "info", trace, "--format", "json"], capture_output=True, text=True, check=True, env=env)
+    times = json.loads(done.stdout)["times"]
+    begin_s, end_s = times["first_ns"] * 1e-9 - BEFORE_S, times["last_ns"] * 1e-9 + BEHIND_S
+    first, last = counted_at(changes, begin_s), counted_at(changes, end_s)
+    if told["counter_j"] is not None or first is None or last is None:
         return None
-    counted = checked["counter_j"] * checked["model_total_j"] / checked["counter_modelled_j"]
-    return {"told_j": told["model_total_j"], "low_j": told["model_low_j"], "high_j": told["model_high_j"], "counted_j": counted}
+    quiet_s = end_s - begin_s - told["covered_ns"] * 1e-9
+    return {"told_j": told["model_total_j"], "low_j": told["model_low_j"], "high_j": told["model_high_j"],
+            "counted_j": last - first - told["base_w"] * quiet_s}
