@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""`power attribute` against the GPU's own energy counter: two jobs of random kernels and pauses on an NVIDIA H200
-(tests/gpu/jobs.py, tests/data/h200_jobs), their log with the counter's column emptied.
+"""`power attribute` against the GPU's own energy counter: two jobs of random kernels and pauses on an NVIDIA H200, two of one
+kernel in three and five loads on an H100 (tests/gpu/jobs.py, tests/data/h200_jobs, h100_jobs), their log with the counter's
+column emptied.
 
     check_energy_counter.py --assay build/release/assay
 
-The energy told from a reading of every 100 ms must hold what the counter, which sees all of the time, grew by.
+The energy told from a reading of every 100 ms must hold what the counter, which sees all of the time, grew by, but for what
+readings and counter differ by where nothing changes.
 """
 
 import argparse
@@ -19,12 +21,13 @@ import datasets
 sys.path.insert(0, str(datasets.ROOT / "tests/gpu"))
 import counted_energy  # noqa: E402
 
-DATA = datasets.ROOT / "tests/data/h200_jobs"
-JOBS = ("job4", "job6")
+DATA = datasets.ROOT / "tests/data"
+JOBS = ("h200_jobs/job4", "h200_jobs/job6", "h100_jobs/few3", "h100_jobs/few5")
+READING_OF_COUNTER = 0.004  # in steady stretches of the H100's log (docs/measured/2026-11-27-nvidia-h100.md)
 
 
 def unpacked(name, folder):
-    path = folder / name.removesuffix(".gz")
+    path = folder / pathlib.Path(name).name.removesuffix(".gz")
     path.write_bytes(gzip.decompress((DATA / name).read_bytes()))
     return path
 
@@ -45,7 +48,8 @@ def problems_of(assay, job, folder):
     truth, low, high = row["counted_j"], row["low_j"], row["high_j"]
     words = f"{job}: {row['told_j']:.0f} J ({low:.0f} to {high:.0f}), counted {truth:.0f} J"
     found = []
-    if not low <= truth <= high:
+    slack = READING_OF_COUNTER * truth
+    if not low - slack <= truth <= high + slack:
         found.append(f"{words}: outside")
     if high - low > 0.06 * truth:
         found.append(f"{words}: too wide to be of use")
