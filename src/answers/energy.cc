@@ -80,7 +80,7 @@ Result<Profiled> profile_recording(const ProfileRequest& request, PowerRecording
     options.kernel = kernel;
     ASSAY_TRY_ASSIGN(KernelProfile profile, profile_kernel(profiled.recording, options));
     if (request.runs) {
-      options.first_runs = *request.runs;
+      options.first_runs = request.runs;
       ASSAY_TRY_ASSIGN(const KernelProfile fewer, profile_kernel(profiled.recording, options));
       options.first_runs.reset();
       auto comparison = compare_profiles(profile, fmt::format("{} runs", profile.runs), fewer,

@@ -35,7 +35,7 @@ constexpr int64_t kQuarterHour = 900'000'000'000;
 
 // Whole quarters of an hour, not 0, by which log and trace would meet.
 std::vector<int64_t> zones_that_meet(CoveredSpan trace, CoveredSpan log) {
-  constexpr int64_t kMostQuarters = 14 * 4;
+  constexpr int64_t kMostQuarters = int64_t{14} * 4;
   std::vector<int64_t> zones;
   for (int64_t quarters = -kMostQuarters; quarters <= kMostQuarters; ++quarters) {
     const int64_t shift = quarters * kQuarterHour;

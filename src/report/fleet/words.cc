@@ -13,7 +13,7 @@
 namespace assay {
 
 std::string fleet_finding_name(const FleetJob& job, const FleetFinding& one) {
-  const std::string set =
+  std::string set =
       fmt::format("{} {}", one.set_kind, shorten_middle(clean_text(one.set_name), 40));
   switch (one.kind) {
     case FindingKind::kRank:

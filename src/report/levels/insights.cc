@@ -21,7 +21,7 @@ std::string signed_points(double share) { return fmt::format("{:+.1f}", 100 * sh
 std::string in_config(const Insight& one) { return one.config.empty() ? "" : " in " + one.config; }
 
 std::string iterations_of(const Insight& one) {
-  const std::string own = format_counted(one.n, "iteration", "iterations");
+  std::string own = format_counted(one.n, "iteration", "iterations");
   if (one.other.empty()) return own;
   if (one.n == one.other_n) return own + " each";
   return fmt::format("{} and {} iterations", one.n, one.other_n);
