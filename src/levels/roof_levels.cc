@@ -55,6 +55,14 @@ RoofSums sums_of_call(const OpWork& work, int64_t dur_ns, uint64_t kernels, int6
   return sums;
 }
 
+OpWork times_over(OpWork work, uint64_t times) {
+  const auto factor = static_cast<double>(times);
+  work.flop *= factor;
+  work.read_bytes *= factor;
+  work.write_bytes *= factor;
+  return work;
+}
+
 template <typename Map, typename List>
 void take_values(Map& map, List& list) {
   for (auto& [key, value] : map) list.push_back(std::move(value));
@@ -222,17 +230,20 @@ struct RoofReader::Rank {
 
   void add_bounds(const CallBounds& call, const Spent& one) {
     const DeviceRoof& roof = reader.roof_of(trace, one.row->gpu);
-    const std::string op(trace.text(trace.ops.name[call.op.index()]));
-    const std::string shape = shape_words(inputs.of(call.op));
+    const OpId named = call.op ? call.op : found.innermost[one.row->activity.index()];
+    const std::string op = named ? std::string(trace.text(trace.ops.name[named.index()]))
+                                 : describe_kernel(trace.text(one.row->kernel));
+    const std::string shape = call.op ? shape_words(inputs.of(call.op)) : "by the launch grid";
     RoofBounds& group = reader.bounds_[{op, shape, roof.device}];
     group.op = op;
     group.shape = shape;
     group.device = roof.device;
-    ++group.calls;
+    group.calls += call.op ? 1 : one.kernels;
     group.kernels += one.kernels;
     group.dur_ns += one.dur_ns;
-    const RoofSums least = sums_of(call.least, one, roof);
-    const RoofSums most = sums_of(call.most, one, roof);
+    const uint64_t times = call.op ? 1 : one.kernels;
+    const RoofSums least = sums_of(times_over(call.least, times), one, roof);
+    const RoofSums most = sums_of(times_over(call.most, times), one, roof);
     if (least.roofed_ns == 0 || most.roofed_ns == 0) return;
     group.roofed_ns += one.dur_ns;
     group.least_roof_ns += least.roof_ns;

@@ -9,6 +9,7 @@
 
 #include "base/decimal.h"
 #include "roof/gradients.h"
+#include "roof/pointwise_launch.h"
 #include "trace/api_names.h"
 
 namespace assay {
@@ -46,6 +47,7 @@ class Finder {
       }
     }
     share_out();
+    ask_launches();
     return std::move(found_);
   }
 
@@ -126,6 +128,40 @@ class Finder {
     found_.innermost[launch] = op;
   }
 
+  // Kernels of which no operator told anything.
+  void ask_launches() {
+    const KernelShapeTable& shapes = trace_.kernel_shapes;
+    for (size_t i = 0; i < shapes.size(); ++i) {
+      const size_t a = shapes.activity[i].index();
+      if (found_.why[a] == NoWork::kKnown || found_.why[a] == NoWork::kBounds) continue;
+      const bool flat = shapes.grid_y[i] == 1 && shapes.grid_z[i] == 1 && shapes.block_y[i] == 1 &&
+                        shapes.block_z[i] == 1;
+      if (!flat || trace_.activities.kind[a] != ActivityKind::kKernel) continue;
+      const LaunchSize size{shapes.grid_x[i], shapes.block_x[i]};
+      const WorkAnswer& answer = launched(trace_.activities.name[a], size);
+      if (answer.known == WorkKnown::kBounds) take_launch(a, size, answer);
+    }
+  }
+
+  const WorkAnswer& launched(StringId kernel, const LaunchSize& size) {
+    const auto [place, is_new] = launched_.try_emplace({kernel.value, size.blocks, size.threads});
+    if (is_new) place->second = pointwise_launch_work(trace_.text(kernel), size);
+    return place->second;
+  }
+
+  void take_launch(size_t activity, const LaunchSize& size, const WorkAnswer& answer) {
+    const OpId op = found_.innermost[activity];
+    const StreamId stream = trace_.activities.stream[activity];
+    const LaunchKey key{op ? trace_.ops.name[op.index()].value : 0,
+                        trace_.activities.name[activity].value,
+                        trace_.streams[stream.index()].device, size.blocks, size.threads};
+    const auto [place, is_new] =
+        bounds_of_launch_.try_emplace(key, static_cast<uint32_t>(found_.bounds.size()));
+    if (is_new) found_.bounds.push_back({OpId(), answer.work, answer.most});
+    found_.bound[activity] = place->second;
+    found_.why[activity] = NoWork::kBounds;
+  }
+
   NoWork without_operator(size_t activity) const {
     if (!links_.activity_call[activity]) return NoWork::kNoLaunch;
     return replays_graph(activity) ? NoWork::kGraphReplay : NoWork::kNoOperator;
@@ -168,6 +204,8 @@ class Finder {
   }
 
   using Key = std::array<uint32_t, 8>;
+  // Operator, kernel, device, blocks, threads.
+  using LaunchKey = std::tuple<uint32_t, uint32_t, int64_t, uint64_t, uint64_t>;
   const Trace& trace_;
   const Links& links_;
   RecordedInputs inputs_;
@@ -175,6 +213,8 @@ class Finder {
   std::map<Key, WorkAnswer> answers_;
   std::unordered_map<OpId, uint32_t> call_of_op_;
   std::unordered_map<OpId, uint32_t> bounds_of_op_;
+  std::map<std::tuple<uint32_t, uint64_t, uint64_t>, WorkAnswer> launched_;  // kernel, its launch
+  std::map<LaunchKey, uint32_t> bounds_of_launch_;
   RoofCalls found_;
 };
 

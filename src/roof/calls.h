@@ -6,7 +6,8 @@
 // operators enclose it); where none is, the innermost whose work is told within bounds. A call that
 // launches kernels itself, and encloses others of its kind of work (or products where it is one
 // itself) that do so too, is left with its work less theirs, never below zero: nothing counts
-// twice. What a call does beside, a cast before its sum, is no part of its work.
+// twice. What a call does beside, a cast before its sum, is no part of its work. Where no operator
+// tells anything, name and grid of the kernel may tell bounds.
 
 #include <cstdint>
 #include <string>
@@ -62,7 +63,8 @@ enum class NoWork : uint8_t {
 inline constexpr size_t kNoWorks = 9;
 std::string_view no_work_words(NoWork why);
 
-// A call whose work is told within bounds alone, and that launched at least one kernel.
+// Work that is told within bounds alone: of a call by what its operator was called with, or,
+// without an operator here, of each launch of one kernel with one grid on one device.
 struct CallBounds {
   OpId op;
   OpWork least;

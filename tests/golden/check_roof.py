@@ -6,7 +6,7 @@
 Links, owners and formulas are this file's own: output positions of a convolution are counted by stepping over
 the input, pairs of an attention by going through its queries, bytes from sizes and strides. Compared are
 calls, time, FLOP and bytes of the operators in OPERATORS, per trace and operator; and on every trace that time adds up
-exactly. --write remakes docs/measured/roof.md. NAMEs choose traces by a part of their name.
+exactly. Of elementwise kernels whose elements are told by shapes, the grids must be those that roof/pointwise_launch reads. --write remakes docs/measured/roof.md. NAMEs choose traces by a part of their name.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import collections
 import gzip
 import json
 import math
+import re
 import subprocess
 import sys
 
@@ -222,8 +223,23 @@ def number_of(lane, at):
     return None
 
 
+def grid_problem(kernel, call):
+    """What the grid of an elementwise kernel over contiguous tensors has against the elements that were recorded: None where
+    it has none of them, "" where it fits."""
+    args = kernel.get("args", {})
+    grid, block = (args.get(key) or [0] for key in ("grid", "block"))
+    sizes = [dims for dims in call.dims if dims and not isinstance(dims[0], list)]
+    if "at::native::vectorized_elementwise_kernel<" not in kernel["name"] or not sizes or not grid[0] or not block[0]:
+        return None
+    elements = max(math.prod(dims) for dims in sizes)
+    older = "at::detail::Array<" in kernel["name"] and not re.search("Half|BFloat16|bool|char|short", kernel["name"].split("Array<")[0])
+    if any(math.ceil(elements / (block[0] * each)) == grid[0] for each in ((4,) if older else (4, 8, 16))):
+        return ""
+    return f"{call.name} of {elements} elements: {grid[0]} blocks of {block[0]}, {kernel['name'][:80]}"
+
+
 def own_sums(path):
-    """{operator: [calls, ns, flop, bytes]} of kernels whose innermost operator is in OPERATORS."""
+    """{operator: [calls, ns, flop, bytes]} of kernels whose innermost operator is in OPERATORS, and what grid_problem() says."""
     lanes, calls, kernels = collections.defaultdict(list), {}, []
     for event in events_of(path):
         kind = str(event.get("cat", "")).lower()
@@ -241,7 +257,7 @@ def own_sums(path):
         lane.sort(key=lambda e: (e["ts"], -e.get("dur", 0)))
     starts = {key: [e["ts"] for e in lane] for key, lane in lanes.items()}
     returned = gradients(lanes)
-    spent = collections.defaultdict(int)
+    spent, grids = collections.defaultdict(int), []
     for kernel in kernels:
         call = calls.get(kernel.get("args", {}).get("correlation"))
         if call is None:
@@ -252,6 +268,7 @@ def own_sums(path):
             at -= 1
         if at >= 0:
             spent[(key, at)] += nanoseconds(kernel)
+            grids.append(grid_problem(kernel, Call(lanes[key][at])))
     sums = {}
     for (key, at), ns in spent.items():
         call = Call(lanes[key][at])
@@ -264,7 +281,7 @@ def own_sums(path):
         row[1] += ns
         row[2] += work[0]
         row[3] = None if work[1] is None or row[3] is None else row[3] + work[1]
-    return sums
+    return sums, [text for text in grids if text is not None]
 
 
 def recordings(name):
@@ -311,7 +328,9 @@ def closes(roof):
 
 def compare(path, roof):
     found, compared = [], 0
-    ours, given = own_sums(path), theirs(roof)
+    (ours, grids), given = own_sums(path), theirs(roof)
+    found += [text for text in grids if text][:3]
+    compared += len(grids)
     for name, row in sorted(ours.items()):
         for what, mine, their in zip(("calls", "ns", "FLOP", "bytes"), row, given.get(name, [0, 0, 0, 0])):
             # An operator that others lie in may own more kernels than those it launches as the innermost.
@@ -405,7 +424,7 @@ def main():
         return SKIP
     if options.write:
         write_page(rows, unknown, beyond)
-    print("\n".join(problems) if problems else f"{len(rows)} traces, {checked} sums as worked out here")
+    print("\n".join(problems) if problems else f"{len(rows)} traces, {checked} sums and grids as worked out here")
     return 1 if problems else 0
 
 

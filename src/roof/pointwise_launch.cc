@@ -1,0 +1,174 @@
+#include "roof/pointwise_launch.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "base/decimal.h"
+#include "roof/models.h"
+
+namespace assay {
+namespace {
+
+constexpr double kFewestPerThread = 4;
+constexpr double kMostPerThread = 16;
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+// What stands between commas, up to the bracket that closes what `text` is the inside of.
+std::vector<std::string_view> parts_of(std::string_view text) {
+  constexpr std::string_view kOpen = "<({[";
+  constexpr std::string_view kClose = ">)}]";
+  std::vector<std::string_view> parts;
+  int depth = 0;
+  size_t begin = 0;
+  size_t i = 0;
+  for (; i < text.size(); ++i) {
+    if (kOpen.find(text[i]) != std::string_view::npos) ++depth;
+    if (kClose.find(text[i]) != std::string_view::npos && --depth < 0) break;
+    if (text[i] != ',' || depth != 0) continue;
+    parts.push_back(trimmed(text.substr(begin, i - begin)));
+    begin = i + 1;
+  }
+  parts.push_back(trimmed(text.substr(begin, i - begin)));
+  return parts;
+}
+
+// What stands behind the last `opening`; empty where it is not there.
+std::string_view behind_last(std::string_view text, std::string_view opening) {
+  const size_t at = text.rfind(opening);
+  return at == std::string_view::npos ? std::string_view() : text.substr(at + opening.size());
+}
+
+std::optional<double> leading_number(std::string_view text) {
+  double number = 0;
+  const std::string_view digits = text.substr(0, text.find_first_not_of("0123456789"));
+  if (!parse_double(digits, number)) return std::nullopt;
+  return number;
+}
+
+// Bytes of an element of each input, and of the result, which a lambda's name leaves out.
+struct Function {
+  std::vector<double> inputs = {};
+  double least_result = 0;
+  double most_result = 0;
+};
+
+// What the template arguments of a function object stand for.
+struct FunctionObject {
+  std::string_view name;
+  std::array<int, 2> inputs;  // template arguments; kNone = no such input
+  int result;
+};
+constexpr int kNone = -1;
+constexpr auto kFunctionObjects = std::to_array<FunctionObject>({
+    {"FillFunctor", {kNone, kNone}, 0},
+    {"AddFunctor", {0, 0}, 0},
+    {"MulFunctor", {0, 0}, 0},
+    {"MulScalarFunctor", {0, kNone}, 0},
+    {"CUDAFunctor_add", {0, 0}, 0},
+    {"CUDAFunctorOnSelf_add", {0, kNone}, 0},
+    {"CUDAFunctorOnOther_add", {0, kNone}, 0},
+    {"BinaryFunctor", {0, 1}, 2},
+    {"AUnaryFunctor", {1, kNone}, 2},
+    {"BUnaryFunctor", {0, kNone}, 2},
+});
+
+std::optional<Function> lambda_of(std::string_view types) {
+  // No result is wider than these: a double, or a complex number of two.
+  constexpr double kWidestReal = 8;
+  constexpr double kWidestComplex = 16;
+  Function function{.least_result = 1, .most_result = kWidestReal};
+  const std::vector<std::string_view> arguments = parts_of(types);
+  if (arguments.size() == 1 && arguments[0].empty()) return function;
+  for (const std::string_view type : arguments) {
+    function.inputs.push_back(element_bytes(element_type_of(type)));
+    if (!(function.inputs.back() > 0)) return std::nullopt;
+    if (type.find("complex") != std::string_view::npos) function.most_result = kWidestComplex;
+  }
+  return function;
+}
+
+std::optional<Function> object_of(std::string_view text) {
+  const size_t open = text.find('<');
+  if (open == std::string_view::npos) return std::nullopt;
+  std::string_view name = text.substr(0, open);
+  name = name.substr(name.rfind(':') == std::string_view::npos ? 0 : name.rfind(':') + 1);
+  const auto* const kind =
+      std::find_if(kFunctionObjects.begin(), kFunctionObjects.end(),
+                   [&](const FunctionObject& one) { return one.name == name; });
+  if (kind == kFunctionObjects.end()) return std::nullopt;
+  const std::vector<std::string_view> types = parts_of(text.substr(open + 1));
+  const auto bytes_at = [&types](int at) {
+    const auto index = static_cast<size_t>(at);
+    return index < types.size() ? element_bytes(element_type_of(types[index])) : 0.0;
+  };
+  Function function{.least_result = bytes_at(kind->result), .most_result = bytes_at(kind->result)};
+  for (const int input : kind->inputs) {
+    if (input == kNone) continue;
+    function.inputs.push_back(bytes_at(input));
+    if (!(function.inputs.back() > 0)) return std::nullopt;
+  }
+  if (!(function.most_result > 0)) return std::nullopt;
+  return function;
+}
+
+std::optional<Function> function_of(std::string_view text) {
+  if (text.ends_with('}')) return lambda_of(behind_last(text, "{lambda("));
+  return object_of(text);
+}
+
+struct PerThread {
+  double fewest = 0;
+  double most = 0;
+};
+
+// Elements of one thread. Up to 2.5, which the older array tells, it took 4; of narrow types, and
+// on AMD, what the versions between took.
+PerThread per_thread(double vector, bool old_array, const Function& function, double threads) {
+  constexpr double kWide = 4;
+  constexpr double kThreadsOfNvidia = 128;
+  const bool result_told = function.least_result == function.most_result;
+  bool wide = !result_told || function.least_result >= kWide;
+  for (const double bytes : function.inputs) wide &= bytes >= kWide;
+  const bool always_four =
+      old_array && wide && threads <= kThreadsOfNvidia && vector <= kFewestPerThread;
+  return {std::max(kFewestPerThread, vector), always_four ? kFewestPerThread : kMostPerThread};
+}
+
+}  // namespace
+
+WorkAnswer pointwise_launch_work(std::string_view kernel, const LaunchSize& launch) {
+  constexpr std::string_view kKernel = "at::native::vectorized_elementwise_kernel<";
+  const size_t at = kernel.find(kKernel);
+  if (at == std::string_view::npos || launch.blocks == 0 || launch.threads == 0)
+    return {WorkKnown::kNoModel};
+  const std::vector<std::string_view> parts = parts_of(kernel.substr(at + kKernel.size()));
+  if (parts.size() != 3) return {WorkKnown::kNoModel};
+  const auto vector = leading_number(parts[0]);
+  const auto tensors = leading_number(behind_last(parts[2], "char*, "));
+  const auto function = function_of(parts[1]);
+  if (!vector || !tensors || !function) return {WorkKnown::kNoModel};
+  if (*tensors != static_cast<double>(function->inputs.size() + 1) || *vector > kMostPerThread)
+    return {WorkKnown::kNoModel};
+  const auto threads = static_cast<double>(launch.threads);
+  const bool old_array = parts[2].starts_with("at::detail::Array<");
+  const PerThread each = per_thread(*vector, old_array, *function, threads);
+  const auto blocks = static_cast<double>(launch.blocks);
+  // The last block has one element at least.
+  const double fewest = (blocks - 1) * threads * each.fewest + 1;
+  const double most = blocks * threads * each.most;
+  double read = 0;
+  for (const double bytes : function->inputs) read += bytes;
+  WorkAnswer answer{WorkKnown::kBounds};
+  answer.work = {.read_bytes = fewest * read, .write_bytes = fewest * function->least_result};
+  answer.most = {.read_bytes = most * read, .write_bytes = most * function->most_result};
+  return answer;
+}
+
+}  // namespace assay

@@ -1,0 +1,28 @@
+#pragma once
+
+// Work that a kernel's name and its launch tell within bounds, where no operator's shapes do: of
+// PyTorch's elementwise kernels over contiguous tensors the name has the types and the number of
+// tensors, and the grid is as large as their elements ask for.
+//
+// The sizes are those of PyTorch's launches, aten/src/ATen/native/cuda/CUDALoops.cuh and
+// thread_constants.h: a thread takes 4 elements of old (at::detail::Array, up to 2.5), later 4, 8
+// or 16 by type and device, and never fewer than one vector. Grids of public traces are compared
+// with the sizes that were recorded there (tests/golden/check_roof.py).
+
+#include <cstdint>
+#include <string_view>
+
+#include "roof/work.h"
+
+namespace assay {
+
+struct LaunchSize {
+  uint64_t blocks = 0;   // 0 = not told
+  uint64_t threads = 0;  // of a block
+};
+
+// kernel: demangled, as traces have it. kBounds, or kNoModel where name and launch do not tell.
+// Tensors count as distinct, as for operators; operations are not counted: memory bounds it.
+WorkAnswer pointwise_launch_work(std::string_view kernel, const LaunchSize& launch);
+
+}  // namespace assay
