@@ -18,7 +18,11 @@ namespace {
 class Finder {
  public:
   Finder(const Trace& trace, const Links& links, size_t launches)
-      : trace_(trace), links_(links), inputs_(trace), gradients_(trace, links, inputs_.rows()) {
+      : trace_(trace),
+        links_(links),
+        inputs_(trace),
+        gradients_(trace, links, inputs_.rows()),
+        lookups_(trace, links, inputs_.rows()) {
     found_.bound.assign(launches, kNoCallWork);
     found_.call.assign(launches, kNoCallWork);
     found_.why.assign(launches, NoWork::kKnown);
@@ -71,6 +75,7 @@ class Finder {
     const OpInputTable& table = trace_.op_inputs;
     const uint32_t row = inputs_.row(op);
     const uint32_t gradient_row = gradients_.row_of(op);
+    const uint32_t paired_row = lookups_.row_of(op);
     const uint32_t around_row = parent ? inputs_.row(parent) : RecordedInputs::kNone;
     const auto text_in = [](const std::vector<StringId>& column, uint32_t at) {
       return at == RecordedInputs::kNone ? 0 : column[at].value;
@@ -78,13 +83,16 @@ class Finder {
     const Key key{trace_.ops.name[op.index()].value, text_in(table.dims, row),
                   text_in(table.types, row),         text_in(table.strides, row),
                   text_in(table.concrete, row),      text_in(table.dims, around_row),
-                  text_in(table.dims, gradient_row), static_cast<uint32_t>(kernel_type)};
+                  text_in(table.dims, gradient_row), text_in(table.dims, paired_row),
+                  text_in(table.types, paired_row),  static_cast<uint32_t>(kernel_type)};
     const auto [place, is_new] = answers_.try_emplace(key);
     if (!is_new) return place->second;
     const OpInputs around = parent ? inputs_.of(parent, kernel_type) : OpInputs{};
     EnclosingOp enclosing;
     if (parent) enclosing = {trace_.text(trace_.ops.name[parent.index()]), &around};
     enclosing.result = inputs_.first_sizes(gradient_row);
+    const OpInputs paired = inputs_.at(paired_row);
+    if (paired_row != RecordedInputs::kNone) enclosing.paired = &paired;
     WorkAnswer& answer = place->second;
     answer = operator_work(trace_.text(trace_.ops.name[op.index()]), inputs_.of(op, kernel_type),
                            enclosing);
@@ -203,13 +211,14 @@ class Finder {
     }
   }
 
-  using Key = std::array<uint32_t, 8>;
+  using Key = std::array<uint32_t, 10>;
   // Operator, kernel, device, blocks, threads.
   using LaunchKey = std::tuple<uint32_t, uint32_t, int64_t, uint64_t, uint64_t>;
   const Trace& trace_;
   const Links& links_;
   RecordedInputs inputs_;
   ConvolutionGradients gradients_;
+  LookupGradients lookups_;
   std::map<Key, WorkAnswer> answers_;
   std::unordered_map<OpId, uint32_t> call_of_op_;
   std::unordered_map<OpId, uint32_t> bounds_of_op_;
@@ -239,8 +248,9 @@ std::string_view no_work_words(NoWork why) {
   return kWords[static_cast<size_t>(why)];
 }
 
-OpInputs RecordedInputs::of(OpId op, ElementType list_type) const {
-  const uint32_t at = row(op);
+OpInputs RecordedInputs::of(OpId op, ElementType list_type) const { return at(row(op), list_type); }
+
+OpInputs RecordedInputs::at(uint32_t at, ElementType list_type) const {
   if (at == kNone) return {};
   const OpInputTable& table = trace_.op_inputs;
   return read_op_inputs(trace_.text(table.dims[at]), trace_.text(table.types[at]),

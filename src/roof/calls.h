@@ -33,6 +33,7 @@ class RecordedInputs {
   Sizes first_sizes(uint32_t at) const;
   // list_type: as read_op_inputs has it. Nothing where nothing was recorded.
   OpInputs of(OpId op, ElementType list_type = ElementType::kUntold) const;
+  OpInputs at(uint32_t row, ElementType list_type = ElementType::kUntold) const;
 
  private:
   const Trace& trace_;

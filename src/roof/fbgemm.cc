@@ -3,8 +3,9 @@
 // (https://github.com/pytorch/FBGEMM, fbgemm_gpu/src and fbgemm_gpu/codegen).
 //
 // Of a lookup, widths of the tables are values. Where they are all as wide as the widest, or where
-// there is one table, the rows are told; the type of the result never is, so that there are bounds
-// at 8 and at 32 bits. Elsewhere it is not known.
+// there is one table, the rows are told; the type of the result is not, so that there are bounds
+// at 8 and at 32 bits. The gradient that came back tells the type, and the sum of the widths: a
+// width is four values or a multiple. Elsewhere it is not known.
 
 #include <algorithm>
 #include <array>
@@ -167,52 +168,158 @@ std::optional<bool> pools(const OpInputs& inputs) {
   return mode != kUnpooled;
 }
 
-WorkAnswer tables_lookup(std::string_view op, const OpInputs& inputs) {
-  const TensorInput* starts = inputs.tensor(kTableOffsets);
-  const TensorInput* indices = inputs.tensor(kIndices);
-  const TensorInput* offsets = inputs.tensor(kOffsets);
+// Of a lookup: what is told whatever the widths are.
+struct Lookup {
+  const TensorInput* indices = nullptr;
+  const TensorInput* offsets = nullptr;
+  const TensorInput* weights = nullptr;  // of indices
+  const TensorInput* table = nullptr;    // of its type
+  LookupSizes sizes = {};
+  double elements = 0;   // of all tables
+  bool on_host = false;  // some of them lie in the host's memory
+
+  // What tells which rows: read by the lookup, and by what undoes it.
+  double index_bytes() const {
+    return indices->bytes() + offsets->bytes() + (weights == nullptr ? 0 : weights->bytes());
+  }
+};
+
+std::optional<Lookup> read_lookup(const OpInputs& inputs) {
   const TensorInput* device = inputs.tensor(kTables);
   const TensorInput* host = inputs.tensor(kTables + 1);
-  if (starts == nullptr || indices == nullptr || offsets == nullptr || device == nullptr)
-    return {WorkKnown::kNoShapes};
-  const double tables = starts->elements();
-  if (!(tables > 0) || starts->sizes.size() != 1) return {WorkKnown::kNotCovered};
+  Lookup lookup{.indices = inputs.tensor(kIndices),
+                .offsets = inputs.tensor(kOffsets),
+                .weights = inputs.tensor(kIndexWeights)};
+  if (inputs.tensor(kTableOffsets) == nullptr || lookup.indices == nullptr ||
+      lookup.offsets == nullptr || device == nullptr)
+    return std::nullopt;
+  const bool on_device = device->elements() > 0 || host == nullptr;
+  lookup.table = on_device ? device : host;
+  lookup.sizes = lookup_sizes(inputs);
+  lookup.elements = elements_at(inputs, kTables);
+  lookup.on_host = host != nullptr && host->elements() > 0;
+  return lookup;
+}
+
+// Elements of rows, from one to all that the indices ask for: which repeat is data, and how many
+// ask the wider tables.
+struct RowElements {
+  double least = 0;
+  double most = 0;
+};
+RowElements row_elements(const Lookup& lookup, double total_width) {
+  constexpr double kNarrowest = 4;
+  const double widest = total_width - kNarrowest * (lookup.sizes.tables - 1);
+  const double asked = lookup.sizes.indices;
+  return {std::min(asked, 1.0) * kNarrowest, std::min(asked * widest, lookup.elements)};
+}
+
+// Tables of several widths, by the gradient [bags, widths] that came back.
+WorkAnswer lookup_by_gradient(const Lookup& lookup, const TensorInput& gradient) {
+  if (lookup.on_host) return {WorkKnown::kNotCovered};
+  const RowElements rows = row_elements(lookup, gradient.sizes[1]);
+  OpWork work{.kind = OpWorkKind::kLookup, .math = lookup.table->type};
+  work.read_bytes = lookup.index_bytes();
+  work.write_bytes = gradient.bytes();
+  WorkAnswer answer{WorkKnown::kBounds, work, work};
+  answer.work.read_bytes += bytes_of(rows.least, *lookup.table);
+  answer.most.read_bytes += bytes_of(rows.most, *lookup.table);
+  if (!is_typed(*lookup.table) || !is_typed(*lookup.indices) || !is_typed(gradient))
+    return {WorkKnown::kNoTypes};
+  return answer;
+}
+
+// The node of a lookup whose optimizer is fused: the gradient is read, and rows with the state of
+// their optimizer are read and written.
+WorkAnswer lookup_backward(std::string_view op, const OpInputs& inputs, const OpInputs* forward) {
+  const TensorInput* gradient = inputs.tensor(0);
+  if (gradient == nullptr) return {WorkKnown::kNoShapes};
+  if (forward == nullptr) return {WorkKnown::kNoValues};
+  const bool rowwise = op.find("_rowwise_adagrad_") != std::string_view::npos;
+  const auto lookup = read_lookup(*forward);
+  const bool stateless = op.find("Function_sgd_") != std::string_view::npos;
+  if (!lookup || lookup->on_host || gradient->sizes.size() != 2 || (!rowwise && !stateless))
+    return {WorkKnown::kNotCovered};
+  const RowElements rows = row_elements(*lookup, gradient->sizes[1]);
+  const double states =
+      rowwise ? std::min(lookup->sizes.indices, elements_at(*forward, kRowState)) : 0;
+  constexpr double kStateBytes = 4;
+  OpWork work{.kind = OpWorkKind::kLookup, .math = gradient->type};
+  work.read_bytes = gradient->bytes() + lookup->index_bytes();
+  WorkAnswer answer{WorkKnown::kBounds, work, work};
+  answer.work.read_bytes += bytes_of(rows.least, *lookup->table);
+  answer.work.write_bytes = bytes_of(rows.least, *lookup->table);
+  answer.most.read_bytes += bytes_of(rows.most, *lookup->table) + states * kStateBytes;
+  answer.most.write_bytes = bytes_of(rows.most, *lookup->table) + states * kStateBytes;
+  // Weights of indices may be learned, too.
+  if (lookup->weights != nullptr) answer.most.write_bytes += lookup->weights->bytes();
+  if (!is_typed(*lookup->table) || !is_typed(*lookup->indices) || !is_typed(*gradient))
+    return {WorkKnown::kNoTypes};
+  return answer;
+}
+
+WorkAnswer tables_lookup(std::string_view op, const OpInputs& inputs, const OpInputs* node) {
+  const auto lookup = read_lookup(inputs);
+  if (!lookup) return {WorkKnown::kNoShapes};
+  const double tables = lookup->sizes.tables;
+  if (!(tables > 0)) return {WorkKnown::kNotCovered};
+  const TensorInput* gradient = node == nullptr ? nullptr : node->tensor(0);
   const auto width = one_width(op, inputs, tables);
   const auto pooled = pools(inputs);
+  if (!width && gradient != nullptr) return lookup_by_gradient(*lookup, *gradient);
   if (!width || !pooled) return {WorkKnown::kNoValues};
-  const bool on_device = device->elements() > 0 || host == nullptr;
-  const TensorInput& table = on_device ? *device : *host;
-  const TensorInput* weights = inputs.tensor(kIndexWeights);
-  OpWork work{.kind = OpWorkKind::kLookup, .math = table.type};
-  work.flop = *pooled ? indices->elements() * *width * (weights == nullptr ? 1 : 2) : 0;
-  work.read_bytes = indices->bytes() + offsets->bytes() +
-                    (weights == nullptr ? 0 : weights->bytes()) +
-                    std::min(indices->elements() * *width, elements_at(inputs, kTables)) *
-                        element_bytes(table.type);
+  const double asked = lookup->sizes.indices * *width;
+  OpWork work{.kind = OpWorkKind::kLookup, .math = lookup->table->type};
+  work.flop = *pooled ? asked * (lookup->weights == nullptr ? 1 : 2) : 0;
+  work.read_bytes =
+      lookup->index_bytes() + bytes_of(std::min(asked, lookup->elements), *lookup->table);
   // One for each table and sample, or one for each index.
-  const double rows = *pooled ? offsets->elements() - 1 : indices->elements();
+  const double rows = *pooled ? lookup->offsets->elements() - 1 : lookup->sizes.indices;
   const double results = rows * *width;
   WorkAnswer answer{WorkKnown::kBounds, work, work};
   answer.work.write_bytes = results;  // output_dtype follows far behind: 8, 16 or 32 bits
   answer.most.write_bytes = results * 4;
-  if (!is_typed(table) || !is_typed(*indices)) return {WorkKnown::kNoTypes};
+  if (gradient != nullptr && is_typed(*gradient)) {
+    answer.work.write_bytes = gradient->bytes();
+    answer.known = WorkKnown::kTold;
+  }
+  if (!is_typed(*lookup->table) || !is_typed(*lookup->indices)) return {WorkKnown::kNoTypes};
   return answer;
 }
+
+}  // namespace
 
 bool is_lookup(std::string_view op) {
   return op.starts_with("fbgemm::split_embedding_codegen_lookup_") && op.ends_with("_function");
 }
 
-}  // namespace
+bool undoes_lookup(std::string_view op) {
+  return op.starts_with("torch::autograd::CppNode<SplitLookupFunction_");
+}
 
-std::optional<WorkAnswer> fbgemm_work(std::string_view op, const OpInputs& inputs) {
+LookupSizes lookup_sizes(const OpInputs& inputs) {
+  const TensorInput* starts = inputs.tensor(kTableOffsets);
+  const TensorInput* indices = inputs.tensor(kIndices);
+  const TensorInput* offsets = inputs.tensor(kOffsets);
+  if (starts == nullptr || indices == nullptr || offsets == nullptr) return {};
+  LookupSizes sizes{.tables = starts->sizes.size() == 1 ? starts->elements() : 0,
+                    .indices = indices->elements()};
+  if (!(sizes.tables > 0)) return sizes;
+  const double bags = (offsets->elements() - 1) / sizes.tables;
+  if (bags >= 1 && bags == std::floor(bags)) sizes.bags = bags;
+  return sizes;
+}
+
+std::optional<WorkAnswer> fbgemm_work(std::string_view op, const OpInputs& inputs,
+                                      const EnclosingOp& enclosing) {
   if (const Recoded* kind = find_op(kRecoded, op)) return recoded_work(*kind, inputs);
   if (op == "fbgemm::FloatToFP8RowwiseQuantized") return rowwise_work(inputs, true);
   if (op == "fbgemm::FP8RowwiseQuantizedToFloat") return rowwise_work(inputs, false);
   if (op == "fbgemm::bounds_check_indices") return bounds_check(inputs);
   if (op == "fbgemm::permute_2D_sparse_data") return permute_work(inputs);
   if (op == "fbgemm::block_bucketize_sparse_features") return bucketize_work(inputs);
-  if (is_lookup(op)) return tables_lookup(op, inputs);
+  if (is_lookup(op)) return tables_lookup(op, inputs, enclosing.paired);
+  if (undoes_lookup(op)) return lookup_backward(op, inputs, enclosing.paired);
   return std::nullopt;
 }
 

@@ -1,6 +1,10 @@
 #include "roof/gradients.h"
 
+#include <algorithm>
 #include <string_view>
+
+#include "roof/inputs.h"
+#include "roof/models.h"
 
 namespace assay {
 namespace {
@@ -11,7 +15,95 @@ bool undoes_convolution(std::string_view name) {
          name.find("ConvolutionBackward") != std::string_view::npos;
 }
 
+struct SizedOp {
+  OpId op;
+  uint32_t row = 0;  // of op_inputs
+  bool node = false;
+  double bags = 0;     // of each table; rows of a node's gradient
+  double tables = 0;   // of a lookup
+  double indices = 0;  // of a lookup
+  Sizes made = {};     // lengths of vectors that a node's operators were called with
+};
+
+// Lookups and nodes in time, with what a match goes by.
+std::vector<SizedOp> lookups_and_nodes(const Trace& trace, const std::vector<uint32_t>& input_row) {
+  std::vector<SizedOp> all;
+  for (size_t i = 0; i < trace.ops.size(); ++i) {
+    const uint32_t row = input_row[i];
+    if (row == UINT32_MAX) continue;
+    const std::string_view name = trace.text(trace.ops.name[i]);
+    const bool node = undoes_lookup(name);
+    if (!node && !is_lookup(name)) continue;
+    SizedOp one{.op = OpId(static_cast<uint32_t>(i)), .row = row, .node = node};
+    const OpInputs inputs = read_op_inputs(trace.text(trace.op_inputs.dims[row]), {}, {}, {});
+    const TensorInput* gradient = inputs.tensor(0);
+    if (node && gradient != nullptr && gradient->sizes.size() == 2) {
+      one.bags = gradient->sizes[0];
+    } else if (!node) {
+      const LookupSizes sizes = lookup_sizes(inputs);
+      one.tables = sizes.tables;
+      one.indices = sizes.indices;
+      one.bags = sizes.bags;
+    }
+    if (one.bags > 0) all.push_back(std::move(one));
+  }
+  std::stable_sort(all.begin(), all.end(), [&trace](const SizedOp& a, const SizedOp& b) {
+    return trace.ops.start_ns[a.op.index()] < trace.ops.start_ns[b.op.index()];
+  });
+  return all;
+}
+
+// What the operators right inside the nodes were called with.
+void take_made(const Trace& trace, const Links& links, const std::vector<uint32_t>& input_row,
+               std::vector<SizedOp>& all) {
+  std::unordered_map<OpId, SizedOp*> nodes;
+  for (SizedOp& one : all) {
+    if (one.node) nodes[one.op] = &one;
+  }
+  if (nodes.empty()) return;
+  for (size_t i = 0; i < trace.ops.size(); ++i) {
+    const auto found = links.op_parent[i] ? nodes.find(links.op_parent[i]) : nodes.end();
+    if (found == nodes.end() || input_row[i] == UINT32_MAX) continue;
+    const OpInputs inputs =
+        read_op_inputs(trace.text(trace.op_inputs.dims[input_row[i]]), {}, {}, {});
+    const TensorInput* first = inputs.tensor(0);
+    if (first != nullptr && first->sizes.size() == 1)
+      found->second->made.push_back(first->sizes[0]);
+  }
+}
+
+bool fits(const SizedOp& node, const SizedOp& lookup) {
+  // Of as many indices as bags it is not told whether the gradient has a row for each index.
+  if (node.bags != lookup.bags || lookup.indices == lookup.bags) return false;
+  return node.made.empty() ||
+         std::find(node.made.begin(), node.made.end(), lookup.indices) != node.made.end();
+}
+
 }  // namespace
+
+LookupGradients::LookupGradients(const Trace& trace, const Links& links,
+                                 const std::vector<uint32_t>& input_row) {
+  std::vector<SizedOp> all = lookups_and_nodes(trace, input_row);
+  take_made(trace, links, input_row, all);
+  std::vector<const SizedOp*> open;
+  for (const SizedOp& one : all) {
+    if (!one.node) {
+      open.push_back(&one);
+      continue;
+    }
+    const auto alike = [&one](const SizedOp* lookup) { return fits(one, *lookup); };
+    if (std::count_if(open.begin(), open.end(), alike) != 1) continue;
+    const auto lookup = std::find_if(open.begin(), open.end(), alike);
+    other_[one.op] = (*lookup)->row;
+    other_[(*lookup)->op] = one.row;
+    open.erase(lookup);
+  }
+}
+
+uint32_t LookupGradients::row_of(OpId op) const {
+  const auto found = other_.find(op);
+  return found == other_.end() ? kNone : found->second;
+}
 
 ConvolutionGradients::ConvolutionGradients(const Trace& trace, const Links& links,
                                            const std::vector<uint32_t>& input_row)

@@ -2,7 +2,8 @@
 
 // What came back for an operator: autograd numbers each differentiable operator, and the node that
 // undoes it carries the number and the gradient of the operator's result, which has the result's
-// sizes. Profilers that recorded no values of arguments tell the result of a convolution only so.
+// sizes. Profilers that recorded no values of arguments tell the result of a convolution only so,
+// and the widths of FBGEMM's tables.
 
 #include <cstdint>
 #include <unordered_map>
@@ -31,6 +32,24 @@ class ConvolutionGradients {
   const Links& links_;
   std::vector<int64_t> forward_number_;         // per operator; -1 = none
   std::unordered_map<int64_t, uint32_t> node_;  // by number
+};
+
+// FBGEMM's lookups and the nodes that undo them. A node's number is not that of its lookup, so they
+// are told by sizes: the gradient has a row for each bag of the lookup, and a tensor that the node
+// makes is as long as its indices. Of the lookups before a node whose own node has not come yet,
+// one alone must fit.
+class LookupGradients {
+ public:
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  // input_row: as above.
+  LookupGradients(const Trace& trace, const Links& links, const std::vector<uint32_t>& input_row);
+
+  // Of op_inputs: of a lookup, its node's arguments; of a node, its lookup's. kNone without.
+  uint32_t row_of(OpId op) const;
+
+ private:
+  std::unordered_map<OpId, uint32_t> other_;
 };
 
 }  // namespace assay

@@ -23,7 +23,18 @@ std::optional<WorkAnswer> experts_work(std::string_view op, const OpInputs& inpu
 std::optional<WorkAnswer> lookup_work(std::string_view op, const OpInputs& inputs);
 // Pooling, interpolation, and their gradients.
 std::optional<WorkAnswer> pooling_work(std::string_view op, const OpInputs& inputs);
-std::optional<WorkAnswer> fbgemm_work(std::string_view op, const OpInputs& inputs);
+std::optional<WorkAnswer> fbgemm_work(std::string_view op, const OpInputs& inputs,
+                                      const EnclosingOp& enclosing = {});
+
+// FBGEMM's lookups in tables, and autograd's nodes that undo them.
+bool is_lookup(std::string_view op);
+bool undoes_lookup(std::string_view op);
+struct LookupSizes {
+  double tables = 0;
+  double indices = 0;
+  double bags = 0;  // of each table; 0 = the sizes do not tell
+};
+LookupSizes lookup_sizes(const OpInputs& inputs);
 // Everything else that streams through memory.
 std::optional<WorkAnswer> stream_work(std::string_view op, const OpInputs& inputs);
 

@@ -45,7 +45,7 @@ WorkAnswer operator_work(std::string_view op, const OpInputs& inputs,
   if (!answer) answer = experts_work(op, inputs);
   if (!answer) answer = lookup_work(op, inputs);
   if (!answer) answer = pooling_work(op, inputs);
-  if (!answer) answer = fbgemm_work(op, inputs);
+  if (!answer) answer = fbgemm_work(op, inputs, enclosing);
   if (!answer) answer = stream_work(op, inputs);
   if (!answer) return {WorkKnown::kNoModel};
   if (!sane(answer->work) || !sane(answer->most)) return {WorkKnown::kNotCovered};

@@ -80,6 +80,8 @@ struct EnclosingOp {
   // Of the operator's result, where the gradient that came back for it tells them; empty = not
   // told.
   Sizes result = {};
+  // Of a lookup what its gradient's node was called with, of such a node what its lookup was.
+  const OpInputs* paired = nullptr;
 };
 WorkAnswer operator_work(std::string_view op, const OpInputs& inputs,
                          const EnclosingOp& enclosing = {});

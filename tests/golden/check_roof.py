@@ -373,9 +373,10 @@ same script without `--write`.
                  "| name | why | kernel time | of all |\n|---|---|---:|---:|\n")
     for (name, why), ns in unknown.most_common(20):
         lines.append(f"| `{name.replace('|', chr(92) + '|')}` | {why} | {ns / 1e6:.2f} ms | {share(ns, total)} |\n")
-    lines.append("\nLookups of FBGEMM stay without work where a call has several tables: how wide the rows of each are is a value, and "
-                 "values were not recorded; a gradient tells the sum of the widths only, and its node no indices. What they permute may be "
-                 "repeated, so that the size of the result is not told by that of the input. `aten::cat` of these profilers tells no size "
+    lines.append("\nLookups of FBGEMM in several tables have bounds: how wide the rows of each are is a value, and values were not "
+                 "recorded; the gradient tells the sum of the widths, and its node is told by the length of what it makes. Elementwise "
+                 "kernels of PyTorch without recorded shapes have bounds by their grids; products have none, because a grid tells no depth, "
+                 "and optimizers over lists none, because the size of a chunk is an argument. What FBGEMM's lookups permute may be repeated, so that the size of the result is not told by that of the input. `aten::cat` of these profilers tells no size "
                  "of its list, and lists of optional tensors, the indices of `aten::index`, are recorded by no profiler. "
                  "`vllm::moe_forward` and `vllm::unified_attention_with_output` are called with the tokens alone: weights, pages and "
                  "lengths are the layer's own. What a graph replays has work only where its recording is there. `aten::cudnn_convolution` "

@@ -669,8 +669,9 @@
   O("`roof.bounds`") \
   U(op, \
     "`bounds`: calls of one name and shape whose lengths or types are told within bounds: paged attention, where " \
-    "only the longest sequence is recorded, and tables of FBGEMM. Their time is part of `unknown_ns`. " \
-    "Tests: `RoofLevels`, `AttentionWork`, `FbgemmWork`") \
+    "only the longest sequence is recorded, and tables of FBGEMM; and, `by the launch grid`, PyTorch's elementwise " \
+    "kernels whose operators have no recorded shapes: name and grid tell types, tensors and elements. Their time is part " \
+    "of `unknown_ns`. Tests: `RoofLevels`, `AttentionWork`, `FbgemmWork`, `PointwiseLaunch`") \
   U(shape, "") \
   U(device, "") \
   U(calls, "") \

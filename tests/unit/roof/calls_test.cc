@@ -179,5 +179,73 @@ TEST(ShapeWords, ThoseThatDifferAndTheTypeOfTheFirst) {
   EXPECT_EQ(shape_words(inputs), "2x[2,3] [4] [5] +1 fp16");
 }
 
+// Two lookups with ten bags of one table each; nodes come back in their order, and what each makes
+// is as long as the indices of its own.
+TEST(RoofCalls, ALookupsNodeIsToldByTheLengthOfItsIndices) {
+  const char* const kLookup = "fbgemm::split_embedding_codegen_lookup_rowwise_adagrad_function";
+  const char* const kNode = "torch::autograd::CppNode<SplitLookupFunction_rowwise_adagrad_Op>";
+  Trace trace = TraceMaker()
+                    .op(1, kLookup, 0, 100)
+                    .op(1, "other", 100, 1)
+                    .op(1, kLookup, 200, 100)
+                    .op(2, kNode, 400, 100)
+                    .op(2, "aten::empty_like", 410, 10)
+                    .call(2, "cudaLaunchKernel", 430, 5, 7)
+                    .kernel(0, 7, "split_embedding_backward", 1'000, 500, 7)
+                    .build();
+  const auto lookup = [&trace](uint32_t op, const std::string& indices) {
+    const std::string dims = "[[0],[96000],[0],[0,0],[1],[1],[2],[],[],[2],[],[" + indices +
+                             "],[11],[],[],[],[0],[],[],[],[1000],[0]]";
+    trace.op_inputs.push_back(
+        {OpId(op), trace.strings.intern(dims),
+         trace.strings.intern(
+             R"(["float","float","float","float","int","long","int","","","long","",)"
+             R"("long","long","","","","int","","","","float","float"])"),
+         StringId(0), StringId(0)});
+  };
+  lookup(0, "600");
+  lookup(2, "700");
+  told(trace, kNode, "[[10,96]]", kFloats);
+  told(trace, "aten::empty_like", "[[700],[]]", R"(["long",""])");
+  const RoofCalls found = calls_of(trace);
+  ASSERT_EQ(found.bounds.size(), 1U);
+  EXPECT_EQ(found.why[0], NoWork::kBounds);
+  EXPECT_EQ(found.bounds[0].op, op_id(trace, kNode));
+  EXPECT_EQ(found.bounds[0].least.read_bytes, 10 * 96 * 4 + (700 + 11) * 8 + 16);
+  // Without what it makes both fit, and none is taken.
+  trace.op_inputs.dims.back() = trace.strings.intern("[[5],[]]");
+  EXPECT_EQ(calls_of(trace).why[0], NoWork::kUntold);
+}
+
+// Without shapes, name and grid tell bounds, of launches outside operators too.
+TEST(RoofCalls, GridsTellWhereOperatorsDoNot) {
+  const char* const kAdd =
+      "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "
+      "at::detail::Array<char*, 3> >(int)";
+  Trace trace = TraceMaker()
+                    .op(1, "aten::add", 0, 100)
+                    .call(1, "cudaLaunchKernel", 30, 5, 7)
+                    .kernel(0, 7, kAdd, 200, 500, 7)
+                    .kernel(0, 7, kAdd, 800, 500, 9)
+                    .build();
+  for (uint32_t a = 0; a < 2; ++a) {
+    trace.kernel_shapes.push_back({.activity = ActivityId(a),
+                                   .grid_x = 10,
+                                   .grid_y = 1,
+                                   .grid_z = 1,
+                                   .block_x = 128,
+                                   .block_y = 1,
+                                   .block_z = 1});
+  }
+  const RoofCalls found = calls_of(trace);
+  EXPECT_EQ(found.why[0], NoWork::kBounds);
+  EXPECT_EQ(found.why[1], NoWork::kBounds);
+  ASSERT_EQ(found.bounds.size(), 2U);  // one of an operator's name
+  EXPECT_FALSE(found.bounds[0].op);
+  EXPECT_EQ(found.bounds[0].most.bytes(), 10 * 512 * 12);
+  trace.kernel_shapes.grid_y[1] = 2;
+  EXPECT_EQ(calls_of(trace).why[1], NoWork::kNoLaunch);
+}
+
 }  // namespace
 }  // namespace assay

@@ -740,6 +740,67 @@ TEST(FbgemmWork, SeveralTablesAreToldWhereAllAreEquallyWide) {
   EXPECT_EQ(tables("3", "31", R"("192","64")").known, WorkKnown::kNoValues);
 }
 
+// As a public trace of a recommendation model has it: 122 tables of 7,487,072 values in all, 8,192
+// bags each, 15,807,216 indices, and a gradient of 8,720 values a bag.
+constexpr const char* kManyTables =
+    "[[0],[7487072],[0],[0,0],[122],[122],[123],[],[],[123],[],[15807216],[999425],[],[],[],[0],[],"
+    "[],"
+    "[],[90837],[0]]";
+constexpr const char* kManyTypes =
+    R"(["float","float","float","float","int","long","int","Scalar","Scalar","long","Scalar","long",)"
+    R"("long","Scalar","","","int","Scalar","Scalar","Scalar","float","float"])";
+
+TEST(FbgemmWork, TheGradientBracketsALookupInManyTables) {
+  const OpInputs lookup = read_op_inputs(kManyTables, kManyTypes, "", "");
+  const OpInputs node = read_op_inputs("[[8192,8720]]", R"(["float"])", "", "");
+  EnclosingOp around;
+  around.paired = &node;
+  const std::string_view op = "fbgemm::split_embedding_codegen_lookup_rowwise_adagrad_function";
+  const WorkAnswer told = operator_work(op, lookup, around);
+  ASSERT_EQ(told.known, WorkKnown::kBounds);
+  const double index_bytes = (15'807'216.0 + 999'425) * 8;
+  EXPECT_EQ(told.work.read_bytes, index_bytes + 16);  // at least a row of four
+  EXPECT_EQ(told.most.read_bytes, index_bytes + 7'487'072.0 * 4);
+  EXPECT_EQ(told.work.write_bytes, 8192.0 * 8720 * 4);
+  EXPECT_EQ(told.most.write_bytes, 8192.0 * 8720 * 4);
+  EXPECT_EQ(operator_work(op, lookup).known, WorkKnown::kNoValues);
+}
+
+TEST(FbgemmWork, ALookupsNodeReadsItsGradientAndWritesRows) {
+  const OpInputs lookup = read_op_inputs(kManyTables, kManyTypes, "", "");
+  const OpInputs node = read_op_inputs("[[8192,8720]]", R"(["float"])", "", "");
+  EnclosingOp around;
+  around.paired = &lookup;
+  const std::string op = "torch::autograd::CppNode<SplitLookupFunction_rowwise_adagrad_Op>";
+  const WorkAnswer told = operator_work(op, node, around);
+  ASSERT_EQ(told.known, WorkKnown::kBounds);
+  const double read = 8192.0 * 8720 * 4 + (15'807'216.0 + 999'425) * 8;
+  EXPECT_EQ(told.work.read_bytes, read + 16);
+  EXPECT_EQ(told.work.write_bytes, 16);
+  // Every row at most, and its state.
+  EXPECT_EQ(told.most.read_bytes, read + 7'487'072.0 * 4 + 90'837 * 4);
+  EXPECT_EQ(told.most.write_bytes, 7'487'072.0 * 4 + 90'837 * 4);
+  EXPECT_EQ(operator_work(op, node).known, WorkKnown::kNoValues);
+  const std::string adam = "torch::autograd::CppNode<SplitLookupFunction_adam_Op>";
+  EXPECT_EQ(operator_work(adam, node, around).known, WorkKnown::kNotCovered);
+}
+
+// One table: its width is told by its rows, its result's type by the gradient.
+TEST(FbgemmWork, TheGradientTellsTheResultsType) {
+  const OpInputs lookup = read_op_inputs(
+      "[[0],[96000],[0],[0,0],[1],[1],[2],[],[],[2],[],[600],[11],[],[],[],[0],[],[],[],[1000],[0]"
+      "]",
+      kManyTypes, "", "");
+  const OpInputs node = read_op_inputs("[[10,96]]", R"(["c10::Half"])", "", "");
+  EnclosingOp around;
+  around.paired = &node;
+  const WorkAnswer told = operator_work(
+      "fbgemm::split_embedding_codegen_lookup_rowwise_adagrad_function", lookup, around);
+  ASSERT_EQ(told.known, WorkKnown::kTold);
+  EXPECT_EQ(told.work.read_bytes, (600 + 11) * 8 + 600 * 96 * 4);
+  EXPECT_EQ(told.work.write_bytes, 10 * 96 * 2);
+}
+
 TEST(FbgemmWork, WhatIsPermutedIsToldByItsSum) {
   const std::string dims = "[[3],[2,10],[50],[],[]]";
   const std::string types = R"(["int","int","long int","","Scalar"])";
