@@ -66,6 +66,11 @@ constexpr auto kAttentions = std::to_array<Attention>({
      8},
     {"aten::_efficient_attention_backward", 1, kBshd, 14, kFirst, true, CausalBy::kMaskType,
      kNoArgument, 6, 8},
+    {"xformers::efficient_attention_forward_cutlass", 0, kBshd, 9, kFirst, false,
+     CausalBy::kMaskType, kNoArgument, 4, 6},
+    {"xformers::efficient_attention_backward_cutlass", 1, kBshd, 14, kFirst, true,
+     CausalBy::kMaskType, kNoArgument, 6, 8},
+    {"flash_attn_3::fwd", 0, HeadLayout::kPacked, 24, kLast, false, CausalBy::kFlag, 25, 7, 12, 5},
     {"flash_attn::_flash_attn_forward", 0, kBshd, 5, kLast, false, CausalBy::kFlag, 6},
     {"flash_attn::_flash_attn_backward", 1, kBshd, 11, kLast, true, CausalBy::kFlag, 12},
     {"flash_attn::_flash_attn_varlen_forward", 0, HeadLayout::kPacked, 9, kLast, false,
@@ -290,6 +295,40 @@ WorkAnswer exact_work(const Attention& kind, const OpInputs& inputs,
   return told(work, sizes.query_element > 0 && sizes.key_element > 0);
 }
 
+WorkAnswer attention_of(const Attention& kind, const OpInputs& inputs) {
+  const TensorInput* q = inputs.tensor(kind.query);
+  const TensorInput* k = inputs.tensor(kind.query + 1);
+  const TensorInput* v = inputs.tensor(kind.query + 2);
+  if (q == nullptr || k == nullptr || v == nullptr) return {WorkKnown::kNoShapes};
+  const bool packed = kind.layout == HeadLayout::kPacked || q->sizes.size() == 3;
+  const AttentionExtents extents = packed ? of_tokens(kind, inputs, q->sizes, k->sizes, v->sizes)
+                                          : of_rows(q->sizes, k->sizes, v->sizes, kind.layout);
+  if (packed && !extents.fits) return bounds_of_tokens(kind, inputs, *q, *k, *v);
+  constexpr double kLongest = 1e7;  // longer than any sequence; the pairs are counted one by one
+  const bool countable = extents.queries >= 0 && extents.queries <= kLongest;  // and no NaN
+  if (!extents.fits || !countable) return {WorkKnown::kNotCovered};
+  return exact_work(kind, inputs, extents);
+}
+
+// One row [1, tokens, h, d] in which sequences lie one after the other, told by where they begin.
+bool is_one_row_of_several(const Attention& kind, const OpInputs& inputs) {
+  const TensorInput* q = inputs.tensor(kind.query);
+  const TensorInput* starts = inputs.tensor(kind.starts);
+  return kind.layout == kBshd && q != nullptr && q->sizes.size() == 4 && q->sizes[0] == 1 &&
+         starts != nullptr && starts->sizes.size() == 1 && starts->sizes[0] > 1;
+}
+
+OpInputs without_row(const Attention& kind, const OpInputs& inputs) {
+  OpInputs result = inputs;
+  for (size_t i = kind.query; i < kind.query + 3 && i < result.arguments.size(); ++i) {
+    if (inputs.tensor(i) == nullptr || inputs.tensor(i)->sizes.size() != 4) continue;
+    TensorInput& tensor = result.arguments[i].tensors.front();
+    tensor.sizes.erase(tensor.sizes.begin());
+    if (tensor.strides.size() == 4) tensor.strides.erase(tensor.strides.begin());
+  }
+  return result;
+}
+
 }  // namespace
 
 double attended_pairs(double queries, double keys, const AttentionWindow& window) {
@@ -311,18 +350,8 @@ std::optional<WorkAnswer> attention_work(std::string_view op, const OpInputs& in
     return WorkAnswer{WorkKnown::kNotCovered};
   const Attention* kind = find_op(kAttentions, op);
   if (kind == nullptr) return std::nullopt;
-  const TensorInput* q = inputs.tensor(kind->query);
-  const TensorInput* k = inputs.tensor(kind->query + 1);
-  const TensorInput* v = inputs.tensor(kind->query + 2);
-  if (q == nullptr || k == nullptr || v == nullptr) return WorkAnswer{WorkKnown::kNoShapes};
-  const bool packed = kind->layout == HeadLayout::kPacked || q->sizes.size() == 3;
-  const AttentionExtents extents = packed ? of_tokens(*kind, inputs, q->sizes, k->sizes, v->sizes)
-                                          : of_rows(q->sizes, k->sizes, v->sizes, kind->layout);
-  if (packed && !extents.fits) return bounds_of_tokens(*kind, inputs, *q, *k, *v);
-  constexpr double kLongest = 1e7;  // longer than any sequence; the pairs are counted one by one
-  const bool countable = extents.queries >= 0 && extents.queries <= kLongest;  // and no NaN
-  if (!extents.fits || !countable) return WorkAnswer{WorkKnown::kNotCovered};
-  return exact_work(*kind, inputs, extents);
+  return attention_of(*kind,
+                      is_one_row_of_several(*kind, inputs) ? without_row(*kind, inputs) : inputs);
 }
 
 }  // namespace assay

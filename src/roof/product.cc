@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "roof/models.h"
 
@@ -47,6 +48,9 @@ constexpr auto kProducts = std::to_array<Product>({
     {"aiter::gemm_a8w8_blockscale", ProductForm::kLinear, 0},
     {"aiter::gemm_a8w8_bpreshuffle", ProductForm::kLinear, 0},
     {"_C::cutlass_scaled_mm", ProductForm::kProduct, 1},
+    {"aten::_weight_int8pack_mm", ProductForm::kLinear, 0, 2},
+    {"bitsandbytes::int8_linear_matmul", ProductForm::kLinear, 0},
+    {"bitsandbytes::int8_scaled_mm", ProductForm::kLinear, 0, 4, 5},
 });
 
 struct ProductExtents {
@@ -124,7 +128,8 @@ ElementType scalar_type(double number) {
 ElementType result_type(const Product& product, const OpInputs& inputs, ElementType left) {
   const auto number = inputs.number(product.out_type);
   if (number && scalar_type(*number) != ElementType::kUntold) return scalar_type(*number);
-  if (product.op == "aten::_int_mm") return ElementType::kInt32;
+  if (product.op == "aten::_int_mm" || product.op == "bitsandbytes::int8_linear_matmul")
+    return ElementType::kInt32;
   if (left == ElementType::kFloat8 || left == ElementType::kFloat4Pair ||
       left == ElementType::kInt8) {
     return ElementType::kBFloat16;
@@ -132,9 +137,75 @@ ElementType result_type(const Product& product, const OpInputs& inputs, ElementT
   return left;
 }
 
+// Products with weights of 2 to 8 bits, several in a word, in an order of the library's own: how
+// many columns they have is told by their scales [groups, n], or [groups, n, 2] with zeros, and the
+// bytes must be those of so many bits. Where versions put arguments between, types tell them apart.
+// Zeros and orders that stand apart are not counted: a few percent of the weights.
+constexpr auto kPacked = std::to_array<std::string_view>({
+    "_C::gptq_marlin_gemm",
+    "_C::marlin_gemm",
+    "_C::gptq_gemm",
+    "_C::awq_gemm",
+    "aten::_weight_int4pack_mm",
+});
+
+bool is_packed(const TensorInput& tensor) {
+  return tensor.sizes.size() >= 2 &&
+         (tensor.type == ElementType::kInt32 || tensor.type == ElementType::kInt8);
+}
+
+WorkAnswer packed_work(const OpInputs& inputs) {
+  const TensorInput* a = inputs.tensor(0);
+  const TensorInput* packed = nullptr;
+  const TensorInput* scales = nullptr;
+  for (size_t i = 1; i < inputs.arguments.size() && scales == nullptr; ++i) {
+    const TensorInput* one = inputs.tensor(i);
+    if (one == nullptr || one->sizes.size() < 2) continue;
+    if (packed == nullptr && is_packed(*one)) {
+      packed = one;
+    } else if (packed != nullptr && is_floating(one->type)) {
+      scales = one;
+    }
+  }
+  if (a == nullptr || packed == nullptr || scales == nullptr || a->sizes.size() < 2)
+    return {WorkKnown::kNoShapes};
+  const double inner = a->sizes.back();
+  const double columns = scales->sizes[1];
+  const double bits = 8 * packed->bytes() / (inner * columns);
+  const bool usual = bits == 2 || bits == 3 || bits == 4 || bits == 8;
+  if (!usual || !is_floating(a->type)) return {WorkKnown::kNotCovered};
+  const double rows = inner > 0 ? a->elements() / inner : 0;
+  OpWork work{.kind = OpWorkKind::kProduct, .matrix = true, .math = a->type};
+  work.flop = 2 * rows * columns * inner;
+  work.read_bytes = a->bytes() + packed->bytes() + scales->bytes();
+  work.write_bytes = bytes_of(rows * columns, *a);
+  return {WorkKnown::kTold, work};
+}
+
+// gemv_4bit(x [..., k], weights, [n, k], absmax, code, …): weights of four bits each.
+WorkAnswer four_bit_vector(const OpInputs& inputs) {
+  const TensorInput* x = inputs.tensor(0);
+  const TensorInput* weights = inputs.tensor(1);
+  const TensorInput* scales = inputs.tensor(3);
+  if (x == nullptr || weights == nullptr || scales == nullptr || x->sizes.empty())
+    return {WorkKnown::kNoShapes};
+  if (!is_typed(*x) || !is_typed(*weights) || !is_typed(*scales)) return {WorkKnown::kNoTypes};
+  const double inner = x->sizes.back();
+  const double columns = inner > 0 ? 2 * weights->bytes() / inner : 0;
+  if (columns != std::floor(columns) || !(columns > 0)) return {WorkKnown::kNotCovered};
+  const double rows = x->elements() / inner;
+  OpWork work{.kind = OpWorkKind::kProduct, .matrix = true, .math = x->type};
+  work.flop = 2 * rows * columns * inner;
+  work.read_bytes = x->bytes() + weights->bytes() + scales->bytes();
+  work.write_bytes = bytes_of(rows * columns, *x);
+  return {WorkKnown::kTold, work};
+}
+
 }  // namespace
 
 std::optional<WorkAnswer> product_work(std::string_view op, const OpInputs& inputs) {
+  if (std::find(kPacked.begin(), kPacked.end(), op) != kPacked.end()) return packed_work(inputs);
+  if (op == "bitsandbytes::gemv_4bit") return four_bit_vector(inputs);
   const auto* const found = std::find_if(kProducts.begin(), kProducts.end(),
                                          [op](const Product& one) { return one.op == op; });
   if (found == kProducts.end()) return std::nullopt;

@@ -829,6 +829,118 @@ TEST(FbgemmWork, BucketsHaveAsManyLengthsPerPart) {
   EXPECT_EQ(told.work.write_bytes, 8 * 20 * 4 + 2 * 100 * 4);
 }
 
+// ---- other frameworks' operators, from their signatures ----------------------------------------
+
+// vLLM's result [64, 4096] of eight bits from 16, and the scale.
+TEST(OtherFrameworks, QuantizationReadsWideAndWritesNarrow) {
+  const WorkAnswer told =
+      work("_C::static_scaled_fp8_quant",
+           {"[[64,4096],[64,4096],[1]]", R"(["c10::Float8_e4m3fn","c10::BFloat16","float"])"});
+  ASSERT_EQ(told.known, WorkKnown::kTold);
+  EXPECT_EQ(told.work.read_bytes, 64 * 4096 * 2 + 4);
+  EXPECT_EQ(told.work.write_bytes, 64 * 4096);
+  // A norm before it, with the residual of its input in place: 64 scales.
+  const WorkAnswer norm = work(
+      "_C::rms_norm_dynamic_per_token_quant",
+      {"[[64,4096],[64,4096],[4096],[64,1],[],[],[64,4096]]",
+       R"(["c10::Float8_e4m3fn","c10::BFloat16","c10::BFloat16","float","Scalar","","c10::BFloat16"])"});
+  ASSERT_EQ(norm.known, WorkKnown::kTold);
+  EXPECT_EQ(norm.work.read_bytes, 64 * 4096 * 2 * 2 + 4096 * 2);
+  EXPECT_EQ(norm.work.write_bytes, 64 * 4096 * 3 + 64 * 4);
+}
+
+TEST(OtherFrameworks, NormsOfFlashInferAndLiger) {
+  const WorkAnswer in_place = work("flashinfer::fused_add_rmsnorm",
+                                   {"[[32,4096],[32,4096],[4096],[],[]]",
+                                    R"(["c10::Half","c10::Half","c10::Half","Scalar",""])"});
+  ASSERT_EQ(in_place.known, WorkKnown::kTold);
+  EXPECT_EQ(in_place.work.read_bytes, (2 * 32 * 4096 + 4096) * 2);
+  EXPECT_EQ(in_place.work.write_bytes, 2 * 32 * 4096 * 2);
+  const WorkAnswer liger = work("LigerRMSNormFunction",
+                                {"[[4,512,2048],[2048]]", R"(["c10::BFloat16","c10::BFloat16"])"});
+  ASSERT_EQ(liger.known, WorkKnown::kTold);
+  EXPECT_EQ(liger.work.bytes(), (2 * 4 * 512 * 2048 + 2048) * 2);
+}
+
+// 16 rows of 4,096 with 11,008 columns of four bits: [k / 16, 2 n] words of 32 bits in Marlin's
+// order, scales for each 128.
+TEST(OtherFrameworks, PackedWeightsAreToldByTheirScales) {
+  const double flop = 2.0 * 16 * 4096 * 11008;
+  const double bytes = 16 * 4096 * 2 + 4096.0 * 11008 / 2 + 32 * 11008 * 2 + 16 * 11008 * 2;
+  const WorkAnswer first =
+      work("_C::gptq_marlin_gemm",
+           {"[[16,4096],[256,22016],[32,11008],[0],[0],[1376],[],[],[],[],[]]",
+            R"(["c10::Half","int","c10::Half","int","int","int","","","","",""])"});
+  ASSERT_EQ(first.known, WorkKnown::kTold);
+  EXPECT_EQ(first.work.flop, flop);
+  EXPECT_EQ(first.work.bytes(), bytes);
+  // Later versions take an optional result and a bias before.
+  const WorkAnswer later =
+      work("_C::gptq_marlin_gemm", {"[[16,4096],[],[256,22016],[],[32,11008],[]]",
+                                    R"(["c10::Half","","int","","c10::Half",""])"});
+  ASSERT_EQ(later.known, WorkKnown::kTold);
+  EXPECT_EQ(later.work.bytes(), bytes);
+  // Zeros stand between, as integers.
+  const WorkAnswer awq =
+      work("_C::awq_gemm", {"[[16,4096],[4096,1376],[32,11008],[32,1376],[]]",
+                            R"(["c10::Half","int","c10::Half","int","Scalar"])"});
+  ASSERT_EQ(awq.known, WorkKnown::kTold);
+  EXPECT_EQ(awq.work.bytes(), bytes);
+  const WorkAnswer torch =
+      work("aten::_weight_int4pack_mm", {"[[16,4096],[1376,32,32,4],[],[32,11008,2]]",
+                                         R"(["c10::BFloat16","int","Scalar","c10::BFloat16"])"});
+  ASSERT_EQ(torch.known, WorkKnown::kTold);
+  EXPECT_EQ(torch.work.flop, flop);
+  EXPECT_EQ(torch.work.bytes(), bytes + 32 * 11008 * 2);
+  // Bytes that are those of no bits: not as this knows it.
+  EXPECT_EQ(work("_C::awq_gemm", {"[[16,4096],[4096,1300],[32,11008],[32,1376],[]]",
+                                  R"(["c10::Half","int","c10::Half","int","Scalar"])"})
+                .known,
+            WorkKnown::kNotCovered);
+}
+
+TEST(OtherFrameworks, BitsAndBytes) {
+  const WorkAnswer vector =
+      work("bitsandbytes::gemv_4bit",
+           {"[[1,1,4096],[22544384,1],[],[704512],[16],[]]",
+            R"(["c10::BFloat16","unsigned char","","float","float","Scalar"])"});
+  ASSERT_EQ(vector.known, WorkKnown::kTold);
+  EXPECT_EQ(vector.work.flop, 2.0 * 4096 * 11008);
+  EXPECT_EQ(vector.work.bytes(), 4096 * 2 + 22'544'384.0 + 704'512 * 4 + 11008 * 2);
+  const WorkAnswer eight = work("bitsandbytes::int8_linear_matmul",
+                                {"[[2,8,4096],[1024,4096]]", R"(["signed char","signed char"])"});
+  ASSERT_EQ(eight.known, WorkKnown::kTold);
+  EXPECT_EQ(eight.work.flop, 2.0 * 16 * 4096 * 1024);
+  EXPECT_EQ(eight.work.write_bytes, 16 * 1024 * 4);
+}
+
+// xFormers' rows of tokens [1, tokens, heads, d]: two sequences of 100 queries each in one row are
+// not one of 200.
+TEST(OtherFrameworks, AttentionOfXFormers) {
+  const std::string_view op = "xformers::efficient_attention_forward_cutlass";
+  const std::string types =
+      R"(["c10::Half","c10::Half","c10::Half","","int","int","Scalar","Scalar","Scalar","Scalar"])";
+  const WorkAnswer two =
+      work(op, {"[[1,200,8,64],[1,200,8,64],[1,200,8,64],[],[3],[3],[],[],[],[]]", types,
+                R"(["","","","","","","100","100","0.","1"])"});
+  ASSERT_EQ(two.known, WorkKnown::kTold);
+  EXPECT_EQ(two.work.flop, 4.0 * 2 * 8 * (100 * 101 / 2) * 64);
+  const WorkAnswer rows = work(op, {"[[2,100,8,64],[2,100,8,64],[2,100,8,64],[],[],[],[],[],[],[]]",
+                                    types, R"(["","","","","","","","","0.","0"])"});
+  ASSERT_EQ(rows.known, WorkKnown::kTold);
+  EXPECT_EQ(rows.work.flop, 4.0 * 2 * 8 * 100 * 100 * 64);
+  // Lengths that differ: within bounds, as those of others.
+  const WorkAnswer mixed =
+      work(op, {"[[1,150,8,64],[1,150,8,64],[1,150,8,64],[],[3],[3],[],[],[],[]]", types,
+                R"(["","","","","","","100","100","0.","0"])"});
+  EXPECT_EQ(mixed.known, WorkKnown::kBounds);
+  // An older version has no longest key: dropout stands there.
+  const WorkAnswer old =
+      work(op, {"[[1,150,8,64],[1,150,8,64],[1,150,8,64],[],[3],[3],[],[],[],[]]", types,
+                R"(["","","","","","","100","0.","False","1"])"});
+  EXPECT_EQ(old.known, WorkKnown::kNotCovered);
+}
+
 // ---- convolutions by what came back -------------------------------------------------------------
 
 TEST(ConvolutionWork, TheGradientOfTheResultTellsItsSizes) {
