@@ -172,7 +172,11 @@ CommonEnds common_ends(std::span<const uint32_t> a, std::span<const uint32_t> b)
   return ends;
 }
 
-size_t common_length(std::span<const uint32_t> a, std::span<const uint32_t> b) {
+namespace {
+
+// each_row(r, columns): by how many columns of this word the length grows up to row r.
+template <typename EachRow>
+void fill_table(std::span<const uint32_t> a, std::span<const uint32_t> b, EachRow each_row) {
   constexpr size_t kBits = 64;
   std::unordered_map<uint32_t, uint32_t> ids;  // of b's tokens; all others are one more
   std::vector<uint32_t> columns;
@@ -186,10 +190,10 @@ size_t common_length(std::span<const uint32_t> a, std::span<const uint32_t> b) {
   }
   std::vector<uint64_t> places(ids.size() + 1, 0);  // of a token among the columns of a word
   std::vector<uint8_t> carry(a.size(), 0);          // of each row, from one word to the next
-  size_t length = 0;
   for (size_t first = 0; first < b.size(); first += kBits) {
     const size_t width = std::min(kBits, b.size() - first);
     for (size_t k = 0; k < width; ++k) places[columns[first + k]] |= uint64_t{1} << k;
+    const uint64_t used = width == kBits ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
     uint64_t bits = ~uint64_t{0};  // 0 where a column adds to the length of the row
     for (size_t i = 0; i < rows.size(); ++i) {
       const uint64_t match = bits & places[rows[i]];
@@ -197,12 +201,50 @@ size_t common_length(std::span<const uint32_t> a, std::span<const uint32_t> b) {
       const uint64_t with_carry = sum + carry[i];
       carry[i] = static_cast<uint8_t>(sum < bits || with_carry < sum ? 1 : 0);
       bits = with_carry | (bits - match);
+      each_row(i, ~bits & used);
     }
-    const uint64_t used = width == kBits ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
-    length += static_cast<size_t>(std::popcount(~bits & used));
     for (size_t k = 0; k < width; ++k) places[columns[first + k]] = 0;
   }
+}
+
+}  // namespace
+
+size_t common_length(std::span<const uint32_t> a, std::span<const uint32_t> b) {
+  size_t length = 0;
+  fill_table(a, b, [&](size_t row, uint64_t columns) {
+    if (row + 1 == a.size()) length += static_cast<size_t>(std::popcount(columns));
+  });
   return length;
+}
+
+std::vector<size_t> common_lengths(std::span<const uint32_t> a, std::span<const uint32_t> b) {
+  std::vector<size_t> lengths(a.size() + 1, 0);
+  fill_table(a, b, [&](size_t row, uint64_t columns) {
+    lengths[row + 1] += static_cast<size_t>(std::popcount(columns));
+  });
+  return lengths;
+}
+
+SuffixLengths::SuffixLengths(std::span<const uint32_t> a, std::span<const uint32_t> b)
+    : rows_(a.size()), columns_(b.size()), words_((b.size() + 63) / 64) {
+  grows_.resize(rows_ * words_);
+  const std::vector<uint32_t> rows(a.rbegin(), a.rend());
+  const std::vector<uint32_t> columns(b.rbegin(), b.rend());
+  std::vector<size_t> next(rows_, 0);  // words of each row that are filled
+  fill_table(rows, columns,
+             [&](size_t row, uint64_t grows) { grows_[row * words_ + next[row]++] = grows; });
+}
+
+size_t SuffixLengths::at(size_t i, size_t j) const {
+  if (i >= rows_ || j >= columns_) return 0;
+  const uint64_t* const row = grows_.data() + (rows_ - 1 - i) * words_;
+  const size_t taken = columns_ - j;
+  size_t length = 0;
+  for (size_t word = 0; word < taken / 64; ++word)
+    length += static_cast<size_t>(std::popcount(row[word]));
+  if (taken % 64 == 0) return length;
+  const uint64_t used = (uint64_t{1} << taken % 64) - 1;
+  return length + static_cast<size_t>(std::popcount(row[taken / 64] & used));
 }
 
 }  // namespace assay

@@ -31,4 +31,22 @@ CommonEnds common_ends(std::span<const uint32_t> a, std::span<const uint32_t> b)
 // Revisited", 2004).
 size_t common_length(std::span<const uint32_t> a, std::span<const uint32_t> b);
 
+// The same of the first r tokens of `a` and all of b, for each r from 0 to a.size().
+std::vector<size_t> common_lengths(std::span<const uint32_t> a, std::span<const uint32_t> b);
+
+// The same of every end of `a` and every end of `b`, in a bit for each pair: 1/64 of the time that
+// a table takes.
+class SuffixLengths {
+ public:
+  SuffixLengths(std::span<const uint32_t> a, std::span<const uint32_t> b);
+  // Of a[i..] and b[j..]; time O(b / 64).
+  size_t at(size_t i, size_t j) const;
+
+ private:
+  size_t rows_;
+  size_t columns_;
+  size_t words_;
+  std::vector<uint64_t> grows_;  // per row of a backwards, of b's columns backwards
+};
+
 }  // namespace assay

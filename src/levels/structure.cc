@@ -263,56 +263,155 @@ std::vector<size_t> layer_begins(const std::vector<uint32_t>& tokens,
   return two_kinds.empty() ? std::vector<size_t>{0} : two_kinds;
 }
 
+// Lengths of what ends of two stretches have in common, where places differ by at most `apart`: as
+// much of the table is filled as that. Others are 0.
+class NearbyLengths {
+ public:
+  NearbyLengths(std::span<const uint32_t> part, std::span<const uint32_t> kind, size_t apart)
+      : rows_(part.size()),
+        columns_(kind.size()),
+        apart_(apart),
+        width_(2 * apart + 1),
+        common_((part.size() + 1) * width_, 0) {
+    for (size_t row = rows_; row-- > 0;) {
+      const size_t low = row > apart ? row - apart : 0;
+      for (size_t column = std::min(columns_, row + apart + 1); column-- > low;) {
+        common_[index(row, column)] =
+            part[row] == kind[column]
+                ? static_cast<uint32_t>(at(row + 1, column + 1)) + 1
+                : static_cast<uint32_t>(std::max(at(row + 1, column), at(row, column + 1)));
+      }
+    }
+  }
+  size_t at(size_t row, size_t column) const {
+    const bool inside = column + apart_ >= row && column <= row + apart_;
+    return row < rows_ && column < columns_ && inside ? common_[index(row, column)] : 0;
+  }
+
+ private:
+  size_t index(size_t row, size_t column) const { return row * width_ + (column + apart_ - row); }
+
+  size_t rows_;
+  size_t columns_;
+  size_t apart_;
+  size_t width_;
+  std::vector<uint32_t> common_;
+};
+
+// From the first units that differ, along what both have in common; places are behind `first`.
+template <typename Lengths>
+void follow_common(std::span<const uint32_t> kind, std::span<const uint32_t> part,
+                   const Lengths& lengths, size_t first, std::vector<size_t>& places) {
+  size_t i = 0;
+  size_t j = 0;
+  while (i < part.size() && j < kind.size()) {
+    if (part[i] == kind[j]) {
+      places[first + i++] = first + j++;
+    } else {
+      ++(lengths.at(i + 1, j) >= lengths.at(i, j + 1) ? i : j);
+    }
+  }
+}
+
 // Of each unit of `part` its place in `kind`, along what both have in common; kNoUnit for others.
-// As much of the table is filled as what they have in common can lie in: places that differ by at
-// most the units that one has and the other lacks.
+// Places of units in common differ by at most the units that one has and the other lacks: where
+// that is less than a row of bits costs, only those are compared.
 std::vector<size_t> places_in(std::span<const uint32_t> kind, std::span<const uint32_t> part) {
   const size_t n = part.size();
   const size_t m = kind.size();
   const CommonEnds ends = common_ends(part, kind);
+  const size_t first = ends.begin;
   std::vector<size_t> places(n, kNoUnit);
-  size_t i = 0;
-  size_t j = 0;
-  const auto follow = [&] {
-    for (; i < n && j < m && part[i] == kind[j]; ++i, ++j) places[i] = j;
-  };
-  follow();
+  for (size_t i = 0; i < first; ++i) places[i] = i;
   const auto with_common_end = [&] {
     for (size_t k = n - ends.end; k < n; ++k) places[k] = k + m - n;
     return places;
   };
-  const std::span<const uint32_t> part_in = part.subspan(i, n - i - ends.end);
-  const std::span<const uint32_t> kind_in = kind.subspan(j, m - j - ends.end);
+  const std::span<const uint32_t> part_in = part.subspan(first, n - first - ends.end);
+  const std::span<const uint32_t> kind_in = kind.subspan(first, m - first - ends.end);
   if (part_in.size() * kind_in.size() > kMostCompared) return with_common_end();
   const size_t apart = part_in.size() + kind_in.size() - 2 * common_length(part_in, kind_in) + 1;
   const size_t width = 2 * apart + 1;
-  if ((n - i + 1) * width > kMostCells) return with_common_end();
-  std::vector<uint32_t> common((n - i + 1) * width, 0);  // of part[i..] and kind[j..]
-  const size_t first = i;
-  const auto inside = [&](size_t row, size_t column) {
-    return column + apart >= row && column <= row + apart;
-  };
-  const auto at = [&](size_t row, size_t column) -> uint32_t& {
-    return common[(row - first) * width + (column + apart - row)];
-  };
-  const auto value = [&](size_t row, size_t column) {
-    return row < n && column < m && inside(row, column) ? at(row, column) : 0;
-  };
-  for (size_t row = n; row-- > first;) {
-    const size_t low = std::max(row > apart ? row - apart : 0, first);
-    for (size_t column = std::min(m, row + apart + 1); column-- > low;) {
-      at(row, column) = part[row] == kind[column]
-                            ? value(row + 1, column + 1) + 1
-                            : std::max(value(row + 1, column), value(row, column + 1));
-    }
-  }
-  while (i < n && j < m) {
-    follow();
-    if (i == n || j == m) break;
-    ++(value(i + 1, j) >= value(i, j + 1) ? i : j);
+  if ((n - first + 1) * width > kMostCells) return with_common_end();
+  const std::span<const uint32_t> part_left = part.subspan(first);
+  const std::span<const uint32_t> kind_left = kind.subspan(first);
+  constexpr size_t kBits = 64;  // of a word, for which a row of bits takes as long as for a cell
+  if (kind_left.size() / kBits < width) {
+    follow_common(kind_left, part_left, SuffixLengths(part_left, kind_left), first, places);
+  } else {
+    follow_common(kind_left, part_left, NearbyLengths(part_left, kind_left, apart), first, places);
   }
   return places;
 }
+
+// How like a kind of layer the stretches are that begin at one place and end at several, or end at
+// one and begin at several: likeness() of each. Where many are asked for, one table for all of them
+// is filled, so that the cost is at most twice that of the table.
+class Stretches {
+ public:
+  // longest: all of them lie in it, at its begin, or at its end.
+  Stretches(std::span<const uint32_t> longest, std::span<const uint32_t> kind, bool at_end)
+      : longest_(longest), kind_(kind), at_end_(at_end) {
+    const size_t shorter = std::min(longest.size(), kind.size());
+    const auto equal = [&](size_t k) {
+      return at_end ? longest[longest.size() - 1 - k] == kind[kind.size() - 1 - k]
+                    : longest[k] == kind[k];
+    };
+    while (shared_ < shorter && equal(shared_)) ++shared_;
+  }
+
+  double likeness_of(size_t length) {
+    const std::span<const uint32_t> part = at_end_ ? longest_.last(length) : longest_.first(length);
+    const CommonEnds ends = ends_of(part);
+    const size_t outside = ends.begin + ends.end;
+    const size_t cells = (part.size() - outside) * (kind_.size() - outside);
+    size_t common = outside;
+    if (cells <= kMostCompared) common = lengths_.empty() ? compare(part, ends) : lengths_[length];
+    return static_cast<double>(common) / static_cast<double>(std::max(part.size(), kind_.size()));
+  }
+
+ private:
+  // As common_ends(): what both begin with before what both end with.
+  CommonEnds ends_of(std::span<const uint32_t> part) const {
+    const size_t shorter = std::min(part.size(), kind_.size());
+    CommonEnds ends;
+    if (at_end_) {
+      while (ends.begin < shorter && part[ends.begin] == kind_[ends.begin]) ++ends.begin;
+      ends.end = std::min(shared_, shorter - ends.begin);
+      return ends;
+    }
+    ends.begin = std::min(shared_, shorter);
+    while (ends.begin + ends.end < shorter &&
+           part[part.size() - 1 - ends.end] == kind_[kind_.size() - 1 - ends.end])
+      ++ends.end;
+    return ends;
+  }
+  size_t compare(std::span<const uint32_t> part, const CommonEnds& ends) {
+    const size_t outside = ends.begin + ends.end;
+    const auto inside = [&](std::span<const uint32_t> whole) {
+      return whole.subspan(ends.begin, whole.size() - outside);
+    };
+    spent_ += inside(part).size() * inside(kind_).size();
+    const size_t common = outside + common_length(inside(part), inside(kind_));
+    if (spent_ > longest_.size() * kind_.size()) fill();
+    return common;
+  }
+  void fill() {
+    if (!at_end_) {
+      lengths_ = common_lengths(longest_, kind_);
+      return;
+    }
+    const std::vector<uint32_t> part(longest_.rbegin(), longest_.rend());
+    lengths_ = common_lengths(part, std::vector<uint32_t>(kind_.rbegin(), kind_.rend()));
+  }
+
+  std::span<const uint32_t> longest_;
+  std::span<const uint32_t> kind_;
+  bool at_end_;
+  size_t shared_ = 0;  // units that the longest and the kind begin with, or end with
+  size_t spent_ = 0;
+  std::vector<size_t> lengths_;  // by the length of the stretch; empty until it pays
+};
 
 // Walks from one layer to the next in a sequence.
 class LayerWalk {
@@ -331,11 +430,12 @@ class LayerWalk {
       const size_t kind = (expected + k) % kinds_.size();
       const size_t whole = kinds_[kind].size();
       // Some units more or fewer: up to where the next layer begins.
+      const size_t rest = tokens_.size() - std::min(at, tokens_.size());
+      Stretches stretches(stretch(at, at + std::min(rest, whole + whole / 4)), kinds_[kind], false);
       for (size_t extra = 0; extra <= whole / 4; ++extra) {
-        for (const size_t end : {at + whole + extra, at + whole - extra}) {
-          if (!begins_at(end)) continue;
-          BlockLayer layer = alike(at, end, kind);
-          if (layer.length > 0) return layer;
+        for (const size_t length : {whole + extra, whole - extra}) {
+          if (begins_at(at + length) && stretches.likeness_of(length) >= kAlike)
+            return {at, length, kind, kNoUnit};
         }
       }
     }
@@ -351,11 +451,12 @@ class LayerWalk {
     for (size_t k = 0; k < kinds_.size(); ++k) {
       const size_t kind = (expected + kinds_.size() - k) % kinds_.size();
       const size_t whole = kinds_[kind].size();
+      const size_t most = std::min(end, whole + whole / 4);
+      Stretches stretches(stretch(end - most, end), kinds_[kind], true);
       for (size_t extra = 0; extra <= whole / 4; ++extra) {
         for (const size_t length : {whole + extra, whole - extra}) {
           if (length > end || !begins_at(end - length)) continue;
-          BlockLayer layer = alike(end - length, end, kind);
-          if (layer.length > 0) return layer;
+          if (stretches.likeness_of(length) >= kAlike) return {end - length, length, kind, kNoUnit};
         }
       }
     }

@@ -22,8 +22,11 @@ MessageSize message_size(std::string_view kind, std::string_view dtype, int64_t 
   const double element = element_bytes(element_type_named(dtype));
   const int64_t elements = std::max(in_elements, out_elements);
   if (element == 0 || elements <= 0) return {};
+  // Parts of several sizes, as of a mixture of experts: how much of them stays is a value.
+  const bool uneven =
+      kind == "all_to_all" && in_elements >= 0 && out_elements >= 0 && in_elements != out_elements;
   return {.bytes = static_cast<double>(elements) * element,
-          .factor = group_size >= 2 ? bus_factor(kind, group_size) : 0};
+          .factor = group_size >= 2 && !uneven ? bus_factor(kind, group_size) : 0};
 }
 
 namespace {

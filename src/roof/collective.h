@@ -21,7 +21,8 @@ struct MessageSize {
 };
 // kind: as KernelBook::collective_of tells it ("all_reduce"). Elements as recorded, -1 = not told.
 // The message is what a rank ends up with (gathers) or starts from (scatters, all-to-all,
-// reductions).
+// reductions). Of an all-to-all that gives out more or fewer elements than it takes, parts differ:
+// no factor.
 MessageSize message_size(std::string_view kind, std::string_view dtype, int64_t in_elements,
                          int64_t out_elements, int64_t group_size);
 

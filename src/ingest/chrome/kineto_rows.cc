@@ -8,6 +8,7 @@
 #include "base/latest_time.h"
 #include "ingest/text/json_text.h"
 #include "trace/api_names.h"
+#include "trace/hip_kernels.h"
 #include "trace/process_facts.h"
 #include "trace/wait_names.h"
 
@@ -47,8 +48,11 @@ template <typename Columns>
 void file_row(TraceBuilder& builder, Category category, int64_t start_ns, int64_t dur_ns,
               int64_t offset, Columns&& from) {
   const auto activity = [&](ActivityKind kind) {
-    builder.activities.push_back({start_ns, dur_ns, from.name(), from.stream(), from.correlation(),
-                                  from.external_id(), kind});
+    const StringId name = from.name();
+    const bool own = kind == ActivityKind::kKernel;
+    builder.activities.push_back({start_ns, dur_ns, name, from.stream(), from.correlation(),
+                                  from.external_id(),
+                                  own ? kind_of_hip_kernel(builder.strings.view(name)) : kind});
   };
   const auto call = [&](ApiKind kind) {
     const StringId name = from.name();

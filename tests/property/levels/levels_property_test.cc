@@ -262,6 +262,25 @@ TEST(LevelsProperty, TheCommonLengthIsThatOfTheWholeTable) {
   }
 }
 
+TEST(LevelsProperty, LengthsOfBeginsAndEndsAreThoseOfTheirOwnTables) {
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    Dice dice(seed);
+    const int64_t names = 2 + dice.below(20);
+    const std::vector<uint32_t> a = random_tokens(dice, dice.below(90), names);
+    const std::vector<uint32_t> b = random_tokens(dice, dice.below(150), names);
+    const std::vector<size_t> begins = common_lengths(a, b);
+    const SuffixLengths ends(a, b);
+    ASSERT_EQ(begins.size(), a.size() + 1);
+    for (size_t i = 0; i <= a.size(); ++i) {
+      const auto middle = a.begin() + static_cast<std::ptrdiff_t>(i);
+      ASSERT_EQ(begins[i], common_length_of_table({a.begin(), middle}, b)) << seed << " " << i;
+      const size_t j = static_cast<size_t>(dice.below(static_cast<int64_t>(b.size()) + 1));
+      const std::vector<uint32_t> end(b.begin() + static_cast<std::ptrdiff_t>(j), b.end());
+      ASSERT_EQ(ends.at(i, j), common_length_of_table({middle, a.end()}, end)) << seed << " " << i;
+    }
+  }
+}
+
 // A run of blocks of `period` units: the first and the last block have other units in a part of
 // them, so that the run begins and ends in the middle of a layer.
 struct LongRun {

@@ -116,6 +116,11 @@ TEST(Collectives, BusFactorsAreThoseOfTheLibrariesOwnTests) {
   EXPECT_EQ(gathered.factor, 0.875);
   EXPECT_EQ(message_size("all_reduce", "Float", -1, -1, 8).bytes, 0);
   EXPECT_EQ(message_size("all_reduce", "Unheard", 8, 8, 8).bytes, 0);
+  // Tokens to experts: 100 go out, 140 come in; how many of them stay is not told.
+  const MessageSize uneven = message_size("all_to_all", "BFloat16", 100, 140, 8);
+  EXPECT_EQ(uneven.bytes, 280);
+  EXPECT_EQ(uneven.factor, 0);
+  EXPECT_EQ(message_size("all_to_all", "BFloat16", 100, 100, 8).factor, 0.875);
 }
 
 // Cards of 25 GB/s for each of eight GPUs. Two full machines: eight rings cross the border. One

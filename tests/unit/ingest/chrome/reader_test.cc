@@ -121,6 +121,21 @@ TEST(ChromeReader, BaseTimeIsNotAddedToAbsoluteTimes) {
   EXPECT_EQ(logged(trace, ImportCode::kBadBaseTime), 1u);
 }
 
+// HIP copies and fills by kernels of its own: copies and fills here as in other recordings.
+TEST(ChromeReader, KernelsByWhichHipCopiesAreCopies) {
+  const Trace trace = must_read(events(
+      R"({"ph":"X","cat":"kernel","name":"__amd_rocclr_copyBuffer","pid":0,"tid":7,"ts":10,"dur":5,)"
+      R"("args":{"device":0,"stream":7,"correlation":1}},)"
+      R"({"ph":"X","cat":"kernel","name":"__amd_rocclr_fillBufferAligned","pid":0,"tid":7,"ts":20,)"
+      R"("dur":5,"args":{"device":0,"stream":7,"correlation":2}},)"
+      R"({"ph":"X","cat":"kernel","name":"__amd_rocclr_scheduler","pid":0,"tid":7,"ts":30,"dur":5,)"
+      R"("args":{"device":0,"stream":7,"correlation":3}})"));
+  ASSERT_EQ(trace.activities.size(), 3u);
+  EXPECT_EQ(trace.activities.kind[0], ActivityKind::kMemcpy);
+  EXPECT_EQ(trace.activities.kind[1], ActivityKind::kMemset);
+  EXPECT_EQ(trace.activities.kind[2], ActivityKind::kKernel);
+}
+
 TEST(ChromeReader, KernelsCallsAndCopiesWithTheirArguments) {
   const Trace trace = must_read(events(
       R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":10,"dur":5,"args":{"External id":3,)"
