@@ -90,6 +90,30 @@ std::vector<std::string> own_names(const std::vector<BlockUnit>& block) {
   return names;
 }
 
+// An elementwise product, not a matrix product.
+bool is_gating(std::string_view name) { return contains(name, "mul") && !contains(name, "matmul"); }
+
+bool is_routing(std::string_view name) {
+  return contains(name, "topk") || contains(name, "top_k") || contains(name, "routing");
+}
+
+// Which matrix products of a block, behind its attention, tell the experts of each token: what
+// chooses the largest comes before the next product.
+std::vector<bool> routers_of(const std::vector<BlockUnit>& block) {
+  std::vector<bool> routers(block.size(), false);
+  size_t last = block.size();
+  bool behind = false;
+  for (size_t i = 0; i < block.size(); ++i) {
+    behind |= block[i].type == OpType::kAttention;
+    if (block[i].type == OpType::kGemm) {
+      last = behind ? i : last;
+    } else if (last < block.size() && is_routing(block[i].name)) {
+      routers[last] = true;
+    }
+  }
+  return routers;
+}
+
 // norm, qkv, (rotary), attention, out projection, norm, gate, (up), activation, down.
 bool is_llama_block(const std::vector<BlockUnit>& block) {
   size_t norms = 0;
@@ -98,11 +122,13 @@ bool is_llama_block(const std::vector<BlockUnit>& block) {
   size_t gemms_behind = 0;
   bool activation = false;
   bool in_attention = false;
-  for (const BlockUnit& unit : block) {
+  const std::vector<bool> routers = routers_of(block);
+  for (size_t i = 0; i < block.size(); ++i) {
+    const BlockUnit& unit = block[i];
     const bool core = unit.type == OpType::kAttention;
     attention += core && !in_attention ? 1 : 0;
     in_attention = core;
-    if (unit.type == OpType::kGemm) ++(attention > 0 ? gemms_behind : gemms_before);
+    if (unit.type == OpType::kGemm && !routers[i]) ++(attention > 0 ? gemms_behind : gemms_before);
     norms += is_norm_name(unit.name) ? 1 : 0;
     activation |= is_activation(unit.name);
   }
@@ -112,22 +138,26 @@ bool is_llama_block(const std::vector<BlockUnit>& block) {
 }
 
 std::vector<std::string> llama_names(const std::vector<BlockUnit>& block) {
+  const std::vector<bool> routers = routers_of(block);
   size_t gemms_behind = 0;
   bool behind = false;
-  for (const BlockUnit& unit : block) {
-    behind |= unit.type == OpType::kAttention;
-    gemms_behind += behind && unit.type == OpType::kGemm ? 1 : 0;
+  for (size_t i = 0; i < block.size(); ++i) {
+    behind |= block[i].type == OpType::kAttention;
+    gemms_behind += behind && block[i].type == OpType::kGemm && !routers[i] ? 1 : 0;
   }
   std::vector<std::string> names;
   std::string last_gemm;
   size_t gemm = 0;
   size_t norm = 0;
   behind = false;
-  for (const BlockUnit& unit : block) {
+  for (size_t i = 0; i < block.size(); ++i) {
+    const BlockUnit& unit = block[i];
     behind |= unit.type == OpType::kAttention;
     std::string name = unit.name;
     if (unit.type == OpType::kAttention) {
       name = "attn_fa";
+    } else if (routers[i]) {
+      name = "router";
     } else if (unit.type == OpType::kGemm) {
       if (!behind) name = "qkv_ip";
       if (behind) {
@@ -148,7 +178,7 @@ std::vector<std::string> llama_names(const std::vector<BlockUnit>& block) {
       name = "attn_ra";
     } else if (last_gemm == "mlp_dp" && contains(unit.name, "add")) {
       name = "mlp_ra";
-    } else if (contains(unit.name, "mul") && contains(last_gemm, "mlp_")) {
+    } else if (is_gating(unit.name) && contains(last_gemm, "mlp_") && last_gemm != "mlp_dp") {
       name = "mlp_gu";
     }
     names.push_back(std::move(name));

@@ -101,11 +101,7 @@ class TreeMaker {
   TreeMaker(const JobLevels& job, double min_share) : job_(job), min_share_(min_share) {}
 
   Tree make() {
-    Node root{
-        fmt::format("{} on {}", words(iterations(), "iteration"), words(job_.gpus.size(), "GPU")),
-        "job",
-        {},
-        {}};
+    Node root{root_label(), "job", {}, {}};
     std::map<LevelPhase, std::map<int32_t, std::map<uint32_t, Node>>> sorted;
     std::map<std::pair<LevelPhase, int32_t>, std::set<int32_t>> layers;
     for (const LevelKernelCell& cell : job_.kernels) {
@@ -158,6 +154,18 @@ class TreeMaker {
  private:
   static std::string words(size_t n, const char* what) {
     return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+  }
+  // The root holds all work: that of iterations whose begin was not recorded, too.
+  std::string root_label() const {
+    const size_t told = iterations();
+    const bool others =
+        std::any_of(job_.spans.begin(), job_.spans.end(),
+                    [](const LevelSpan& span) { return span.iter == kNoIteration; });
+    const char* outside = told == 1 ? " and work outside of it" : " and work outside of them";
+    const std::string whole = job_.window_source == WindowSource::kWholeTrace
+                                  ? "the whole trace"
+                                  : words(told, "iteration") + (others && told > 0 ? outside : "");
+    return fmt::format("{} on {}", whole, words(job_.gpus.size(), "GPU"));
   }
   size_t iterations() const {
     std::set<int32_t> seen;
@@ -667,7 +675,7 @@ std::string phase_words(const JobLevels& job) {
   const PlacementStats& stats = job.placement;
   if (stats.no_phase.kernels == 0) return "";
   if (stats.no_phase.kernels == stats.all.kernels) {
-    return "The phase is not known: nothing in the trace tells forward from backward work.";
+    return "The phase is not known: no operator or label tells forward from backward work.";
   }
   return fmt::format("The phase of {} of the device time is not known.",
                      percent(stats.no_phase.dur_ns, stats.all.dur_ns));

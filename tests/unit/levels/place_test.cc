@@ -860,6 +860,33 @@ TEST(Structure, NamesABlockBuiltLikeLlamas) {
   EXPECT_EQ(names, expected);
 }
 
+// The product before the choice of experts is no part of them.
+TEST(Structure, TheRouterOfExpertsIsNoGateProjection) {
+  const std::vector<BlockUnit> block = {{"rms_norm_kernel", OpType::kVector},
+                                        {"nvjet_qkv", OpType::kGemm},
+                                        {"flash_fwd", OpType::kAttention},
+                                        {"nvjet_o", OpType::kGemm},
+                                        {"rms_norm_kernel", OpType::kVector},
+                                        {"nvjet_router", OpType::kGemm},
+                                        {"_topk_forward", OpType::kOther},
+                                        {"_routing_compute", OpType::kOther},
+                                        {"_matmul_swiglu", OpType::kGemm},
+                                        {"_matmul", OpType::kGemm},
+                                        {"_finalize_matmul_scatter", OpType::kVector}};
+  const std::vector<std::string> expected = {"attn_n",
+                                             "qkv_ip",
+                                             "attn_fa",
+                                             "attn_op",
+                                             "mlp_n",
+                                             "router",
+                                             "_topk_forward",
+                                             "_routing_compute",
+                                             "mlp_gp",
+                                             "mlp_dp",
+                                             "_finalize_matmul_scatter"};
+  EXPECT_EQ(name_block(block), expected);
+}
+
 TEST(Labels, TellPhaseLayerAndOperation) {
   EXPECT_EQ(read_label("## backward ##").phase, LevelPhase::kBackward);
   EXPECT_EQ(read_label("Optimizer.step#SGD.step").phase, LevelPhase::kOptimizer);

@@ -65,9 +65,29 @@ TEST(LevelsWords, SayHowMuchHasNoKnownPhase) {
   EXPECT_EQ(levels_words(one)[1], "The phase of 25.0 % of the device time is not known.");
   one.placement.no_phase = one.placement.all;
   EXPECT_EQ(levels_words(one)[1],
-            "The phase is not known: nothing in the trace tells forward from backward work.");
+            "The phase is not known: no operator or label tells forward from backward work.");
   one.placement.no_phase = {};
   EXPECT_EQ(levels_words(one).size(), 1u);
+}
+
+// Iteration 6 and the end of one before it; without any, the trace as a whole.
+TEST(LevelsTree, TheRootSaysWhatItHolds) {
+  JobLevels one;
+  one.gpus = {gpu(0, 1000, 1000, 0)};
+  one.window_source = WindowSource::kProfilerStep;
+  one.spans.resize(2);
+  one.spans[1].iter = 6;
+  const auto root = [&one] {
+    for (const Block& block : levels_section(one, {}).blocks) {
+      if (const auto* tree = std::get_if<Tree>(&block)) return tree->nodes.front().label;
+    }
+    return std::string();
+  };
+  EXPECT_EQ(root(), "1 iteration and work outside of it on 1 GPU");
+  one.spans[0].iter = 5;
+  EXPECT_EQ(root(), "2 iterations on 1 GPU");
+  one.window_source = WindowSource::kWholeTrace;
+  EXPECT_EQ(root(), "the whole trace on 1 GPU");
 }
 
 TEST(LevelsWords, SayWhatTheSpanLeavesOut) {
