@@ -146,14 +146,18 @@ class Finder {
                         shapes.block_z[i] == 1;
       if (!flat || trace_.activities.kind[a] != ActivityKind::kKernel) continue;
       const LaunchSize size{shapes.grid_x[i], shapes.block_x[i]};
-      const WorkAnswer& answer = launched(trace_.activities.name[a], size);
+      const WorkAnswer& answer = launched(trace_.activities.name[a], found_.innermost[a], size);
       if (answer.known == WorkKnown::kBounds) take_launch(a, size, answer);
     }
   }
 
-  const WorkAnswer& launched(StringId kernel, const LaunchSize& size) {
-    const auto [place, is_new] = launched_.try_emplace({kernel.value, size.blocks, size.threads});
-    if (is_new) place->second = pointwise_launch_work(trace_.text(kernel), size);
+  const WorkAnswer& launched(StringId kernel, OpId op, const LaunchSize& size) {
+    const StringId name = op ? trace_.ops.name[op.index()] : StringId(0);
+    const auto [place, is_new] =
+        launched_.try_emplace({kernel.value, name.value, size.blocks, size.threads});
+    if (is_new)
+      place->second = pointwise_launch_work(trace_.text(kernel), size,
+                                            op ? trace_.text(name) : std::string_view());
     return place->second;
   }
 
@@ -222,7 +226,8 @@ class Finder {
   std::map<Key, WorkAnswer> answers_;
   std::unordered_map<OpId, uint32_t> call_of_op_;
   std::unordered_map<OpId, uint32_t> bounds_of_op_;
-  std::map<std::tuple<uint32_t, uint64_t, uint64_t>, WorkAnswer> launched_;  // kernel, its launch
+  // Kernel, operator, blocks, threads.
+  std::map<std::tuple<uint32_t, uint32_t, uint64_t, uint64_t>, WorkAnswer> launched_;
   std::map<LaunchKey, uint32_t> bounds_of_launch_;
   RoofCalls found_;
 };

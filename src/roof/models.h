@@ -35,6 +35,8 @@ struct LookupSizes {
   double bags = 0;  // of each table; 0 = the sizes do not tell
 };
 LookupSizes lookup_sizes(const OpInputs& inputs);
+// An elementwise operator whose result is of its arguments' type; not comparisons.
+bool keeps_type(std::string_view op);
 // Everything else that streams through memory.
 std::optional<WorkAnswer> stream_work(std::string_view op, const OpInputs& inputs);
 

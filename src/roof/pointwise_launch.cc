@@ -143,7 +143,8 @@ PerThread per_thread(double vector, bool old_array, const Function& function, do
 
 }  // namespace
 
-WorkAnswer pointwise_launch_work(std::string_view kernel, const LaunchSize& launch) {
+WorkAnswer pointwise_launch_work(std::string_view kernel, const LaunchSize& launch,
+                                 std::string_view op) {
   constexpr std::string_view kKernel = "at::native::vectorized_elementwise_kernel<";
   const size_t at = kernel.find(kKernel);
   if (at == std::string_view::npos || launch.blocks == 0 || launch.threads == 0)
@@ -152,10 +153,16 @@ WorkAnswer pointwise_launch_work(std::string_view kernel, const LaunchSize& laun
   if (parts.size() != 3) return {WorkKnown::kNoModel};
   const auto vector = leading_number(parts[0]);
   const auto tensors = leading_number(behind_last(parts[2], "char*, "));
-  const auto function = function_of(parts[1]);
+  auto function = function_of(parts[1]);
   if (!vector || !tensors || !function) return {WorkKnown::kNoModel};
   if (*tensors != static_cast<double>(function->inputs.size() + 1) || *vector > kMostPerThread)
     return {WorkKnown::kNoModel};
+  const bool untold = function->least_result < function->most_result;
+  if (untold && !function->inputs.empty() && keeps_type(op)) {
+    // Kernels over contiguous tensors cast nothing: the widest argument is of the result's type.
+    function->least_result = *std::max_element(function->inputs.begin(), function->inputs.end());
+    function->most_result = function->least_result;
+  }
   const auto threads = static_cast<double>(launch.threads);
   const bool old_array = parts[2].starts_with("at::detail::Array<");
   const PerThread each = per_thread(*vector, old_array, *function, threads);

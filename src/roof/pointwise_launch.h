@@ -23,6 +23,9 @@ struct LaunchSize {
 
 // kernel: demangled, as traces have it. kBounds, or kNoModel where name and launch do not tell.
 // Tensors count as distinct, as for operators; operations are not counted: memory bounds it.
-WorkAnswer pointwise_launch_work(std::string_view kernel, const LaunchSize& launch);
+// op: that launched it, or none. The name of a lambda leaves its result out: one that adds or
+// clamps gives what it takes.
+WorkAnswer pointwise_launch_work(std::string_view kernel, const LaunchSize& launch,
+                                 std::string_view op = {});
 
 }  // namespace assay

@@ -449,6 +449,12 @@ const Elementwise* find_elementwise(std::string_view op, bool& in_place) {
 
 }  // namespace
 
+bool keeps_type(std::string_view op) {
+  bool in_place = false;
+  const Elementwise* kind = find_elementwise(op, in_place);
+  return kind != nullptr && (in_place || !kind->boolean);
+}
+
 std::optional<WorkAnswer> stream_work(std::string_view op, const OpInputs& inputs) {
   bool in_place = false;
   if (const Elementwise* kind = find_elementwise(op, in_place))

@@ -41,6 +41,18 @@ TEST(PointwiseLaunch, TheResultOfALambdaIsBracketed) {
   EXPECT_EQ(answer.most.write_bytes, 12'544.0 * 256 * 8);
 }
 
+// The operator tells it: what clamps gives what it takes, what compares does not.
+TEST(PointwiseLaunch, TheOperatorTellsTheResultOfItsLambda) {
+  const std::string clamp = kernel("4", "at::native::clamp_min_kernel(int)::{lambda(float)#1}",
+                                   "at::detail::Array<char*, 2>");
+  const WorkAnswer told = pointwise_launch_work(clamp, {100, 128}, "aten::clamp_min_");
+  EXPECT_EQ(told.work.write_bytes, (99 * 512 + 1) * 4);
+  EXPECT_EQ(told.most.write_bytes, 100 * 512 * 4);
+  const WorkAnswer compared = pointwise_launch_work(clamp, {100, 128}, "aten::gt");
+  EXPECT_EQ(compared.work.write_bytes, 99 * 512 + 1);
+  EXPECT_EQ(compared.most.write_bytes, 100 * 512 * 8);
+}
+
 // A thread of a newer version takes 4, 8 or 16 elements, and never less than its vector.
 TEST(PointwiseLaunch, NewerVersionsTakeMoreEach) {
   const std::string array = "std::array<char*, 3ul>";
