@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <map>
 #include <string>
 
@@ -23,6 +24,7 @@ struct Role {
 struct Transfers {
   std::vector<int64_t> ns;
   std::vector<int64_t> bytes;
+  std::vector<int64_t> sizes;  // bytes, or elements where those are not told
   std::vector<uint32_t> meetings;
   bool sized = true;  // how much they carry is told
 };
@@ -70,6 +72,7 @@ std::map<Role, ByGroup> transfers_by_role(const Job& job) {
     Transfers& transfers = roles[role][meeting.group];
     transfers.ns.push_back(transfer_of(meeting));
     transfers.bytes.push_back(bytes);
+    transfers.sizes.push_back(size);
     transfers.sized = transfers.sized && size > 0;
     transfers.meetings.push_back(m);
   }
@@ -142,11 +145,19 @@ class Comparer {
 
   void compare_with_others(const ByGroup& groups, const Transfers& transfers, LinkClass& link) {
     std::vector<int64_t> others;
+    std::vector<int64_t> sizes;
     for (const auto& [other, one] : groups) {
-      if (other != link.group) others.insert(others.end(), one.ns.begin(), one.ns.end());
+      if (other == link.group) continue;
+      others.insert(others.end(), one.ns.begin(), one.ns.end());
+      sizes.insert(sizes.end(), one.sizes.begin(), one.sizes.end());
     }
     if (others.empty() || !transfers.sized) return;
-    link.peers_ns = middle_of(std::move(others));
+    // Sizes of a class differ by up to two, as those of tokens for experts do: what is larger may
+    // take longer by as much.
+    const auto size = static_cast<double>(middle_of(transfers.sizes));
+    const auto usual = static_cast<double>(middle_of(std::move(sizes)));
+    const double larger = usual > 0 ? std::max(1.0, size / usual) : 1.0;
+    link.peers_ns = std::llround(larger * static_cast<double>(middle_of(std::move(others))));
     link.suspect = static_cast<double>(link.transfer_ns) >
                    options_.slow_link * static_cast<double>(link.peers_ns);
     if (!link.suspect) return;

@@ -37,9 +37,11 @@ struct LinkClass {
   uint64_t meetings = 0;
   int64_t transfer_ns = 0;     // median: from the last to come to the last end
   double bus_bytes_per_s = 0;  // NaN where the bytes are not told
-  int64_t peers_ns = -1;       // median of the other groups of this class; -1 = there is none
-  bool suspect = false;        // far above them
-  int64_t gain_ns = 0;         // of suspects: with transfers at that median
+  // Median of the other groups of this class, at this one's size where it is larger; -1 = there is
+  // none.
+  int64_t peers_ns = -1;
+  bool suspect = false;  // far above them
+  int64_t gain_ns = 0;   // of suspects: with transfers at that median
   std::optional<SlowMeetings> slow;
   std::optional<VaryingTransfers> varying;
 };

@@ -203,6 +203,29 @@ TEST(Blame, ASlowLinkIsToldFromSlowRanks) {
   EXPECT_EQ(slow->gain_ns, 200);
 }
 
+// The second pair carries 1.9 times as much, as tokens for experts may, and takes as much longer.
+TEST(Blame, ALargerTransferIsNoSlowLink) {
+  const auto suspects_at = [](int64_t end_ns) {
+    std::vector<RankGraph> ranks = [end_ns] {
+      JobMaker maker;
+      for (uint32_t r = 0; r < 4; ++r) {
+        const bool larger = r >= 2;
+        maker.add({r, 0, 0, 100, "mm"});
+        maker.add({r, 0, 100, larger ? end_ns : 200, "", larger ? "b" : "a"});
+        maker.add({r, 0, larger ? end_ns : 200, 720, "", "end", "barrier"});
+      }
+      return maker.ranks();
+    }();
+    for (uint32_t r = 0; r < 4; ++r)
+      ranks[r].part_points[0].bytes = r < 2 ? 1 << 20 : (1 << 20) * 19 / 10;
+    const JobBlame blame = find_blame(Job(ranks));
+    return std::count_if(blame.links.begin(), blame.links.end(),
+                         [](const LinkClass& link) { return link.suspect; });
+  };
+  EXPECT_EQ(suspects_at(290), 0);
+  EXPECT_EQ(suspects_at(500), 1);  // 400 of 190
+}
+
 // Of ten transfers of one size nine take 100 and one takes 200,000 more: it is told apart, and the
 // run would be that much shorter with it like the others.
 TEST(Blame, ATransferThatTakesManyTimesTheOthersIsTold) {
