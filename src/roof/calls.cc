@@ -94,11 +94,30 @@ class Finder {
     const OpInputs paired = inputs_.at(paired_row);
     if (paired_row != RecordedInputs::kNone) enclosing.paired = &paired;
     WorkAnswer& answer = place->second;
-    answer = operator_work(trace_.text(trace_.ops.name[op.index()]), inputs_.of(op, kernel_type),
-                           enclosing);
+    OpInputs inputs = inputs_.of(op, kernel_type);
+    answer = operator_work(trace_.text(trace_.ops.name[op.index()]), inputs, enclosing);
+    if (answer.known == WorkKnown::kNoTypes && answer.work.matrix && !types_told(row)) {
+      // What is multiplied is of one type, which the kernel's name tells.
+      take_type(kernel_type, inputs);
+      answer = operator_work(trace_.text(trace_.ops.name[op.index()]), inputs, enclosing);
+    }
     answer.work.multiply_as(kernel_type);
     answer.most.multiply_as(kernel_type);
     return answer;
+  }
+
+  // Profilers of early 2021 wrote sizes and no types.
+  bool types_told(uint32_t row) const {
+    if (row == RecordedInputs::kNone) return false;
+    const std::string_view types = trace_.text(trace_.op_inputs.types[row]);
+    return types.find('"') != std::string_view::npos;
+  }
+  static void take_type(ElementType type, OpInputs& inputs) {
+    for (OpArgument& argument : inputs.arguments) {
+      for (TensorInput& tensor : argument.tensors) {
+        if (tensor.type == ElementType::kUntold) tensor.type = type;
+      }
+    }
   }
 
   // own: the innermost operator around the launch; type: what the kernel's name tells.

@@ -346,7 +346,18 @@ def share(part, whole):
     return f"{100 * part / whole:.1f} %" if whole else ""
 
 
-def write_page(rows, unknown, beyond):
+def shapeless_words(shapeless, bounded_ns):
+    """What is not known in traces of which nothing is: {(name, why): ns}."""
+    total = sum(shapeless.values())
+    lines = [f"\n## Traces without recorded shapes or types\n\nOf {total / 1e6:.1f} ms of kernels in traces of which no work is known "
+             f"{share(bounded_ns, total)} have a share of the roof from to. The fifteen longest:\n\n"
+             "| name | why | kernel time | of these |\n|---|---|---:|---:|\n"]
+    for (name, why), ns in shapeless.most_common(15):
+        lines.append(f"| `{name.replace('|', chr(92) + '|')}` | {why} | {ns / 1e6:.2f} ms | {share(ns, total)} |\n")
+    return lines
+
+
+def write_page(rows, unknown, beyond, shapeless):
     total = sum(row[1]["kernel_ns"] for row in rows)
     known = sum(row[1]["known_ns"] for row in rows)
     lines = ["""# How much of the kernel time has a roof
@@ -381,6 +392,7 @@ same script without `--write`.
                  "`vllm::moe_forward` and `vllm::unified_attention_with_output` are called with the tokens alone: weights, pages and "
                  "lengths are the layer's own. What a graph replays has work only where its recording is there. `aten::cudnn_convolution` "
                  "of 2021 has no stride and no padding; the gradient that came back for its result has the result's sizes.\n")
+    lines += shapeless_words(shapeless, sum(ns for (_, why), ns in shapeless.items() if why == "known within bounds"))
     lines.append("\n## Faster than the roof\n\nOperators and shapes whose calls together are above 100 % of the roof, those that are "
                  "faster by most first.\n\n| trace | operator | shape | calls | of roof | faster by | bytes a call | why |\n|---|---|---|---:|---:|---:|---:|---|\n")
     for name, op in sorted(beyond, key=lambda one: -one[1]["beyond_ns"])[:20]:
@@ -401,7 +413,7 @@ def main():
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     problems, checked, rows = [], 0, []
-    unknown, beyond = collections.Counter(), []
+    unknown, beyond, shapeless = collections.Counter(), [], collections.Counter()
     chosen = options.names or ([] if options.write else COMPARED)
     for name, path in datasets.golden_traces():
         if "DERIVED" in name or (chosen and not any(word in name for word in chosen)):
@@ -415,16 +427,16 @@ def main():
             found += wrong
             checked += compared
         problems += [f"{name}: {text}" for text in found]
+        for row in roof["unknown"]:
+            (unknown if roof["known_ns"] > 0 else shapeless)[(row["name"], row["reason"])] += row["dur_ns"]
         if roof["known_ns"] > 0:
             rows.append((name, roof))
-            for row in roof["unknown"]:
-                unknown[(row["name"], row["reason"])] += row["dur_ns"]
             beyond += [(name, op) for op in roof["ops"] if (op["roof_share"] or 0) > 1]
     if not rows:
         print(datasets.NO_CORPUS)
         return SKIP
     if options.write:
-        write_page(rows, unknown, beyond)
+        write_page(rows, unknown, beyond, shapeless)
     print("\n".join(problems) if problems else f"{len(rows)} traces, {checked} sums and grids as worked out here")
     return 1 if problems else 0
 

@@ -247,5 +247,27 @@ TEST(RoofCalls, GridsTellWhereOperatorsDoNot) {
   EXPECT_EQ(calls_of(trace).why[1], NoWork::kNoLaunch);
 }
 
+// A profiler that wrote no types at all: what a product multiplies is of the type in the kernel's
+// name. Where others are told, none is filled in, and a sum may be of several.
+TEST(RoofCalls, TheKernelTellsTheTypeOfProductsWithoutTypes) {
+  Trace trace = TraceMaker()
+                    .op(1, "aten::mm", 0, 100)
+                    .op(1, "aten::add", 200, 100)
+                    .call(1, "cudaLaunchKernel", 30, 5, 7)
+                    .call(1, "cudaLaunchKernel", 230, 5, 8)
+                    .kernel(0, 7, "volta_sgemm_128x64_nn", 500, 500, 7)
+                    .kernel(0, 7, "add<float>", 1'500, 500, 8)
+                    .build();
+  told(trace, "aten::mm", "[[8,4],[4,2]]", "[]");
+  told(trace, "aten::add", "[[8,4],[8,4],[]]", "[]");
+  const RoofCalls found = calls_of(trace);
+  ASSERT_EQ(found.calls.size(), 1U);
+  EXPECT_EQ(found.calls[0].work.flop, 2 * 8 * 4 * 2);
+  EXPECT_EQ(found.calls[0].work.bytes(), (8 * 4 + 4 * 2 + 8 * 2) * 4);
+  EXPECT_EQ(found.why[1], NoWork::kUntold);
+  trace.op_inputs.types[0] = trace.strings.intern(R"(["strange","strange"])");
+  EXPECT_EQ(calls_of(trace).why[0], NoWork::kUntold);
+}
+
 }  // namespace
 }  // namespace assay
