@@ -433,6 +433,11 @@ TEST(StreamWork, ListsTakeTheirTypeFromTheKernel) {
   const WorkAnswer told = work("aten::_foreach_add_", lists, ElementType::kFloat32);
   ASSERT_EQ(told.known, WorkKnown::kTold);
   EXPECT_EQ(told.work.bytes(), 3 * 4.0 * (128 * 128 + 128));
+  // Of two factors one is sure to be read: Adam squares the gradient.
+  const Told squares = {"[[[100]],[[100]],[[100]],[]]",
+                        R"(["TensorList","TensorList","TensorList","Scalar"])"};
+  EXPECT_EQ(work("aten::_foreach_addcmul_", squares, ElementType::kFloat32).work.bytes(), 3 * 400);
+  EXPECT_EQ(work("aten::_foreach_addcdiv_", squares, ElementType::kFloat32).work.bytes(), 4 * 400);
   const Told adam = {"[[[100]],[[100]],[[100]],[[100]],[],[[]]]",
                      R"(["TensorList","TensorList","TensorList","TensorList","","TensorList"])"};
   EXPECT_EQ(work("aten::_fused_adam_", adam, ElementType::kFloat32).work.bytes(), 7 * 400);
