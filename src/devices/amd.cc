@@ -10,6 +10,7 @@
 #include "base/dynamic_library.h"
 #include "base/numbers.h"
 #include "devices/amd_energy.h"
+#include "devices/amd_parts.h"
 #include "devices/gpu_blas.h"
 #include "devices/gpu_device.h"
 
@@ -43,8 +44,6 @@ extern "C" __global__ void assay_triad(float* a, const float* b, const float* c,
 }
 )hip";
 
-constexpr double kMostWatts = 20'000;  // no GPU comes near
-
 // Power as the energy accumulator's difference over that of its own time stamps: the mean since the
 // reading before, so that window and period are one.
 class EnergySensor final : public GpuSensor {
@@ -61,7 +60,10 @@ class EnergySensor final : public GpuSensor {
       reading.power_w =
           (now.joules - last_.joules) / static_cast<double>(now.t_ns - last_.t_ns) * 1e9;
     }
-    if (now.t_ns > last_.t_ns) last_ = now;
+    if (now.t_ns > last_.t_ns) {
+      reading.parts_w = parts();
+      last_ = now;
+    }
     return std::vector<SensorReading>{reading};
   }
 
@@ -74,6 +76,7 @@ class EnergySensor final : public GpuSensor {
     facts.driver = source_.driver;
     facts.uuid = source_.uuid;
     facts.power_limit_w = source_.power_limit_w;
+    facts.parts = source_.parts;
     facts.documented.mode = SensorMode::kEnergyCounter;
     facts.documented.window_ns = kMillisecondNs;
     facts.documented.period_ns = kMillisecondNs;
@@ -87,6 +90,15 @@ class EnergySensor final : public GpuSensor {
     uint64_t t_ns = 0;
     uint32_t restarts = 0;  // of the accumulator: what it counted around one is lost
   };
+
+  // The table is read right after the accumulator was found to be anew, so that its time and that
+  // of the whole end together but for the call's own time; each is divided by its own clock.
+  PartPowers parts() {
+    const std::optional<PartUnits> now = counter_->read_parts();
+    const std::optional<PartUnits> before = std::exchange(last_parts_, now);
+    if (!now || !before) return kNoParts;
+    return part_powers_w(*before, *now);
+  }
 
   Result<Count> count() {
     std::lock_guard lock(mutex_);
@@ -106,7 +118,7 @@ class EnergySensor final : public GpuSensor {
       constexpr uint64_t kWrap = uint64_t{1} << 32;
       const double ns = t_ns > t_ns_ ? static_cast<double>(t_ns - t_ns_) : 0;
       more = units_ < kWrap ? units + kWrap - units_ : 0;
-      if (more == 0 || static_cast<double>(more) * microjoules * 1e3 > kMostWatts * ns) {
+      if (more == 0 || static_cast<double>(more) * microjoules * 1e3 > kMostPackageWatts * ns) {
         ++restarts_;
         return;
       }
@@ -117,6 +129,7 @@ class EnergySensor final : public GpuSensor {
   std::unique_ptr<EnergyCounter> counter_;
   EnergySource source_;
   Count last_;
+  std::optional<PartUnits> last_parts_;
   std::mutex mutex_;  // read by the logger's thread and for energy
   bool counted_ = false;
   uint64_t units_ = 0;
@@ -161,7 +174,7 @@ class RocBlas final : public GpuBlas {
 // AMD SMI first, which replaces ROCm-SMI.
 Result<std::unique_ptr<EnergyCounter>> open_energy(const AmdLibraries& libraries,
                                                    const std::string& bus_id) {
-  auto newer = open_amd_smi_energy(libraries.amd_smi, bus_id);
+  auto newer = open_amd_smi_energy(libraries.amd_smi, bus_id, libraries.hsmp_device);
   if (newer) return newer;
   auto older = open_rocm_smi_energy(libraries.smi, bus_id);
   if (older) return older;

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "base/dynamic_library.h"
+#include "base/files.h"
+#include "devices/amd_parts.h"
 #include "devices/amdsmi_abi.h"
 #include "devices/rsmi_abi.h"
 #include "devices/telemetry_parts.h"
@@ -104,6 +106,7 @@ class RocmSmiEnergy final : public EnergyCounter {
 
   void look_around() {
     source_.library = "ROCm-SMI";
+    source_.parts = "ROCm-SMI tells the power of the whole package alone";
     std::array<char, 96> text = {};
     if (api_.driver_version(rsmi::kDriverComponent, text.data(), text.size() - 1) == 0)
       source_.driver = text.data();
@@ -125,7 +128,8 @@ class RocmSmiEnergy final : public EnergyCounter {
 
 class AmdSmiEnergy final : public EnergyCounter {
  public:
-  Status open(const std::vector<std::string>& libraries, const std::string& bus_id) {
+  Status open(const std::vector<std::string>& libraries, const std::string& bus_id,
+              const std::string& hsmp_device) {
     ASSAY_TRY_ASSIGN(const DynamicLibrary library,
                      DynamicLibrary::open(libraries, "AMD SMI is not installed here"));
     ASSAY_TRY(library.bind("amdsmi_init", api_.init));
@@ -137,13 +141,21 @@ class AmdSmiEnergy final : public EnergyCounter {
     library.bind_if_there("amdsmi_get_gpu_device_uuid", api_.uuid);
     library.bind_if_there("amdsmi_get_gpu_driver_info", api_.driver);
     library.bind_if_there("amdsmi_get_power_cap_info", api_.power_cap);
-    ASSAY_TRY(check(api_.init(amdsmi::kInitGpus), "starting AMD SMI"));
+    library.bind_if_there("amdsmi_get_processor_handles_by_type", api_.of_type);
+    library.bind_if_there("amdsmi_get_cpu_hsmp_proto_ver", api_.hsmp_protocol);
+    library.bind_if_there("amdsmi_get_hsmp_metrics_table", api_.hsmp_metrics);
+    const bool hsmp = file_exists(hsmp_device);
+    ASSAY_TRY(start(hsmp));
     ASSAY_TRY(find(bus_id));
     look_around();
     ASSAY_TRY_ASSIGN(const EnergyUnits first, read());
-    if (first.t_ns != 0 && first.microjoules_each > 0) return Ok{};
-    return Error{ErrorCode::kUnsupported,
-                 "AMD SMI's energy accumulator has no unit or no time of its own", "", -1};
+    if (first.t_ns == 0 || first.microjoules_each <= 0) {
+      return Error{ErrorCode::kUnsupported,
+                   "AMD SMI's energy accumulator has no unit or no time of its own", "", -1};
+    }
+    parts_ = find_amd_parts(api_, gpu_, hsmp);
+    source_.parts = parts_.told;
+    return Ok{};
   }
 
   Result<EnergyUnits> read() override {
@@ -151,6 +163,7 @@ class AmdSmiEnergy final : public EnergyCounter {
     ASSAY_TRY(check(read_units(api_.energy, gpu_, now), kReadCounter));
     return now;
   }
+  std::optional<PartUnits> read_parts() override { return read_amd_parts(api_, parts_.cpu); }
   EnergySource source() const override { return source_; }
 
  private:
@@ -161,22 +174,36 @@ class AmdSmiEnergy final : public EnergyCounter {
                             code == amdsmi::kNoPermission ? kAmdPermissionHint : "");
   }
 
+  // The library is started once a process, so that CPUs are asked for at once or never. Where their
+  // driver is missing, old versions fail and write to standard output, which is why the driver is
+  // looked for before.
+  Status start(bool with_cpus) const {
+    const uint64_t both = amdsmi::kInitGpus | amdsmi::kInitCpus;
+    if (with_cpus && api_.hsmp_metrics != nullptr && api_.init(both) == 0) return Ok{};
+    return check(api_.init(amdsmi::kInitGpus), "starting AMD SMI");
+  }
+
   Status find(const std::string& bus_id) {
     constexpr uint32_t kMost = 256;
     const auto wanted = bus_address(bus_id);
     uint32_t count = kMost;
     std::array<void*, kMost> sockets = {};
     ASSAY_TRY(check(api_.sockets(&count, sockets.data()), "listing the sockets"));
+    Status listed = Ok{};
     for (uint32_t i = 0; i < std::min(count, kMost) && wanted; ++i) {
       uint32_t found = kMost;
       std::array<void*, kMost> processors = {};
-      ASSAY_TRY(check(api_.processors(sockets[i], &found, processors.data()), "listing the GPUs"));
+      // A socket of CPUs alone may have none to tell.
+      const int code = api_.processors(sockets[i], &found, processors.data());
+      if (code != 0) listed = check(code, "listing the GPUs");
+      if (code != 0) continue;
       for (uint32_t k = 0; k < std::min(found, kMost); ++k) {
         if (!lies_at(processors[k], *wanted)) continue;
         gpu_ = processors[k];
         return Ok{};
       }
     }
+    ASSAY_TRY(listed);
     return unknown_gpu("AMD SMI", bus_id);
   }
 
@@ -213,21 +240,22 @@ class AmdSmiEnergy final : public EnergyCounter {
   amdsmi::Api api_ = {};
   void* gpu_ = nullptr;
   EnergySource source_;
+  AmdParts parts_;
 };
 
-template <typename Counter>
-Result<std::unique_ptr<EnergyCounter>> open_counter(const std::vector<std::string>& libraries,
-                                                    const std::string& bus_id) {
+template <typename Counter, typename... Arguments>
+Result<std::unique_ptr<EnergyCounter>> open_counter(const Arguments&... arguments) {
   auto counter = std::make_unique<Counter>();
-  ASSAY_TRY(counter->open(libraries, bus_id));
+  ASSAY_TRY(counter->open(arguments...));
   return std::unique_ptr<EnergyCounter>(std::move(counter));
 }
 
 }  // namespace
 
 Result<std::unique_ptr<EnergyCounter>> open_amd_smi_energy(
-    const std::vector<std::string>& libraries, const std::string& bus_id) {
-  return open_counter<AmdSmiEnergy>(libraries, bus_id);
+    const std::vector<std::string>& libraries, const std::string& bus_id,
+    const std::string& hsmp_device) {
+  return open_counter<AmdSmiEnergy>(libraries, bus_id, hsmp_device);
 }
 
 Result<std::unique_ptr<EnergyCounter>> open_rocm_smi_energy(

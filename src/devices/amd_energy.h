@@ -3,8 +3,10 @@
 // The energy accumulator of one AMD GPU, by AMD SMI (which replaces ROCm-SMI since ROCm 6.1) or by
 // ROCm-SMI.
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,12 +20,20 @@ struct EnergyUnits {
   uint64_t t_ns = 0;  // when the driver read it, on CLOCK_BOOTTIME
 };
 
+// Energies of the dies of the package that the GPU is in, by the package's own table and clock:
+// what FinGraV calls XCD, IOD and HBM. In 2^-16 J since some beginning.
+struct PartUnits {
+  uint64_t t_10ns = 0;
+  std::array<uint64_t, 3> units = {};  // compute dies, I/O dies, memory
+};
+
 // What the library says of the GPU; empty and 0 where it does not.
 struct EnergySource {
   std::string library;  // "AMD SMI"
   std::string driver;
   std::string uuid;
   double power_limit_w = 0;
+  std::string parts;  // where the energies of the dies are read, or why they are not
 };
 
 class EnergyCounter {
@@ -33,13 +43,17 @@ class EnergyCounter {
   EnergyCounter(const EnergyCounter&) = delete;
   EnergyCounter& operator=(const EnergyCounter&) = delete;
   virtual Result<EnergyUnits> read() = 0;
+  // nullopt where there is no such table, or where it does not answer now.
+  virtual std::optional<PartUnits> read_parts() { return std::nullopt; }
   virtual EnergySource source() const = 0;
 };
 
 // bus_id: as HIP tells it, "0000:c1:00.0". Fail where the library, the GPU in it, or its
-// accumulator is missing.
+// accumulator is missing. hsmp_device: the file by which the kernel's HSMP driver shows; where
+// there is none, the library is not asked for CPUs.
 Result<std::unique_ptr<EnergyCounter>> open_amd_smi_energy(
-    const std::vector<std::string>& libraries, const std::string& bus_id);
+    const std::vector<std::string>& libraries, const std::string& bus_id,
+    const std::string& hsmp_device);
 Result<std::unique_ptr<EnergyCounter>> open_rocm_smi_energy(
     const std::vector<std::string>& libraries, const std::string& bus_id);
 

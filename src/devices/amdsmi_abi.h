@@ -14,6 +14,8 @@ namespace assay::amdsmi {
 // from it. The power of 23 begins as that of 24 does, with other members.
 constexpr uint32_t kOldestVersion = 24;
 constexpr uint64_t kInitGpus = 2;             // AMDSMI_INIT_AMD_GPUS
+constexpr uint64_t kInitCpus = 1;             // AMDSMI_INIT_AMD_CPUS
+constexpr int kCpuSocket = 2;                 // AMDSMI_PROCESSOR_TYPE_AMD_CPU
 constexpr int kNoPermission = 10;             // AMDSMI_STATUS_NO_PERM
 constexpr int kSystemClock = 0;               // AMDSMI_CLK_TYPE_SYS
 constexpr int kMemoryClock = 4;               // AMDSMI_CLK_TYPE_MEM
@@ -30,6 +32,27 @@ struct Activity {
   uint32_t gfx_percent;
   uint32_t memory_percent;
 };
+
+// amdsmi_hsmp_metrics_table_t begins with these, without padding (the kernel's hsmp_metric_table,
+// in arch/x86/include/uapi/asm/amd_hsmp.h, is packed to 4 bytes): HSMP protocol 6 alone has it.
+#pragma pack(push, 4)
+struct HsmpMetrics {
+  uint32_t accumulation_counter;
+  uint32_t temperatures[3];
+  uint64_t temperatures_acc[3];
+  uint32_t powers[3];
+  uint64_t timestamp;  // of the energies, in 10 ns
+  // Energies since some beginning, in 2^-16 J.
+  uint64_t socket_energy_acc;
+  uint64_t ccd_energy_acc;
+  uint64_t xcd_energy_acc;
+  uint64_t aid_energy_acc;
+  uint64_t hbm_energy_acc;
+};
+#pragma pack(pop)
+static_assert(offsetof(HsmpMetrics, timestamp) == 52);
+static_assert(offsetof(HsmpMetrics, hbm_energy_acc) == 92);
+constexpr uint32_t kHsmpProtocol = 6;
 
 struct Api {
   int (*init)(uint64_t flags);
@@ -49,6 +72,10 @@ struct Api {
   int (*temperature)(void* processor, int sensor, int metric, int64_t* celsius);
   int (*driver)(void* processor, void* info);                      // begins with its version
   int (*power_cap)(void* processor, uint32_t sensor, void* info);  // begins with it, 64 bits
+  // Of CPUs: libraries that were built without E-SMI lack them.
+  int (*of_type)(void* socket, int type, void** processors, uint32_t* count);
+  int (*hsmp_protocol)(void* cpu, uint32_t* version);
+  int (*hsmp_metrics)(void* cpu, void* table);
 };
 
 }  // namespace assay::amdsmi

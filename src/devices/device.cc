@@ -72,6 +72,7 @@ PowerRecording recording_head(const DeviceFacts& facts) {
   head.device = facts.name;
   head.driver = facts.driver;
   head.uuid = facts.uuid;
+  head.parts = facts.parts;
   head.tick_hz = facts.tick_hz;
   head.samples_on_cpu_clock = facts.samples_on_cpu_clock;
   head.sensor = facts.documented;

@@ -27,6 +27,7 @@ struct DeviceFacts {
   double peak_flops = 0;      // dense, of the workload's type; 0 = not known
   double peak_bytes_per_s = 0;
   double power_limit_w = 0;  // enforced limit as read; 0 = not known
+  std::string parts;  // where powers of parts are known from, or why they are not; empty = not told
 };
 
 // A recording of this device that holds nothing yet, under the documented sensor.

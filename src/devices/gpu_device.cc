@@ -113,6 +113,9 @@ class Poller {
     PowerSample sample;
     sample.t_ns = every || reading.t_ns == 0 ? polled_at : reading.t_ns;
     sample.power_w = reading.fresh ? reading.power_w : samples_.back().power_w;
+    sample.xcd_w = reading.parts_w[0];
+    sample.iod_w = reading.parts_w[1];
+    sample.hbm_w = reading.parts_w[2];
     samples_.push_back(sample);
   }
 

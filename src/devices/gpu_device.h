@@ -6,6 +6,7 @@
 
 #include <array>
 #include <ctime>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,11 +18,18 @@
 
 namespace assay {
 
+// Watts of compute dies, I/O dies and memory; NaN = not measured.
+using PartPowers = std::array<double, 3>;
+inline constexpr PartPowers kNoParts = {std::numeric_limits<double>::quiet_NaN(),
+                                        std::numeric_limits<double>::quiet_NaN(),
+                                        std::numeric_limits<double>::quiet_NaN()};
+
 struct SensorReading {
   int64_t t_ns = 0;  // of the reading, on the CPU's clock; 0 = not told, the poll's time counts
   double power_w = 0;
   bool fresh = true;      // false: told to be the same reading as before
   bool buffered = false;  // taken at t_ns by the driver, some time before the poll
+  PartPowers parts_w = kNoParts;
 };
 
 // Reads only: no clocks, limits or modes are ever set.

@@ -151,6 +151,7 @@ PowerReport report_power(const PowerRecording& recording, std::vector<KernelProf
   PowerReport report;
   report.device = recording.device;
   report.workload = recording.workload;
+  report.parts = recording.parts;
   report.sensor = recording.sensor;
   report.kernels = std::move(kernels);
   report.roofline = find_roofline(facts, recording.device);

@@ -87,6 +87,7 @@ struct StrategyContrast {
 struct PowerReport {
   std::string device;
   std::string workload;
+  std::string parts;  // where the powers of parts are known from, or why they are not
   SensorModel sensor;
   std::vector<KernelProfile> kernels;
   std::vector<KernelTakeaway> takeaways;

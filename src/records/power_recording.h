@@ -59,6 +59,7 @@ struct PowerRecording {
   std::string device;  // name
   std::string driver;
   std::string uuid;      // of the GPU; empty = not told
+  std::string parts;     // where powers of parts are known from, or why not; empty = not told
   double tick_hz = 1e9;  // of ClockProbe::gpu_ticks and, where the samples share it, of their clock
   bool samples_on_cpu_clock = false;  // true: no clock model is needed for the samples
   SensorModel sensor;

@@ -1,6 +1,8 @@
 // Holds Assay's own declarations of AMD SMI against the vendor's header, where that is installed
 // (Debian 13: libamd-smi-dev). Nothing here runs: it compiles or it does not.
 
+// What is of CPUs is declared under this name in some versions.
+#define ENABLE_ESMI_LIB
 #include <amd_smi/amdsmi.h>
 
 #include <cstddef>
@@ -30,6 +32,18 @@ ASSAY_SAME(amdsmi_get_temp_metric, Api, temperature);
 
 ASSAY_SAME(amdsmi_get_gpu_driver_info, Api, driver);
 ASSAY_SAME(amdsmi_get_power_cap_info, Api, power_cap);
+ASSAY_SAME(amdsmi_get_processor_handles_by_type, Api, of_type);
+ASSAY_SAME(amdsmi_get_cpu_hsmp_proto_ver, Api, hsmp_protocol);
+ASSAY_SAME(amdsmi_get_hsmp_metrics_table, Api, hsmp_metrics);
+static_assert(AMDSMI_INIT_AMD_CPUS == assay::amdsmi::kInitCpus);
+static_assert(offsetof(amdsmi_hsmp_metrics_table_t, timestamp) ==
+              offsetof(assay::amdsmi::HsmpMetrics, timestamp));
+static_assert(offsetof(amdsmi_hsmp_metrics_table_t, socket_energy_acc) ==
+              offsetof(assay::amdsmi::HsmpMetrics, socket_energy_acc));
+static_assert(offsetof(amdsmi_hsmp_metrics_table_t, hbm_energy_acc) ==
+              offsetof(assay::amdsmi::HsmpMetrics, hbm_energy_acc));
+static_assert(sizeof(amdsmi_hsmp_metrics_table_t) <= assay::amdsmi::kMostStructureBytes);
+
 static_assert(offsetof(amdsmi_driver_info_t, driver_version) == 0);
 static_assert(sizeof(amdsmi_driver_info_t::driver_version) >= 64);
 static_assert(offsetof(amdsmi_power_cap_info_t, power_cap) == 0);

@@ -242,6 +242,7 @@ Status read_meta(const std::string& path, PowerRecording& recording) {
   recording.device = text_of(meta, "device");
   recording.driver = text_of(meta, "driver");
   recording.uuid = text_of(meta, "uuid");
+  recording.parts = text_of(meta, "parts");
   recording.workload = text_of(meta, "workload");
   recording.tick_hz = number_of(meta, "tick_hz", 1e9);
   if (!(recording.tick_hz > 0 && recording.tick_hz <= 1e12)) {
@@ -308,6 +309,7 @@ std::string meta_text(const PowerRecording& head) {
   meta["device"] = head.device;
   meta["driver"] = head.driver;
   meta["uuid"] = head.uuid;
+  if (!head.parts.empty()) meta["parts"] = head.parts;
   meta["tick_hz"] = head.tick_hz;
   meta["samples_clock"] = head.samples_on_cpu_clock ? "cpu" : "gpu";
   meta["mode"] = sensor_mode_name(head.sensor.mode);

@@ -443,20 +443,24 @@ Table parts_of_device(const PowerReport& report) {
   return table;
 }
 
-// AMD's GPUs are made of dies that FinGraV looks at one by one: where their power is missing.
-bool lacks_parts(const PowerReport& report) {
+// AMD's GPUs are made of dies that FinGraV looks at one by one: where their power is from, or why
+// it is missing. Empty of devices that have no such parts.
+std::string about_parts(const PowerReport& report) {
   const bool amd = contains(report.device, "AMD") || contains(report.device, "Instinct");
-  return amd && !report.kernels.empty() &&
-         std::none_of(report.kernels.begin(), report.kernels.end(),
-                      [](const KernelProfile& k) { return std::isfinite(k.rest_w); });
+  if ((!amd && report.parts.empty()) || report.kernels.empty()) return "";
+  const bool measured = std::any_of(report.kernels.begin(), report.kernels.end(),
+                                    [](const KernelProfile& k) { return std::isfinite(k.rest_w); });
+  if (measured) return report.parts.empty() ? "" : "Powers of parts: " + report.parts + ".";
+  return "No power of the GPU's parts (XCD, IOD, HBM) was recorded: " +
+         (report.parts.empty() ? "of a GPU, AMD SMI tells that of the whole package alone"
+                               : report.parts) +
+         ".";
 }
 
 Prose remarks(const PowerReport& report) {
   Prose prose{.bullets = true, .show = Show::kReadersOnly};
-  if (lacks_parts(report)) {
-    prose.paragraphs.push_back(
-        "No power of the GPU's parts (XCD, IOD, HBM) was recorded: of a GPU, AMD SMI tells that of "
-        "the whole package alone.");
+  if (std::string parts = about_parts(report); !parts.empty()) {
+    prose.paragraphs.push_back(std::move(parts));
   }
   for (const KernelProfile& kernel : report.kernels) {
     for (const std::string& note : kernel.notes) {

@@ -2,6 +2,7 @@
 // (tests/fakes).
 
 #include "devices/amd.h"
+#include "devices/amd_parts.h"
 
 #include <dlfcn.h>
 #include <gmock/gmock.h>
@@ -92,6 +93,109 @@ TEST_F(Amd, AmdSmiGoesBeforeRocmSmi) {
   libraries.smi = {"none.so"};
   EXPECT_THAT(error_of("none", [&] { return open_amd_device(0, libraries); }),
               HasSubstr("AMD SMI does not know the GPU at"));
+}
+
+// ---- the dies of an MI300A ----
+
+class AmdParts : public Amd {
+ protected:
+  void TearDown() override {
+    ::unsetenv("FAKE_AMDSMI");
+    ::unsetenv("FAKE_HSMP");
+    Amd::TearDown();
+  }
+  // hsmp: what the pretended library has of it; device: a file that is there, or not.
+  static Result<std::unique_ptr<PowerDevice>> open(const char* hsmp,
+                                                   const char* device = "/dev/null",
+                                                   const char* library = ASSAY_FAKE_AMDSMI) {
+    ::setenv("FAKE_AMDSMI", "domain0", 1);
+    if (hsmp != nullptr) ::setenv("FAKE_HSMP", hsmp, 1);
+    AmdLibraries libraries = amd_fakes();
+    libraries.amd_smi = {library};
+    libraries.hsmp_device = device;
+    return open_amd_device(0, libraries);
+  }
+  static std::string told(const Result<std::unique_ptr<PowerDevice>>& device) {
+    EXPECT_TRUE(device) << device.error().message;
+    return device ? (*device)->facts().parts : "";
+  }
+  struct Means {
+    double whole = 0, xcd = 0, iod = 0, hbm = 0;
+    size_t samples = 0, with_parts = 0;
+  };
+  static Means means(PowerDevice& device) {
+    Means sums;
+    const auto samples =
+        logged(device, {}, 0, 0, [](const auto& found) { return found.size() >= 10; });
+    for (const PowerSample& sample : samples) {
+      ++sums.samples;
+      if (!std::isfinite(sample.xcd_w)) continue;
+      ++sums.with_parts;
+      sums.whole += sample.power_w;
+      sums.xcd += sample.xcd_w;
+      sums.iod += sample.iod_w;
+      sums.hbm += sample.hbm_w;
+    }
+    for (double* sum : {&sums.whole, &sums.xcd, &sums.iod, &sums.hbm}) {
+      *sum /= static_cast<double>(sums.with_parts);
+    }
+    return sums;
+  }
+};
+
+// Half of the package's 300 W in the compute dies, a fifth in the I/O dies, 15 % in memory, by the
+// table of the second socket, whose energy is the GPU's.
+TEST_F(AmdParts, PowersOfTheDiesAreThoseOfTheGpusSocket) {
+  const auto device = open("mi300a");
+  EXPECT_THAT(told(device), HasSubstr("HSMP metrics table of socket 1"));
+  const Means found = means(**device);
+  EXPECT_GE(found.with_parts, found.samples - 1);
+  EXPECT_NEAR(found.whole, 300, 10);
+  EXPECT_NEAR(found.xcd, 150, 5);
+  EXPECT_NEAR(found.iod, 60, 2);
+  EXPECT_NEAR(found.hbm, 45, 2);
+  EXPECT_LT(found.xcd + found.iod + found.hbm, found.whole);
+}
+
+TEST_F(AmdParts, WhereTheyCannotBeKnownTheReasonIsTold) {
+  const auto expect_whole = [](const Result<std::unique_ptr<PowerDevice>>& device,
+                               const char* reason) {
+    EXPECT_THAT(told(device), HasSubstr(reason));
+    ASSERT_TRUE(device);
+    EXPECT_EQ((*device)->facts().driver, "6.12.12") << "still AMD SMI";
+    EXPECT_EQ(means(**device).with_parts, 0U) << reason;
+  };
+  expect_whole(open("mi300a", "/no-such-driver"), "no driver of HSMP");
+  expect_whole(open("mi300a", "/dev/null", ASSAY_FAKE_AMDSMI_NO_HSMP),
+               "no amdsmi_get_hsmp_metrics_table");
+  expect_whole(open("protocol5"), "protocol is 5 here, and only 6 (MI300A)");
+  expect_whole(open("no_protocol"), "asking for the protocol of HSMP failed: fake AMD SMI error");
+  expect_whole(open("no_table"), "reading HSMP's metrics table failed: fake AMD SMI error");
+  expect_whole(open("elsewhere"), "no socket's energy");
+  expect_whole(open("twins"), "more than one socket's energy");
+  ::unsetenv("FAKE_HSMP");
+  expect_whole(open(nullptr), "lists no CPU here");
+}
+
+// The table was found, and fails while it is logged: the whole goes on without parts.
+TEST_F(AmdParts, ATableThatStopsToAnswerLeavesTheWhole) {
+  const auto device = open("stops");
+  EXPECT_THAT(told(device), HasSubstr("HSMP metrics table of socket 1"));
+  const Means found = means(**device);
+  EXPECT_GE(found.samples, 10U);
+  EXPECT_EQ(found.with_parts, 0U);
+}
+
+// 1 J in 10 ms is 100 W. A counter that went back is not measured, nor time that stood still.
+TEST(PartPowers, AreDifferencesByTheTablesOwnClock) {
+  const PartUnits before = {1'000'000, {65536, 500, 0}};
+  const PartUnits now = {2'000'000, {2 * 65536, 400, 32768}};
+  const PartPowers powers = part_powers_w(before, now);
+  EXPECT_DOUBLE_EQ(powers[0], 100);
+  EXPECT_TRUE(std::isnan(powers[1]));
+  EXPECT_DOUBLE_EQ(powers[2], 50);
+  EXPECT_TRUE(std::isnan(part_powers_w(now, now)[0]));
+  EXPECT_TRUE(std::isnan(part_powers_w(before, {1'000'001, {uint64_t{1} << 40, 0, 0}})[0]));
 }
 
 // The accumulator is polled four times a millisecond and changes once: repeats are dropped, and

@@ -74,9 +74,11 @@ TEST_F(RecordingFolder, WhatIsWrittenIsReadBack) {
   before.executions[2].kernel = 1;
   before.samples[0].xcd_w = 0.1 + 0.2;
   before.sensor.delay_ns = 1234;
+  before.parts = "by a table";
   ASSERT_TRUE(write_power_recording(before, folder_));
   const auto after = read_power_recording(folder_);
   ASSERT_TRUE(after) << after.error().describe();
+  EXPECT_EQ(after->parts, before.parts);
   EXPECT_EQ(after->device, before.device);
   EXPECT_EQ(after->kernels, before.kernels);
   EXPECT_TRUE(std::isnan(after->kernel_flop[0]));
