@@ -107,16 +107,47 @@ constexpr LogField kAmdFields[] = {
     {"average graphics package power", kPower},
     {"current socket graphics package power", kPower},
     {"hotspot_temperature", kTemperature},
+    {"hotspot", kTemperature},
     {"temperature", kTemperature},
     {"gfx_clk", kSmClock},
     {"gfx_clock", kSmClock},
     {"mem_clock", kMemoryClock},
+    {"mem_0_clk", kMemoryClock},
     {"gfx", kGpuUtil},
     {"gfx_activity", kGpuUtil},
     {"gpu use", kGpuUtil},
-    {"mem", kMemoryUtil},
+    {"umc_activity", kMemoryUtil},
     {"vram_used", kMemoryUsed, SampleKind::kMoment, kMebibyte},
+    {"used_vram", kMemoryUsed, SampleKind::kMoment, kMebibyte},
 };
+
+// Of amd-smi monitor the load of the memory, of amd-smi metric its temperature, beside "hotspot".
+constexpr LogField kMonitoredMemory = {"mem", kMemoryUtil};
+
+const LogField* amd_field(const CsvTable& table, const std::string& name) {
+  if (name == kMonitoredMemory.name && table.column("hotspot") < 0) return &kMonitoredMemory;
+  return field_named(kAmdFields, name);
+}
+
+// "gfx_0_clk" to "gfx_7_clk": the compute dies, one each.
+bool is_die_clock(std::string_view name) {
+  constexpr std::string_view kBefore = "gfx_";
+  constexpr std::string_view kBehind = "_clk";
+  if (name.size() <= kBefore.size() + kBehind.size()) return false;
+  if (!name.starts_with(kBefore) || !name.ends_with(kBehind)) return false;
+  name.remove_prefix(kBefore.size());
+  name.remove_suffix(kBehind.size());
+  return std::all_of(name.begin(), name.end(), is_digit);
+}
+
+// The clock of a GPU of several dies: the mean of those that tell one.
+std::optional<double> die_clock(const CsvTable& table, size_t row, const std::vector<int>& dies) {
+  std::vector<double> clocks;
+  for (const int column : dies) {
+    if (const auto number = log_number(cell(table, row, column))) clocks.push_back(number->value);
+  }
+  return mean_of_told(clocks);
+}
 
 // Cards by row: a quantity a column. Partitions of one socket repeat its power: the first counts.
 Result<LogSamples> read_cards(const std::string& text, const std::string& path,
@@ -127,10 +158,12 @@ Result<LogSamples> read_cards(const std::string& text, const std::string& path,
   const int device_column = first_column(table, device_names);
   const int partition = table.column("xcp");
   std::vector<NamedColumn> columns;
+  std::vector<int> dies;
   bool has_power = false;
   for (size_t i = 0; i < table.header.size(); ++i) {
     const std::string& header = table.header[i];
-    const LogField* field = field_named(kAmdFields, plain_name(header));
+    const LogField* field = amd_field(table, plain_name(header));
+    if (is_die_clock(plain_name(header))) dies.push_back(static_cast<int>(i));
     const bool named = !wanted.empty() && lower(trimmed(wanted)) == lower(trimmed(header));
     if (field == nullptr && !named) continue;
     LogField taken = field == nullptr ? LogField{"", kPower} : *field;
@@ -159,6 +192,8 @@ Result<LogSamples> read_cards(const std::string& text, const std::string& path,
       }
       log.samples.push_back({device, one.field.quantity, SampleKind::kMoment, t, 0, *value});
     }
+    const auto clock = die_clock(table, row, dies);
+    if (clock) log.samples.push_back({device, kSmClock, SampleKind::kMoment, t, 0, *clock});
   }
   return log;
 }

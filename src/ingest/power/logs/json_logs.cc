@@ -194,6 +194,54 @@ std::optional<double> socket_power(const Json& gpu) {
   return std::nullopt;
 }
 
+// The number of {"value": 95, "unit": "%"}, or of the value itself; nullopt for "N/A".
+std::optional<double> plain_value(const Json& value) {
+  const auto number = number_in(value.is_object() ? member(value, "value") : value);
+  return number ? std::optional(number->value) : std::nullopt;
+}
+
+// The mean over a GPU's compute dies that tell a value: {"gfx_0": {"clk": ...}, "mem_0": ...}.
+std::optional<double> die_clock(const Json& clocks) {
+  std::vector<double> told;
+  if (!clocks.is_object()) return std::nullopt;
+  for (const auto& [name, clock] : clocks.items()) {
+    if (!name.starts_with("gfx_")) continue;
+    if (const auto mhz = plain_value(member(clock, "clk"))) told.push_back(*mhz);
+  }
+  return mean_of_told(told);
+}
+
+// {"xcp_0": [{"value": 95, "unit": "%"}, "N/A"], "xcp_1": ...}: by partition and die.
+std::optional<double> die_activity(const Json& busy) {
+  std::vector<double> told;
+  if (!busy.is_object()) return std::nullopt;
+  for (const auto& [partition, dies] : busy.items()) {
+    if (!dies.is_array()) continue;
+    for (const Json& die : dies) {
+      if (const auto percent = plain_value(die)) told.push_back(*percent);
+    }
+  }
+  return mean_of_told(told);
+}
+
+// What of a GPU is no power. Its own load goes before that of its dies.
+void add_state(const Json& gpu, uint32_t device, int64_t t, LogSamples& log) {
+  const Json& usage = member(gpu, "usage");
+  const Json& clocks = member(gpu, "clock");
+  const auto load = plain_value(member(usage, "gfx_activity"));
+  const auto used = plain_value(member(member(gpu, "mem_usage"), "used_vram"));
+  const std::pair<TelemetryQuantity, std::optional<double>> values[] = {
+      {kGpuUtil, load ? load : die_activity(member(usage, "gfx_busy_inst"))},
+      {kMemoryUtil, plain_value(member(usage, "umc_activity"))},
+      {kSmClock, die_clock(clocks)},
+      {kMemoryClock, plain_value(member(member(clocks, "mem_0"), "clk"))},
+      {kTemperature, plain_value(member(member(gpu, "temperature"), "hotspot"))},
+      {kMemoryUsed, used ? std::optional(*used * kMebibyte) : std::nullopt}};
+  for (const auto& [quantity, value] : values) {
+    if (value) log.samples.push_back({device, quantity, SampleKind::kMoment, t, 0, *value});
+  }
+}
+
 }  // namespace
 
 Result<LogSamples> read_amd_smi_json(const std::string& text, const std::string& path,
@@ -219,6 +267,7 @@ Result<LogSamples> read_amd_smi_json(const std::string& text, const std::string&
       log.rows_without_power += watts || joules ? 0 : 1;
       if (watts) log.samples.push_back({device, kPower, SampleKind::kMoment, t, 0, *watts});
       if (joules) log.samples.push_back({device, kPower, SampleKind::kCounter, t, 0, *joules});
+      add_state(gpu, device, t, log);
     }
     return Ok{};
   });

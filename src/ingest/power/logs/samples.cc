@@ -1,6 +1,7 @@
 #include "ingest/power/logs/samples.h"
 
 #include <cmath>
+#include <numeric>
 
 #include "base/ascii.h"
 #include "base/decimal.h"
@@ -67,6 +68,11 @@ std::optional<LogNumber> log_number(std::string_view text) {
   if (is_blank(number.value)) return std::nullopt;
   number.unit = lower(trimmed(text.substr(digits)));
   return number;
+}
+
+std::optional<double> mean_of_told(const std::vector<double>& values) {
+  if (values.empty()) return std::nullopt;
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 std::optional<double> unit_in_watts(std::string_view unit) {

@@ -86,6 +86,9 @@ struct LogNumber {
 };
 std::optional<LogNumber> log_number(std::string_view text);
 
+// The mean of what the parts of a GPU tell; nullopt where none does.
+std::optional<double> mean_of_told(const std::vector<double>& values);
+
 // What one of `unit` is in watts or in joules; nullopt for units of something else.
 std::optional<double> unit_in_watts(std::string_view unit);
 std::optional<double> unit_in_joules(std::string_view unit);

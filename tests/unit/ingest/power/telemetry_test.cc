@@ -204,5 +204,49 @@ TEST(TelemetryReader, UprofAndRecordingsGiveTheirPower) {
   EXPECT_THAT(series(*own, TelemetryQuantity::kPower).value, ElementsAre(400, 410));
 }
 
+// amd-smi metric: a clock for each compute die, of which some are told. "mem" beside "hotspot" is a
+// temperature, and no load.
+TEST(TelemetryReader, ClocksOfComputeDiesAreTheirMean) {
+  const auto log = read_samples(
+      "timestamp,gpu,gfx_activity,umc_activity,socket_power,gfx_0_clk,gfx_0_max_clk,gfx_1_clk,"
+      "gfx_2_clk,mem_0_clk,hotspot,mem\n"
+      "1712142494,0,95,40,650,2000,2100,1900,N/A,1300,78,60\n"
+      "1712142495,0,0,0,140,N/A,2100,N/A,N/A,900,55,50\n");
+  ASSERT_TRUE(log) << log.error().describe();
+  EXPECT_EQ(log->format, "amd_smi_csv");
+  EXPECT_THAT(series(*log, TelemetryQuantity::kSmClock, "0").value, ElementsAre(1950));
+  EXPECT_THAT(series(*log, TelemetryQuantity::kMemoryClock, "0").value, ElementsAre(1300, 900));
+  EXPECT_THAT(series(*log, TelemetryQuantity::kGpuUtil, "0").value, ElementsAre(95, 0));
+  EXPECT_THAT(series(*log, TelemetryQuantity::kMemoryUtil, "0").value, ElementsAre(40, 0));
+  EXPECT_THAT(series(*log, TelemetryQuantity::kTemperature, "0").value, ElementsAre(78, 55));
+}
+
+// The load of a GPU is its own where it is told, else the mean of its dies', of all partitions.
+TEST(TelemetryReader, LoadsOfComputeDiesAreTheirMean) {
+  const auto metric = [](const char* time, const char* own) {
+    return std::string(R"({"gpu_data": [{"timestamp": )") + time + R"(, "gpu": 0,
+      "usage": {"gfx_activity": )" +
+           own + R"(, "umc_activity": {"value": 12, "unit": "%"},
+        "gfx_busy_inst": {"xcp_0": [{"value": 90, "unit": "%"}, "N/A"], "xcp_1": [30, 60]}},
+      "power": {"socket_power": {"value": 650, "unit": "W"}},
+      "clock": {"gfx_0": {"clk": {"value": 2000, "unit": "MHz"}}, "gfx_1": {"clk": "N/A"},
+        "gfx_2": {"clk": {"value": 1700, "unit": "MHz"}},
+        "mem_0": {"clk": {"value": 1300, "unit": "MHz"}}},
+      "temperature": {"hotspot": {"value": 71, "unit": "C"}},
+      "mem_usage": {"used_vram": {"value": 3, "unit": "MB"}}}]})";
+  };
+  const auto log = read_samples(metric("1712142494", R"({"value": 99, "unit": "%"})") +
+                                metric("1712142495", R"("N/A")"));
+  ASSERT_TRUE(log) << log.error().describe();
+  EXPECT_EQ(log->format, "amd_smi_json");
+  EXPECT_THAT(series(*log, TelemetryQuantity::kGpuUtil, "0").value, ElementsAre(99, 60));
+  EXPECT_THAT(series(*log, TelemetryQuantity::kMemoryUtil, "0").value, ElementsAre(12, 12));
+  EXPECT_THAT(series(*log, TelemetryQuantity::kSmClock, "0").value, ElementsAre(1850, 1850));
+  EXPECT_THAT(series(*log, TelemetryQuantity::kMemoryClock, "0").value, ElementsAre(1300, 1300));
+  EXPECT_THAT(series(*log, TelemetryQuantity::kTemperature, "0").value, ElementsAre(71, 71));
+  EXPECT_THAT(series(*log, TelemetryQuantity::kMemoryUsed, "0").value[0], 3 * 1048576.0);
+  EXPECT_THAT(series(*log, TelemetryQuantity::kPower, "0").value, ElementsAre(650, 650));
+}
+
 }  // namespace
 }  // namespace assay
