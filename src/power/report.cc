@@ -32,13 +32,14 @@ void add_notes(const KernelProfile& profile, bool first, TrustNotes& notes) {
   }
   const uint32_t outliers = profile.runs - profile.golden;
   add_note(notes, "outlier_runs", outliers, "ssp_w, t_exec_ns",
-           profile.name + ": " + counted(outliers, "runs") +
+           counted(outliers, "runs of") + " " + profile.name +
                " took another time than the fullest bin and are left out; --outlier-profile "
                "shows them");
   if (profile.verdict != PowerVerdict::kRefused && profile.window_share < 0.995) {
     notes.push_back({"polluted_windows", profile.lois, 0, "ssp_w, sse_error, energy_j",
-                     profile.name + ": windows of LOIs hold time outside this kernel's "
-                                    "executions, which pulls SSP towards what ran then"});
+                     "windows of LOIs of " + profile.name +
+                         " hold time outside its executions, which pulls SSP towards what ran "
+                         "then"});
   }
   if (profile.clock.rtt_floor_ns > 0 && first) {
     notes.push_back({"clock_asymmetry", profile.clock.probes_kept, profile.clock.rtt_floor_ns / 2,
@@ -144,6 +145,13 @@ std::optional<ProfileComparison> compare_profiles(const KernelProfile& base, std
   if (!base.curve.empty()) comparison.base_residual_w = base.residual_w;
   if (!other.curve.empty()) comparison.other_residual_w = other.residual_w;
   return comparison;
+}
+
+bool of_one_kernel(const std::vector<ProfileComparison>& comparisons) {
+  return !comparisons.empty() &&
+         std::all_of(comparisons.begin(), comparisons.end(), [&](const ProfileComparison& one) {
+           return one.name == comparisons.front().name;
+         });
 }
 
 PowerReport report_power(const PowerRecording& recording, std::vector<KernelProfile> kernels,

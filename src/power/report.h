@@ -98,6 +98,9 @@ struct PowerReport {
   double limit_w = std::numeric_limits<double>::quiet_NaN();
   TrustNotes trust;
 };
+// Whether there are comparisons, and all are of one kernel.
+bool of_one_kernel(const std::vector<ProfileComparison>& comparisons);
+
 // limit_w: as read from the device; 0 = the facts'.
 PowerReport report_power(const PowerRecording& recording, std::vector<KernelProfile> kernels,
                          const FactBook& facts, double limit_w = 0);

@@ -10,7 +10,7 @@ import type { Axis, Cell, Chart, Column, Series, Table } from "./view.ts";
 
 const LARGE = 4000; // points from which drawing is batched
 const CROWDED = 60; // points from which lines lose their dots
-const LONGEST_CATEGORY = 44;
+const LONGEST_CATEGORY = 48;
 const LONGEST_CATEGORY_NARROW = 18;
 
 type Option = Record<string, unknown>;
@@ -261,7 +261,9 @@ class ChartDrawing {
       if (value === null) return [];
       const alongX = (guide.across === "x") !== this.chart.horizontal;
       const at = alongX ? { xAxis: value } : { yAxis: value };
-      const position = alongX && this.guidesOnTop() ? "end" : "insideEndTop";
+      // Of bars that lie, the first category is on top, and the line begins there.
+      const above = this.chart.horizontal ? "start" : "end";
+      const position = alongX && this.guidesOnTop() ? above : "insideEndTop";
       return [{ ...at, label: { formatter: () => shortenMiddle(guide.label, 60), position } }];
     });
     if (lines.length === 0) return undefined;

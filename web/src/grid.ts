@@ -6,7 +6,7 @@ import { causeColour, causeWord, isHatched } from "./palette.ts";
 import { csvField, nameButton, shortenMiddle } from "./text.ts";
 import { onTheme } from "./theme.ts";
 import { describe } from "./tips.ts";
-import { formatCell, formatValue, numberOf, scaleColumn, type ColumnScale } from "./units.ts";
+import { formatCell, formatValue, numberOf, scaleColumn, scaleLike, type ColumnScale } from "./units.ts";
 import type { Cell, Column, Table, Tree } from "./view.ts";
 
 const ROW_HEIGHT = 27;
@@ -43,7 +43,25 @@ function treeShape(depths: number[]): TreeShape {
   return { depths, end };
 }
 
+const MANY_COLUMNS = 5; // beside which a name of 64 characters leaves no room at 1300 pixels
+
 const isText = (cell: Cell) => (typeof cell === "string" && numberOf(cell) === null) || Array.isArray(cell);
+
+const endsInterval = (column: Column) => /(^| )(from|to)$/.test(column.title);
+
+// The ends of an interval stand behind what it is of, in one unit with it (src/report/writers/grid.cc does the same).
+function shownColumns(columns: Column[], tree: boolean): Shown[] {
+  const shown = columns.map((column, i) => shownColumn(column, tree && i === 0));
+  const seen = shown.filter((one) => !one.column.hidden);
+  seen.forEach((one, i) => {
+    const before = seen[i - 1];
+    if (!before || before.column.unit !== one.column.unit || !endsInterval(one.column)) return;
+    const { symbol } = one.scale;
+    one.scale = scaleLike(before.scale, one.column.cells, one.column.whole);
+    if (symbol === "" && !one.column.cells.some((cell) => numberOf(cell) !== null)) one.scale.symbol = "";
+  });
+  return shown;
+}
 
 function shownColumn(column: Column, tree: boolean): Shown {
   let anyText = false;
@@ -100,12 +118,12 @@ export class Grid {
         cells: content.labels,
         elastic: true,
       };
-      this.columns = [label, ...columns].map((column, i) => shownColumn(column, i === 0));
+      this.columns = shownColumns([label, ...columns], true);
       this.rows = content.labels.length;
       this.shape = treeShape(content.depths);
       this.closeDeep();
     } else {
-      this.columns = columns.map((column) => shownColumn(column, false));
+      this.columns = shownColumns(columns, false);
       this.rows = content.rows;
       this.shape = null;
     }
@@ -395,7 +413,9 @@ export class Grid {
 
   private nameWidth(shown: Shown): number {
     if (shown.tree) return narrow() ? 30 : 52;
-    return narrow() ? 26 : shown.column.elastic ? 64 : 72;
+    if (narrow()) return 26;
+    const columns = this.columns.filter((one) => !one.column.hidden).length;
+    return !shown.column.elastic ? 72 : columns > MANY_COLUMNS ? 52 : 64;
   }
 
   // Columns keep their width while other rows come into sight.
@@ -445,6 +465,7 @@ export class Grid {
       element.append(
         this.expandable(text, whole, width, row),
       );
+      if (!shown.column.elastic && !shown.tree) element.classList.add("words");
     }
     const name = [text, whole].find(isOnTimeline);
     if (name !== undefined && !this.picks.has(line)) {

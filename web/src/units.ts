@@ -177,6 +177,17 @@ export function scaleColumn(unit: Unit, cells: Cell[], whole: boolean): ColumnSc
   return scale;
 }
 
+// In the unit of another column, with decimals of its own; that column's own where it had no unit.
+export function scaleLike(other: ColumnScale, cells: Cell[], whole: boolean): ColumnScale {
+  if (other.symbol === "") return scaleColumn(other.unit, cells, whole);
+  const scale: ColumnScale = { ...other, whole };
+  const sizes = cells.map(numberOf).flatMap((value) => (value === null || value === 0 ? [] : [Math.abs(value)]));
+  if (scale.unit === "share" || sizes.length === 0) return scale;
+  const least = sizes.reduce((a, b) => Math.min(a, b));
+  scale.decimals = whole && scale.factor === 1 ? 0 : decimalsFor(least / scale.factor, scale.unit === "none" || scale.unit === "ratio" ? 4 : 2);
+  return scale;
+}
+
 // A cell without its unit.
 export function formatCell(cell: Cell | undefined, scale: ColumnScale): string {
   const value = numberOf(cell);

@@ -205,15 +205,33 @@ std::string format_value(const Value& value, Unit unit) {
   return significant(*number);
 }
 
-ColumnScale scale_column(Unit unit, const std::vector<const Value*>& cells) {
-  std::vector<double> sizes;
+namespace {
+
+struct Sizes {
+  std::vector<double> sizes;  // of what is not 0
   bool whole = true;
+};
+Sizes sizes_of(const std::vector<const Value*>& cells) {
+  Sizes found;
   for (const Value* cell : cells) {
     const std::optional<double> number = cell->number();
     if (!number || *number == 0) continue;
-    sizes.push_back(std::abs(*number));
-    whole = whole && cell->get<int64_t>() != nullptr;
+    found.sizes.push_back(std::abs(*number));
+    found.whole = found.whole && cell->get<int64_t>() != nullptr;
   }
+  return found;
+}
+
+int column_decimals(const ColumnScale& scale, double least, bool whole) {
+  if (whole && scale.factor == 1) return 0;
+  const bool plain = scale.unit == Unit::kNone || scale.unit == Unit::kRatio;
+  return decimals_for(least / scale.factor, plain ? 4 : 2);
+}
+
+}  // namespace
+
+ColumnScale scale_column(Unit unit, const std::vector<const Value*>& cells) {
+  auto [sizes, whole] = sizes_of(cells);
   const std::span<const Step> steps = steps_of(unit);
   ColumnScale scale;
   scale.unit = unit;
@@ -232,9 +250,17 @@ ColumnScale scale_column(Unit unit, const std::vector<const Value*>& cells) {
   const Step& step = steps[column_step(*middle, most, steps)];
   scale.factor = step.factor;
   scale.symbol = step.symbol;
-  if (whole && scale.factor == 1) return scale;
-  const bool plain = unit == Unit::kNone || unit == Unit::kRatio;
-  scale.decimals = decimals_for(least / scale.factor, plain ? 4 : 2);
+  scale.decimals = column_decimals(scale, least, whole);
+  return scale;
+}
+
+ColumnScale scale_like(const ColumnScale& other, const std::vector<const Value*>& cells) {
+  if (other.symbol.empty()) return scale_column(other.unit, cells);
+  ColumnScale scale = other;
+  if (scale.unit == Unit::kShare) return scale;
+  const auto [sizes, whole] = sizes_of(cells);
+  if (sizes.empty()) return scale;
+  scale.decimals = column_decimals(scale, *std::min_element(sizes.begin(), sizes.end()), whole);
   return scale;
 }
 

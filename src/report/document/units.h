@@ -48,6 +48,8 @@ struct ColumnScale {
 // decimals (at most two; four for plain ratios) as the smallest number needs for three digits.
 // Zeros alone have no unit.
 ColumnScale scale_column(Unit unit, const std::vector<const Value*>& cells);
+// In the unit of another column, with decimals of its own; that column's own where it had no unit.
+ColumnScale scale_like(const ColumnScale& other, const std::vector<const Value*>& cells);
 
 // A cell without its unit. Zero is "0"; what only rounds to zero is "<0.01".
 std::string format_cell(const Value& value, const ColumnScale& scale);

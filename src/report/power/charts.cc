@@ -198,7 +198,10 @@ void add_comparison_chart(const PowerReport& report, Section& section) {
               .guides = {{Guide::Across::kY, 0, "no change"}}};
   Series change{.name = "change", .mark = Mark::kBars};
   for (const ProfileComparison& one : report.comparisons) {
-    chart.categories.push_back(fmt::format("{}: {} against {}", one.name, one.other, one.base));
+    const std::string conditions = fmt::format("{} against {}", one.other, one.base);
+    chart.categories.push_back(of_one_kernel(report.comparisons)
+                                   ? conditions
+                                   : fmt::format("{}: {}", one.name, conditions));
     change.y.push_back(one.relative);
     change.low.push_back(one.relative_low);
     change.high.push_back(one.relative_high);

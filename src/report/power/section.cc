@@ -374,9 +374,11 @@ Table pairs_table(const PowerReport& report) {
 }
 
 Table comparisons_table(const PowerReport& report) {
+  // The name of the only kernel says nothing, and takes the room of what is compared.
+  const Show name_shown = of_one_kernel(report.comparisons) ? Show::kDataOnly : Show::kEverywhere;
   Table table{.key = "comparisons",
               .title = "Compared",
-              .columns = {{.key = "name", .title = "name", .unit = Unit::kText},
+              .columns = {{.key = "name", .title = "name", .unit = Unit::kText, .show = name_shown},
                           {.key = "base", .title = "base", .unit = Unit::kText},
                           {.key = "other", .title = "other", .unit = Unit::kText},
                           {.key = "base_w", .title = "base power", .unit = Unit::kWatts},

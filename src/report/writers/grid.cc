@@ -17,24 +17,30 @@ bool is_text(const Value& value) {
 }
 
 // Adds one column of the grid. row_values(i) is the Row that holds the i-th visible row's cells.
+using Cells = std::vector<const Value*>;
+
 template <typename RowValues>
-void add_column(const Column& column, size_t index, size_t rows, Charset charset,
-                const RowValues& row_values, Grid& grid) {
+Cells cells_of(size_t index, size_t rows, const RowValues& row_values) {
   static const Value kMissing;
-  std::vector<const Value*> cells;
+  Cells cells;
   cells.reserve(rows);
-  bool any_text = false;
-  bool any_other = false;
   for (size_t i = 0; i < rows; ++i) {
     const Row& row = row_values(i);
-    const Value& cell = index < row.size() ? row[index] : kMissing;
-    cells.push_back(&cell);
-    any_text = any_text || is_text(cell);
-    any_other = any_other || (!cell.missing() && !is_text(cell));
+    cells.push_back(index < row.size() ? &row[index] : &kMissing);
+  }
+  return cells;
+}
+
+void add_column(const Column& column, const Cells& cells, const ColumnScale& scale, Charset charset,
+                Grid& grid) {
+  bool any_text = false;
+  bool any_other = false;
+  for (const Value* cell : cells) {
+    any_text = any_text || is_text(*cell);
+    any_other = any_other || (!cell->missing() && !is_text(*cell));
   }
   const bool text =
       column.unit == Unit::kText || column.unit == Unit::kState || (any_text && !any_other);
-  const ColumnScale scale = scale_column(column.unit, cells);
   GridColumn out;
   out.title = clean_text(column.title, charset);
   if (!scale.symbol.empty() && any_other) {
@@ -45,8 +51,28 @@ void add_column(const Column& column, size_t index, size_t rows, Charset charset
   out.elastic = column.elastic;
   out.keep = grid.columns.empty();
   grid.columns.push_back(std::move(out));
-  for (size_t i = 0; i < rows; ++i) {
+  for (size_t i = 0; i < cells.size(); ++i) {
     grid.rows[i].push_back(clean_text(format_cell(*cells[i], scale), charset));
+  }
+}
+
+bool ends_interval(const Column& column) {
+  const std::string& title = column.title;
+  return title == "from" || title == "to" || title.ends_with(" from") || title.ends_with(" to");
+}
+
+// The ends of an interval stand behind what it is of, in one unit with it (web/src/grid.ts does the
+// same).
+template <typename RowValues>
+void add_columns(const std::vector<Column>& columns, size_t rows, Charset charset,
+                 const RowValues& row_values, Grid& grid) {
+  ColumnScale before;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (!for_readers(columns[i].show)) continue;
+    const Cells cells = cells_of(i, rows, row_values);
+    const bool end = columns[i].unit == before.unit && ends_interval(columns[i]);
+    before = end ? scale_like(before, cells) : scale_column(columns[i].unit, cells);
+    add_column(columns[i], cells, before, charset, grid);
   }
 }
 
@@ -59,12 +85,9 @@ Grid make_grid(const Table& table, Charset charset) {
   grid.rows.resize(rows);
   grid.hidden_rows = table.reader_rows() - rows;
   grid.in_data = !table.key.empty() && for_data(table.show);
-  for (size_t i = 0; i < table.columns.size(); ++i) {
-    if (!for_readers(table.columns[i].show)) continue;
-    add_column(
-        table.columns[i], i, rows, charset,
-        [&](size_t row) -> const Row& { return table.rows[row]; }, grid);
-  }
+  add_columns(
+      table.columns, rows, charset, [&](size_t row) -> const Row& { return table.rows[row]; },
+      grid);
   return grid;
 }
 
@@ -75,13 +98,10 @@ Grid make_grid(const Tree& tree, Charset charset) {
   grid.rows.resize(rows);
   grid.hidden_rows = tree.nodes.size() - rows;
   grid.in_data = !tree.key.empty() && for_data(tree.show);
-  for (size_t i = 0; i < tree.columns.size(); ++i) {
-    if (!for_readers(tree.columns[i].show)) continue;
-    add_column(
-        tree.columns[i], i, rows, charset,
-        [&](size_t row) -> const Row& { return tree.nodes[row].values; }, grid);
-    grid.columns.back().keep = false;
-  }
+  add_columns(
+      tree.columns, rows, charset, [&](size_t row) -> const Row& { return tree.nodes[row].values; },
+      grid);
+  for (GridColumn& column : grid.columns) column.keep = false;
   grid.columns.push_back({.title = clean_text(tree.label_title, charset),
                           .text = true,
                           .elastic = true,

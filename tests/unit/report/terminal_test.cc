@@ -165,6 +165,22 @@ TEST(ReportTerminal, NoLineExceedsTheWidth) {
   }
 }
 
+// An interval is in the unit of what it is of, whatever its ends would have alone.
+TEST(ReportTerminal, EndsOfAnIntervalHaveTheUnitOfTheirValue) {
+  Table table{.key = "t",
+              .columns = {{.key = "energy_j", .title = "energy", .unit = Unit::kJoules},
+                          {.key = "low_j", .title = "from", .unit = Unit::kJoules},
+                          {.key = "high_j", .title = "to", .unit = Unit::kJoules},
+                          {.key = "other_j", .title = "other", .unit = Unit::kJoules},
+                          {.key = "busy_ns", .title = "busy from", .unit = Unit::kNanoseconds}}};
+  table.rows = {{1330.0, 1250.0, 1399.0, 3.0, 2e6}, {0.0, 0.0, 1.68, 2.0, 3e6}};
+  const std::string screen = on_screen(table, 80);
+  EXPECT_NE(screen.find("energy (kJ)  from (kJ)  to (kJ)  other (J)  busy from (ms)"),
+            std::string::npos)
+      << screen;
+  EXPECT_NE(screen.find("1.33       1.25     1.40"), std::string::npos) << screen;
+}
+
 TEST(ReportTerminal, ElasticColumnsGiveWayBeforeNumbers) {
   Table table = kernel_table("void at::native::kernel<" + std::string(100, 'x') + ">(int)");
   table.rows.resize(1);
