@@ -349,7 +349,8 @@ class JointSearch {
   };
   Region explore(std::vector<Scored>& modes);
   bool add_untold_kept(const Scored& from, const Scored& best, Region& met);
-  void add_kept_from(const Scored& from, const Scored& best, Region& met);
+  void add_kept_from(const Scored& from, const Scored& best, const std::vector<Scored>& around_best,
+                     Region& met);
   void add_allowed(Region met, JointFit& fit);
 
   JointProblem problem_;
@@ -1176,8 +1177,10 @@ bool JointSearch::add_untold_kept(const Scored& from, const Scored& best, Region
   return true;
 }
 
-// What is allowed around an optimum with another part kept, or none.
-void JointSearch::add_kept_from(const Scored& from, const Scored& best, Region& met) {
+// What is allowed around an optimum with another part kept, or none. `around_best`: the profile of
+// what the best keeps, where it keeps a part.
+void JointSearch::add_kept_from(const Scored& from, const Scored& best,
+                                const std::vector<Scored>& around_best, Region& met) {
   if (one_load_) {
     const bool other = from.response.kept > 0 || best.response.kept > 0;
     if (add_untold_kept(from, best, met) && other) met.kept_told = false;
@@ -1185,7 +1188,8 @@ void JointSearch::add_kept_from(const Scored& from, const Scored& best, Region& 
   }
   const double room = met.noise.critical * met.noise.scale();
   if (from.squares > best.squares + room) return;
-  std::vector<Scored> places = profile_kept(from, best.squares + room);
+  const bool known = from.response == best.response && best.response.kept > 0;
+  std::vector<Scored> places = known ? around_best : profile_kept(from, best.squares + room);
   places.push_back(from);
   for (Scored one : places) {
     one.squares = std::max(one.squares, best.squares);
@@ -1221,12 +1225,12 @@ JointSearch::Region JointSearch::explore(std::vector<Scored>& modes) {
     best = next;
     modes.insert(modes.begin(), next);
   }
+  std::vector<Scored> kept;
   if (best.response.kept > 0) {
-    const double worst = best.squares + met.noise.critical * met.noise.scale();
-    const std::vector<Scored> kept = profile_kept(best, worst);
+    kept = profile_kept(best, best.squares + met.noise.critical * met.noise.scale());
     met.places.insert(met.places.end(), kept.begin(), kept.end());
   }
-  for (const Scored& from : kept_starts_) add_kept_from(from, best, met);
+  for (const Scored& from : kept_starts_) add_kept_from(from, best, kept, met);
   if (problem_.prior.two_ramps) {
     const double worst = best.squares + met.noise.critical * met.noise.scale();
     const std::vector<Scored> second = profile_second(best, worst);

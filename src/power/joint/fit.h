@@ -53,6 +53,8 @@ struct Response {
   double drift = 0;
   size_t second = 0;  // a shorter ramp behind the first; 0: none
   double kept = 0;    // part of the update before that each one keeps, as firmware may
+
+  bool operator==(const Response&) const = default;
 };
 // Between what happens and what shows it, on average: lag + w/2 + both ramps, and where updates
 // keep a part of the one before, kept / (1 - kept) of their period.
