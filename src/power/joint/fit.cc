@@ -46,6 +46,9 @@ constexpr double kFinestS = 1e-4;
 // A pattern of steps down to this one finds the valley, Newton's method its bottom.
 constexpr double kPatternS = 1e-3;
 constexpr double kLeastKept = 1e-4;
+// Of the noise: places that are allowed and no better than the best come behind it, or one of them
+// is what is shown.
+constexpr double kNoBetter = 1e-9;
 constexpr double kHardlyAny = 0.002;   // profiles of the part end above 0
 constexpr double kAsGoodAsNone = 0.1;  // a part kept below delays by a ninth of an update
 constexpr double kKeptStep = 0.004;    // of a walk
@@ -1160,7 +1163,6 @@ bool JointSearch::follows(const JointFit& fit, double total) const {
 // Whether updates keep a part is not told by one load: the places of a response that was not taken
 // are as good as the best, and no better. Returns whether there are any.
 bool JointSearch::add_untold_kept(const Scored& from, const Scored& best, Region& met) {
-  constexpr double kNoBetter = 1e-9;
   const bool keeps = from.response.kept > 0;
   const double scale = keeps ? met.noise.scale() : noise_at(from).scale();
   const double room = met.noise.critical * scale;
@@ -1192,7 +1194,7 @@ void JointSearch::add_kept_from(const Scored& from, const Scored& best,
   std::vector<Scored> places = known ? around_best : profile_kept(from, best.squares + room);
   places.push_back(from);
   for (Scored one : places) {
-    one.squares = std::max(one.squares, best.squares);
+    one.squares = std::max(one.squares, best.squares + kNoBetter * met.noise.scale());
     met.places.push_back(one);
   }
 }
@@ -1238,13 +1240,14 @@ JointSearch::Region JointSearch::explore(std::vector<Scored>& modes) {
   }
   // Where another ramp is no clear gain it is allowed, and no better.
   const double room = met.noise.critical * met.noise.scale();
+  const double no_better = best.squares + kNoBetter * met.noise.scale();
   for (Scored one : ramps) {
-    one.squares = std::max(one.squares, best.squares);
+    one.squares = std::max(one.squares, no_better);
     met.places.push_back(one);
     if (one.squares > best.squares + room || one.response.kept <= 0) continue;
     std::vector<Scored> ends;
     add_ends(one, best.squares + room - one.squares, ends);
-    for (Scored& end : ends) end.squares = std::max(end.squares, best.squares);
+    for (Scored& end : ends) end.squares = std::max(end.squares, no_better);
     met.places.insert(met.places.end(), ends.begin(), ends.end());
   }
   met.places.insert(met.places.end(), modes.begin(), modes.end());
