@@ -107,8 +107,8 @@ AmdParts find_amd_parts(const amdsmi::Api& api, void* gpu, bool hsmp) {
                 " energy in HSMP's metrics table is the GPU's, so that its dies are not known");
   }
   return {cpus[same[0]], "HSMP metrics table of socket " + std::to_string(same[0]) +
-                             ", whose energy is the GPU's: in none of its dies is also what the "
-                             "CPU's cores (CCD) draw"};
+                             ", whose energy is the GPU's; the rest includes what the CPU's cores "
+                             "draw"};
 }
 
 std::optional<PartUnits> read_amd_parts(const amdsmi::Api& api, void* cpu) {

@@ -1,6 +1,7 @@
 #include "flow/host_compute.h"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <unordered_map>
 
@@ -9,12 +10,62 @@ namespace {
 
 constexpr int64_t kLeastMeanNs = 20'000;
 
-// What computes has a library's name before its own; what only takes memory, copies, or stands
-// around others computes nothing.
+// Names behind the library's of what only takes memory, copies, or looks at a tensor in another
+// way: slow where a subclass of tensors answers in Python, or where the interpreter's lock is held.
+constexpr auto kComputesNothing = std::to_array<std::string_view>({"_to_copy",
+                                                                   "_unsafe_view",
+                                                                   "_reshape_alias",
+                                                                   "alias",
+                                                                   "as_strided",
+                                                                   "chunk",
+                                                                   "contiguous",
+                                                                   "detach",
+                                                                   "detach_",
+                                                                   "expand",
+                                                                   "expand_as",
+                                                                   "flatten",
+                                                                   "lift_fresh",
+                                                                   "movedim",
+                                                                   "narrow",
+                                                                   "numpy_T",
+                                                                   "permute",
+                                                                   "pin_memory",
+                                                                   "_pin_memory",
+                                                                   "requires_grad_",
+                                                                   "reshape",
+                                                                   "resize_",
+                                                                   "result_type",
+                                                                   "select",
+                                                                   "set_",
+                                                                   "slice",
+                                                                   "split",
+                                                                   "split_with_sizes",
+                                                                   "squeeze",
+                                                                   "squeeze_",
+                                                                   "t",
+                                                                   "t_",
+                                                                   "to",
+                                                                   "transpose",
+                                                                   "transpose_",
+                                                                   "unbind",
+                                                                   "unflatten",
+                                                                   "unsqueeze",
+                                                                   "unsqueeze_",
+                                                                   "view",
+                                                                   "view_as",
+                                                                   "wait_tensor"});
+
+// What computes has a library's name before its own; nodes stand around others, and what
+// communicates (`c10d::`) waits.
 bool may_compute(std::string_view name) {
-  return name.find("::") != std::string_view::npos && name.find("autograd::") == name.npos &&
-         name.find("empty") == name.npos && name.find("copy") == name.npos &&
-         name.find("pin_memory") == name.npos;
+  const size_t at = name.rfind("::");
+  if (at == std::string_view::npos || name.starts_with("c10d") ||
+      name.find("autograd::") != name.npos || name.find("empty") != name.npos ||
+      name.find("copy") != name.npos) {
+    return false;
+  }
+  return std::find(kComputesNothing.begin(), kComputesNothing.end(), name.substr(at + 2)) ==
+         kComputesNothing.end();
 }
 
 struct OfOneName {

@@ -494,44 +494,50 @@ bool always_the_same(const Trace& trace, const Windows& iterations, const Contri
 
 // Pauses in nearly nothing but one thing are its own where they are few, or always in the same
 // place; those in whatever the host does are the host's.
-bool pauses_spread(const Trace& trace, const Windows* iterations, const LeadingPauses& pauses) {
+bool pauses_spread(const LeadingPauses& pauses) {
   constexpr uint64_t kMany = 8;
   if (!pauses.who || pauses.who->pause_ns * 10 < pauses.ns * 8) return true;
-  if (pauses.who->pauses < kMany) return false;
-  if (iterations == nullptr || pauses.who->source != RowSource::kOp) return true;
-  const std::vector<int64_t> sorted_ns = sorted_durations(trace, *pauses.who);
-  return sorted_ns.empty() ||
-         !always_the_same(trace, *iterations, *pauses.who, sorted_ns[sorted_ns.size() / 2]);
+  return pauses.who->pauses >= kMany && !pauses.each_iteration;
 }
 
-// Iterations of which one-off costs hold the devices up for a fifth or more.
-uint64_t cold_iterations(const FlowReport& report, const Windows& iterations) {
-  std::vector<Interval> cold;
+// Which iterations one-off costs hold the devices up in for a fifth of their time or more.
+std::vector<bool> cold_iterations(const FlowReport& report, const Windows& iterations) {
+  std::vector<int64_t> cold_ns(iterations.windows.size(), 0);
   for (const DeviceFlow& device : report.devices) {
+    std::vector<Interval> cold;
     for (const FlowSlice& slice : device.idle) {
       if (slice.cause == FlowCause::kCold) cold.push_back(slice.span);
     }
+    cold = merge_intervals(std::move(cold));
+    for (size_t i = 0; i < cold_ns.size(); ++i) {
+      const Window& window = iterations.windows[i];
+      cold_ns[i] += length_ns(clip(cold, {window.start_ns, window.end_ns}));
+    }
   }
-  cold = merge_intervals(std::move(cold));
-  uint64_t count = 0;
-  for (const Window& window : iterations.windows) {
-    const int64_t cold_ns = length_ns(clip(cold, {window.start_ns, window.end_ns}));
-    count += cold_ns * 5 >= window.end_ns - window.start_ns;
+  const auto devices = static_cast<int64_t>(report.devices.size());
+  std::vector<bool> held(cold_ns.size());
+  for (size_t i = 0; i < cold_ns.size(); ++i) {
+    const Window& window = iterations.windows[i];
+    const int64_t all_ns = devices * (window.end_ns - window.start_ns);
+    held[i] = all_ns > 0 && cold_ns[i] * 5 >= all_ns;
   }
-  return count;
+  return held;
 }
 
-// Most iterations pay again what should be paid once.
+// Most iterations of the second half, the last one too, pay again what should be paid once: a start
+// that takes its time ends before.
 void find_cold_again(const FlowReport& report, const Windows* iterations, FlowVerdict& verdict) {
-  constexpr size_t kLeastIterations = 3;
+  constexpr int64_t kLeastIterations = 4;
   if (iterations == nullptr || iterations->source == WindowSource::kWholeTrace ||
-      iterations->windows.size() < kLeastIterations) {
+      static_cast<int64_t>(iterations->windows.size()) < kLeastIterations) {
     return;
   }
-  const uint64_t cold = cold_iterations(report, *iterations);
-  if (cold * 2 <= iterations->windows.size() || cold < kLeastIterations) return;
-  verdict.cold_iterations = cold;
-  verdict.iterations = iterations->windows.size();
+  const std::vector<bool> held = cold_iterations(report, *iterations);
+  const auto half = held.begin() + static_cast<std::ptrdiff_t>(held.size() / 2);
+  const auto late = std::count(half, held.end(), true);
+  if (!held.back() || late * 2 <= held.end() - half) return;
+  verdict.cold_iterations = static_cast<uint64_t>(std::count(held.begin(), held.end(), true));
+  verdict.iterations = held.size();
 }
 
 // Of several names the one with most of the pauses.
@@ -627,7 +633,13 @@ FlowVerdict judge_flow(const Trace& trace, const FlowReport& report,
   LeadingPauses& pauses = verdict.pauses;
   if (pauses.ns > 0 && !pauses.who && !mostly_rare(trace, report))
     pauses.who = longest_pauses(report);
-  const bool spread = pauses_spread(trace, options.iterations, pauses);
+  if (options.iterations != nullptr && pauses.who && pauses.who->source == RowSource::kOp) {
+    const std::vector<int64_t> sorted_ns = sorted_durations(trace, *pauses.who);
+    pauses.each_iteration =
+        !sorted_ns.empty() &&
+        always_the_same(trace, *options.iterations, *pauses.who, sorted_ns[sorted_ns.size() / 2]);
+  }
+  const bool spread = pauses_spread(pauses);
   pauses.rare = pauses.who && usually_short(trace, *pauses.who);
   pauses.stalls = pauses.ns > 0 && pauses.count > 1 && spread && (!pauses.who || pauses.rare);
   if (verdict.bound == BoundBy::kTooLittle && !report.evidence.calls)

@@ -108,6 +108,8 @@ struct LeadingPauses {
   std::optional<Contributor> who;
   // Most of what `who` does takes no time.
   bool rare = false;
+  // `who` is an operator, and its long rows are the same one of each iteration.
+  bool each_iteration = false;
   // These pauses are the host's, and not of what it does.
   bool stalls = false;
 };

@@ -1,6 +1,7 @@
 #include "roof/gradients.h"
 
 #include <algorithm>
+#include <deque>
 #include <string_view>
 
 #include "roof/inputs.h"
@@ -85,10 +86,13 @@ LookupGradients::LookupGradients(const Trace& trace, const Links& links,
                                  const std::vector<uint32_t>& input_row) {
   std::vector<SizedOp> all = lookups_and_nodes(trace, input_row);
   take_made(trace, links, input_row, all);
-  std::vector<const SizedOp*> open;
+  // Those of a pass that is never undone (evaluation) are not held against later ones.
+  constexpr size_t kMostOpen = 4096;
+  std::deque<const SizedOp*> open;
   for (const SizedOp& one : all) {
     if (!one.node) {
       open.push_back(&one);
+      if (open.size() > kMostOpen) open.pop_front();
       continue;
     }
     const auto alike = [&one](const SizedOp* lookup) { return fits(one, *lookup); };

@@ -89,7 +89,7 @@ constexpr auto kElementwise = std::to_array<Elementwise>({
     {"cumsum"},
     {"where", 3, 0},
     {"masked_fill", 3, 0},
-    {"addcmul", 2, 3},  // Adam multiplies the gradient by itself: read once
+    {"addcmul", 3, 3},
     {"addcdiv", 3, 3},
     {"lerp", 3, 3},
     {"bitwise_and", 2},
@@ -323,9 +323,23 @@ std::optional<Sizes> broadcast(const OpInputs& inputs, size_t leading) {
   return all;
 }
 
+// Factors of one shape may be one tensor, or list, as where Adam squares gradients: no more than
+// one is sure to be read. On an H100 the counters said 0.54 GB where all three lists are 0.81
+// (docs/measured/2026-11-27-nvidia-h100.md).
+ArgumentMask surely_read(std::string_view op, ArgumentMask reads, const OpInputs& inputs) {
+  if (op.find("addcmul") == std::string_view::npos || inputs.arguments.size() < 3) return reads;
+  const std::vector<TensorInput>& one = inputs.arguments[1].tensors;
+  const std::vector<TensorInput>& other = inputs.arguments[2].tensors;
+  const bool alike =
+      std::equal(one.begin(), one.end(), other.begin(), other.end(),
+                 [](const TensorInput& a, const TensorInput& b) { return a.sizes == b.sizes; });
+  return alike ? reads & ~arg(2) : reads;
+}
+
 WorkAnswer elementwise_work(const Elementwise& kind, bool in_place, const OpInputs& inputs) {
   const size_t leading = std::min<size_t>(kind.inputs, 31);
-  const Counted read = count(inputs, (ArgumentMask{1} << leading) - 1, true);
+  const ArgumentMask reads = surely_read(kind.op, (ArgumentMask{1} << leading) - 1, inputs);
+  const Counted read = count(inputs, reads, true);
   const auto shape = broadcast(inputs, leading);
   bool any = false;
   for (size_t i = 0; i < leading; ++i) any |= inputs.tensor(i) != nullptr;
@@ -393,11 +407,7 @@ WorkAnswer causal_softmax(const OpInputs& inputs, bool backward) {
 // _foreach_add_, _foreach_mul, …: every list once, the result as the first.
 WorkAnswer foreach_work(std::string_view op, const OpInputs& inputs) {
   const bool reads_first = !op.ends_with("_zero_") && !op.ends_with("_copy_");
-  // The factors may be one list, as where Adam squares gradients: no more than one is sure to be
-  // read. On an H100 the counters said 0.54 GB where all three lists are 0.81
-  // (docs/measured/2026-11-27-nvidia-h100.md).
-  const bool factors = op.starts_with("aten::_foreach_addcmul");
-  const ArgumentMask lists = ((ArgumentMask{1} << 4) - 1) & ~(factors ? arg(2) : ArgumentMask{0});
+  const ArgumentMask lists = surely_read(op, (ArgumentMask{1} << 4) - 1, inputs);
   const Counted read = count(inputs, reads_first ? lists : lists & ~arg(0), true);
   const Counted written = count(inputs, op.ends_with("_norm") ? 0 : arg(0), false);
   if (inputs.arguments.empty() || inputs.arguments[0].tensors.empty())

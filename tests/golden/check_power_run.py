@@ -286,7 +286,7 @@ def check_parts(assay, folder):
         (parts / "meta.json").write_text(json.dumps({**meta, "device": device}))
         text = run(assay, "power", "profile", parts, "--width", "200").stdout
         check((line in text) == said, f"{device} with {kept} columns: the missing parts are {'not ' if said else ''}told")
-    for kept, says in ((5, "Powers of parts: by a table."), (2, f"{line}: by a table.")):
+    for kept, says in ((5, "Powers of parts: by a table."), (2, f'{line}: of where it may be from, the recording says "by a table".')):
         (parts / "samples.csv").write_text("\n".join(",".join(row.split(",")[:kept]) for row in rows) + "\n")
         (parts / "meta.json").write_text(json.dumps({**meta, "parts": "by a table"}))
         text = run(assay, "power", "profile", parts, "--width", "200").stdout

@@ -70,6 +70,33 @@ def stalls():
     return run.steps(step)
 
 
+def computes_itself(name):
+    """Before each launch the host computes for 120 µs, and no call is in that."""
+    def make():
+        run = Program()
+
+        def step(_):
+            for _ in range(40):
+                run.does("cpu_op", name, 120)
+                run.launch(duration=20)
+        return run.steps(step)
+    return make
+
+
+def loads_code(steps):
+    """The first steps load code for 8 ms each."""
+    def make():
+        run = Program()
+
+        def step(number):
+            if number < steps:
+                run.call("cuModuleLoadData", 8000)
+            run.layers(duration=60)
+            run.wait()
+        return run.steps(step)
+    return make
+
+
 def blocking(hip):
     def make():
         run = Program(hip=hip)
@@ -492,6 +519,11 @@ GRAPHS = r"\b1 −[\d.]+ m?s [\d.]+ % at most (Each iteration as|Take the host o
 SCENES = {
     "operator on the host": (one_thing("cpu_op", "acme::CpuStep"), "host", r"[78] × 8\.0. ms, while acme::CpuStep runs on the host",
                              GRAPHS + "|Sync-bound"),
+    "the host computes": (computes_itself("aten::lerp_"), "host",
+                          r"the host itself computes aten::lerp_\..*Compute on the GPU.*aten::lerp_ runs on the CPU", GRAPHS),
+    "slow views": (computes_itself("aten::view"), "host", "prepares? the next kernel", "computes"),
+    "code in every step": (loads_code(8), "cold_start", r"Never warm: .* in 8 of 8 iterations", "schedule|warm-up"),
+    "code in the first steps": (loads_code(5), "cold_start", "one-off costs take", "Never warm"),
     "label": (one_thing("user_annotation", "acme_exchange"), "host", r"while the host is in acme_exchange", GRAPHS),
     "label without operators": (one_thing("user_annotation", "acme_exchange", ops=False), "host", "acme_exchange", GRAPHS),
     "frame": (one_thing("python_function", "acme/env.py(7): step"), "host", r"acme/env.py\(7\): step runs", GRAPHS),

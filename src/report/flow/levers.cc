@@ -25,7 +25,9 @@ class Levers {
     add_device_work();
     // A graph takes launches off the host; pauses stay.
     const bool pauses = answer_.verdict.pauses.ns > 0;
-    const bool graph = add(FirstLever::kGraphOrCompile, EditKind::kGraph, "cuda_graph", graphs(),
+    // Nor does it hold what the host computes itself.
+    const bool graph = answer_.verdict.computed.names.empty() &&
+                       add(FirstLever::kGraphOrCompile, EditKind::kGraph, "cuda_graph", graphs(),
                            "replay with one launch in each iteration");
     if (pauses) {
       add(FirstLever::kLessHostWork, EditKind::kPauses, "cheaper_host", cheaper_host(),

@@ -281,6 +281,9 @@ class Recipes {
       return "longest " + format_ns(at.end_ns - at.start_ns) +
              "; without it the run has no such pause";
     }
+    if (answer_.verdict.pauses.each_iteration) {
+      return "the same one of each iteration: a search, a new shape? Fix the shapes";
+    }
     if (answer_.verdict.pauses.rare) {
       return "rare: a first use, a new shape or autotuning; warm up, fix the shapes";
     }
@@ -405,8 +408,9 @@ class Recipes {
       const int64_t start_ns = trace.api_calls.start_ns[c];
       if (start_ns < window.start_ns || start_ns >= window.end_ns) continue;
       if (trace.text(trace.api_calls.name[c]).find("Malloc") == std::string_view::npos) continue;
-      ++calls;
       const std::vector<Interval>& spans = ops[trace.api_calls.thread[c].value];
+      if (spans.empty()) continue;  // nothing tells what is around them
+      ++calls;
       outside += length_ns(clip(spans, {start_ns, start_ns + 1})) == 0;
     }
     return outside * 2 > calls;

@@ -37,7 +37,7 @@
   R(steady_cause, "cause after the start", kText, \
     "of a cold start: what the rest of the window is lost to, where that is enough to tell") \
   R(cold_iterations, "iterations held up by one-off costs", kCount, \
-    "of a cold start: iterations of which such costs take a fifth or more, where most are so; else 0")
+    "of a cold start: iterations of which such costs take a fifth or more, where they come up to the end; else 0")
 
 // Flow: causes
 #define ASSAY_FLOW_CAUSE_RESULTS(R, U, O) \

@@ -670,8 +670,9 @@
   U(op, \
     "`bounds`: calls of one name and shape whose lengths or types are told within bounds: paged attention, where " \
     "only the longest sequence is recorded, and tables of FBGEMM; and, `by the launch grid`, PyTorch's elementwise " \
-    "kernels whose operators have no recorded shapes: name and grid tell types, tensors and elements. Their time is part " \
-    "of `unknown_ns`. Tests: `RoofLevels`, `AttentionWork`, `FbgemmWork`, `PointwiseLaunch`") \
+    "kernels of which no operator around them tells the work: name and grid tell types, tensors and elements. Tensors are " \
+    "taken to be different ones, and to come from memory: where one is used twice, or comes from a cache, a share may be above 1. " \
+    "Their time is part of `unknown_ns`. Tests: `RoofLevels`, `AttentionWork`, `FbgemmWork`, `PointwiseLaunch`") \
   U(shape, "") \
   U(device, "") \
   U(calls, "") \

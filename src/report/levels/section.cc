@@ -161,6 +161,9 @@ class TreeMaker {
     const bool others =
         std::any_of(job_.spans.begin(), job_.spans.end(),
                     [](const LevelSpan& span) { return span.iter == kNoIteration; });
+    if (told == 0 && job_.window_source != WindowSource::kWholeTrace) {
+      return "work outside of the iterations on " + words(job_.gpus.size(), "GPU");
+    }
     const char* outside = told == 1 ? " and work outside of it" : " and work outside of them";
     const std::string whole = job_.window_source == WindowSource::kWholeTrace
                                   ? "the whole trace"

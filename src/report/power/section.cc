@@ -454,9 +454,9 @@ std::string about_parts(const PowerReport& report) {
                                     [](const KernelProfile& k) { return std::isfinite(k.rest_w); });
   if (measured) return report.parts.empty() ? "" : "Powers of parts: " + report.parts + ".";
   return "No power of the GPU's parts (XCD, IOD, HBM) was recorded: " +
-         (report.parts.empty() ? "of a GPU, AMD SMI tells that of the whole package alone"
-                               : report.parts) +
-         ".";
+         (report.parts.empty()
+              ? "of a GPU, AMD SMI tells that of the whole package alone."
+              : "of where it may be from, the recording says \"" + report.parts + "\".");
 }
 
 Prose remarks(const PowerReport& report) {

@@ -16,7 +16,6 @@ bool is_text(const Value& value) {
   return value.get<std::string>() != nullptr || value.get<Value::List>() != nullptr;
 }
 
-// Adds one column of the grid. row_values(i) is the Row that holds the i-th visible row's cells.
 using Cells = std::vector<const Value*>;
 
 template <typename RowValues>

@@ -86,6 +86,8 @@ TEST(LevelsTree, TheRootSaysWhatItHolds) {
   EXPECT_EQ(root(), "1 iteration and work outside of it on 1 GPU");
   one.spans[0].iter = 5;
   EXPECT_EQ(root(), "2 iterations on 1 GPU");
+  for (LevelSpan& span : one.spans) span.iter = kNoIteration;
+  EXPECT_EQ(root(), "work outside of the iterations on 1 GPU");
   one.window_source = WindowSource::kWholeTrace;
   EXPECT_EQ(root(), "the whole trace on 1 GPU");
 }

@@ -437,6 +437,10 @@ TEST(StreamWork, ListsTakeTheirTypeFromTheKernel) {
   const Told squares = {"[[[100]],[[100]],[[100]],[]]",
                         R"(["TensorList","TensorList","TensorList","Scalar"])"};
   EXPECT_EQ(work("aten::_foreach_addcmul_", squares, ElementType::kFloat32).work.bytes(), 3 * 400);
+  const Told broadcast = {"[[100],[1],[100]]", R"(["float","float","float"])"};
+  EXPECT_EQ(work("aten::addcmul_", broadcast).work.bytes(), 4 * (100 + 1 + 100 + 100));
+  const Told square = {"[[100],[100],[100]]", broadcast.types};
+  EXPECT_EQ(work("aten::addcmul_", square).work.bytes(), 3 * 400);
   EXPECT_EQ(work("aten::_foreach_addcdiv_", squares, ElementType::kFloat32).work.bytes(), 4 * 400);
   const Told adam = {"[[[100]],[[100]],[[100]],[[100]],[],[[]]]",
                      R"(["TensorList","TensorList","TensorList","TensorList","","TensorList"])"};
