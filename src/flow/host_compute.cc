@@ -1,7 +1,7 @@
 #include "flow/host_compute.h"
 
 #include <algorithm>
-#include <array>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 
@@ -12,48 +12,12 @@ constexpr int64_t kLeastMeanNs = 20'000;
 
 // Names behind the library's of what only takes memory, copies, or looks at a tensor in another
 // way: slow where a subclass of tensors answers in Python, or where the interpreter's lock is held.
-constexpr auto kComputesNothing = std::to_array<std::string_view>({"_to_copy",
-                                                                   "_unsafe_view",
-                                                                   "_reshape_alias",
-                                                                   "alias",
-                                                                   "as_strided",
-                                                                   "chunk",
-                                                                   "contiguous",
-                                                                   "detach",
-                                                                   "detach_",
-                                                                   "expand",
-                                                                   "expand_as",
-                                                                   "flatten",
-                                                                   "lift_fresh",
-                                                                   "movedim",
-                                                                   "narrow",
-                                                                   "numpy_T",
-                                                                   "permute",
-                                                                   "pin_memory",
-                                                                   "_pin_memory",
-                                                                   "requires_grad_",
-                                                                   "reshape",
-                                                                   "resize_",
-                                                                   "result_type",
-                                                                   "select",
-                                                                   "set_",
-                                                                   "slice",
-                                                                   "split",
-                                                                   "split_with_sizes",
-                                                                   "squeeze",
-                                                                   "squeeze_",
-                                                                   "t",
-                                                                   "t_",
-                                                                   "to",
-                                                                   "transpose",
-                                                                   "transpose_",
-                                                                   "unbind",
-                                                                   "unflatten",
-                                                                   "unsqueeze",
-                                                                   "unsqueeze_",
-                                                                   "view",
-                                                                   "view_as",
-                                                                   "wait_tensor"});
+constexpr std::string_view kComputesNothing =
+    " _to_copy _unsafe_view _reshape_alias alias as_strided chunk contiguous detach detach_ expand"
+    " expand_as flatten lift_fresh movedim narrow numpy_T permute pin_memory _pin_memory"
+    " requires_grad_ reshape resize_ result_type select set_ slice split split_with_sizes squeeze"
+    " squeeze_ t t_ to transpose transpose_ unbind unflatten unsqueeze unsqueeze_ view view_as"
+    " wait_tensor ";
 
 // What computes has a library's name before its own; nodes stand around others, and what
 // communicates (`c10d::`) waits.
@@ -64,8 +28,8 @@ bool may_compute(std::string_view name) {
       name.find("copy") != name.npos) {
     return false;
   }
-  return std::find(kComputesNothing.begin(), kComputesNothing.end(), name.substr(at + 2)) ==
-         kComputesNothing.end();
+  const std::string word = " " + std::string(name.substr(at + 2)) + " ";
+  return kComputesNothing.find(word) == std::string_view::npos;
 }
 
 struct OfOneName {

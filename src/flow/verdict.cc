@@ -4,12 +4,12 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <string>
 #include <unordered_map>
 #include <utility>
 
 #include "base/numbers.h"
+#include "flow/cold_again.h"
 #include "flow/names.h"
 #include "kernels/name.h"
 
@@ -61,7 +61,7 @@ class Judge {
     verdict_.device_idle_share = share(total_.idle_ns, total_.window_ns);
     verdict_.linked_share = share(report_.evidence.linked_ns, report_.evidence.work_ns);
     verdict_.cold_ns = total_[FlowCause::kCold];
-    find_pauses();
+    verdict_.pauses = leading_pauses(report_);
     const Groups groups = sum_groups(true);
     list_groups(groups);
     if (report_.evidence.works == 0) {
@@ -101,23 +101,6 @@ class Judge {
     groups[static_cast<size_t>(BoundBy::kCollectiveWait)] += total_.collective_ns;
     groups[static_cast<size_t>(BoundBy::kCopy)] += total_.copy_ns;
     return groups;
-  }
-
-  void find_pauses() {
-    int64_t host_ns = 0;
-    LeadingPauses found;
-    for (size_t c = 0; c < kFlowCauses; ++c) {
-      if (!is_host_work(static_cast<FlowCause>(c))) continue;
-      host_ns += total_.cause_ns[c];
-      found.ns += total_.pause_ns[c];
-      found.count += total_.pauses[c];
-    }
-    if (found.ns == 0 || found.ns * 2 < host_ns) return;
-    for (const Contributor& contributor : report_.contributors) {
-      if (!is_host_work(contributor.cause) || contributor.pause_ns * 2 < found.ns) continue;
-      if (!found.who || contributor.pause_ns > found.who->pause_ns) found.who = contributor;
-    }
-    verdict_.pauses = found;
   }
 
   int64_t host_after_sync_ns() const {
@@ -422,134 +405,6 @@ bool any_name(const Trace& trace, const std::vector<StringId>& names,
   return false;
 }
 
-constexpr int64_t kRareTimes = 20;  // as long as usual, or more
-
-// How long the rows of that name take, shortest first.
-std::vector<int64_t> sorted_durations(const Trace& trace, const Contributor& who) {
-  std::vector<int64_t> durations_ns;
-  const auto take = [&](const auto& table) {
-    for (size_t i = 0; i < table.size(); ++i) {
-      if (table.name[i] == who.name) durations_ns.push_back(table.dur_ns[i]);
-    }
-  };
-  if (who.source == RowSource::kOp) take(trace.ops);
-  if (who.source == RowSource::kCall) take(trace.api_calls);
-  if (who.source == RowSource::kFrame) take(trace.frames);
-  if (who.source == RowSource::kSystem) take(trace.other_events);
-  std::sort(durations_ns.begin(), durations_ns.end());
-  return durations_ns;
-}
-
-// Whether the rows of that name usually take no time beside these pauses.
-bool usually_short(const Trace& trace, const Contributor& who) {
-  const std::vector<int64_t> sorted_ns = sorted_durations(trace, who);
-  if (sorted_ns.empty() || who.pauses == 0) return false;
-  return sorted_ns[sorted_ns.size() / 2] * kRareTimes <=
-         who.pause_ns / static_cast<int64_t>(who.pauses);
-}
-
-// Whether most of the host's pauses lie in what usually takes no time.
-bool mostly_rare(const Trace& trace, const FlowReport& report) {
-  int64_t all_ns = 0;
-  int64_t rare_ns = 0;
-  for (const Contributor& contributor : report.contributors) {
-    if (!is_host_work(contributor.cause) || contributor.pause_ns == 0) continue;
-    all_ns += contributor.pause_ns;
-    if (usually_short(trace, contributor)) rare_ns += contributor.pause_ns;
-  }
-  return rare_ns * 2 >= all_ns;
-}
-
-// Whether the long rows of one operator are the same one of each iteration, the first of three,
-// say: then what takes long is its own (a search, a compilation for a new shape), and not the
-// host's, whose pauses come wherever it is.
-bool always_the_same(const Trace& trace, const Windows& iterations, const Contributor& who,
-                     int64_t usual_ns) {
-  constexpr double kByChance = 0.01;
-  std::map<int32_t, std::vector<std::pair<int64_t, int64_t>>>
-      rows;  // by iteration: start, duration
-  for (size_t i = 0; i < trace.ops.size(); ++i) {
-    if (trace.ops.name[i] != who.name) continue;
-    const int32_t window = window_at(iterations, trace.ops.start_ns[i]);
-    if (window >= 0) rows[window].push_back({trace.ops.start_ns[i], trace.ops.dur_ns[i]});
-  }
-  std::map<size_t, size_t> long_at;  // how many by place in the iteration
-  size_t long_rows = 0;
-  size_t all = 0;
-  for (auto& [window, of] : rows) {
-    std::sort(of.begin(), of.end());
-    all += of.size();
-    for (size_t place = 0; place < of.size(); ++place) {
-      if (of[place].second <= kRareTimes * usual_ns) continue;
-      ++long_rows;
-      ++long_at[place];
-    }
-  }
-  size_t most = 0;
-  for (const auto& [place, count] : long_at) most = std::max(most, count);
-  if (most < 2 || most * 10 < long_rows * 8) return false;
-  const double places = static_cast<double>(all) / static_cast<double>(rows.size());
-  return std::pow(places, 1 - static_cast<double>(most)) < kByChance;
-}
-
-// Pauses in nearly nothing but one thing are its own where they are few, or always in the same
-// place; those in whatever the host does are the host's.
-bool pauses_spread(const LeadingPauses& pauses) {
-  constexpr uint64_t kMany = 8;
-  if (!pauses.who || pauses.who->pause_ns * 10 < pauses.ns * 8) return true;
-  return pauses.who->pauses >= kMany && !pauses.each_iteration;
-}
-
-// Which iterations one-off costs hold the devices up in for a fifth of their time or more.
-std::vector<bool> cold_iterations(const FlowReport& report, const Windows& iterations) {
-  std::vector<int64_t> cold_ns(iterations.windows.size(), 0);
-  for (const DeviceFlow& device : report.devices) {
-    std::vector<Interval> cold;
-    for (const FlowSlice& slice : device.idle) {
-      if (slice.cause == FlowCause::kCold) cold.push_back(slice.span);
-    }
-    cold = merge_intervals(std::move(cold));
-    for (size_t i = 0; i < cold_ns.size(); ++i) {
-      const Window& window = iterations.windows[i];
-      cold_ns[i] += length_ns(clip(cold, {window.start_ns, window.end_ns}));
-    }
-  }
-  const auto devices = static_cast<int64_t>(report.devices.size());
-  std::vector<bool> held(cold_ns.size());
-  for (size_t i = 0; i < cold_ns.size(); ++i) {
-    const Window& window = iterations.windows[i];
-    const int64_t all_ns = devices * (window.end_ns - window.start_ns);
-    held[i] = all_ns > 0 && cold_ns[i] * 5 >= all_ns;
-  }
-  return held;
-}
-
-// Most iterations of the second half, the last one too, pay again what should be paid once: a start
-// that takes its time ends before.
-void find_cold_again(const FlowReport& report, const Windows* iterations, FlowVerdict& verdict) {
-  constexpr int64_t kLeastIterations = 4;
-  if (iterations == nullptr || iterations->source == WindowSource::kWholeTrace ||
-      static_cast<int64_t>(iterations->windows.size()) < kLeastIterations) {
-    return;
-  }
-  const std::vector<bool> held = cold_iterations(report, *iterations);
-  const auto half = held.begin() + static_cast<std::ptrdiff_t>(held.size() / 2);
-  const auto late = std::count(half, held.end(), true);
-  if (!held.back() || late * 2 <= held.end() - half) return;
-  verdict.cold_iterations = static_cast<uint64_t>(std::count(held.begin(), held.end(), true));
-  verdict.iterations = held.size();
-}
-
-// Of several names the one with most of the pauses.
-std::optional<Contributor> longest_pauses(const FlowReport& report) {
-  std::optional<Contributor> longest;
-  for (const Contributor& contributor : report.contributors) {
-    if (!is_host_work(contributor.cause) || contributor.pause_ns == 0) continue;
-    if (!longest || contributor.pause_ns > longest->pause_ns) longest = contributor;
-  }
-  return longest;
-}
-
 }  // namespace
 
 std::string_view bound_by_word(BoundBy bound) {
@@ -630,18 +485,7 @@ BoundBy leading_group(const FlowTotals& sum, int64_t comm_wait_ns) {
 FlowVerdict judge_flow(const Trace& trace, const FlowReport& report,
                        const FlowVerdictOptions& options) {
   FlowVerdict verdict = Judge(report, options).judge();
-  LeadingPauses& pauses = verdict.pauses;
-  if (pauses.ns > 0 && !pauses.who && !mostly_rare(trace, report))
-    pauses.who = longest_pauses(report);
-  if (options.iterations != nullptr && pauses.who && pauses.who->source == RowSource::kOp) {
-    const std::vector<int64_t> sorted_ns = sorted_durations(trace, *pauses.who);
-    pauses.each_iteration =
-        !sorted_ns.empty() &&
-        always_the_same(trace, *options.iterations, *pauses.who, sorted_ns[sorted_ns.size() / 2]);
-  }
-  const bool spread = pauses_spread(pauses);
-  pauses.rare = pauses.who && usually_short(trace, *pauses.who);
-  pauses.stalls = pauses.ns > 0 && pauses.count > 1 && spread && (!pauses.who || pauses.rare);
+  judge_pauses(trace, report, options.iterations, verdict.pauses);
   if (verdict.bound == BoundBy::kTooLittle && !report.evidence.calls)
     verdict.bound = BoundBy::kNoHost;
   verdict.work = work_by_name(trace, report.window, *report.kernels);
@@ -653,12 +497,15 @@ FlowVerdict judge_flow(const Trace& trace, const FlowReport& report,
   // itself.
   const bool calls_tell =
       (verdict.program.cuda || verdict.program.hip) && verdict.linked_share >= options.least_linked;
-  if (verdict.bound == BoundBy::kHost && pauses.ns == 0 && calls_tell) {
+  if (verdict.bound == BoundBy::kHost && verdict.pauses.ns == 0 && calls_tell) {
     HostCompute computed = host_compute(trace, report.contributors);
     if (computed.ns * 2 >= host_work_ns(report.total.cause_ns))
       verdict.computed = std::move(computed);
   }
-  if (verdict.cold_start) find_cold_again(report, options.iterations, verdict);
+  if (verdict.cold_start && options.iterations != nullptr) {
+    verdict.cold_iterations = cold_again(report, *options.iterations);
+    if (verdict.cold_iterations > 0) verdict.iterations = options.iterations->windows.size();
+  }
   return verdict;
 }
 

@@ -10,6 +10,7 @@
 
 #include "flow/flow.h"
 #include "flow/host_compute.h"
+#include "flow/leading_pauses.h"
 
 namespace assay {
 
@@ -97,21 +98,6 @@ struct KindShare {
   StringId longest;  // the name with the largest sum
   int64_t ns = 0;
   uint64_t count = 0;
-};
-
-// The host's part of the idle time that lies in pauses (kPauseNs), where that is at least half.
-struct LeadingPauses {
-  int64_t ns = 0;  // 0: pauses do not lead
-  uint64_t count = 0;
-  // At least half of them, else the largest part where they are no stalls; its name is none where
-  // nothing tells what the host did.
-  std::optional<Contributor> who;
-  // Most of what `who` does takes no time.
-  bool rare = false;
-  // `who` is an operator, and its long rows are the same one of each iteration.
-  bool each_iteration = false;
-  // These pauses are the host's, and not of what it does.
-  bool stalls = false;
 };
 
 struct FlowVerdict {

@@ -295,12 +295,25 @@ WorkAnswer exact_work(const Attention& kind, const OpInputs& inputs,
   return told(work, sizes.query_element > 0 && sizes.key_element > 0);
 }
 
+// An operator of packed sequences that was called with rows of one length: nothing says where
+// sequences begin or end, and no keys are in pages or come anew.
+bool is_dense(const Attention& kind, const OpInputs& inputs) {
+  constexpr size_t kOfSequences = 8;  // arguments that would say so
+  const TensorInput* q = inputs.tensor(kind.query);
+  if (kind.starts == kNoArgument || q == nullptr || q->sizes.size() != 4) return false;
+  for (size_t i = 0; i < kOfSequences; ++i) {
+    if (inputs.tensor(kind.starts + i) != nullptr) return false;
+  }
+  return inputs.tensor(kind.query + 3) == nullptr && inputs.tensor(kind.query + 4) == nullptr;
+}
+
 WorkAnswer attention_of(const Attention& kind, const OpInputs& inputs) {
   const TensorInput* q = inputs.tensor(kind.query);
   const TensorInput* k = inputs.tensor(kind.query + 1);
   const TensorInput* v = inputs.tensor(kind.query + 2);
   if (q == nullptr || k == nullptr || v == nullptr) return {WorkKnown::kNoShapes};
-  const bool packed = kind.layout == HeadLayout::kPacked || q->sizes.size() == 3;
+  const bool packed =
+      (kind.layout == HeadLayout::kPacked && !is_dense(kind, inputs)) || q->sizes.size() == 3;
   const AttentionExtents extents = packed ? of_tokens(kind, inputs, q->sizes, k->sizes, v->sizes)
                                           : of_rows(q->sizes, k->sizes, v->sizes, kind.layout);
   if (packed && !extents.fits) return bounds_of_tokens(kind, inputs, *q, *k, *v);

@@ -306,6 +306,29 @@ TEST(AttentionWork, LatentQueriesAddToTheScores) {
   EXPECT_EQ(told.work.write_bytes, plain.work.write_bytes);
 }
 
+// As training calls it: rows of one length, and nothing that says where sequences begin.
+TEST(AttentionWork, APackedOperatorCalledWithRowsOfOneLength) {
+  const auto dense = [](const std::string& new_keys, const std::string& starts) {
+    std::string dims =
+        "[[2,512,16,64],[2,512,4,64],[2,512,4,64]," + new_keys + ",[],[],[]," + starts;
+    std::string types = R"(["c10::BFloat16","c10::BFloat16","c10::BFloat16")";
+    types += new_keys == "[]" ? R"(,"")" : R"(,"c10::BFloat16")";
+    types += R"(,"","","")";
+    types += starts == "[]" ? R"(,"")" : R"(,"int")";
+    std::string values = R"(["")";
+    for (int i = 8; i < 27; ++i) dims += ",[]";
+    for (int i = 8; i < 27; ++i) types += R"(,"")";
+    for (int i = 1; i < 24; ++i) values += R"(,"")";
+    return work("flash_attn_3::fwd", {dims + "]", types + "]", values + R"(,"False","-1","-1"])"});
+  };
+  const WorkAnswer told = dense("[]", "[]");
+  ASSERT_EQ(told.known, WorkKnown::kTold);
+  EXPECT_EQ(told.work.flop, 2.0 * 2 * 16 * 512 * 512 * (64 + 64));
+  EXPECT_EQ(told.work.read_bytes, 2.0 * 2 * 512 * 64 * (16 + 4 + 4));
+  EXPECT_NE(dense("[2,1,4,64]", "[]").known, WorkKnown::kTold);  // keys are added to a cache
+  EXPECT_NE(dense("[]", "[3]").known, WorkKnown::kTold);
+}
+
 TEST(AttentionWork, OneQueryPerSequenceReadsNoMoreThanTheLongest) {
   const std::string dims =
       "[[3,4,8],[3,4,8],[50,2,1,16,8],[50,2,8,16],[],[],[3,9],[3],[],[],[],[],[],[],[],[],[],[],[],"

@@ -1,0 +1,133 @@
+#include "flow/leading_pauses.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace assay {
+namespace {
+
+constexpr int64_t kRareTimes = 20;  // as long as usual, or more
+
+// How long the rows of that name take, shortest first.
+std::vector<int64_t> sorted_durations(const Trace& trace, const Contributor& who) {
+  std::vector<int64_t> durations_ns;
+  const auto take = [&](const auto& table) {
+    for (size_t i = 0; i < table.size(); ++i) {
+      if (table.name[i] == who.name) durations_ns.push_back(table.dur_ns[i]);
+    }
+  };
+  if (who.source == RowSource::kOp) take(trace.ops);
+  if (who.source == RowSource::kCall) take(trace.api_calls);
+  if (who.source == RowSource::kFrame) take(trace.frames);
+  if (who.source == RowSource::kSystem) take(trace.other_events);
+  std::sort(durations_ns.begin(), durations_ns.end());
+  return durations_ns;
+}
+
+// Whether the rows of that name usually take no time beside these pauses.
+bool usually_short(const Trace& trace, const Contributor& who) {
+  const std::vector<int64_t> sorted_ns = sorted_durations(trace, who);
+  if (sorted_ns.empty() || who.pauses == 0) return false;
+  return sorted_ns[sorted_ns.size() / 2] * kRareTimes <=
+         who.pause_ns / static_cast<int64_t>(who.pauses);
+}
+
+// Whether most of the host's pauses lie in what usually takes no time.
+bool mostly_rare(const Trace& trace, const FlowReport& report) {
+  int64_t all_ns = 0;
+  int64_t rare_ns = 0;
+  for (const Contributor& contributor : report.contributors) {
+    if (!is_host_work(contributor.cause) || contributor.pause_ns == 0) continue;
+    all_ns += contributor.pause_ns;
+    if (usually_short(trace, contributor)) rare_ns += contributor.pause_ns;
+  }
+  return rare_ns * 2 >= all_ns;
+}
+
+// Whether the long rows of one operator are the same one of each iteration, the first of three,
+// say: then what takes long is its own (a search, a compilation for a new shape), and not the
+// host's, whose pauses come wherever it is.
+bool always_the_same(const Trace& trace, const Windows& iterations, const Contributor& who,
+                     int64_t usual_ns) {
+  constexpr double kByChance = 0.01;
+  std::map<int32_t, std::vector<std::pair<int64_t, int64_t>>>
+      rows;  // by iteration: start, duration
+  for (size_t i = 0; i < trace.ops.size(); ++i) {
+    if (trace.ops.name[i] != who.name) continue;
+    const int32_t window = window_at(iterations, trace.ops.start_ns[i]);
+    if (window >= 0) rows[window].push_back({trace.ops.start_ns[i], trace.ops.dur_ns[i]});
+  }
+  std::map<size_t, size_t> long_at;  // how many by place in the iteration
+  size_t long_rows = 0;
+  size_t all = 0;
+  for (auto& [window, of] : rows) {
+    std::sort(of.begin(), of.end());
+    all += of.size();
+    for (size_t place = 0; place < of.size(); ++place) {
+      if (of[place].second <= kRareTimes * usual_ns) continue;
+      ++long_rows;
+      ++long_at[place];
+    }
+  }
+  size_t most = 0;
+  for (const auto& [place, count] : long_at) most = std::max(most, count);
+  if (most < 2 || most * 10 < long_rows * 8) return false;
+  const double places = static_cast<double>(all) / static_cast<double>(rows.size());
+  return std::pow(places, 1 - static_cast<double>(most)) < kByChance;
+}
+
+// Pauses in nearly nothing but one thing are its own where they are few, or always in the same
+// place; those in whatever the host does are the host's.
+bool pauses_spread(const LeadingPauses& pauses) {
+  constexpr uint64_t kMany = 8;
+  if (!pauses.who || pauses.who->pause_ns * 10 < pauses.ns * 8) return true;
+  return pauses.who->pauses >= kMany && !pauses.each_iteration;
+}
+
+// Of several names the one with most of the pauses.
+std::optional<Contributor> longest_pauses(const FlowReport& report) {
+  std::optional<Contributor> longest;
+  for (const Contributor& contributor : report.contributors) {
+    if (!is_host_work(contributor.cause) || contributor.pause_ns == 0) continue;
+    if (!longest || contributor.pause_ns > longest->pause_ns) longest = contributor;
+  }
+  return longest;
+}
+
+}  // namespace
+
+LeadingPauses leading_pauses(const FlowReport& report) {
+  int64_t host_ns = 0;
+  LeadingPauses found;
+  for (size_t c = 0; c < kFlowCauses; ++c) {
+    if (!is_host_work(static_cast<FlowCause>(c))) continue;
+    host_ns += report.total.cause_ns[c];
+    found.ns += report.total.pause_ns[c];
+    found.count += report.total.pauses[c];
+  }
+  if (found.ns == 0 || found.ns * 2 < host_ns) return {};
+  for (const Contributor& contributor : report.contributors) {
+    if (!is_host_work(contributor.cause) || contributor.pause_ns * 2 < found.ns) continue;
+    if (!found.who || contributor.pause_ns > found.who->pause_ns) found.who = contributor;
+  }
+  return found;
+}
+
+void judge_pauses(const Trace& trace, const FlowReport& report, const Windows* iterations,
+                  LeadingPauses& pauses) {
+  if (pauses.ns > 0 && !pauses.who && !mostly_rare(trace, report))
+    pauses.who = longest_pauses(report);
+  if (iterations != nullptr && pauses.who && pauses.who->source == RowSource::kOp) {
+    const std::vector<int64_t> sorted_ns = sorted_durations(trace, *pauses.who);
+    pauses.each_iteration = !sorted_ns.empty() && always_the_same(trace, *iterations, *pauses.who,
+                                                                  sorted_ns[sorted_ns.size() / 2]);
+  }
+  const bool spread = pauses_spread(pauses);
+  pauses.rare = pauses.who && usually_short(trace, *pauses.who);
+  pauses.stalls = pauses.ns > 0 && pauses.count > 1 && spread && (!pauses.who || pauses.rare);
+}
+
+}  // namespace assay
