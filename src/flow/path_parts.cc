@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "flow/names.h"
 #include "flow/pieces.h"
 
 namespace assay {

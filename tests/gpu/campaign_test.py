@@ -74,16 +74,21 @@ elif words[0] == "tax":
 elif words[0] == "bound":
     print(json.dumps({"gpu": {"verdict": "X", "first_gpu_batch": 8}}))
 elif words[0] == "sample":
-    out().write_text("t_ns,monotonic_ns,device,power_w,energy_j,sm_clock_mhz\\n1,1,gpu0,100.0,5.0,1980\\n")
+    # A device that draws 200 W by its counter and shows 100 W.
+    rows = [f"{tenth}00000000,1,gpu0,100.0,{20.0 * tenth},1980" for tenth in range(5, 31)]
+    out().write_text("\\n".join(["t_ns,monotonic_ns,device,power_w,energy_j,sm_clock_mhz", *rows, ""]))
     os.execvp(words[words.index("--") + 1], words[words.index("--") + 1:])
+elif words[0] == "info":
+    print(json.dumps({"times": {"first_ns": 1000000000, "last_ns": 2000000000}}))
 elif words[0] == "levels":
     print(json.dumps({"roof": {"kernel_ns": 9, "known_ns": 8, "calls_beyond": 1, "calls_cached": 1},
                       "levels": {"counter_passes": [{"match_rate": 1.0}]}}))
 elif words[:2] == ["power", "attribute"]:
-    # The column of joules is 5.0, or empty.
-    seen = ",5.0," in pathlib.Path(words[words.index("--samples") + 1]).read_text()
-    print(json.dumps({"energy": {"counter_j": 99.0 if seen else None, "counter_used": seen, "counter_modelled_j": 110.0 if seen else None,
-                                 "model_total_j": 220.0, "model_low_j": 190.0, "model_high_j": 230.0}}))
+    # The column of joules has values, or is empty.
+    lines = pathlib.Path(words[words.index("--samples") + 1]).read_text().splitlines()
+    seen = any(line.split(",")[4] for line in lines[1:])
+    print(json.dumps({"energy": {"counter_j": 99.0 if seen else None, "covered_ns": 1000000000,
+                                 "model_total_j": 220.0, "model_low_j": 190.0, "model_high_j": 250.0}}))
 elif words[0] == "fuse":
     print(json.dumps({"verdict": ["fuse"]}))
 else:
@@ -385,8 +390,11 @@ class CampaignTest(unittest.TestCase):
         self.run_campaign("--part", "counters")
         results = json.loads((self.out / "campaign.json").read_text())["results"]
         self.assertEqual(results["work"]["match_rate"], 1.0)
-        # 99 J of 110 J that the model has for the counter's span: 198 of its 220 J.
-        self.assertEqual(results["jobs"], {"jobs": [{"told_j": 220.0, "low_j": 190.0, "high_j": 230.0, "counted_j": 198.0}], "held": 1})
+        # 280 J from 0.05 s before the job to 0.35 s behind it, less the 0.4 s of it at 100 W.
+        self.assertEqual(results["jobs"]["held"], 1)
+        row = results["jobs"]["jobs"][0]
+        self.assertAlmostEqual(row.pop("counted_j"), 240.0, places=3)
+        self.assertEqual(row, {"told_j": 220.0, "low_j": 190.0, "high_j": 250.0})
         calls = [line for line in self.log.read_text().splitlines() if line.startswith("ncu ")]
         self.assertEqual(len(calls), 2)
         self.assertTrue(all("--clock-control none" in line for line in calls))
