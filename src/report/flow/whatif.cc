@@ -13,6 +13,7 @@
 #include "kernels/name.h"
 #include "report/document/units.h"
 #include "report/flow/results.h"
+#include "report/levels/results.h"
 #include "report/run/results.h"
 
 namespace assay {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/decimal.h"
 #include "base/numbers.h"
 #include "report/throughput/results.h"
 
