@@ -11,8 +11,8 @@ namespace {
 
 constexpr int64_t kRareTimes = 20;  // as long as usual, or more
 
-// How long the rows of that name take, shortest first.
-std::vector<int64_t> sorted_durations(const Trace& trace, const Contributor& who) {
+// How long the rows of that name take in the middle; none where it has no rows.
+std::optional<int64_t> usual_ns(const Trace& trace, const Contributor& who) {
   std::vector<int64_t> durations_ns;
   const auto take = [&](const auto& table) {
     for (size_t i = 0; i < table.size(); ++i) {
@@ -23,16 +23,16 @@ std::vector<int64_t> sorted_durations(const Trace& trace, const Contributor& who
   if (who.source == RowSource::kCall) take(trace.api_calls);
   if (who.source == RowSource::kFrame) take(trace.frames);
   if (who.source == RowSource::kSystem) take(trace.other_events);
-  std::sort(durations_ns.begin(), durations_ns.end());
-  return durations_ns;
+  if (durations_ns.empty()) return std::nullopt;
+  const auto middle = durations_ns.begin() + static_cast<std::ptrdiff_t>(durations_ns.size() / 2);
+  std::nth_element(durations_ns.begin(), middle, durations_ns.end());
+  return *middle;
 }
 
-// Whether the rows of that name usually take no time beside these pauses.
-bool usually_short(const Trace& trace, const Contributor& who) {
-  const std::vector<int64_t> sorted_ns = sorted_durations(trace, who);
-  if (sorted_ns.empty() || who.pauses == 0) return false;
-  return sorted_ns[sorted_ns.size() / 2] * kRareTimes <=
-         who.pause_ns / static_cast<int64_t>(who.pauses);
+// Whether rows that usually take that long take no time beside these pauses.
+bool usually_short(const Contributor& who, std::optional<int64_t> usual) {
+  return usual && who.pauses > 0 &&
+         *usual * kRareTimes <= who.pause_ns / static_cast<int64_t>(who.pauses);
 }
 
 // Whether most of the host's pauses lie in what usually takes no time.
@@ -42,7 +42,7 @@ bool mostly_rare(const Trace& trace, const FlowReport& report) {
   for (const Contributor& contributor : report.contributors) {
     if (!is_host_work(contributor.cause) || contributor.pause_ns == 0) continue;
     all_ns += contributor.pause_ns;
-    if (usually_short(trace, contributor)) rare_ns += contributor.pause_ns;
+    if (usually_short(contributor, usual_ns(trace, contributor))) rare_ns += contributor.pause_ns;
   }
   return rare_ns * 2 >= all_ns;
 }
@@ -51,7 +51,7 @@ bool mostly_rare(const Trace& trace, const FlowReport& report) {
 // say: then what takes long is its own (a search, a compilation for a new shape), and not the
 // host's, whose pauses come wherever it is.
 bool always_the_same(const Trace& trace, const Windows& iterations, const Contributor& who,
-                     int64_t usual_ns) {
+                     int64_t usual) {
   constexpr double kByChance = 0.01;
   std::map<int32_t, std::vector<std::pair<int64_t, int64_t>>>
       rows;  // by iteration: start, duration
@@ -67,7 +67,7 @@ bool always_the_same(const Trace& trace, const Windows& iterations, const Contri
     std::sort(of.begin(), of.end());
     all += of.size();
     for (size_t place = 0; place < of.size(); ++place) {
-      if (of[place].second <= kRareTimes * usual_ns) continue;
+      if (of[place].second <= kRareTimes * usual) continue;
       ++long_rows;
       ++long_at[place];
     }
@@ -120,13 +120,14 @@ void judge_pauses(const Trace& trace, const FlowReport& report, const Windows* i
                   LeadingPauses& pauses) {
   if (pauses.ns > 0 && !pauses.who && !mostly_rare(trace, report))
     pauses.who = longest_pauses(report);
-  if (iterations != nullptr && pauses.who && pauses.who->source == RowSource::kOp) {
-    const std::vector<int64_t> sorted_ns = sorted_durations(trace, *pauses.who);
-    pauses.each_iteration = !sorted_ns.empty() && always_the_same(trace, *iterations, *pauses.who,
-                                                                  sorted_ns[sorted_ns.size() / 2]);
+  if (pauses.who) {
+    const std::optional<int64_t> usual = usual_ns(trace, *pauses.who);
+    pauses.rare = usually_short(*pauses.who, usual);
+    pauses.each_iteration = iterations != nullptr && usual &&
+                            pauses.who->source == RowSource::kOp &&
+                            always_the_same(trace, *iterations, *pauses.who, *usual);
   }
   const bool spread = pauses_spread(pauses);
-  pauses.rare = pauses.who && usually_short(trace, *pauses.who);
   pauses.stalls = pauses.ns > 0 && pauses.count > 1 && spread && (!pauses.who || pauses.rare);
 }
 

@@ -21,7 +21,6 @@ struct SizedOp {
   uint32_t row = 0;  // of op_inputs
   bool node = false;
   double bags = 0;     // of each table; rows of a node's gradient
-  double tables = 0;   // of a lookup
   double indices = 0;  // of a lookup
   Sizes made = {};     // lengths of vectors that a node's operators were called with
 };
@@ -42,7 +41,6 @@ std::vector<SizedOp> lookups_and_nodes(const Trace& trace, const std::vector<uin
       one.bags = gradient->sizes[0];
     } else if (!node) {
       const LookupSizes sizes = lookup_sizes(inputs);
-      one.tables = sizes.tables;
       one.indices = sizes.indices;
       one.bags = sizes.bags;
     }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/decimal.h"
 #include "roof/models.h"
 
@@ -13,12 +14,6 @@ namespace {
 
 constexpr double kFewestPerThread = 4;
 constexpr double kMostPerThread = 16;
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
 
 // What stands between commas, up to the bracket that closes what `text` is the inside of.
 std::vector<std::string_view> parts_of(std::string_view text) {

@@ -887,11 +887,7 @@ class Notes {
     if (answer_.verdict.leading.empty()) return false;
     const std::string name =
         lower(contributor_name(answer_.trace, answer_.verdict.leading.front()));
-    const std::initializer_list<std::string_view> words = {"dynamo", "inductor", "compil",
-                                                           "triton"};
-    return std::any_of(words.begin(), words.end(), [&name](std::string_view word) {
-      return name.find(word) != std::string::npos;
-    });
+    return contains_any(name, {"dynamo", "inductor", "compil", "triton"});
   }
 
   // Each iteration brings something that was not there before.
