@@ -25,7 +25,14 @@ void add_throughput_evaluate_verb(Verb& throughput, int& exit_code) {
   Verb& sub = throughput.verb(
       "evaluate", "Hold rows of a table out and see how far each method is off on them");
   sub.example("assay throughput evaluate table.csv --split S5", "unseen configurations");
+  sub.example("assay throughput evaluate public.csv --judge mine/",
+              "does what public rows teach hold here?");
   add_bench_options(sub, verb->bench);
+  sub.option("--judge", verb->judges,
+             "learn from the whole table and tell how far TTFT, TPOT and end to end are off on "
+             "this other one, a file or a folder; in place of splits")
+      .one_per_mention()
+      .called("TABLE");
   add_common_options(sub, verb->common, false);
   sub.option(
          "--split", verb->splits,

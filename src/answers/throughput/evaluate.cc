@@ -139,10 +139,38 @@ void add_latencies(const LatencyEvaluation& latencies, Document& document) {
   document.sections.push_back(latency_evaluation_section(latencies));
 }
 
+// Both tables' oddities count: rows that were not read cannot be judged.
+Result<Document> answer_other_table(const EvaluateRequest& request, const LoadedBench& bench) {
+  BenchRequest asked;
+  asked.tables = request.judges;
+  asked.facts = request.bench.facts;
+  ASSAY_TRY_ASSIGN(const LoadedBench other, load_bench(asked));
+  const auto other_rows = feasible_rows(other.data).rows;
+  request.listener.tell_step("latencies of " + name_of(asked));
+  auto found = judge_latency(feasible_rows(bench.data).rows, other_rows, bench.facts);
+  request.listener.tell_step("");
+  if (!found) return found.take_error();
+  Document document = new_document("Throughput: how far latencies of another table are off");
+  std::vector<BenchOddity> oddities;
+  for (const LoadedBench* one : {&bench, &other}) {
+    document.inputs.push_back({one->table.source, {}});
+    for (auto& note : bench_import_notes(one->table, one->data))
+      document.import_log.push_back(std::move(note));
+    for (BenchOddity& oddity : all_oddities(one->table, one->data))
+      oddities.push_back(std::move(oddity));
+  }
+  add_latencies(*found, document);
+  for (std::string& text : bench_warning_words(oddities))
+    document.verdict.push_back(std::move(text));
+  document.sections.push_back(trust_section(bench_trust(oddities)));
+  return document;
+}
+
 }  // namespace
 
 Result<Document> answer_evaluation(const EvaluateRequest& request) {
   ASSAY_TRY_ASSIGN(const LoadedBench bench, load_bench(request.bench));
+  if (!request.judges.empty()) return answer_other_table(request, bench);
   ASSAY_TRY_ASSIGN(const std::vector<ThroughputMethod> methods, choose_methods(request, bench));
   ASSAY_TRY_ASSIGN(std::vector<Split> splits, choose_splits(request, bench.data));
   ThroughputEvaluation evaluation{bench.table, bench.data, std::move(splits), {}, {}, false};

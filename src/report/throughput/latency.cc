@@ -70,12 +70,37 @@ Table limits_table(const LatencyEvaluation& evaluation) {
   using L = LimitCalibration;
   TableOf table(evaluation.limits,
                 {.key = "limits",
-                 .title = "Limits on TTFT and TPOT together, campaigns left out: told and met"});
+                 .title = "Limits on TTFT and TPOT together, " +
+                          std::string(evaluation.judged.empty() ? "campaigns left out"
+                                                                : "rows of another table") +
+                          ": told and met"});
   table.add(keys::told_from, &L::from)
       .add(keys::told_to, &L::to)
       .add(keys::asked, &L::asked)
       .add(keys::told, &L::told)
       .add(keys::met, &L::met);
+  return table;
+}
+
+using Judged = JudgedRow;
+
+Table judged_table(const std::vector<Judged>& judged) {
+  TableOf table(judged, {.key = "judged", .terminal_limit = 0, .show = Show::kDataOnly});
+  table.add(keys::hw, [](const Judged& j) { return j.row->hardware; })
+      .add(keys::n, [](const Judged& j) { return j.row->devices; })
+      .add(keys::fw, [](const Judged& j) { return j.row->framework; })
+      .add(keys::model, [](const Judged& j) { return j.row->model; })
+      .add(keys::variant, [](const Judged& j) { return j.row->variant.text(); })
+      .add(keys::campaign, [](const Judged& j) { return j.row->campaign; })
+      .add(keys::ii, [](const Judged& j) { return j.row->in_len; })
+      .add(keys::oo, [](const Judged& j) { return j.row->out_len; })
+      .add(keys::bb, [](const Judged& j) { return j.row->batch; })
+      .add(keys::question, [](const Judged& j) { return latency_question_name(j.question); })
+      .add(keys::latency, [](const Judged& j) { return latency_target_name(j.target); })
+      .add(keys::measured_ms, &Judged::measured_ms)
+      .add(keys::told_ms, [](const Judged& j) { return j.told.ms; })
+      .add(keys::low90, [](const Judged& j) { return j.told.low90_ms; })
+      .add(keys::high90, [](const Judged& j) { return j.told.high90_ms; });
   return table;
 }
 
@@ -85,6 +110,10 @@ std::string unit_words(const LatencyErrors& e) {
                      e.worst_unit, std::lround(100 * e.worst_coverage90));
 }
 
+void add_count(size_t rows, const char* what, std::vector<std::string>& words) {
+  if (rows > 0) words.push_back(format_count(static_cast<int64_t>(rows)) + " " + what);
+}
+
 }  // namespace
 
 Section latency_evaluation_section(const LatencyEvaluation& evaluation) {
@@ -92,6 +121,7 @@ Section latency_evaluation_section(const LatencyEvaluation& evaluation) {
   if (evaluation.errors.empty()) return section;
   section.blocks.push_back(readers_table(evaluation.errors));
   section.blocks.push_back(data_table(evaluation.errors));
+  if (!evaluation.judged.empty()) section.blocks.push_back(judged_table(evaluation.judged));
   section.blocks.push_back(limits_table(evaluation));
   section.blocks.push_back(Facts{.items = {fact(keys::brier, evaluation.brier),
                                            fact(keys::brier_constant, evaluation.brier_constant)}});
@@ -101,12 +131,14 @@ Section latency_evaluation_section(const LatencyEvaluation& evaluation) {
 std::vector<std::string> latency_evaluation_words(const LatencyEvaluation& evaluation) {
   std::vector<std::string> words;
   for (const LatencyErrors& e : evaluation.errors) {
-    if (e.split != "campaign" || !e.question.empty()) continue;
+    const bool other = e.split == kOtherTable;
+    if ((e.split != "campaign" && !other) || !e.question.empty()) continue;
     std::string text = fmt::format(
-        "{} of {} rows of campaigns not learnt from: half within {:.1f} %, nine of ten within "
+        "{} of {} rows of {}: half within {:.1f} %, nine of ten within "
         "{:.0f} %; the 90 % intervals hold {:.1f} % (± {:.0f} % in the middle)",
         latency_target_name(e.target), format_count(static_cast<int64_t>(e.rows)),
-        100 * e.median_ape, 100 * e.p90_ape, 100 * e.coverage90, 100 * e.half_width90);
+        other ? "the other table" : "campaigns not learnt from", 100 * e.median_ape,
+        100 * e.p90_ape, 100 * e.coverage90, 100 * e.half_width90);
     text += e.narrow_rows == 0 ? "; none is narrower than ± 100 %"
                                : fmt::format(", those narrower than ± 100 % {:.1f} % of {}",
                                              100 * e.narrow_coverage90,
@@ -119,6 +151,11 @@ std::vector<std::string> latency_evaluation_words(const LatencyEvaluation& evalu
         "devices can do in that time.",
         format_count(static_cast<int64_t>(evaluation.left_out))));
   }
+  add_count(evaluation.copies,
+            "rows of the other table are measurements of the one learnt from: not asked.", words);
+  add_count(evaluation.unanswered,
+            "rows of the other table have no answer: their engine has no rows to learn from.",
+            words);
   std::string skipped;
   for (const std::string& split : evaluation.skipped)
     skipped += (skipped.empty() ? "" : ", ") + split;

@@ -266,7 +266,7 @@ void add_errors(const char* split, const std::vector<BenchRow>& rows,
     out.push_back(sum_up(rows, inside, target, facts));
     out.back().split = split;
     if (all) add_sibling(split, rows, inside, target, out);
-    if (std::string_view(split) != "campaign") continue;
+    if (std::string_view(split) != "campaign" && std::string_view(split) != kOtherTable) continue;
     for (size_t q = 0; q < kLatencyQuestions; ++q) {
       if (by_question[q].empty()) continue;
       out.push_back(sum_up(rows, by_question[q], target, facts));
@@ -354,6 +354,65 @@ Result<LatencyEvaluation> evaluate_latency(const std::vector<BenchRow>& all, con
     add_errors(split.name, rows, tested, facts, out.errors);
     if (std::string_view(split.name) == "campaign") calibrate(rows, tested, out);
   }
+  return out;
+}
+
+namespace {
+
+// What tells one measurement from all others.
+using Measurement = std::array<double, 5>;
+Measurement measurement_of(const BenchRow& row) {
+  return {row.ttft_ms, row.tpot_ms, row.in_len, row.out_len, row.batch};
+}
+
+void tell_rows(const std::vector<BenchRow>& other, const std::vector<BenchRow>& asked,
+               const std::vector<Tested>& tested, const std::vector<size_t>& at,
+               std::vector<JudgedRow>& out) {
+  for (const Tested& one : tested) {
+    for (const LatencyTarget target : kAllLatencyTargets) {
+      out.push_back({&other[at[one.row]], one.answer.question, target,
+                     measured_ms(asked[one.row], target), one.answer.at(target)});
+    }
+  }
+}
+
+}  // namespace
+
+Result<LatencyEvaluation> judge_latency(const std::vector<BenchRow>& rows,
+                                        const std::vector<BenchRow>& other, const FactBook& facts) {
+  LatencyEvaluation out;
+  FactLookup lookup(facts);
+  Fold fold;
+  std::set<Measurement> known;
+  for (const BenchRow& row : rows) {
+    if (!teaches_latency(row, lookup)) continue;
+    fold.train.push_back(row);
+    known.insert(measurement_of(row));
+  }
+  std::vector<BenchRow> asked;
+  std::vector<size_t> at;
+  for (size_t i = 0; i < other.size(); ++i) {
+    const bool teaches = teaches_latency(other[i], lookup);
+    const bool copy = teaches && known.count(measurement_of(other[i])) > 0;
+    out.left_out += !teaches && tells_latency(other[i]);
+    out.copies += copy;
+    if (!teaches || copy) continue;
+    fold.test.push_back(asked.size());
+    asked.push_back(other[i]);
+    at.push_back(i);
+  }
+  std::vector<Tested> tested;
+  ASSAY_TRY(test_fold(asked, fold, facts, tested));
+  out.unanswered = asked.size() - tested.size();
+  if (tested.empty()) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "no row of the other table can be asked: none has TTFT, TPOT, and a model and GPU "
+                 "with facts",
+                 "", -1};
+  }
+  add_errors(kOtherTable, asked, tested, facts, out.errors);
+  calibrate(asked, tested, out);
+  tell_rows(other, asked, tested, at, out.judged);
   return out;
 }
 

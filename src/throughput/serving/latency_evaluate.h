@@ -54,19 +54,37 @@ struct LimitCalibration {
   double met = 0;
 };
 
+// A row of another table, and what was told of it.
+struct JudgedRow {
+  const BenchRow* row = nullptr;
+  LatencyQuestion question = LatencyQuestion::kHardware;
+  LatencyTarget target = LatencyTarget::kTtft;
+  double measured_ms = 0;
+  LatencyEstimate told;
+};
+
 struct LatencyEvaluation {
   std::vector<LatencyErrors> errors;
-  std::vector<LimitCalibration> limits;  // campaigns left out
+  std::vector<LimitCalibration> limits;  // campaigns left out, or rows of another table
   double brier = 0;
   double brier_constant = 0;  // of always telling the share that was met
   size_t left_out = 0;  // rows that tell latencies: without facts, or beyond the peaks of devices
   std::vector<std::string> skipped;  // splits that the rows cannot make, and why
+  // Of another table alone.
+  std::vector<JudgedRow> judged;  // three a row, by target
+  size_t copies = 0;              // measurements of the table learnt from: not asked
+  size_t unanswered = 0;          // no facts under an engine that has rows
 };
+inline constexpr const char* kOtherTable = "another table";
 
 // False stops with an empty result.
 using LatencyProgress = std::function<bool(const std::string& split, size_t fold, size_t folds)>;
 Result<LatencyEvaluation> evaluate_latency(const std::vector<BenchRow>& rows, const FactBook& facts,
                                            const LatencyProgress& progress = {});
+// The same of the rows of `other`, none of which teach; their copies among `rows` are not asked.
+// The result points into `other`. Errors: no row teaches, or none of `other` can be asked.
+Result<LatencyEvaluation> judge_latency(const std::vector<BenchRow>& rows,
+                                        const std::vector<BenchRow>& other, const FactBook& facts);
 
 // That both TTFT and TPOT stay below their limits, by the process's own deviations: half-widths are
 // for 90 % and too wide for the middle.

@@ -288,6 +288,40 @@ TEST(LatencyEvaluation, HoldsWholeCampaignsOutAndFindsTheirFactors) {
   EXPECT_EQ(model->rows, 96U);
 }
 
+// A laboratory whose runs take three times as long as all campaigns learnt from, on a GPU, model
+// and engine that have rows: its copies of known measurements are not asked, the others are all
+// missed by that factor, and campaigns that differ by a tenth do not make intervals that hold it.
+TEST(LatencyEvaluation, JudgesByATableThatTeachesNothing) {
+  const FactBook& facts = FactBook::built_in();
+  const std::vector<BenchRow> rows = campaigns();
+  std::vector<BenchRow> other(rows.begin(), rows.begin() + 8);
+  std::vector<BenchRow> slow = other;
+  for (BenchRow& row : slow) {
+    row.campaign = "elsewhere";
+    row.ttft_ms *= 3;
+    row.tpot_ms *= 3;
+    row.latency_s *= 3;
+    other.push_back(row);
+  }
+  BenchRow unknown = slow.front();
+  unknown.model = "a model without facts";
+  other.push_back(unknown);
+  const auto told = judge_latency(rows, other, facts);
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->copies, 8U);
+  EXPECT_EQ(told->left_out, 1U);
+  EXPECT_EQ(told->errors.front().split, kOtherTable);
+  EXPECT_EQ(told->errors.front().rows, 8U);
+  EXPECT_EQ(told->judged.size(), 8U * kLatencyTargets);
+  for (const JudgedRow& judged : told->judged) {
+    EXPECT_EQ(judged.row->campaign, "elsewhere");
+    if (judged.target != LatencyTarget::kTpot) continue;
+    EXPECT_NEAR(judged.told.ms / judged.measured_ms, 1.0 / 3, 0.08);
+    EXPECT_LT(judged.told.high90_ms, judged.measured_ms);
+  }
+  EXPECT_FALSE(judge_latency(rows, {unknown}, facts));
+}
+
 TEST(LimitsProbability, IsNearOneFarBelowAndNearNoneFarAboveTheLimits) {
   LatencyAnswer answer;
   for (LatencyEstimate& of : answer.of) of = {.ms = 100, .log_sd = 0.1};
