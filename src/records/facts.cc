@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 
 #include "base/decimal.h"
 #include "records/facts_check.h"
@@ -114,6 +115,12 @@ std::string without_vendor(std::string key) {
     if (key.rfind(vendor, 0) == 0) key.erase(0, vendor.size());
   }
   return key;
+}
+
+// Of "rtx409024gb" where the device has 24 GB: "rtx4090". Empty where it does not end so.
+std::string without_memory(const std::string& key, double memory_gb) {
+  const std::string ending = shortest_text(std::round(memory_gb)) + "gb";
+  return key.ends_with(ending) ? key.substr(0, key.size() - ending.size()) : "";
 }
 
 bool may_be_of(std::string_view asked, std::string_view known) {
@@ -310,6 +317,18 @@ const FactBook::Section* FactBook::find(std::string_view kind, std::string_view 
   for (const Section& section : sections_) {
     if (section.kind != kind || !may_be_of(vendor, vendor_of(section.keys.front()))) continue;
     if (section.bare_key == bare || has_key(section.keys, bare)) return &section;
+  }
+  return is_model ? nullptr : find_by_memory(bare, vendor);
+}
+
+const FactBook::Section* FactBook::find_by_memory(const std::string& bare,
+                                                  std::string_view vendor) const {
+  for (const Section& section : sections_) {
+    if (section.kind != "hardware" || !section.complete) continue;
+    if (!may_be_of(vendor, vendor_of(section.keys.front()))) continue;
+    const std::string shorter = without_memory(bare, section.hardware.memory_gb);
+    if (!shorter.empty() && (section.bare_key == shorter || has_key(section.keys, shorter)))
+      return &section;
   }
   return nullptr;
 }

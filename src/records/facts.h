@@ -52,7 +52,7 @@ struct Fact {
 
 // Facts by name. Names are compared without letter case and punctuation; a name that is not listed
 // is tried without its organisation ("org/") and without endings of fine-tuned variants such as
-// "-Instruct", which have their base model's shape.
+// "-Instruct", which have their base model's shape; a device's without its memory ("L4 24GB").
 class FactBook {
  public:
   static const FactBook& built_in();
@@ -83,6 +83,8 @@ class FactBook {
     bool complete = false;
   };
   const Section* find(std::string_view kind, std::string_view name) const;
+  // A device called by a name that ends in the memory that it has. bare: without the vendor.
+  const Section* find_by_memory(const std::string& bare, std::string_view vendor) const;
   Section& open(std::string_view kind, std::string_view name);
   static void complete(Section& section);
 

@@ -148,6 +148,17 @@ TEST(Facts, NamesOfPublishedTablesAreFound) {
   EXPECT_DOUBLE_EQ(book.model("nvidia/Qwen3-32B-NVFP4")->kv_gb_per_token(), 262144e-9);
 }
 
+// Tables write a card with its memory; one of other memory is another card.
+TEST(Facts, AMemoryBehindTheNameFindsTheDeviceThatHasIt) {
+  const FactBook& facts = FactBook::built_in();
+  EXPECT_EQ(facts.hardware("L4 24GB"), facts.hardware("L4"));
+  EXPECT_EQ(facts.hardware("NVIDIA RTX 4090 24 GB"), facts.hardware("RTX 4090"));
+  EXPECT_EQ(facts.hardware("A10G-24GB"), facts.hardware("A10G"));
+  EXPECT_NE(facts.hardware("A100 PCIe 80GB"), facts.hardware("A100 PCIe 40GB"));
+  EXPECT_EQ(facts.hardware("RTX 4090 48GB"), nullptr);
+  EXPECT_EQ(facts.hardware("24GB"), nullptr);
+}
+
 TEST(Facts, AVendorAloneOrAnotherVendorsDeviceIsUnknown) {
   const FactBook& book = FactBook::built_in();
   for (const char* name : {"AMD", "Intel", "Nvidia", "Habana", "Intel A100", "AMD H100", "A11"})
