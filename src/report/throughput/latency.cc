@@ -128,22 +128,41 @@ Section latency_evaluation_section(const LatencyEvaluation& evaluation) {
   return section;
 }
 
+namespace {
+
+bool is_headline(const LatencyErrors& e) {
+  return e.question.empty() && (e.split == "campaign" || e.split == kOtherTable);
+}
+
+// Of another table: rows that are outside whatever else they are.
+bool is_new_hardware(const LatencyErrors& e) {
+  return e.split == kOtherTable && e.question == latency_question_name(LatencyQuestion::kHardware);
+}
+
+std::string errors_words(const LatencyErrors& e) {
+  const char* where = is_new_hardware(e)
+                          ? "of the other table whose GPU has no rows under their engine (outside)"
+                      : e.split == kOtherTable ? "of the other table"
+                                               : "of campaigns not learnt from";
+  std::string text = fmt::format(
+      "{} of {} rows {}: half within {:.1f} %, nine of ten within {:.0f} %; the 90 % intervals "
+      "hold "
+      "{:.1f} % (± {:.0f} % in the middle)",
+      latency_target_name(e.target), format_count(static_cast<int64_t>(e.rows)), where,
+      100 * e.median_ape, 100 * e.p90_ape, 100 * e.coverage90, 100 * e.half_width90);
+  text += e.narrow_rows == 0 ? "; none is narrower than ± 100 %"
+                             : fmt::format(", those narrower than ± 100 % {:.1f} % of {}",
+                                           100 * e.narrow_coverage90,
+                                           format_count(static_cast<int64_t>(e.narrow_rows)));
+  return text + unit_words(e) + ".";
+}
+
+}  // namespace
+
 std::vector<std::string> latency_evaluation_words(const LatencyEvaluation& evaluation) {
   std::vector<std::string> words;
   for (const LatencyErrors& e : evaluation.errors) {
-    const bool other = e.split == kOtherTable;
-    if ((e.split != "campaign" && !other) || !e.question.empty()) continue;
-    std::string text = fmt::format(
-        "{} of {} rows of {}: half within {:.1f} %, nine of ten within "
-        "{:.0f} %; the 90 % intervals hold {:.1f} % (± {:.0f} % in the middle)",
-        latency_target_name(e.target), format_count(static_cast<int64_t>(e.rows)),
-        other ? "the other table" : "campaigns not learnt from", 100 * e.median_ape,
-        100 * e.p90_ape, 100 * e.coverage90, 100 * e.half_width90);
-    text += e.narrow_rows == 0 ? "; none is narrower than ± 100 %"
-                               : fmt::format(", those narrower than ± 100 % {:.1f} % of {}",
-                                             100 * e.narrow_coverage90,
-                                             format_count(static_cast<int64_t>(e.narrow_rows)));
-    words.push_back(text + unit_words(e) + ".");
+    if (is_headline(e) || is_new_hardware(e)) words.push_back(errors_words(e));
   }
   if (evaluation.left_out > 0) {
     words.push_back(fmt::format(

@@ -223,7 +223,7 @@ LatencyErrors sum_up(const std::vector<BenchRow>& rows, const std::vector<const 
 
 // What the nearest sibling times the ratio of data sheets alone is off by, and the answers for the
 // same rows.
-void add_sibling(const char* split, const std::vector<BenchRow>& rows,
+void add_sibling(std::string_view split, const std::vector<BenchRow>& rows,
                  const std::vector<const Tested*>& tested, LatencyTarget target,
                  std::vector<LatencyErrors>& out) {
   std::vector<double> alone, told;
@@ -251,28 +251,36 @@ void add_sibling(const char* split, const std::vector<BenchRow>& rows,
   out.push_back(errors);
 }
 
-void add_errors(const char* split, const std::vector<BenchRow>& rows,
+void add_questions(std::string_view split, const std::vector<BenchRow>& rows,
+                   const std::vector<Tested>& tested, LatencyTarget target, const FactBook& facts,
+                   std::vector<LatencyErrors>& out) {
+  std::array<std::vector<const Tested*>, kLatencyQuestions> by_question;
+  for (const Tested& one : tested)
+    by_question[static_cast<size_t>(one.answer.question)].push_back(&one);
+  for (size_t q = 0; q < kLatencyQuestions; ++q) {
+    if (by_question[q].empty()) continue;
+    out.push_back(sum_up(rows, by_question[q], target, facts));
+    out.back().split = split;
+    out.back().question = latency_question_name(static_cast<LatencyQuestion>(q));
+  }
+}
+
+void add_errors(std::string_view split, const std::vector<BenchRow>& rows,
                 const std::vector<Tested>& tested, const FactBook& facts,
                 std::vector<LatencyErrors>& out) {
-  const bool all = std::string_view(split) == "GPU";
+  const bool all = split == "GPU";
   for (const LatencyTarget target : kAllLatencyTargets) {
     std::vector<const Tested*> inside;
-    std::array<std::vector<const Tested*>, kLatencyQuestions> by_question;
     for (const Tested& one : tested) {
-      by_question[static_cast<size_t>(one.answer.question)].push_back(&one);
       if (all || one.answer.question != LatencyQuestion::kHardware) inside.push_back(&one);
     }
-    if (inside.empty()) continue;
-    out.push_back(sum_up(rows, inside, target, facts));
-    out.back().split = split;
-    if (all) add_sibling(split, rows, inside, target, out);
-    if (std::string_view(split) != "campaign" && std::string_view(split) != kOtherTable) continue;
-    for (size_t q = 0; q < kLatencyQuestions; ++q) {
-      if (by_question[q].empty()) continue;
-      out.push_back(sum_up(rows, by_question[q], target, facts));
+    if (!inside.empty()) {
+      out.push_back(sum_up(rows, inside, target, facts));
       out.back().split = split;
-      out.back().question = latency_question_name(static_cast<LatencyQuestion>(q));
+      if (all) add_sibling(split, rows, inside, target, out);
     }
+    if (split == "campaign" || split == kOtherTable)
+      add_questions(split, rows, tested, target, facts, out);
   }
 }
 
