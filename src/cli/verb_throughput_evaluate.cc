@@ -28,11 +28,18 @@ void add_throughput_evaluate_verb(Verb& throughput, int& exit_code) {
   sub.example("assay throughput evaluate public.csv --judge mine/",
               "does what public rows teach hold here?");
   add_bench_options(sub, verb->bench);
-  sub.option("--judge", verb->judges,
+  sub.option("--judge", verb->judge.tables,
              "learn from the whole table and tell how far TTFT, TPOT and end to end are off on "
              "this other one, a file or a folder; in place of splits")
       .one_per_mention()
       .called("TABLE");
+  sub.option("--judge-map", verb->judge.maps, "as --map, for the table of --judge")
+      .one_per_mention()
+      .called("ROLE=TITLE");
+  sub.option("--judge-meta", verb->judge.metas,
+             "as --meta, for the table of --judge: 'hardware=H100,n=4' of a client's results, say")
+      .one_per_mention()
+      .called("ROLE=VALUE");
   add_common_options(sub, verb->common, false);
   sub.option(
          "--split", verb->splits,

@@ -152,6 +152,30 @@ def check_left_out(assay, folder):
         fail(f"limits: told {sure['told']:.3f}, met {sure['met']:.3f}, Brier {told['brier']:.3f}")
 
 
+# Two runs of a client of one's own, which calls the engine "vLLM" and no GPU: asked of the table, which calls it "vllm".
+def check_other_table(assay, folder):
+    mine = folder / "mine"
+    mine.mkdir()
+    for flight, ttft, tpot in ((1, 30.1, 4.43), (32, 80.3, 6.61)):
+        requests, prompt, answer = 10 * flight, 1024, 256
+        seconds = 10 * (ttft + (answer - 1) * tpot) / 1000
+        (mine / f"c{flight}.json").write_text(json.dumps({
+            "backend": "vllm", "model_id": "meta-llama/Llama-3.1-8B-Instruct", "num_prompts": requests, "request_rate": "inf",
+            "max_concurrency": flight, "duration": seconds, "completed": requests, "total_input_tokens": requests * prompt,
+            "total_output_tokens": requests * answer, "mean_ttft_ms": ttft, "mean_tpot_ms": tpot}), encoding="utf-8")
+    asked = ("--judge", "mine", "--judge-meta", "hardware=H100,variant=fp8")
+    told = json.loads(run(assay, folder, "evaluate", (), *asked, "--format", "json"))["throughput"]
+    judged = [row for row in told["judged"] if row["latency"] == "TPOT"]
+    if [(row["bb"], row["measured_ms"], row["fw"]) for row in judged] != [(1, 4.43, "vllm"), (32, 6.61, "vllm")]:
+        fail(f"rows of another table: {judged}")
+    if any(row["question"] == "hardware" or not row["low90"] < row["told_ms"] < row["high90"] for row in judged):
+        fail(f"what is told of another table: {judged}")
+    for more, word in ((("--judge", "mine"), "--judge-meta"), ((*asked, "--split", "S1"), "--split"),
+                       (("--judge-meta", "hardware=H100"), "--judge")):
+        if word not in run(assay, folder, "evaluate", (), *more, code=2):
+            fail(f"evaluate {more} is not refused by name")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--assay", required=True, type=lambda text: str(pathlib.Path(text).resolve()))
@@ -171,7 +195,8 @@ def main():
         check_trace(assay, folder)
         check_refusals(assay, folder)
         check_left_out(assay, folder)
-    print("plans: sums, screen, order, a trace of requests, refusals and what is left out are as told")
+        check_other_table(assay, folder)
+    print("plans: sums, screen, order, a trace of requests, refusals, what is left out and another table are as told")
 
 
 if __name__ == "__main__":

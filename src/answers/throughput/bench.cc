@@ -51,9 +51,11 @@ std::string name_of(const BenchRequest& request) {
   return request.tables.front() + more;
 }
 
-Result<LoadedBench> load_bench(const BenchRequest& request, const std::string* text) {
+Result<LoadedBench> load_bench(const BenchRequest& request, const std::string* text,
+                               EngineSpellings* spellings) {
   ASSAY_TRY_ASSIGN(FactBook facts, load_facts(request.facts));
   ASSAY_TRY_ASSIGN(BenchTable table, read_tables(request, text));
+  if (spellings != nullptr) spellings->unify(table);
   const UntoldPrecision untold = untold_precision(table);
   ASSAY_TRY_ASSIGN(ThroughputData data,
                    make_throughput_data(table, least_latency_by_facts(facts, untold),

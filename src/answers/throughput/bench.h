@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "ingest/bench/engine_name.h"
 #include "records/bench_table.h"
 #include "records/facts.h"
 #include "throughput/method.h"
@@ -28,7 +29,9 @@ struct LoadedBench {
   BenchTable table;
   ThroughputData data;
 };
-// text: of the only table, where it was read before.
-Result<LoadedBench> load_bench(const BenchRequest& request, const std::string* text = nullptr);
+// text: of the only table, where it was read before. spellings: of tables that are compared, the
+// first of which names the engines.
+Result<LoadedBench> load_bench(const BenchRequest& request, const std::string* text = nullptr,
+                               EngineSpellings* spellings = nullptr);
 
 }  // namespace assay

@@ -139,12 +139,31 @@ void add_latencies(const LatencyEvaluation& latencies, Document& document) {
   document.sections.push_back(latency_evaluation_section(latencies));
 }
 
+// Splits and methods hold rows of one table out: with another one to ask there is nothing to
+// choose.
+Status check_choice(const EvaluateRequest& request) {
+  if (request.judge.tables.empty()) {
+    if (request.judge.maps.empty() && request.judge.metas.empty()) return Ok{};
+    return Error{ErrorCode::kInvalidArgument,
+                 "--judge-map and --judge-meta say how to read the table of --judge", "", -1};
+  }
+  const EvaluateRequest plain;
+  if (request.splits == plain.splits && request.methods == plain.methods && !request.timing)
+    return Ok{};
+  return Error{
+      ErrorCode::kInvalidArgument,
+      "--judge asks the latencies of one table about another: --split, --method and --time "
+      "are for rows that one table holds out",
+      "", -1};
+}
+
 // Both tables' oddities count: rows that were not read cannot be judged.
-Result<Document> answer_other_table(const EvaluateRequest& request, const LoadedBench& bench) {
-  BenchRequest asked;
-  asked.tables = request.judges;
+Result<Document> answer_other_table(const EvaluateRequest& request) {
+  EngineSpellings spellings;
+  ASSAY_TRY_ASSIGN(const LoadedBench bench, load_bench(request.bench, nullptr, &spellings));
+  BenchRequest asked = request.judge;
   asked.facts = request.bench.facts;
-  ASSAY_TRY_ASSIGN(const LoadedBench other, load_bench(asked));
+  ASSAY_TRY_ASSIGN(const LoadedBench other, load_bench(asked, nullptr, &spellings));
   const auto other_rows = feasible_rows(other.data).rows;
   request.listener.tell_step("latencies of " + name_of(asked));
   auto found = judge_latency(feasible_rows(bench.data).rows, other_rows, bench.facts);
@@ -169,8 +188,9 @@ Result<Document> answer_other_table(const EvaluateRequest& request, const Loaded
 }  // namespace
 
 Result<Document> answer_evaluation(const EvaluateRequest& request) {
+  ASSAY_TRY(check_choice(request));
+  if (!request.judge.tables.empty()) return answer_other_table(request);
   ASSAY_TRY_ASSIGN(const LoadedBench bench, load_bench(request.bench));
-  if (!request.judges.empty()) return answer_other_table(request, bench);
   ASSAY_TRY_ASSIGN(const std::vector<ThroughputMethod> methods, choose_methods(request, bench));
   ASSAY_TRY_ASSIGN(std::vector<Split> splits, choose_splits(request, bench.data));
   ThroughputEvaluation evaluation{bench.table, bench.data, std::move(splits), {}, {}, false};

@@ -86,9 +86,9 @@ Result<Document> answer_facts(const FactsRequest& request);
 // How far predictions are off on rows that are held out.
 struct EvaluateRequest {
   BenchRequest bench = {};
-  // Files or folders of rows that must not teach; not empty: how far latencies are off on them, and
-  // no split.
-  std::vector<std::string> judges = {};
+  // Rows that must not teach; with tables: how far latencies are off on them, and no split. Its
+  // facts are those of `bench`.
+  BenchRequest judge = {};
   std::vector<std::string> splits = {"all"};
   std::vector<std::string> methods = {"assay"};
   bool timing = false;  // how long each fold takes: figures that differ from run to run

@@ -1,8 +1,35 @@
 #include "ingest/bench/engine_name.h"
 
+#include <cctype>
+
 #include "ingest/text/csv_records.h"
 
 namespace assay {
+namespace {
+
+std::string compared(const std::string& name) {
+  std::string key;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0 || byte >= 0x80) key += static_cast<char>(std::tolower(byte));
+  }
+  return key == "trtllm" ? "tensorrtllm" : key;
+}
+
+}  // namespace
+
+void EngineSpellings::unify(BenchTable& table) {
+  for (BenchRow& row : table.rows) {
+    const std::string& name =
+        name_of_.emplace(compared(row.framework), row.framework).first->second;
+    if (name == row.framework) continue;
+    count_oddity(
+        table.oddities, "engine_spelled", row.line, false,
+        "read as the engine '" + name + "' of other rows, which it is but for its spelling",
+        OddityWeight::kNote);
+    row.framework = name;
+  }
+}
 
 std::string engine_name(const std::string& backend, const std::string& otherwise) {
   const std::string lower = lower_trimmed(backend);

@@ -8,6 +8,7 @@
 #include "ingest/bench/columns.h"
 #include "ingest/bench/concurrency.h"
 #include "ingest/bench/csv.h"
+#include "ingest/bench/engine_name.h"
 #include "ingest/bench/identity.h"
 #include "ingest/bench/json.h"
 #include "ingest/bench/llama_bench.h"
@@ -185,6 +186,7 @@ Result<BenchTable> read_any(const std::string& text, const std::string& path,
   }
   if (runs_of_batches) fill_and_check_throughput(table);
   note_unknown_names(table);
+  EngineSpellings().unify(table);
   note_speculation(table);
   for (BenchRow& row : table.rows) settle_precision(row);
   settle_measurements(table);
@@ -264,6 +266,7 @@ Result<BenchTable> read_bench_tables(const std::vector<std::string>& paths,
     if (!first_problem) first_problem = table.take_error();
   }
   if (all.rows.empty() && first_problem) return *std::move(first_problem);
+  EngineSpellings().unify(all);
   settle_measurements(all);
   all.oddities.insert(all.oddities.end(), skipped.begin(), skipped.end());
   all.source = paths.front() + " and others: " + std::to_string(files.size()) + " files";

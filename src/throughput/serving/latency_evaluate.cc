@@ -413,10 +413,12 @@ Result<LatencyEvaluation> judge_latency(const std::vector<BenchRow>& rows,
   ASSAY_TRY(test_fold(asked, fold, facts, tested));
   out.unanswered = asked.size() - tested.size();
   if (tested.empty()) {
-    return Error{ErrorCode::kInvalidArgument,
-                 "no row of the other table can be asked: none has TTFT, TPOT, and a model and GPU "
-                 "with facts",
-                 "", -1};
+    return Error{
+        ErrorCode::kInvalidArgument,
+        "no row of the other table can be asked: each is a copy of one learnt from, or lacks "
+        "TTFT, TPOT, or a model and GPU with facts (--judge-meta 'hardware=H100' says what "
+        "no column tells)",
+        "", -1};
   }
   add_errors(kOtherTable, asked, tested, facts, out.errors);
   calibrate(asked, tested, out);

@@ -505,5 +505,28 @@ TEST_F(BenchJson, OdditiesOfSeveralFilesAddUpAndLinesSayNothing) {
   std::filesystem::remove_all(folder);
 }
 
+// Clients write "vLLM", published tables "vllm": one engine, called as in the first file.
+TEST(BenchTables, AnEngineHasOneSpelling) {
+  const std::string folder = testing::scratch_path("spellings");
+  std::filesystem::create_directory(folder);
+  std::ofstream(folder + "/a.csv") << "engine,len,bb,latency,throughput\nvllm,100,10,2,1000\n"
+                                      "TensorRT-LLM,100,10,2,1000\n";
+  std::ofstream(folder + "/b.csv") << "engine,len,bb,latency,throughput\nvLLM,100,20,4,1000\n"
+                                      "trtllm,100,20,4,1000\nvllm-fork,100,20,4,1000\n";
+  const auto table = read_bench_tables({folder + "/a.csv", folder + "/b.csv"});
+  ASSERT_TRUE(table);
+  std::vector<std::string> engines;
+  for (const BenchRow& row : table->rows) engines.push_back(row.framework);
+  EXPECT_EQ(engines, (std::vector<std::string>{"vllm", "TensorRT-LLM", "vllm", "TensorRT-LLM",
+                                               "vllm-fork"}));
+  const auto spelled =
+      std::find_if(table->oddities.begin(), table->oddities.end(),
+                   [](const BenchOddity& oddity) { return oddity.code == "engine_spelled"; });
+  ASSERT_NE(spelled, table->oddities.end());
+  EXPECT_EQ(spelled->rows, 2U);
+  EXPECT_EQ(spelled->dropped, 0U);
+  std::filesystem::remove_all(folder);
+}
+
 }  // namespace
 }  // namespace assay
