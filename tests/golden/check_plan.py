@@ -170,6 +170,12 @@ def check_other_table(assay, folder):
         fail(f"rows of another table: {judged}")
     if any(row["question"] == "hardware" or not row["low90"] < row["told_ms"] < row["high90"] for row in judged):
         fail(f"what is told of another table: {judged}")
+    (folder / "own.csv").write_text("engine,hardware,model,precision,ii,oo,bb,ttft_ms,tpot_ms\n"
+                                    "vLLM,H100 80GB,Llama-3.1-8B,fp8,1024,256,8,44.9,4.92\n", encoding="utf-8")
+    log = json.loads(run(assay, folder, "fit", (), "own.csv", "-o", "model.json", "--format", "json"))["import_log"]
+    spelled = {note["code"]: note["count"] for note in log if note["code"].endswith("_spelled")}
+    if spelled != {"engine_spelled": 1, "hardware_spelled": 1}:
+        fail(f"one engine and one GPU under two names: {spelled}")
     for more, word in ((("--judge", "mine"), "--judge-meta"), ((*asked, "--split", "S1"), "--split"),
                        (("--judge-meta", "hardware=H100"), "--judge")):
         if word not in run(assay, folder, "evaluate", (), *more, code=2):

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <map>
 
 #include "answers/inputs/facts.h"
 #include "ingest/bench/table.h"
@@ -35,6 +36,23 @@ Status check_memory(size_t rows) {
       "", -1};
 }
 
+// Tables call one device "h100_sxm", "H100 80GB" and "Nvidia H100 GPU": where the facts know them
+// as one, all have the name of the first row.
+void unify_hardware(const FactBook& facts, BenchTable& table) {
+  FactLookup lookup(facts);
+  std::map<const HardwareFacts*, std::string> name_of;
+  for (BenchRow& row : table.rows) {
+    const HardwareFacts* device = lookup.hardware(row.hardware);
+    if (device == nullptr) continue;
+    const std::string& name = name_of.emplace(device, row.hardware).first->second;
+    if (name == row.hardware) continue;
+    count_oddity(table.oddities, "hardware_spelled", row.line, false,
+                 "read as the device '" + name + "' of other rows, which the facts know it as",
+                 OddityWeight::kNote);
+    row.hardware = name;
+  }
+}
+
 Result<BenchTable> read_tables(const BenchRequest& request, const std::string* text) {
   ASSAY_TRY_ASSIGN(const BenchReadOptions options,
                    parse_bench_options(request.maps, request.metas));
@@ -56,6 +74,7 @@ Result<LoadedBench> load_bench(const BenchRequest& request, const std::string* t
   ASSAY_TRY_ASSIGN(FactBook facts, load_facts(request.facts));
   ASSAY_TRY_ASSIGN(BenchTable table, read_tables(request, text));
   if (spellings != nullptr) spellings->unify(table);
+  unify_hardware(facts, table);
   const UntoldPrecision untold = untold_precision(table);
   ASSAY_TRY_ASSIGN(ThroughputData data,
                    make_throughput_data(table, least_latency_by_facts(facts, untold),
