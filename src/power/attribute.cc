@@ -236,19 +236,32 @@ bool is_unlike_usual(const EnergyReport& report) {
   return at_end(report.window_ns, !filter) || at_end(report.ramp_ns, false);
 }
 
-// Readings inside the trace's work, moved so that each stands for the time since the one before:
-// a window of width w behind a lag and a ramp is centred at t - lag - w/2 - ramp. Held: as stamped.
-std::vector<PowerReading> readings_inside(const PowerSeries& series, const Laid& laid,
-                                          CoveredSpan span, bool hold) {
+// Readings of the trace's work, moved so that each stands for the time since the one before: a
+// window of width w behind a lag and a ramp is centred at t - lag - w/2 - ramp. Held: as stamped.
+// The ones around the work are moved to its ends: left out, up to a period of work at either end
+// had no energy, 16 of 1,242 J of a job of 3 s.
+std::vector<PowerReading> readings_of_work(const PowerSeries& series, const Laid& laid,
+                                           CoveredSpan span, bool hold) {
   const Response& r = laid.model.fit.response;
   const double late_s = hold ? r.lag_s : centre_s(r, laid.grid.period_s) - laid.grid.period_s / 2;
-  std::vector<PowerReading> inside;
-  for (PowerReading reading : series.readings) {
-    reading.t_ns += laid.moved_ns - std::llround(late_s * 1e9);
-    if (reading.t_ns < span.begin_ns || reading.t_ns > span.end_ns) continue;
-    inside.push_back(reading);
+  std::vector<PowerReading> moved = series.readings;
+  for (PowerReading& reading : moved) reading.t_ns += laid.moved_ns - std::llround(late_s * 1e9);
+  const auto at = [&moved](int64_t t_ns) {
+    return std::lower_bound(moved.begin(), moved.end(), t_ns,
+                            [](const PowerReading& one, int64_t t) { return one.t_ns < t; });
+  };
+  const auto first = at(span.begin_ns);
+  const auto behind = at(span.end_ns + 1);
+  std::vector<PowerReading> of_work(first, behind);
+  const int64_t longest = longest_stand_ns(of_work, std::llround(laid.grid.period_s * 1e9));
+  if (of_work.empty()) return of_work;
+  if (first != moved.begin() && first->t_ns - (first - 1)->t_ns <= longest) {
+    of_work.insert(of_work.begin(), {span.begin_ns, (first - 1)->power_w});
   }
-  return inside;
+  if (behind != moved.end() && behind->t_ns - (behind - 1)->t_ns <= longest) {
+    of_work.push_back({span.end_ns, behind->power_w});
+  }
+  return of_work;
 }
 
 void list_fit(const Laid& laid, CoveredSpan span, EnergyReport& report) {
@@ -408,7 +421,8 @@ Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
                         "a reading of this sensor keeps a part of the one before it, as firmware "
                         "that smooths does, and more or otherwise than the model can follow");
   }
-  const std::vector<PowerReading> inside = readings_inside(series, laid, span, options.sensor.hold);
+  const std::vector<PowerReading> inside =
+      readings_of_work(series, laid, span, options.sensor.hold);
   if (inside.size() < 2) {
     return Error{ErrorCode::kInvalidArgument, "the log has no reading inside the trace's work", "",
                  -1};

@@ -160,6 +160,33 @@ TEST(Attribute, PartsSumExactlyToTheMeasuredEnergy) {
   }
 }
 
+// Readings around the work stand for what lies before the first and behind the last inside: without
+// them up to a period of it at either end had no energy.
+TEST(Attribute, WorkAtTheEndsOfTheTraceIsCovered) {
+  for (const double cut_ms : {0.0, 30.0, 60.0, 90.0}) {
+    MadeWorkload w;
+    w.wait(700 + cut_ms);
+    for (const MadeWorkload::Run& r : random_mix(2, 300).runs) {
+      w.run(r.name, (r.end_ns - r.start_ns) / kMillisecondNs, r.watts);
+    }
+    w.run("gemm", 80 + cut_ms, 420);
+    const Trace trace = w.trace();
+    w.wait(600);
+    const auto report = attribute(trace, w.log(100, 25, 1, 5), window_of(25));
+    ASSERT_TRUE(report) << report.error().describe();
+    const auto begin = static_cast<int64_t>(w.runs.front().start_ns);
+    const auto end = static_cast<int64_t>(w.runs.back().end_ns);
+    EXPECT_EQ(report->begin_ns, begin);
+    EXPECT_EQ(report->end_ns, end);
+    EXPECT_EQ(report->covered_ns, end - begin);
+    const double truth_j = w.energy_j(static_cast<double>(begin), static_cast<double>(end));
+    EXPECT_NEAR(report->model_total_j / truth_j, 1, 0.005) << cut_ms;
+    EXPECT_EQ(sum_of(report->kernels), report->kernels_uj);
+    EXPECT_EQ(report->base_uj + report->kernels_uj + report->unattributed_uj, report->total_uj);
+    EXPECT_THAT(report->trust, Not(Contains(Field(&TrustNote::what, "partial_coverage"))));
+  }
+}
+
 // Every other kernel is of layer 0, the rest of none, so that the two cut every name's energy.
 TEST(Attribute, GroupingsFromOutsideCutTheSameEnergy) {
   const MadeWorkload w = random_mix(3, 400);
