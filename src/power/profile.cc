@@ -24,6 +24,7 @@ constexpr int64_t kSlowSensor = 10'000'000;  // window or period from which on n
 constexpr double kCleanWindow = 0.995;       // of a window, to count as all this kernel's
 constexpr uint32_t kFewestRepetitions = 32;  // Yang et al.: or at least 5 s
 constexpr int64_t kLongRun = 5'000'000'000;
+constexpr size_t kFewestRuns = 3;  // of which an interval is told
 
 std::string number(const char* form, double value) {
   char text[64];
@@ -418,13 +419,20 @@ Plateau plateau_of(const Job& job, double PowerSample::* watts = &PowerSample::p
   return plateau;
 }
 
+// Of the means of runs. Two may be equal for no other reason than a reading's whole watts.
+MeanInterval interval_of_runs(const std::vector<double>& run_means) {
+  MeanInterval mean = mean_interval95(run_means);
+  if (run_means.size() < kFewestRuns) mean.low = mean.high = std::nan("");
+  return mean;
+}
+
 void take_plateau(const Job& job, const Plateau& plateau, KernelProfile& profile) {
-  const MeanInterval mean = mean_interval95(plateau.run_means);
+  const MeanInterval mean = interval_of_runs(plateau.run_means);
   for (size_t c = 0; c < kComponents.size(); ++c) {
     const Plateau part = plateau_of(job, kComponents[c]);
     profile.components[c] = {};
     if (part.samples == 0) continue;
-    const MeanInterval part_mean = mean_interval95(part.run_means);
+    const MeanInterval part_mean = interval_of_runs(part.run_means);
     profile.components[c] = {part_mean.mean, part_mean.low, part_mean.high, {}};
   }
   profile.ssp_w = mean.mean;
@@ -623,7 +631,7 @@ void finish(const Job& job, KernelProfile& profile) {
   add_rest(profile);
   note_windows(job, profile);
   note_repetitions(job, profile);
-  if (profile.golden < 3) {
+  if (profile.golden < kFewestRuns) {
     profile.notes.push_back("only " + std::to_string(profile.golden) +
                             " golden runs: no interval can be given");
   }

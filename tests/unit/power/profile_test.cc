@@ -340,6 +340,12 @@ TEST(Profile, SlowSensorGivesTheMeanOnly) {
   EXPECT_NEAR(p.ssp_w, 500, 2);
   EXPECT_TRUE(std::isfinite(p.ssp_low_w));
   EXPECT_NEAR(p.energy_j, 0.5, 0.002);
+  // Two runs of whole watts may be equal by chance: "500 W to 500 W" was told of such.
+  const KernelProfile of_two = profile(maker.make(), {.first_runs = 2});
+  EXPECT_EQ(of_two.verdict, PowerVerdict::kMeanOnly);
+  EXPECT_TRUE(std::isfinite(of_two.ssp_w));
+  EXPECT_TRUE(std::isnan(of_two.ssp_low_w) && std::isnan(of_two.ssp_high_w));
+  EXPECT_THAT(of_two.notes, Contains(HasSubstr("no interval can be given")));
   maker.executions = 20;  // 20 ms never fill the window
   const KernelProfile refused = profile(maker.make());
   EXPECT_EQ(refused.verdict, PowerVerdict::kRefused);
