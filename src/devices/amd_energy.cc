@@ -168,10 +168,7 @@ class AmdSmiEnergy final : public EnergyCounter {
 
  private:
   Status check(int code, const std::string& doing) const {
-    const char* text = nullptr;
-    if (code != 0) api_.error_text(code, &text);
-    return telemetry_status(code, doing, text,
-                            code == amdsmi::kNoPermission ? kAmdPermissionHint : "");
+    return amd_smi_status(api_, code, doing);
   }
 
   // The library is started once a process, so that CPUs are asked for at once or never. Where their
@@ -232,9 +229,9 @@ class AmdSmiEnergy final : public EnergyCounter {
     if (api_.power_cap == nullptr || api_.power_cap(gpu_, 0, structure.data()) != 0) return;
     uint64_t cap = 0;
     std::memcpy(&cap, structure.data(), sizeof(cap));
-    // Watts, or since some version microwatts; no GPU takes 20 kW.
-    constexpr uint64_t kAnyWatts = 20'000;
-    source_.power_limit_w = static_cast<double>(cap) * (cap > kAnyWatts ? 1e-6 : 1);
+    // Watts, or since some version microwatts.
+    const auto told = static_cast<double>(cap);
+    source_.power_limit_w = told > kMostPackageWatts ? told * 1e-6 : told;
   }
 
   amdsmi::Api api_ = {};

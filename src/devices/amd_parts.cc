@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "devices/telemetry_parts.h"
+
 namespace assay {
 namespace {
 
@@ -39,9 +41,7 @@ std::vector<void*> cpu_sockets(const amdsmi::Api& api) {
 }
 
 std::string failure(const amdsmi::Api& api, int code, const char* doing) {
-  const char* text = nullptr;
-  api.error_text(code, &text);
-  return std::string(doing) + " failed: " + (text != nullptr ? text : std::to_string(code));
+  return amd_smi_status(api, code, doing).error().message;
 }
 
 // Empty: this socket's table can be read as protocol 6 has it.

@@ -16,8 +16,6 @@
 
 namespace assay {
 
-inline constexpr double kMostPackageWatts = 20'000;  // no package comes near
-
 struct AmdParts {
   void* cpu = nullptr;  // the socket whose table is read; null: none
   std::string told;     // which one it is, or why there is none

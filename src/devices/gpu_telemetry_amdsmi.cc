@@ -89,10 +89,7 @@ class AmdSmiTelemetry final : public ListedTelemetry {
   };
 
   Status check(int code, const std::string& doing) const {
-    const char* text = nullptr;
-    if (code != 0) api_.error_text(code, &text);
-    return telemetry_status(code, doing, text,
-                            code == amdsmi::kNoPermission ? kAmdPermissionHint : "");
+    return amd_smi_status(api_, code, doing);
   }
 
   Status check_version() const {

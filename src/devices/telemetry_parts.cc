@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "devices/amdsmi_abi.h"
+#include "records/power_recording.h"
 
 namespace assay {
 namespace {
@@ -35,6 +35,13 @@ Status telemetry_status(int code, const std::string& doing, const char* text,
                "", -1};
 }
 
+Status amd_smi_status(const amdsmi::Api& api, int code, const std::string& doing) {
+  const char* text = nullptr;
+  if (code != 0) api.error_text(code, &text);
+  return telemetry_status(code, doing, text,
+                          code == amdsmi::kNoPermission ? kAmdPermissionHint : "");
+}
+
 std::string bus_text(unsigned domain, unsigned bus, unsigned device, unsigned function) {
   std::array<char, 32> text = {};
   std::snprintf(text.data(), text.size(), "%04x:%02x:%02x.%x", domain & 0xffff, bus & 0xff,
@@ -58,8 +65,9 @@ double current_clock_mhz(const unsigned char* bytes) {
 }
 
 double socket_power_w(const unsigned char* bytes) {
-  constexpr uint32_t kMostSocketWatts = 20'000;  // no socket comes near; no voltage in mV either
-  const auto told = [](uint32_t watts) { return watts > 0 && watts < kMostSocketWatts; };
+  const auto told = [](uint32_t watts) {  // no voltage in mV is as high either
+    return watts > 0 && watts < static_cast<uint32_t>(kMostPackageWatts);
+  };
   const auto first_of = [&told](uint32_t a, uint32_t b) {
     return told(a) ? a : told(b) ? b : GpuReading::kUnknown;
   };

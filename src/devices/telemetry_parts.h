@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "devices/amdsmi_abi.h"
 #include "devices/gpu_telemetry.h"
 
 namespace assay {
@@ -24,6 +25,9 @@ class ListedTelemetry : public GpuTelemetry {
 // "doing failed: text; hint".
 Status telemetry_status(int code, const std::string& doing, const char* text,
                         const std::string& hint = "");
+
+// The same in AMD SMI's words; with a hint where rights are missing.
+Status amd_smi_status(const amdsmi::Api& api, int code, const std::string& doing);
 
 // "0000:c1:00.0".
 std::string bus_text(unsigned domain, unsigned bus, unsigned device, unsigned function);

@@ -9,7 +9,6 @@
 namespace assay {
 namespace {
 
-constexpr double kMostWatts = 20'000;
 constexpr int64_t kTolerableOverlap = 20;  // a twentieth of an execution, as for clocks
 constexpr size_t kSettledExecution = 3;    // the fourth: three warm-ups before it
 
@@ -25,7 +24,7 @@ Status check_samples(const std::vector<PowerSample>& samples) {
   for (size_t i = 0; i < samples.size(); ++i) {
     const std::string which = "power sample " + std::to_string(i + 1) + ": ";
     const double watts = samples[i].power_w;
-    if (!std::isfinite(watts) || watts < 0 || watts > kMostWatts) {
+    if (!std::isfinite(watts) || watts < 0 || watts > kMostPackageWatts) {
       return recording_error(which + std::to_string(watts) + " cannot be watts");
     }
     if (i > 0 && samples[i].t_ns < samples[i - 1].t_ns) {

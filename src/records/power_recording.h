@@ -12,6 +12,9 @@
 
 namespace assay {
 
+// No package of a GPU comes near: what is above is no power in watts.
+inline constexpr double kMostPackageWatts = 20'000;
+
 // One reading of the power sensor, stamped on the logger's clock: by contract the mean power over
 // [t_ns - window, t_ns]. Components are NaN where the device has no such sensor.
 struct PowerSample {
