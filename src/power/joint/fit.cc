@@ -337,6 +337,7 @@ class JointSearch {
   std::vector<Scored> profile_second(const Scored& best, double worst);
   Scored best_with_kept(const Response& from, double kept);
   std::vector<Scored> profile_kept(const Scored& best, double worst);
+  Scored kept_end(const Scored& best, const Scored& inside, const Scored& outside, double worst);
   Noise noise_at(const Scored& best);
   std::vector<Scored> choose_allowed(std::vector<Scored> region);
   AllowedFits allowed_fits(const std::vector<Scored>& picked, double least, const Noise& noise,
@@ -1045,13 +1046,15 @@ Scored JointSearch::best_with_kept(const Response& from, double kept) {
 
 // How far the part kept may go either way, all else fitted anew, until it is worse than `worst`:
 // away in growing steps, back by halves. A walk does not get there: lag, ramp and window have to
-// move with it.
+// move with it. The last place inside falls short of the end by a tenth on average, so that the end
+// is looked for where a parabola through it and the next one outside has it.
 std::vector<Scored> JointSearch::profile_kept(const Scored& best, double worst) {
   constexpr double kFirst = 5e-4;
-  constexpr int kHalvings = 3;
+  constexpr int kHalvings = 2;
   std::vector<Scored> profile;
   for (const double side : {-1.0, 1.0}) {
     Scored inside = best;
+    Scored outside;
     double step = kFirst;
     int halvings = 0;
     while (halvings < kHalvings) {
@@ -1062,12 +1065,31 @@ std::vector<Scored> JointSearch::profile_kept(const Scored& best, double worst) 
       if (allowed) {
         profile.push_back(held);
         inside = held;
+      } else {
+        outside = held;
       }
       if (!allowed || halvings > 0) ++halvings;
       step = halvings > 0 ? step / 2 : step * 2;
     }
+    if (std::isfinite(outside.squares)) profile.push_back(kept_end(best, inside, outside, worst));
   }
   return profile;
+}
+
+// Between a place inside and one outside, where the squares above those of the best one reach
+// `worst`: their root grows evenly with the part kept.
+Scored JointSearch::kept_end(const Scored& best, const Scored& inside, const Scored& outside,
+                             double worst) {
+  const auto away = [&](double squares) {
+    return std::sqrt(std::max(0.0, squares - best.squares));
+  };
+  const double share = (away(worst) - away(inside.squares)) /
+                       std::max(away(outside.squares) - away(inside.squares), 1e-300);
+  const double apart = outside.response.kept - inside.response.kept;
+  const double kept = inside.response.kept + std::clamp(share, 0.0, 1.0) * apart;
+  Scored end = best_with_kept(inside.response, kept);
+  end.squares = std::min(end.squares, worst);
+  return end;
 }
 
 Noise JointSearch::noise_at(const Scored& best) {

@@ -31,21 +31,27 @@ struct Phase {
   int64_t violated = INT64_MAX;
   double phase_s = 0;
   size_t pairs = 0;
+  size_t alike = 0;  // bins that contradict as few, or one more
 };
 
 // The phase at which the fewest pairs are contradicted, on a circle of bins: every pair adds to the
-// bins that it forbids (repeat) or allows (change), by differences.
+// bins that it forbids (repeat) or allows (change), by differences. A repeat over a period or more
+// contradicts every phase: left out, a period too short to check many pairs looked best.
 Phase best_phase(const std::vector<Pair>& pairs, double period_s, size_t bins) {
   std::vector<int64_t> change(bins + 2, 0);
   Phase best;
   int64_t changes = 0;
+  int64_t too_long = 0;
   const auto place = [&](double t) {
     const double turns = t / period_s;
     return (turns - std::floor(turns)) * static_cast<double>(bins);
   };
   for (const Pair& pair : pairs) {
-    if (pair.to_s - pair.from_s >= period_s) continue;
+    const bool is_long = pair.to_s - pair.from_s >= period_s;
+    if (is_long && !pair.same) continue;
     ++best.pairs;
+    too_long += is_long ? 1 : 0;
+    if (is_long) continue;
     changes += pair.same ? 0 : 1;
     const int64_t sign = pair.same ? 1 : -1;
     const double from = place(pair.from_s);
@@ -75,6 +81,8 @@ Phase best_phase(const std::vector<Pair>& pairs, double period_s, size_t bins) {
   }
   const double middle = first + offset / static_cast<double>(std::max<size_t>(near, 1));
   best.phase_s = middle / round * period_s;
+  best.alike = near;
+  best.violated += too_long;
   return best;
 }
 
@@ -83,26 +91,48 @@ struct Period {
   double period_s = 0;
 };
 
+// Of periods tried in order, the middle of those around the best that contradict as few pairs:
+// polls far apart leave a range, whose lower end was taken, 1 % off in logs of 4 s.
+Period middle_of(const std::vector<Period>& tried) {
+  const auto best =
+      std::min_element(tried.begin(), tried.end(), [](const Period& a, const Period& b) {
+        return a.phase.violated != b.phase.violated ? a.phase.violated < b.phase.violated
+                                                    : a.phase.alike > b.phase.alike;
+      });
+  const auto is_alike = [&](const Period& one) {
+    return one.phase.violated <= best->phase.violated;
+  };
+  auto first = best;
+  while (first != tried.begin() && is_alike(*(first - 1))) --first;
+  double weighted_s = 0;
+  double weights = 0;
+  for (auto at = first; at != tried.end() && is_alike(*at); ++at) {
+    weighted_s += static_cast<double>(at->phase.alike) * at->period_s;
+    weights += static_cast<double>(at->phase.alike);
+  }
+  const double middle_s = weighted_s / weights;
+  return *std::min_element(first, tried.end(), [&](const Period& a, const Period& b) {
+    return std::fabs(a.period_s - middle_s) < std::fabs(b.period_s - middle_s);
+  });
+}
+
 Period search_period(const std::vector<Pair>& pairs, double around_s, bool rare, double span_s) {
   constexpr size_t kCoarse = 40;
   constexpr size_t kFine = 200;
   const double wide = rare ? 0.25 : 0.1;
   const double low = around_s * (1 - wide);
   const double high = around_s * (1 + wide);
-  Period best;
+  std::vector<Period> tried;
   const double step = 2 * low * low / kCoarse / span_s;
-  for (double p = low; p < high; p += step) {
-    const Phase phase = best_phase(pairs, p, kCoarse);
-    if (phase.violated < best.phase.violated) best = {phase, p};
-  }
-  const double fine = best.period_s * best.period_s / kFine / span_s;
-  Period finer;
+  for (double p = low; p < high; p += step) tried.push_back({best_phase(pairs, p, kCoarse), p});
+  const double near_s = middle_of(tried).period_s;
+  const double fine = near_s * near_s / kFine / span_s;
+  tried.clear();
   for (int i = -60; i <= 60; ++i) {
-    const double p = best.period_s + fine * i;
-    const Phase phase = best_phase(pairs, p, kFine);
-    if (phase.violated < finer.phase.violated) finer = {phase, p};
+    const double p = near_s + fine * i;
+    tried.push_back({best_phase(pairs, p, kFine), p});
   }
-  return finer;
+  return middle_of(tried);
 }
 
 // Of the pairs that repeat a value, the share that has an update in between by this grid: readings

@@ -167,6 +167,58 @@ TEST(UpdateGrid, WholeWattsRepeatByChance) {
   EXPECT_EQ(grid.updates.size(), polls.size());
 }
 
+// A sensor of about 100 ms whose values are all different, polled every `poll_s` and up to
+// `late_s`.
+std::vector<TimedPower> polls_of_grid(double period_s, double phase_s, double poll_s, double late_s,
+                                      double span_s, SplitMix64& random) {
+  std::vector<TimedPower> polls;
+  for (double t = random.uniform(0, poll_s); t < span_s; t += poll_s) {
+    const double polled = t + late_s * random.uniform();
+    polls.push_back({polled, 100 + std::floor((polled - phase_s) / period_s)});
+  }
+  return polls;
+}
+
+// How far the period found is off, root mean square over logs. Where updates fall on polls by a
+// millisecond all along, one in 40, none is.
+double period_error(double poll_s, double late_s, double span_s) {
+  constexpr uint64_t kLogs = 40;
+  double squares = 0;
+  uint64_t found = 0;
+  for (uint64_t seed = 67'000'000; seed < 67'000'000 + kLogs; ++seed) {
+    SplitMix64 random(seed);
+    const double period_s = random.uniform(0.0997, 0.1003);
+    const double phase_s = random.uniform(0, period_s);
+    const UpdateGrid grid =
+        find_updates(polls_of_grid(period_s, phase_s, poll_s, late_s, span_s, random));
+    if (grid.source != GridSource::kRepeats) continue;
+    ++found;
+    squares += std::pow(grid.period_s / period_s - 1, 2);
+  }
+  EXPECT_GE(found, kLogs - 2);
+  return std::sqrt(squares / static_cast<double>(found));
+}
+
+// Two polls an update leave a range of periods in a log of seconds, whose lower end was taken: 1.2
+// % off, so that the last update of 4 s was half a period early.
+TEST(UpdateGrid, OfPeriodsThatFitAlikeTheMiddleIsTaken) {
+  EXPECT_LT(period_error(0.05, 0.003, 4), 0.004);
+  EXPECT_LT(period_error(0.05, 0.003, 10), 0.003);
+  EXPECT_LT(period_error(0.013, 0.004, 4), 0.0005);
+}
+
+// Hardly any pair of polls checks a period that is shorter than they are apart, but a repeat over
+// more than it speaks against it: 10 % off, or no grid at all.
+TEST(UpdateGrid, PollsAboutAsRareAsUpdatesTellThePeriod) {
+  EXPECT_LT(period_error(0.09, 0.02, 20), 0.0005);
+  for (const uint64_t seed : {70'002U, 63'000'086U, 63'000'107U, 63'000'829U}) {
+    const UpdateGrid grid =
+        find_updates(log_of(make_power_job(seed), {.window_s = 0.1, .poll_s = 0.1}, seed + 10'000));
+    EXPECT_EQ(grid.source, GridSource::kRepeats) << seed;
+    EXPECT_NEAR(grid.period_s, 0.1, 1e-4) << seed;
+  }
+}
+
 // A steady load repeats values: the same value of the next update is news.
 TEST(UpdateGrid, EveryUpdateOfAKnownGridIsTaken) {
   const std::vector<TimedPower> polls = {{0.11, 5}, {0.18, 5}, {0.22, 5}, {0.29, 5},
