@@ -57,15 +57,11 @@ struct Profiled {
   std::vector<StrategyContrast> contrasts;
 };
 
-// The kernel's profile beside the one without a strategy, or a note on why there is none.
-Status add_contrast(const ProfileOptions& options, Strategy strategy, KernelProfile& profile,
-                    Profiled& profiled) {
-  ASSAY_TRY_ASSIGN(ContrastResult found,
-                   contrast_strategy(profiled.recording, options, profile, strategy));
+// The kernel's profile beside another of it, or a note on why there is none.
+void add_contrast(ContrastResult found, KernelProfile& profile, Profiled& profiled) {
   if (found.comparison) profiled.comparisons.push_back(std::move(*found.comparison));
   if (!found.no_comparison.empty()) profile.notes.push_back(std::move(found.no_comparison));
   if (!found.contrast.name.empty()) profiled.contrasts.push_back(std::move(found.contrast));
-  return Ok{};
 }
 
 Result<Profiled> profile_recording(const ProfileRequest& request, PowerRecording recording) {
@@ -75,23 +71,21 @@ Result<Profiled> profile_recording(const ProfileRequest& request, PowerRecording
     return Error{ErrorCode::kFormat, "the recording has no executions", "", -1};
   }
   Profiled profiled{std::move(recording), {}, {}, {}};
-  options.over_run = request.without_sync || request.without_bins;
+  options.over_run = request.runs.has_value() || request.without_sync || request.without_bins;
   for (const uint32_t kernel : kernels) {
     options.kernel = kernel;
     ASSAY_TRY_ASSIGN(KernelProfile profile, profile_kernel(profiled.recording, options));
+    const PowerRecording& all = profiled.recording;
     if (request.runs) {
-      options.first_runs = request.runs;
-      ASSAY_TRY_ASSIGN(const KernelProfile fewer, profile_kernel(profiled.recording, options));
-      options.first_runs.reset();
-      auto comparison = compare_profiles(profile, fmt::format("{} runs", profile.runs), fewer,
-                                         fmt::format("first {} runs", fewer.runs));
-      if (comparison) profiled.comparisons.push_back(std::move(*comparison));
+      add_contrast(contrast_fewer_runs(all, options, profile, *request.runs), profile, profiled);
     }
     if (request.without_sync) {
-      ASSAY_TRY(add_contrast(options, Strategy::kClockSync, profile, profiled));
+      add_contrast(contrast_strategy(all, options, profile, Strategy::kClockSync), profile,
+                   profiled);
     }
     if (request.without_bins) {
-      ASSAY_TRY(add_contrast(options, Strategy::kGoldenRuns, profile, profiled));
+      add_contrast(contrast_strategy(all, options, profile, Strategy::kGoldenRuns), profile,
+                   profiled);
     }
     profiled.kernels.push_back(std::move(profile));
   }

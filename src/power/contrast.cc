@@ -1,14 +1,15 @@
 #include "power/contrast.h"
 
+#include <string>
 #include <utility>
 
 namespace assay {
 namespace {
 
 struct Words {
-  const char* figure;
-  const char* with;
-  const char* without;
+  std::string figure;
+  std::string with;
+  std::string without;
 };
 
 Words words_of(Strategy strategy) {
@@ -30,35 +31,54 @@ std::string nothing_to_do(const PowerRecording& recording, const KernelProfile& 
   return {};
 }
 
-}  // namespace
-
-Result<ContrastResult> contrast_strategy(const PowerRecording& recording,
-                                         const ProfileOptions& options, const KernelProfile& with,
-                                         Strategy strategy) {
-  const Words words = words_of(strategy);
+// The profile by `less` beside the one that there is.
+ContrastResult contrast(const PowerRecording& recording, const ProfileOptions& less,
+                        const KernelProfile& with, const Words& words) {
   ContrastResult result;
-  result.no_comparison = nothing_to_do(recording, with, strategy);
-  if (!result.no_comparison.empty()) return result;
-  // By the sensor that the profile was made with: asked anew, a wrong clock is taken for its delay.
-  ProfileOptions less = options;
-  less.over_run = true;
-  less.check_sensor = false;
-  (strategy == Strategy::kClockSync ? less.use_clock_sync : less.use_golden_runs) = false;
-  auto profiled = profile_kernel(as_found(recording, with.sensor_check), less);
+  const auto profiled = profile_kernel(recording, less);
   if (!profiled) {
-    result.no_comparison = std::string(words.without) + ": " + profiled.error().message;
+    result.no_comparison = words.without + ": " + profiled.error().message;
     return result;
   }
   const KernelProfile& without = *profiled;
   result.comparison = compare_profiles(with, words.with, without, words.without);
   if (!result.comparison) {
     const auto& reasons = without.reasons.empty() ? with.reasons : without.reasons;
-    result.no_comparison = std::string(words.without) + ": no power to compare" +
+    result.no_comparison = words.without + ": no power to compare" +
                            (reasons.empty() ? std::string() : ", because " + reasons.front());
   }
   result.contrast = {with.name,       words.figure,       words.with,       words.without,
                      with.run_points, without.run_points, with.sse_from_ns, with.ssp_from_ns};
   return result;
+}
+
+}  // namespace
+
+ContrastResult contrast_strategy(const PowerRecording& recording, const ProfileOptions& options,
+                                 const KernelProfile& with, Strategy strategy) {
+  if (std::string why = nothing_to_do(recording, with, strategy); !why.empty()) {
+    return {.no_comparison = std::move(why)};
+  }
+  // By the sensor that the profile was made with: asked anew, a wrong clock is taken for its delay.
+  ProfileOptions less = options;
+  less.over_run = true;
+  less.check_sensor = false;
+  (strategy == Strategy::kClockSync ? less.use_clock_sync : less.use_golden_runs) = false;
+  return contrast(as_found(recording, with.sensor_check), less, with, words_of(strategy));
+}
+
+ContrastResult contrast_fewer_runs(const PowerRecording& recording, const ProfileOptions& options,
+                                   const KernelProfile& with, uint32_t runs) {
+  if (runs >= with.runs) {
+    return {.no_comparison =
+                "there are no more than " + std::to_string(with.runs) + " runs to compare with"};
+  }
+  ProfileOptions fewer = options;
+  fewer.over_run = true;
+  fewer.first_runs = runs;
+  return contrast(recording, fewer, with,
+                  {"Figure 5c", std::to_string(with.runs) + " runs",
+                   "first " + std::to_string(runs) + " runs"});
 }
 
 }  // namespace assay

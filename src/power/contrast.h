@@ -1,6 +1,7 @@
 #pragma once
 
-// What a strategy of FinGraV buys: the same recording profiled without it (Figures 5a and 5b).
+// What a strategy of FinGraV buys: the same recording profiled without it (Figures 5a and 5b), or
+// from its first runs alone (Figure 5c).
 
 #include <cstdint>
 #include <optional>
@@ -18,12 +19,13 @@ enum class Strategy : uint8_t { kClockSync, kGoldenRuns };  // S2, S3
 // the strategy has nothing to do, or that is refused without it, gives no comparison, and
 // `no_comparison` says why.
 struct ContrastResult {
-  StrategyContrast contrast;
-  std::optional<ProfileComparison> comparison;
-  std::string no_comparison;
+  StrategyContrast contrast = {};
+  std::optional<ProfileComparison> comparison = {};
+  std::string no_comparison = {};
 };
-Result<ContrastResult> contrast_strategy(const PowerRecording& recording,
-                                         const ProfileOptions& options, const KernelProfile& with,
-                                         Strategy strategy);
+ContrastResult contrast_strategy(const PowerRecording& recording, const ProfileOptions& options,
+                                 const KernelProfile& with, Strategy strategy);
+ContrastResult contrast_fewer_runs(const PowerRecording& recording, const ProfileOptions& options,
+                                   const KernelProfile& with, uint32_t runs);
 
 }  // namespace assay

@@ -14,6 +14,8 @@ import sys
 import tempfile
 import time
 
+from page import shown_on
+
 TIMEOUT_S = 600
 problems = []
 
@@ -69,6 +71,16 @@ def check_strategies(assay, folder):
     check(sync["curve_rms_share"] > 0.05, f"unsynced curves are only {sync['curve_rms_share']} apart")
     check(sync["other_residual_w"] > 1.5 * sync["base_residual_w"], "unsynced samples do not scatter more")
     check(bins["other_residual_w"] > 1.5 * bins["base_residual_w"], "unbinned samples do not scatter more")
+    # Fewer runs (Figure 5c): compared, drawn, and refused by name where there are no more.
+    runs = power["kernels"][0]["runs"]
+    fewer = run_json(assay, *profile, "--runs", runs // 4).get("power", {})
+    check([row["other"] for row in fewer.get("comparisons", [])] == [f"first {runs // 4} runs"], "fewer runs are not compared")
+    page = run(assay, *profile, "--runs", runs // 4, "-o", folder / "fewer.html")
+    check(page.returncode == 0 and "FinGraV, Figure 5c" in shown_on(folder / "fewer.html"), "fewer runs are not drawn")
+    same = run_json(assay, *profile, "--runs", runs).get("power", {})
+    check(same.get("comparisons") == [], "all runs compared with themselves")
+    check(any("no more than" in note for kernel in same.get("kernels", []) for note in kernel["notes"]),
+          "not said that there are no more runs")
     # One clock for both: said by name, not shown as a difference of 0.
     probe = (folder / "strategies" / "sync.csv").read_text().split()[1].split(",")
     ahead_ns = 10 * int(probe[1]) - int(probe[2])

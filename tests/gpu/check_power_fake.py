@@ -4,23 +4,21 @@ calibration takes the reading that NVML documents and says so, executions too ma
 fake's true power and time, and collectives go from a campaign by their profiles to a page (FinGraV, Figure 10)."""
 
 import argparse
-import base64
-import gzip
 import json
 import os
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "golden"))
+from page import shown_on  # noqa: E402
+
 ASSAY = FAKE = AMD = None
 TIMEOUT_S = 800  # nothing waits for it where all is well
 NAMES = ("libcuda.so.1", "libnvidia-ml.so.1", "libcublas.so.13", "libnccl.so.2")
-
-
 AMD_NAMES = ("libamdhip64.so.7", "librocm_smi64.so.7", "librocblas.so.5", "librccl.so.1", "libhiprtc.so.7")
 
 
@@ -125,8 +123,7 @@ class CollectivesOnAFake(Fake):
         page = self.top / "figure.html"
         drawn = self.assay("profile", *records, "-o", page)
         self.assertEqual(drawn.returncode, 0, drawn.stderr)
-        packed = re.findall(r">(H4sI[A-Za-z0-9+/=]+)<", page.read_text())  # base64 of gzip
-        shown = "".join(gzip.decompress(base64.b64decode(one)).decode() for one in packed)
+        shown = shown_on(page)
         for work in works:
             self.assertRegex(shown, rf"{work} over 4 GPUs draws (49\d|50\d) W")
 
