@@ -1087,8 +1087,10 @@ Scored JointSearch::kept_end(const Scored& best, const Scored& inside, const Sco
                        std::max(away(outside.squares) - away(inside.squares), 1e-300);
   const double apart = outside.response.kept - inside.response.kept;
   const double kept = inside.response.kept + std::clamp(share, 0.0, 1.0) * apart;
+  constexpr double kJustInside = 1 - 1e-6;
   Scored end = best_with_kept(inside.response, kept);
-  end.squares = std::min(end.squares, worst);
+  const double most = best.squares + kJustInside * (worst - best.squares);
+  end.squares = std::min(end.squares, most);
   return end;
 }
 

@@ -1,4 +1,5 @@
 #include "power/joint/fit.h"
+#include "power/joint/intervals.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -393,6 +394,24 @@ TEST(JointFit, ALogThatKeepsNothingIsNotSaidToKeepAPart) {
     kept += fit.response.kept > 0 ? 1 : 0;
   }
   EXPECT_LE(kept, 1U);
+}
+
+// The ends of the part's interval lie where the readings end to allow it: the last places tried
+// that they allow are up to a quarter of the half width short of them.
+TEST(JointFit, ThePartKeptReachesToWhereItEndsToBeAllowed) {
+  for (uint64_t seed = 69'000'000; seed < 69'000'004; ++seed) {
+    const PowerJob job = make_power_job(seed);
+    const JointFit fit =
+        fit_of(job, log_of(job, {.window_s = 0.025, .poll_s = 0.013, .kept = 0.3}, seed + 10'000));
+    double low = 0;
+    double high = 0;
+    for (const AllowedFit& one : fit.allowed->fits) {
+      if (one.response.kept == fit.kept.low) low = std::max(low, one.worse);
+      if (one.response.kept == fit.kept.high) high = std::max(high, one.worse);
+    }
+    EXPECT_GT(low, 0.85 * fit.critical) << seed;
+    EXPECT_GT(high, 0.85 * fit.critical) << seed;
+  }
 }
 
 // Intervals hold the true energies of jobs and sensors that nobody tuned to, 0.95 nominal. With
