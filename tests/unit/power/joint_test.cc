@@ -15,16 +15,19 @@
 #include "power/joint/classes.h"
 #include "power/joint/normal_equations.h"
 #include "power/joint/valley.h"
+#include "support/joint_problem.h"
 #include "support/power_jobs.h"
 
 namespace assay {
 namespace {
 
 using ::testing::ElementsAre;
+using testing::fit_of;
 using testing::log_of;
 using testing::MadeSensor;
 using testing::make_power_job;
 using testing::PowerJob;
+using testing::problem_of;
 
 double mean_of(const std::vector<BusySpan>& spans, double end_s, double width_s, double ramp) {
   Activity activity({spans}, -1, 1, 5e-4);
@@ -270,24 +273,6 @@ TEST(Valley, TheMoveEndsAtTheBottom) {
   EXPECT_LT(valley.covariance[1], 0);  // slopes that rise together
   // A power at 0 stays there: its share is left in.
   EXPECT_GT(std::fabs(valley_at(x, left, {100, 0}, slopes).move[0] - 0.7), 1e-3);
-}
-
-JointProblem problem_of(const PowerJob& job, const std::vector<TimedPower>& updates) {
-  JointProblem problem;
-  problem.prior.two_ramps = true;
-  problem.prior.most_kept = 0.85;
-  problem.classes.resize(PowerJob::kKinds);
-  for (const PowerJob::Call& c : job.calls) {
-    problem.classes[c.kind].push_back({c.start_s, c.end_s});
-  }
-  for (const TimedPower& u : updates) {
-    if (u.t_s > 1.5 && u.t_s < job.end_s() - 0.3) problem.updates.push_back(u);
-  }
-  return problem;
-}
-
-JointFit fit_of(const PowerJob& job, const std::vector<TimedPower>& log) {
-  return fit_jointly(problem_of(job, find_updates(log).updates));
 }
 
 // A sensor that sees a quarter of the time, and a counter that sees all of it.
