@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -14,6 +15,7 @@ namespace assay {
 namespace {
 
 constexpr double kNanos = 1e9;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 double part_over(double part, double whole) { return whole > 0 ? part / whole : kNan; }
 
 // A call that is faster than memory is, against the rate of the cache that holds all its bytes.
@@ -137,7 +139,8 @@ struct RoofReader::Rank {
     }
   };
   std::vector<Spent> spent = {};
-  std::vector<Spent> spent_bounded = {};  // per call of found.bounds
+  std::vector<Spent> spent_bounded = {};     // per call of found.bounds
+  std::map<uint32_t, double> possible = {};  // by kernel: elements a thread, at most
   // Recorded calls, once per replay: launch, then ReplayReport::calls.
   std::map<std::pair<uint32_t, uint32_t>, Spent> spent_again = {};
   std::vector<const ReplayedActivity*> replayed = {};  // per activity; empty = no replays
@@ -202,11 +205,14 @@ struct RoofReader::Rank {
     }
   }
 
-  RoofSums sums_of(const OpWork& work, const Spent& one, const DeviceRoof& roof) const {
+  // By how much the recorder's clock may have cut the time short.
+  int64_t unsure_ns(const Spent& one) const {
     constexpr int64_t kMicrosecond = 1'000;  // a start and an end without a fraction
-    const int64_t each_ns = trace.whole_microseconds ? kMicrosecond : 0;
-    return sums_of_call(work, one.dur_ns, one.kernels, each_ns * static_cast<int64_t>(one.kernels),
-                        roof);
+    return trace.whole_microseconds ? kMicrosecond * static_cast<int64_t>(one.kernels) : 0;
+  }
+
+  RoofSums sums_of(const OpWork& work, const Spent& one, const DeviceRoof& roof) const {
+    return sums_of_call(work, one.dur_ns, one.kernels, unsure_ns(one), roof);
   }
 
   void add_call(const CapturedCall& call, const Spent& one) {
@@ -228,6 +234,45 @@ struct RoofReader::Rank {
     if (call.nested) ++reader.job_.nested_calls;
   }
 
+  // What memory carries in the time of these calls and what the last cache holds of each, over
+  // what memory carries: no share of the roof of what memory bounds is above it. Infinite where
+  // the cache is not known.
+  double carried_ns(const Spent& one, uint64_t calls, const DeviceRoof& roof) const {
+    if (!roof.exists() || roof.cache_bytes <= 0) return kInfinity;
+    const double from_cache_s = roof.cache_bytes / roof.memory_bytes_per_s;
+    return static_cast<double>(one.dur_ns + unsure_ns(one)) +
+           static_cast<double>(calls) * from_cache_s * kNanos;
+  }
+
+  // All launches of a kernel take as many elements a thread: the most of which memory and cache
+  // carry every one of them.
+  void find_possible() {
+    for (size_t i = 0; i < spent_bounded.size(); ++i) {
+      const Spent& one = spent_bounded[i];
+      const std::vector<LaunchChoice>& choices = found.bounds[i].choices;
+      if (one.row == nullptr || choices.size() < 2) continue;
+      const DeviceRoof& roof = reader.roof_of(trace, one.row->gpu);
+      const double most_ns = carried_ns(one, one.kernels, roof);
+      double most = choices.front().per_thread;
+      for (const LaunchChoice& choice : choices) {
+        const double bytes = choice.least.bytes() * static_cast<double>(one.kernels);
+        if (bytes / roof.memory_bytes_per_s * kNanos <= most_ns) most = choice.per_thread;
+      }
+      const auto [place, is_new] = possible.try_emplace(one.row->kernel.value, most);
+      place->second = std::min(place->second, most);
+    }
+  }
+
+  // The most work of a call, without what no launch of its kernel can have had.
+  const OpWork& most_possible(const CallBounds& call, const Spent& one) const {
+    const OpWork* most = &call.most;
+    for (const LaunchChoice& choice : call.choices) {
+      const auto limit = possible.find(one.row->kernel.value);
+      if (limit != possible.end() && choice.per_thread <= limit->second) most = &choice.most;
+    }
+    return *most;
+  }
+
   void add_bounds(const CallBounds& call, const Spent& one) {
     const DeviceRoof& roof = reader.roof_of(trace, one.row->gpu);
     const OpId named = call.op ? call.op : found.innermost[one.row->activity.index()];
@@ -243,14 +288,26 @@ struct RoofReader::Rank {
     group.dur_ns += one.dur_ns;
     const uint64_t times = call.op ? 1 : one.kernels;
     const RoofSums least = sums_of(times_over(call.least, times), one, roof);
-    const RoofSums most = sums_of(times_over(call.most, times), one, roof);
+    const OpWork& possible_work = most_possible(call, one);
+    const RoofSums most = sums_of(times_over(possible_work, times), one, roof);
+    if (call.shown) group.same_kernel_ns += one.dur_ns;
     if (least.roofed_ns == 0 || most.roofed_ns == 0) return;
+    const double carried =
+        std::max(static_cast<double>(least.roof_ns), carried_ns(one, times, roof));
+    if (least.beyond_ns > unsure_ns(one)) {
+      group.calls_beyond += times;
+      if (static_cast<double>(least.roof_ns) > carried_ns(one, times, roof))
+        group.calls_unexplained += times;
+    }
+    const bool too_much = static_cast<double>(most.roof_ns) > carried;
     group.roofed_ns += one.dur_ns;
     group.least_roof_ns += least.roof_ns;
-    group.most_roof_ns += most.roof_ns;
+    group.most_roof_ns += too_much ? std::llround(carried) : most.roof_ns;
+    if (too_much || possible_work.bytes() < call.most.bytes()) group.limited_ns += one.dur_ns;
   }
 
   void add_calls() {
+    find_possible();
     for (size_t i = 0; i < spent_bounded.size(); ++i) {
       if (spent_bounded[i].row != nullptr) add_bounds(found.bounds[i], spent_bounded[i]);
     }

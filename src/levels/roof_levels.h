@@ -100,6 +100,13 @@ struct RoofBounds {
   int64_t roofed_ns = 0;      // of dur_ns, on devices whose peaks are known
   int64_t least_roof_ns = 0;  // at the roof with the least work, and with the most
   int64_t most_roof_ns = 0;
+  // Of dur_ns, where the same kernel elsewhere tells how many elements a thread takes.
+  int64_t same_kernel_ns = 0;
+  // Of roofed_ns, where the most is what memory and a full last cache carry in that time.
+  int64_t limited_ns = 0;
+  uint64_t calls_beyond = 0;  // faster than the roof with the least work
+  // Of those: not explained by what the last cache holds.
+  uint64_t calls_unexplained = 0;
 };
 
 // Collectives of one kind, group size and message.

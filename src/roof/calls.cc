@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -51,6 +52,7 @@ class Finder {
       }
     }
     share_out();
+    watch_launches();
     ask_launches();
     return std::move(found_);
   }
@@ -155,32 +157,102 @@ class Finder {
     found_.innermost[launch] = op;
   }
 
+  // Of a kernel over one axis; nothing for others.
+  std::optional<LaunchSize> flat_size(size_t row) const {
+    const KernelShapeTable& shapes = trace_.kernel_shapes;
+    const bool flat = shapes.grid_y[row] == 1 && shapes.grid_z[row] == 1 &&
+                      shapes.block_y[row] == 1 && shapes.block_z[row] == 1;
+    if (!flat || trace_.activities.kind[shapes.activity[row].index()] != ActivityKind::kKernel)
+      return std::nullopt;
+    return LaunchSize{shapes.grid_x[row], shapes.block_x[row]};
+  }
+
+  // Elements of a call that streams tensors of one size through one kernel; 0 for others.
+  double streamed_elements(const CallWork& call) const {
+    if (call.nested) return 0;
+    if (call.work.kind != OpWorkKind::kElementwise && call.work.kind != OpWorkKind::kMove) return 0;
+    double elements = 0;
+    for (const OpArgument& argument : inputs_.of(call.op).arguments) {
+      for (const TensorInput& tensor : argument.tensors) {
+        const double own = tensor.elements();
+        if (own <= 1) continue;  // a number
+        if (elements > 0 && own != elements) return 0;
+        elements = own;
+      }
+    }
+    return elements;
+  }
+
+  // How many elements a thread takes depends on types and on PyTorch's version, and the name of a
+  // lambda leaves its result out: the trace shows both where the same kernel ran over sizes that
+  // were recorded. Launches that disagree show nothing.
+  void watch_launches() {
+    std::vector<uint32_t> kernels(found_.calls.size(), 0);
+    for (const uint32_t call : found_.call) {
+      if (call != kNoCallWork) ++kernels[call];
+    }
+    const KernelShapeTable& shapes = trace_.kernel_shapes;
+    for (size_t i = 0; i < shapes.size(); ++i) {
+      const size_t a = shapes.activity[i].index();
+      const uint32_t call = found_.call[a];
+      const std::optional<LaunchSize> size = flat_size(i);
+      if (call == kNoCallWork || kernels[call] != 1 || !size) continue;
+      const double elements = streamed_elements(found_.calls[call]);
+      const auto shown =
+          elements > 0 ? per_thread_shown(*size, elements) : std::optional<LaunchRule>();
+      if (!shown) continue;
+      const double result_bytes = found_.calls[call].work.write_bytes / elements;
+      const auto [place, is_new] =
+          shown_.try_emplace({trace_.activities.name[a].value, size->threads},
+                             LaunchRule{.result_bytes = result_bytes});
+      LaunchRule& rule = place->second;
+      rule.fewest = std::max(rule.fewest, shown->fewest);
+      rule.most = std::min(rule.most, shown->most);
+      if (rule.result_bytes != result_bytes) rule.result_bytes = 0;
+    }
+    std::erase_if(shown_, [](const auto& one) { return one.second.fewest > one.second.most; });
+  }
+
   // Kernels of which no operator told anything.
   void ask_launches() {
     const KernelShapeTable& shapes = trace_.kernel_shapes;
     for (size_t i = 0; i < shapes.size(); ++i) {
       const size_t a = shapes.activity[i].index();
       if (found_.why[a] == NoWork::kKnown || found_.why[a] == NoWork::kBounds) continue;
-      const bool flat = shapes.grid_y[i] == 1 && shapes.grid_z[i] == 1 && shapes.block_y[i] == 1 &&
-                        shapes.block_z[i] == 1;
-      if (!flat || trace_.activities.kind[a] != ActivityKind::kKernel) continue;
-      const LaunchSize size{shapes.grid_x[i], shapes.block_x[i]};
-      const WorkAnswer& answer = launched(trace_.activities.name[a], found_.innermost[a], size);
-      if (answer.known == WorkKnown::kBounds) take_launch(a, size, answer);
+      const std::optional<LaunchSize> size = flat_size(i);
+      if (!size) continue;
+      const CallBounds& answer = launched(trace_.activities.name[a], found_.innermost[a], *size);
+      if (!answer.choices.empty()) take_launch(a, *size, answer);
     }
   }
 
-  const WorkAnswer& launched(StringId kernel, OpId op, const LaunchSize& size) {
+  // Without choices where name and grid do not tell.
+  const CallBounds& launched(StringId kernel, OpId op, const LaunchSize& size) {
     const StringId name = op ? trace_.ops.name[op.index()] : StringId(0);
     const auto [place, is_new] =
         launched_.try_emplace({kernel.value, name.value, size.blocks, size.threads});
-    if (is_new)
-      place->second = pointwise_launch_work(trace_.text(kernel), size,
-                                            op ? trace_.text(name) : std::string_view());
-    return place->second;
+    CallBounds& bounds = place->second;
+    if (!is_new) return bounds;
+    const auto shown = shown_.find({kernel.value, size.threads});
+    const LaunchRule any;
+    for (double each = any.fewest; each <= any.most; each *= 2) {
+      const bool seen =
+          shown == shown_.end() || (each >= shown->second.fewest && each <= shown->second.most);
+      if (!seen) continue;
+      const WorkAnswer answer = pointwise_launch_work(
+          trace_.text(kernel), size, op ? trace_.text(name) : std::string_view(),
+          {each, each, shown == shown_.end() ? 0 : shown->second.result_bytes});
+      if (answer.known == WorkKnown::kBounds)
+        bounds.choices.push_back({each, answer.work, answer.most});
+    }
+    if (bounds.choices.empty()) return bounds;
+    bounds.least = bounds.choices.front().least;
+    bounds.most = bounds.choices.back().most;
+    bounds.shown = shown != shown_.end();
+    return bounds;
   }
 
-  void take_launch(size_t activity, const LaunchSize& size, const WorkAnswer& answer) {
+  void take_launch(size_t activity, const LaunchSize& size, const CallBounds& answer) {
     const OpId op = found_.innermost[activity];
     const StreamId stream = trace_.activities.stream[activity];
     const LaunchKey key{op ? trace_.ops.name[op.index()].value : 0,
@@ -188,7 +260,7 @@ class Finder {
                         trace_.streams[stream.index()].device, size.blocks, size.threads};
     const auto [place, is_new] =
         bounds_of_launch_.try_emplace(key, static_cast<uint32_t>(found_.bounds.size()));
-    if (is_new) found_.bounds.push_back({OpId(), answer.work, answer.most});
+    if (is_new) found_.bounds.push_back(answer);
     found_.bound[activity] = place->second;
     found_.why[activity] = NoWork::kBounds;
   }
@@ -246,7 +318,9 @@ class Finder {
   std::unordered_map<OpId, uint32_t> call_of_op_;
   std::unordered_map<OpId, uint32_t> bounds_of_op_;
   // Kernel, operator, blocks, threads.
-  std::map<std::tuple<uint32_t, uint32_t, uint64_t, uint64_t>, WorkAnswer> launched_;
+  std::map<std::tuple<uint32_t, uint32_t, uint64_t, uint64_t>, CallBounds> launched_;
+  // Of a kernel in blocks of so many threads.
+  std::map<std::pair<uint32_t, uint64_t>, LaunchRule> shown_;
   std::map<LaunchKey, uint32_t> bounds_of_launch_;
   RoofCalls found_;
 };

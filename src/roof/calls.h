@@ -64,12 +64,22 @@ enum class NoWork : uint8_t {
 inline constexpr size_t kNoWorks = 9;
 std::string_view no_work_words(NoWork why);
 
+// Work of a launch whose threads take so many elements each.
+struct LaunchChoice {
+  double per_thread = 0;
+  OpWork least;
+  OpWork most;
+};
+
 // Work that is told within bounds alone: of a call by what its operator was called with, or,
 // without an operator here, of each launch of one kernel with one grid on one device.
 struct CallBounds {
   OpId op;
   OpWork least;
   OpWork most;
+  // By the launch grid: the same by how many elements a thread takes, where several are possible.
+  std::vector<LaunchChoice> choices = {};
+  bool shown = false;  // a launch of the same kernel with recorded sizes told how many
 };
 
 struct RoofCalls {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -118,14 +119,9 @@ std::optional<Function> function_of(std::string_view text) {
   return object_of(text);
 }
 
-struct PerThread {
-  double fewest = 0;
-  double most = 0;
-};
-
 // Elements of one thread. Up to 2.5, which the older array tells, it took 4; of narrow types, and
 // on AMD, what the versions between took.
-PerThread per_thread(double vector, bool old_array, const Function& function, double threads) {
+LaunchRule per_thread(double vector, bool old_array, const Function& function, double threads) {
   constexpr double kWide = 4;
   constexpr double kThreadsOfNvidia = 128;
   const bool result_told = function.least_result == function.most_result;
@@ -138,8 +134,19 @@ PerThread per_thread(double vector, bool old_array, const Function& function, do
 
 }  // namespace
 
+std::optional<LaunchRule> per_thread_shown(const LaunchSize& launch, double elements) {
+  std::optional<LaunchRule> shown;
+  for (double each = kFewestPerThread; each <= kMostPerThread; each *= 2) {
+    const double of_block = static_cast<double>(launch.threads) * each;
+    if (std::ceil(elements / of_block) != static_cast<double>(launch.blocks)) continue;
+    if (!shown) shown = LaunchRule{each, each};
+    shown->most = each;
+  }
+  return shown;
+}
+
 WorkAnswer pointwise_launch_work(std::string_view kernel, const LaunchSize& launch,
-                                 std::string_view op) {
+                                 std::string_view op, LaunchRule shown) {
   constexpr std::string_view kKernel = "at::native::vectorized_elementwise_kernel<";
   const size_t at = kernel.find(kKernel);
   if (at == std::string_view::npos || launch.blocks == 0 || launch.threads == 0)
@@ -158,9 +165,15 @@ WorkAnswer pointwise_launch_work(std::string_view kernel, const LaunchSize& laun
     function->least_result = *std::max_element(function->inputs.begin(), function->inputs.end());
     function->most_result = function->least_result;
   }
+  if (shown.result_bytes > 0) {
+    function->least_result = shown.result_bytes;
+    function->most_result = shown.result_bytes;
+  }
   const auto threads = static_cast<double>(launch.threads);
   const bool old_array = parts[2].starts_with("at::detail::Array<");
-  const PerThread each = per_thread(*vector, old_array, *function, threads);
+  LaunchRule each = per_thread(*vector, old_array, *function, threads);
+  each = {std::max(each.fewest, shown.fewest), std::min(each.most, shown.most)};
+  if (each.fewest > each.most) return {WorkKnown::kNoModel};
   const auto blocks = static_cast<double>(launch.blocks);
   // The last block has one element at least.
   const double fewest = (blocks - 1) * threads * each.fewest + 1;

@@ -10,6 +10,7 @@
 // with the sizes that were recorded there (tests/golden/check_roof.py).
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "roof/work.h"
@@ -21,11 +22,22 @@ struct LaunchSize {
   uint64_t threads = 0;  // of a block
 };
 
+// What launches of a kernel tell of its other ones.
+struct LaunchRule {
+  double fewest = 4;  // elements that a thread takes: a power of two
+  double most = 16;
+  double result_bytes = 0;  // of an element; 0 = not told
+};
+// What a launch over so many elements shows of it; nothing where none of the three fits. The
+// elements of one block tell no more than that they fit.
+std::optional<LaunchRule> per_thread_shown(const LaunchSize& launch, double elements);
+
 // kernel: demangled, as traces have it. kBounds, or kNoModel where name and launch do not tell.
 // Tensors count as distinct, as for operators; operations are not counted: memory bounds it.
 // op: that launched it, or none. The name of a lambda leaves its result out: one that adds or
-// clamps gives what it takes.
+// clamps gives what it takes. shown: by launches of this kernel whose sizes were recorded; kNoModel
+// where it is none of what name and version allow.
 WorkAnswer pointwise_launch_work(std::string_view kernel, const LaunchSize& launch,
-                                 std::string_view op = {});
+                                 std::string_view op = {}, LaunchRule shown = {});
 
 }  // namespace assay

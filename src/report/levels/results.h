@@ -671,7 +671,8 @@
     "`bounds`: calls of one name and shape whose lengths or types are told within bounds: paged attention, where " \
     "only the longest sequence is recorded, and tables of FBGEMM; and, `by the launch grid`, PyTorch's elementwise " \
     "kernels of which no operator around them tells the work: name and grid tell types, tensors and elements. Tensors are " \
-    "taken to be different ones, and to come from memory: where one is used twice, or comes from a cache, a share may be above 1. " \
+    "taken to be different ones, and to come from memory: where one is used twice, or comes from a cache, a share may be above 1, by " \
+    "what the last cache holds at most: upper ends stop at what memory and a full cache carry in the time of the calls. " \
     "Their time is part of `unknown_ns`. Tests: `RoofLevels`, `AttentionWork`, `FbgemmWork`, `PointwiseLaunch`") \
   U(shape, "") \
   U(device, "") \
@@ -683,6 +684,14 @@
   R(most_roof_ns, "at the roof, at most", kNanoseconds, "") \
   R(least_roof_share, "of roof, at least", kShare, "these over `dur_ns` of calls on devices with known peaks") \
   R(most_roof_share, "of roof, at most", kShare, "") \
+  R(same_kernel_ns, "told by the same kernel", kNanoseconds, \
+    "of `dur_ns`, where a launch of the same kernel over recorded sizes tells how many elements a thread takes") \
+  R(limited_ns, "limited by the roof", kNanoseconds, \
+    "of `dur_ns`, where the upper end is what memory and a full last cache carry: of the elements a thread may take, the most " \
+    "that they carry in every launch of the kernel") \
+  R(calls_above, "above 100 %", kCount, "calls that are faster than the roof with the least work, and of those the ones that " \
+    "a full last cache does not explain") \
+  R(calls_unexplained, "not explained", kCount, "") \
   O("`roof.collectives`") \
   U(collective, \
     "of one kind, group size, type and message; of several ranks the shortest duration of each " \

@@ -186,6 +186,8 @@ Value bound_share(const RoofBounds& one, int64_t roof_ns) {
   return one.roofed_ns > 0 ? finite_value(share(roof_ns, one.roofed_ns)) : Value();
 }
 
+double most_share(const RoofBounds& one) { return share(one.most_roof_ns, one.roofed_ns); }
+
 Table bounds_table(const JobRoof& roof, bool to_readers) {
   using One = RoofBounds;
   TableOf table(roof.bounds,
@@ -211,8 +213,11 @@ Table bounds_table(const JobRoof& roof, bool to_readers) {
           Show::kDataOnly)
       .add(keys::least_roof_share,
            [](const One& one) { return bound_share(one, one.least_roof_ns); })
-      .add(keys::most_roof_share,
-           [](const One& one) { return bound_share(one, one.most_roof_ns); });
+      .add(keys::most_roof_share, [](const One& one) { return bound_share(one, one.most_roof_ns); })
+      .add(keys::same_kernel_ns, &One::same_kernel_ns, Show::kDataOnly)
+      .add(keys::limited_ns, &One::limited_ns, Show::kDataOnly)
+      .add(keys::calls_above, &One::calls_beyond, Show::kDataOnly)
+      .add(keys::calls_unexplained, &One::calls_unexplained, Show::kDataOnly);
   return table;
 }
 
@@ -503,6 +508,43 @@ std::string beyond_words(const JobRoof& roof) {
   return text + ".";
 }
 
+// How upper ends of what is known within bounds came about, and why some are above 100 %.
+std::string bounds_words(const JobRoof& roof) {
+  RoofBounds all;
+  const RoofBounds* above = nullptr;
+  for (const RoofBounds& one : roof.bounds) {
+    all.dur_ns += one.dur_ns;
+    all.same_kernel_ns += one.same_kernel_ns;
+    all.limited_ns += one.limited_ns;
+    all.calls_unexplained += one.calls_unexplained;
+    if (one.most_roof_ns <= one.roofed_ns) continue;
+    if (above == nullptr || most_share(one) > most_share(*above)) above = &one;
+  }
+  if (all.dur_ns == 0) return "";
+  std::string text = fmt::format("{} of kernels are known within bounds", format_ns(all.dur_ns));
+  if (all.same_kernel_ns > 0) {
+    text +=
+        fmt::format("; for {} the same kernel with recorded sizes tells the elements of a thread",
+                    format_ns(all.same_kernel_ns));
+  }
+  if (all.limited_ns > 0) {
+    text += fmt::format("; for {} the upper end is what memory and a full cache carry in that time",
+                        format_ns(all.limited_ns));
+  }
+  text += ".";
+  if (above != nullptr) {
+    text += fmt::format(
+        " Upper ends are above 100 %, {} at most ({}), where the last cache may hold what a call "
+        "moves.",
+        format_share(most_share(*above)), above->op);
+  }
+  if (all.calls_unexplained > 0) {
+    text += fmt::format(" Of {} that does not explain it: the model or the peak is wrong.",
+                        format_counted(all.calls_unexplained, "call", "calls"));
+  }
+  return text;
+}
+
 std::string comm_words(const JobRoof& roof) {
   if (roof.comm.empty()) return "";
   const RoofComm& most = roof.comm.front();
@@ -563,7 +605,7 @@ std::vector<std::string> roof_words(const JobRoof& roof) {
     if (!device.exists()) words.push_back(device.why_none);
   }
   for (std::string text : {roof_sentence(roof), small_words(roof), most_words(roof),
-                           beyond_words(roof), comm_words(roof)}) {
+                           beyond_words(roof), bounds_words(roof), comm_words(roof)}) {
     if (!text.empty()) words.push_back(std::move(text));
   }
   return words;

@@ -170,10 +170,54 @@ TEST(RoofLevels, BoundsHaveARowAndCountAsUnknown) {
   ASSERT_EQ(roof.bounds.size(), 1U);
   EXPECT_EQ(roof.bounds[0].dur_ns, 10'000);
   EXPECT_EQ(roof.bounds[0].calls, 1U);
-  // At least queries, results and a key each: 4 x 32 x 8 x 128 x 2 bytes; at most 1,000 keys each.
+  // At least queries, results and a key each: 4 x 32 x 8 x 128 x 2 bytes. 1,000 keys each, 131 MB,
+  // are more than memory carries in 10 us (20.4 MB) and the cache holds (40 MB) together.
   EXPECT_EQ(roof.bounds[0].least_roof_ns, std::llround(262'144 / 2.039e3));
-  EXPECT_EQ(roof.bounds[0].most_roof_ns,
+  EXPECT_EQ(roof.bounds[0].most_roof_ns, std::llround(10'000 + 40e6 / 2.039e3));
+  EXPECT_EQ(roof.bounds[0].limited_ns, 10'000);
+  trace.activities.dur_ns[0] += 90'000;
+  EXPECT_EQ(roof_of(trace).bounds[0].most_roof_ns,
             std::llround((2.0 + 2 * 1000) * 32 * 8 * 128 * 2 / 2.039e3));
+}
+
+// 100,000 blocks of 128 threads that add bf16, six bytes an element, move 307, 614 or 1,229 MB with
+// 4, 8 or 16 elements a thread. 400 us of an A100 carry 816 MB and the cache 40: not 16. Another
+// launch of the same kernel, 40,000 blocks in 60 us, is carried with 4 (123 of 122 + 40 MB) and not
+// with 8: then both take 4. A GPU that is not known limits nothing.
+TEST(RoofLevels, AThreadTakesNoMoreThanMemoryCarriesInEveryLaunch) {
+  const char* const kAdd =
+      "void at::native::vectorized_elementwise_kernel<4, "
+      "at::native::CUDAFunctor_add<c10::BFloat16>,"
+      " std::array<char*, 3ul> >(int)";
+  const auto made = [&](bool both) {
+    TraceMaker maker;
+    maker.kernel(0, 7, kAdd, 1'000, 400'000, 7);
+    if (both) maker.kernel(0, 7, kAdd, 500'000, 60'000, 9);
+    Trace trace = maker.build();
+    trace.devices = {{.id = 0, .name = "NVIDIA A100-SXM4-80GB"}};
+    for (uint32_t a = 0; a < trace.activities.size(); ++a) {
+      trace.kernel_shapes.push_back({.activity = ActivityId(a),
+                                     .grid_x = a == 0 ? 100'000U : 40'000U,
+                                     .grid_y = 1,
+                                     .grid_z = 1,
+                                     .block_x = 128,
+                                     .block_y = 1,
+                                     .block_z = 1});
+    }
+    return trace;
+  };
+  const auto at_roof = [](double blocks, double each) {
+    return std::llround(blocks * 128 * each * 6 / 2.039e3);
+  };
+  const JobRoof one = roof_of(made(false));
+  ASSERT_EQ(one.bounds.size(), 1U);
+  EXPECT_EQ(one.bounds[0].most_roof_ns, at_roof(100'000, 8));
+  EXPECT_EQ(one.bounds[0].limited_ns, 400'000);
+  const JobRoof two = roof_of(made(true));
+  EXPECT_EQ(two.bounds[0].most_roof_ns, at_roof(100'000, 4) + at_roof(40'000, 4));
+  Trace unknown = made(true);
+  unknown.devices = {{.id = 0, .name = "Nobody's GPU"}};
+  EXPECT_EQ(roof_of(unknown).bounds[0].roofed_ns, 0);
 }
 
 // 12,234,000 bytes are 6 us of an A100. A recorder of whole microseconds that shows 5 may have seen

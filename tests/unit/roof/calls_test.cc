@@ -247,6 +247,47 @@ TEST(RoofCalls, GridsTellWhereOperatorsDoNot) {
   EXPECT_EQ(calls_of(trace).why[1], NoWork::kNoLaunch);
 }
 
+// A newer PyTorch takes 4 to 16 elements a thread. A launch of the same kernel over 5,000 recorded
+// elements needs 5 blocks of 128 threads with 8 each, 10 with 4, 3 with 16; its result of two bytes
+// is the lambda's. So 10 blocks of it, whose launch was not recorded, are 9,217 to 10,240 elements.
+TEST(RoofCalls, TheSameKernelOverKnownSizesTellsWhatAThreadTakes) {
+  const char* const kCopy =
+      "void at::native::vectorized_elementwise_kernel<4, at::native::copy(at::TensorIterator&)::"
+      "{lambda(float)#1}, std::array<char*, 2ul> >(int)";
+  const auto made = [&](uint32_t blocks) {
+    Trace trace = TraceMaker()
+                      .op(1, "aten::copy_", 0, 100)
+                      .call(1, "cudaLaunchKernel", 30, 5, 7)
+                      .kernel(0, 7, kCopy, 200, 500, 7)
+                      .kernel(0, 7, kCopy, 800, 500, 9)
+                      .build();
+    told(trace, "aten::copy_", "[[50,100],[50,100],[]]", R"(["c10::BFloat16","float","Scalar"])");
+    for (const auto& [a, grid] : {std::pair{0U, blocks}, {1U, uint32_t{10}}}) {
+      trace.kernel_shapes.push_back({.activity = ActivityId(a),
+                                     .grid_x = grid,
+                                     .grid_y = 1,
+                                     .grid_z = 1,
+                                     .block_x = 128,
+                                     .block_y = 1,
+                                     .block_z = 1});
+    }
+    return trace;
+  };
+  const RoofCalls found = calls_of(made(5));
+  EXPECT_EQ(found.why[0], NoWork::kKnown);
+  ASSERT_EQ(found.bounds.size(), 1U);
+  EXPECT_TRUE(found.bounds[0].shown);
+  EXPECT_EQ(found.bounds[0].choices.size(), 1U);
+  EXPECT_EQ(found.bounds[0].least.bytes(), (9 * 1024 + 1) * 6);
+  EXPECT_EQ(found.bounds[0].most.bytes(), 10 * 1024 * 6);
+  // A grid that none of the three makes of these sizes shows nothing.
+  const RoofCalls odd = calls_of(made(7));
+  ASSERT_EQ(odd.bounds.size(), 1U);
+  EXPECT_FALSE(odd.bounds[0].shown);
+  EXPECT_EQ(odd.bounds[0].choices.size(), 3U);
+  EXPECT_EQ(odd.bounds[0].most.bytes(), 10 * 2048 * 12);
+}
+
 // A profiler that wrote no types at all: what a product multiplies is of the type in the kernel's
 // name. Where others are told, none is filled in, and a sum may be of several.
 TEST(RoofCalls, TheKernelTellsTheTypeOfProductsWithoutTypes) {
