@@ -4,6 +4,13 @@
 #include <array>
 
 namespace assay {
+namespace {
+
+bool has_tag(const KernelFacts& facts, std::string_view tag) {
+  return std::find(facts.tags.begin(), facts.tags.end(), tag) != facts.tags.end();
+}
+
+}  // namespace
 
 std::string_view op_type_name(OpType type) {
   constexpr std::array<std::string_view, kOpTypes> kNames = {"other", "gemm", "fa",
@@ -65,8 +72,12 @@ FusionKind fusion_kind(const KernelFacts& facts) {
 
 bool is_optimizer_step(const KernelFacts& facts) {
   if (facts.kind == KernelKind::kOptimizer) return true;
-  return facts.kind == KernelKind::kElementwise &&
-         std::find(facts.tags.begin(), facts.tags.end(), "tensor_list") != facts.tags.end();
+  return facts.kind == KernelKind::kElementwise && has_tag(facts, "tensor_list");
+}
+
+NamedPass named_pass(const KernelFacts& facts) {
+  if (has_tag(facts, "data_gradient")) return NamedPass::kDataGradient;
+  return has_tag(facts, "backward") ? NamedPass::kBackward : NamedPass::kNone;
 }
 
 bool is_compute(const KernelFacts& facts) { return facts.kind != KernelKind::kCommunication; }

@@ -37,6 +37,14 @@ bool is_compute(const KernelFacts& facts);
 // of tensors, which PyTorch's optimizers launch and hardly anything else does.
 bool is_optimizer_step(const KernelFacts& facts);
 
+// Which pass of training a kernel belongs to, as its name tells.
+enum class NamedPass : uint8_t {
+  kNone,
+  kBackward,
+  kDataGradient,  // of a convolution's input, or a transposed convolution's forward pass
+};
+NamedPass named_pass(const KernelFacts& facts);
+
 // Which arithmetic a roofline has to know. BF16 stands for all 16-bit formats, and for names that
 // do not tell.
 enum class MathType : uint8_t { kBf16, kFp32, kFp64 };

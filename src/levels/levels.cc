@@ -264,6 +264,13 @@ void add_notes(LevelsReport& report) {
                             "that is likely, not recorded; assay levels --explain-kernel shows "
                             "the evidence"});
   }
+  if (placement.phase_by_name.kernels > 0) {
+    report.trust.push_back({"levels_phase_by_name", placement.phase_by_name.kernels,
+                            placement.phase_by_name.dur_ns, "phase",
+                            "device activities that are backward or optimizer work by their "
+                            "kernel's name alone: that is likely, not recorded, and others of "
+                            "these phases may have no such name"});
+  }
   if (placement.no_phase.kernels > 0) {
     report.trust.push_back({"levels_no_phase", placement.no_phase.kernels,
                             placement.no_phase.dur_ns, "phase",

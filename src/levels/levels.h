@@ -105,9 +105,10 @@ struct KernelLevel {
   OpType op_type = OpType::kOther;
   PlacedBy by = PlacedBy::kNone;
   UnplacedReason unplaced = UnplacedReason::kPlaced;
-  bool comm = false;     // op_type == kComm
-  bool compute = false;  // takes part in the equations: a kernel that is no collective
-  bool timed = false;    // has a predecessor on its GPU, so that the equations are defined
+  bool phase_by_name = false;  // told by the kernel's name alone: likely, not recorded
+  bool comm = false;           // op_type == kComm
+  bool compute = false;        // takes part in the equations: a kernel that is no collective
+  bool timed = false;          // has a predecessor on its GPU, so that the equations are defined
 
   int64_t t_l_ns = kNoTime;  // start of the launch call; kNoTime = none in the trace
   int64_t t_ks_ns = 0;
@@ -224,9 +225,10 @@ struct PlacementCount {
 };
 struct PlacementStats {
   PlacementCount all;
-  PlacementCount unplaced;  // no operation
-  PlacementCount no_layer;  // operation known, outside every layer
-  PlacementCount no_phase;  // nothing recorded tells the phase
+  PlacementCount unplaced;       // no operation
+  PlacementCount no_layer;       // operation known, outside every layer
+  PlacementCount no_phase;       // nothing tells the phase
+  PlacementCount phase_by_name;  // the kernel's name alone tells it
   std::array<PlacementCount, kPlacedBy> by = {};
   std::array<PlacementCount, kUnplacedReasons> reasons = {};
   int64_t layers = 0;        // distinct layers

@@ -667,6 +667,7 @@ void Placer::place_kernel(size_t activity, KernelLevel& row) {
   }
   if (place.phase == LevelPhase::kNone && is_optimizer_kernel(activity)) {
     place.phase = LevelPhase::kOptimizer;
+    row.phase_by_name = true;
   }
   row.op = place.op;
   row.layer = place.layer;
@@ -959,6 +960,7 @@ void Placer::count(const KernelLevel& row) {
     add(stats_.no_layer);
   }
   if (row.phase == LevelPhase::kNone) add(stats_.no_phase);
+  if (row.phase_by_name) add(stats_.phase_by_name);
   if (row.layer != kNoLayer) layers_.insert(row.layer);
 }
 
@@ -1045,6 +1047,24 @@ std::vector<PlacementEvidence> Placer::evidence_of(const Placements& placed) con
   return found;
 }
 
+// Where nothing else tells the phase, a kernel that computes gradients is backward work. What
+// undoes a convolution for its input counts where others tell that there is a backward pass: alone
+// it may be a transposed convolution. Forward kernels have no such names, so that nothing is
+// forward here.
+void tell_backward_by_names(const KernelNames& kernels, std::vector<KernelLevel>& rows) {
+  const bool trains = std::any_of(rows.begin(), rows.end(), [&](const KernelLevel& row) {
+    return row.phase == LevelPhase::kBackward ||
+           (row.compute && named_pass(kernels.of(row.kernel)) == NamedPass::kBackward);
+  });
+  if (!trains) return;
+  for (KernelLevel& row : rows) {
+    if (!row.compute || row.phase != LevelPhase::kNone) continue;
+    if (named_pass(kernels.of(row.kernel)) == NamedPass::kNone) continue;
+    row.phase = LevelPhase::kBackward;
+    row.phase_by_name = true;
+  }
+}
+
 // Where nothing trains, a layer has one phase in an iteration: what a graph replays of it has that
 // which operators tell of the rest of it.
 void tell_phases_of_layers(std::vector<KernelLevel>& rows) {
@@ -1090,6 +1110,7 @@ Placements Placer::place_all() {
   }
   place_by_twins(trace_, result.rows);
   if (!has_backward_) tell_phases_of_layers(result.rows);
+  tell_backward_by_names(*kernels_, result.rows);
   result.stacks = stacks_.unpack(result.rows);
   for (const KernelLevel& row : result.rows) count(row);
   stats_.layers = static_cast<int64_t>(layers_.size());

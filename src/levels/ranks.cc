@@ -94,6 +94,7 @@ void add_placement(const PlacementStats& from, PlacementStats& to) {
   add(from.unplaced, to.unplaced);
   add(from.no_layer, to.no_layer);
   add(from.no_phase, to.no_phase);
+  add(from.phase_by_name, to.phase_by_name);
   for (size_t i = 0; i < kPlacedBy; ++i) add(from.by[i], to.by[i]);
   for (size_t i = 0; i < kUnplacedReasons; ++i) add(from.reasons[i], to.reasons[i]);
   to.layers = std::max(to.layers, from.layers);

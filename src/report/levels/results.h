@@ -23,6 +23,10 @@
   R(no_phase_ns, "without a phase", kNanoseconds, \
     "device time of which nothing recorded tells the phase") \
   R(no_phase_share, "phase not known, share", kShare, "") \
+  R(phase_by_name_ns, "phase by name", kNanoseconds, \
+    "device time that is backward or optimizer work by the kernel's name alone (`bwd`, `wgrad`, `adam`), where nothing recorded tells " \
+    "the phase; a convolution's gradient of its input counts where others tell that there is a backward pass") \
+  R(phase_by_name_share, "phase by name alone, share", kShare, "") \
   R(layers, "layers", kCount, "") \
   R(layer_source, "layers from", kText, "") \
   R(flows, "forward-backward flows", kCount, \

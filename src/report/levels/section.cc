@@ -410,22 +410,24 @@ Table placements_table(const Counts& counts, const PlacementStats& stats, const 
 
 void add_unplaced(const JobLevels& job, Section& section) {
   const PlacementStats& stats = job.placement;
-  Facts facts{.key = "unplaced",
-              .title = "What could not be placed",
-              .items = {fact(keys::time_ns, stats.unplaced.dur_ns,
-                             fmt::format("of {} of device time", format_ns(stats.all.dur_ns))),
-                        fact(keys::share, share(stats.unplaced.dur_ns, stats.all.dur_ns)),
-                        fact(keys::kernels, stats.unplaced.kernels),
-                        data_fact(keys::total_ns, stats.all.dur_ns),
-                        data_fact(keys::no_layer_ns, stats.no_layer.dur_ns),
-                        fact(keys::no_layer_share, share(stats.no_layer.dur_ns, stats.all.dur_ns)),
-                        data_fact(keys::no_phase_ns, stats.no_phase.dur_ns),
-                        fact(keys::no_phase_share, share(stats.no_phase.dur_ns, stats.all.dur_ns)),
-                        fact(keys::layers, stats.layers, stats.layer_source),
-                        data_fact(keys::layer_source, stats.layer_source),
-                        data_fact(keys::flows, stats.flows),
-                        data_fact(keys::flows_compared, stats.flows_compared),
-                        data_fact(keys::flows_agree, stats.flows_agree)}};
+  Facts facts{
+      .key = "unplaced",
+      .title = "What could not be placed",
+      .items = {
+          fact(keys::time_ns, stats.unplaced.dur_ns,
+               fmt::format("of {} of device time", format_ns(stats.all.dur_ns))),
+          fact(keys::share, share(stats.unplaced.dur_ns, stats.all.dur_ns)),
+          fact(keys::kernels, stats.unplaced.kernels), data_fact(keys::total_ns, stats.all.dur_ns),
+          data_fact(keys::no_layer_ns, stats.no_layer.dur_ns),
+          fact(keys::no_layer_share, share(stats.no_layer.dur_ns, stats.all.dur_ns)),
+          data_fact(keys::no_phase_ns, stats.no_phase.dur_ns),
+          fact(keys::no_phase_share, share(stats.no_phase.dur_ns, stats.all.dur_ns)),
+          data_fact(keys::phase_by_name_ns, stats.phase_by_name.dur_ns),
+          fact(keys::phase_by_name_share, share(stats.phase_by_name.dur_ns, stats.all.dur_ns)),
+          fact(keys::layers, stats.layers, stats.layer_source),
+          data_fact(keys::layer_source, stats.layer_source), data_fact(keys::flows, stats.flows),
+          data_fact(keys::flows_compared, stats.flows_compared),
+          data_fact(keys::flows_agree, stats.flows_agree)}};
   Table reasons = placements_table(
       stats.reasons, stats, keys::reason,
       [](size_t i) { return unplaced_reason_name(static_cast<UnplacedReason>(i)); }, false);
@@ -651,8 +653,10 @@ std::string heaviest_words(const JobLevels& job) {
   const auto op = std::max_element(ops.begin(), ops.end(), by_time);
   std::vector<std::string> parts;
   if (phase->first != LevelPhase::kNone) {
-    parts.push_back(
-        fmt::format("{} is {}", percent(phase->second, total_ns), level_phase_name(phase->first)));
+    // Names tell of some kernels alone what they are: others may be of the same phase.
+    const bool some = job.placement.phase_by_name.kernels > 0;
+    parts.push_back(fmt::format("{}{} is {}", some ? "at least " : "",
+                                percent(phase->second, total_ns), level_phase_name(phase->first)));
   }
   if (job.placement.layers > 0) {
     parts.push_back(job.placement.layers == 1
@@ -680,8 +684,13 @@ std::string phase_words(const JobLevels& job) {
   if (stats.no_phase.kernels == stats.all.kernels) {
     return "The phase is not known: no operator or label tells forward from backward work.";
   }
-  return fmt::format("The phase of {} of the device time is not known.",
-                     percent(stats.no_phase.dur_ns, stats.all.dur_ns));
+  std::string text = fmt::format("The phase of {} of the device time is not known",
+                                 percent(stats.no_phase.dur_ns, stats.all.dur_ns));
+  if (stats.phase_by_name.kernels > 0) {
+    text += fmt::format("; that of {} is told by the kernels' names alone",
+                        percent(stats.phase_by_name.dur_ns, stats.all.dur_ns));
+  }
+  return text + ".";
 }
 
 // Idle time by the causes that the first screen names, those under a thousandth left out.

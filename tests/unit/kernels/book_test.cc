@@ -115,6 +115,34 @@ TEST(KernelBook, TypesTagsAndLibraries) {
   EXPECT_EQ(facts("gemm:2048:fp32").data_type, "fp32");
 }
 
+TEST(KernelBook, NamesOfGradientsTellTheBackwardPass) {
+  for (const char* name :
+       {"void flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<Flash_bwd_kernel_traits<64> >(P)",
+        "void cudnn::bn_bw_1C11_singleread<float, 512, true>(P)",
+        "sm80_xmma_wgrad_implicit_gemm_indexed_bf16bf16_bf16f32_f32_nhwckrsc_nhwc",
+        "void at::native::(anonymous namespace)::max_pool_backward_nchw<float, float>(int)",
+        "void at::native::elementwise_kernel_manual_unroll<128, 8, at::native::"
+        "gpu_kernel_impl_nocast<at::native::mse_backward_cuda_kernel(at::TensorIterator&, "
+        "c10::Scalar const&)::{lambda()#1}> >(int)",
+        "void at::native::(anonymous namespace)::layer_norm_grad_input_kernel_vectorized<float, "
+        "float>(float const*)",
+        "triton_poi_fused_threshold_backward_3", "_layer_norm_bwd_dx_fused"}) {
+    EXPECT_EQ(named_pass(facts(name)), NamedPass::kBackward) << name;
+  }
+  for (const char* name :
+       {"void cudnn::cnn::dgrad2d_grouped_direct_kernel<__half, int>(P)",
+        "sm80_xmma_dgrad_implicit_gemm_indexed_bf16bf16_bf16f32_f32_nhwckrsc_nhwc",
+        "igemm_bwd_gtcx2_nhwc_bf16_bx0_ex1_bt32x128x32"}) {
+    EXPECT_EQ(named_pass(facts(name)), NamedPass::kDataGradient) << name;
+  }
+  for (const char* name :
+       {"void flash_fwd_kernel<Flash_fwd_kernel_traits<64> >(P)", "ampere_sgemm_128x64_tn",
+        "void cudnn::bn_fw_tr_1C11_singleread<float>(P)", "reverse_sequence", "gradient_of_image",
+        "void multi_tensor_apply_kernel<TensorListMetadata<2>, ScaleFunctor<float, float>>(int)"}) {
+    EXPECT_EQ(named_pass(facts(name)), NamedPass::kNone) << name;
+  }
+}
+
 TEST(KernelBook, VendorLibrariesByThePapersConvention) {
   EXPECT_TRUE(facts("void cutlass::Kernel2<x>(P)").vendor_library);
   EXPECT_TRUE(facts("void cuBLASLt::splitKreduce_kernel<32>(P)").vendor_library);

@@ -431,6 +431,35 @@ TEST(Place, AnOptimizerIsKnownByItsKernelsWhereNothingElseTells) {
   EXPECT_EQ(placed.at("relu").phase, LevelPhase::kNone);
 }
 
+// Kernels of a ResNet's backward pass on an AMD GPU, without any host side. MIOpen's igemm_bwd is
+// also how it computes a transposed convolution: backward work where the weights' gradient (wrw) is
+// there, and not told where it is not. What has no such name stays open, and it is counted.
+TEST(Place, GradientsAreKnownByTheirKernelsWhereNothingElseTells) {
+  const std::string weights = "igemm_wrw_gtcx2_nhwc_bf16_bx0_ex1_bt256x128x16_wt32x32x8_gkgs";
+  const std::string data = "igemm_bwd_gtcx2_nhwc_bf16_bx0_ex1_bt32x128x32_wt16x64x4_mh_gkgs";
+  const std::string forward = "igemm_fwd_gtcx2_nhwc_bf16_bx0_ex1_bt256x64x32_wt32x32x8_gkgs";
+  const auto made = [&](bool trains) {
+    TraceMaker maker;
+    maker.kernel(0, 7, forward, 10, 50, 1).kernel(0, 7, data, 70, 40, 2);
+    if (trains) maker.kernel(0, 7, weights, 120, 30, 3);
+    return maker.build();
+  };
+  EXPECT_EQ(place(made(false)).at(data).phase, LevelPhase::kNone);
+  const auto placed = place(made(true));
+  EXPECT_EQ(placed.at(data).phase, LevelPhase::kBackward);
+  EXPECT_EQ(placed.at(weights).phase, LevelPhase::kBackward);
+  EXPECT_EQ(placed.at(forward).phase, LevelPhase::kNone);
+  const Trace trace = made(true);
+  const Links links = link_trace(trace);
+  const auto report = analyze_levels(trace, links, find_iterations(trace, links), {});
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->placement.phase_by_name.dur_ns, 70);
+  EXPECT_EQ(report->placement.no_phase.dur_ns, 50);
+  EXPECT_TRUE(std::any_of(report->trust.begin(), report->trust.end(), [](const TrustNote& one) {
+    return one.what == "levels_phase_by_name" && one.count == 2;
+  }));
+}
+
 // The recording begins with ProfilerStep#4 at 1,000. "early" was queued before and still runs in
 // it; "own" is launched in it and runs after it; "late" has no launch but runs behind launched
 // work.
@@ -538,9 +567,9 @@ TEST(Place, TrainingWithoutAHostHasStepsOfLayersInTwoPasses) {
       attention.push_back(row.layer);
     }
   }
-  EXPECT_EQ(kernels, (std::map<LevelPhase, int>{{LevelPhase::kNone, 3 * 5},
+  EXPECT_EQ(kernels, (std::map<LevelPhase, int>{{LevelPhase::kNone, 3 * 4},
                                                 {LevelPhase::kForward, 3 * 8 * 6},
-                                                {LevelPhase::kBackward, 3 * 8 * 7},
+                                                {LevelPhase::kBackward, 3 * (8 * 7 + 1)},
                                                 {LevelPhase::kOptimizer, 3 * 2}}));
   EXPECT_EQ(attention, (std::vector<int32_t>{0, 1, 2, 3, 4, 5, 6, 7, 7, 6, 5, 4, 3, 2, 1, 0}));
 }
