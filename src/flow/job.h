@@ -55,6 +55,7 @@ struct RankPart {
   int64_t bytes = -1;     // of the larger side; -1 = not told
   int64_t elements = -1;  // the same, of which the size need not be told
   int64_t members = 0;    // ranks of the process group; 0 = not told
+  bool uneven = false;    // it takes more or less than it gives: of an all-to-all, parts differ
 };
 
 // What stays of a rank once its trace is gone. Points are in an order in which edges lead forward.

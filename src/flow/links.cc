@@ -27,6 +27,7 @@ struct Transfers {
   std::vector<int64_t> sizes;  // bytes, or elements where those are not told
   std::vector<uint32_t> meetings;
   bool sized = true;  // how much they carry is told
+  bool even = true;   // all ranks carry the same
 };
 using ByGroup = std::map<uint32_t, Transfers>;
 
@@ -55,6 +56,18 @@ double bus_bandwidth(const std::string& kind, const LinkClass& link) {
          static_cast<double>(link.transfer_ns);
 }
 
+// An all-to-all of parts of several sizes, as of tokens for experts.
+bool is_uneven(const Job& job, const JobMeeting& meeting) {
+  if (job.groups()[meeting.group].kind != "all_to_all") return false;
+  const auto part_of = [&](const JobVisit& visit) -> const RankPart& {
+    return job.ranks()[visit.rank].part_points[visit.part];
+  };
+  const int64_t first = part_of(meeting.visits.front()).elements;
+  return std::any_of(meeting.visits.begin(), meeting.visits.end(), [&](const JobVisit& visit) {
+    return part_of(visit).uneven || part_of(visit).elements != first;
+  });
+}
+
 std::map<Role, ByGroup> transfers_by_role(const Job& job) {
   std::vector<size_t> meetings_of(job.groups().size());
   for (const JobMeeting& meeting : job.meetings()) ++meetings_of[meeting.group];
@@ -74,6 +87,7 @@ std::map<Role, ByGroup> transfers_by_role(const Job& job) {
     transfers.bytes.push_back(bytes);
     transfers.sizes.push_back(size);
     transfers.sized = transfers.sized && size > 0;
+    transfers.even = transfers.even && !is_uneven(job, meeting);
     transfers.meetings.push_back(m);
   }
   return roles;
@@ -114,7 +128,7 @@ class Comparer {
     link.meetings = transfers.meetings.size();
     link.transfer_ns = middle_of(transfers.ns);
     link.bytes = middle_of(transfers.bytes);
-    link.bus_bytes_per_s = bus_bandwidth(role.kind, link);
+    link.bus_bytes_per_s = transfers.even ? bus_bandwidth(role.kind, link) : kNan;
     compare_with_others(groups, transfers, link);
     if (transfers.sized) {
       find_slow(transfers, link);

@@ -35,8 +35,10 @@ struct LinkClass {
   int64_t members = 0;
   int64_t bytes = -1;  // median; -1 = not told
   uint64_t meetings = 0;
-  int64_t transfer_ns = 0;     // median: from the last to come to the last end
-  double bus_bytes_per_s = 0;  // NaN where the bytes are not told
+  int64_t transfer_ns = 0;  // median: from the last to come to the last end
+  // NaN where the bytes are not told, and of an all-to-all whose ranks give or take different
+  // amounts: how much of it stays on its rank was not recorded.
+  double bus_bytes_per_s = 0;
   // Median of the other groups of this class, at this one's size where it is larger; -1 = there is
   // none.
   int64_t peers_ns = -1;

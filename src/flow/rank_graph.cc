@@ -127,6 +127,9 @@ class RankGraphMaker {
       part.bytes = bytes_of(detail);
       part.elements = elements_of(detail);
       part.members = trace_.collectives.group_size[detail];
+      const int64_t in = trace_.collectives.in_elements[detail];
+      const int64_t out = trace_.collectives.out_elements[detail];
+      part.uneven = in >= 0 && out >= 0 && in != out;
     }
     made_.parts.parts.push_back({group, seq, work.start_ns, work.end_ns, iteration_of(work)});
     made_.part_points.push_back(part);

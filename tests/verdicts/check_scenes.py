@@ -279,15 +279,17 @@ def tiny(count=4000):
     return run.steps(step)
 
 
-def moves(name, category, call):
-    """Copies or fills beside which nothing runs, on the same stream."""
+def moves(name, category, call, kernel=200, host=0):
+    """Copies or fills beside which nothing runs, on the same stream; then the host computes."""
     run = Program()
 
     def step(_):
         for _ in range(5):
             run.launch(name, 600, "aten::copy_", category=category, call=call)
-            run.launch(duration=200)
+            run.launch(duration=kernel)
         run.wait()
+        if host:
+            run.does("cpu_op", "acme::log", host)
     return lambda: run.steps(step)
 
 
@@ -550,6 +552,8 @@ SCENES = {
     "a message that has not come": (one_thing("python_function", "zmq/sugar/socket.py(770): recv_multipart"), "not_loaded",
                                     "recv_multipart", "Shorten|CPU core"),
     "waits of no known name": (waits_often("acmeQueueDrain"), "sync", "Do not wait", "Host-bound"),
+    "copies between longer kernels": (moves("Memcpy DtoD (Device -> Device)", "gpu_memcpy", "cudaMemcpyAsync", 1900, 2500), "copy",
+                                      r"Held up by copies: for 2\d\.\d % .*kernels take 6\d\.\d % of the critical path", "Copy-bound"),
     "copies from pageable memory": (copies("Memcpy HtoD (Pageable -> Device)"), "copy", r"9\d\.\d % at most Copy less.*pinned",
                                     "Do not wait"),
     "copies to pageable memory": (copies("Memcpy DtoH (Device -> Pageable)"), "copy", r"9\d\.\d % at most Copy less",

@@ -240,6 +240,7 @@ class Verdict {
                            {behind(", first ", longest(WorkKind::kCollective))});
       case BoundBy::kCopy:
         if (verdict_.device_bound) return copies_bind();
+        if (kernel_path_ns() > copy_path_ns()) return copies_between();
         return sentence_of("Copy-bound: " + for_share(total_.copy_ns) + " only copies" +
                                (longest(WorkKind::kFill).empty() ? "" : " and fills") +
                                " run and no kernel beside them",
@@ -574,6 +575,19 @@ class Verdict {
     }
     if (loader.empty()) return sentence_of(base, {first_name()});
     return sentence_of(base + " in " + fitted(loader, 60), {});
+  }
+
+  int64_t path_ns(WorkKind kind) const { return report_.path.work_ns[static_cast<size_t>(kind)]; }
+  int64_t kernel_path_ns() const { return path_ns(WorkKind::kCompute); }
+  int64_t copy_path_ns() const { return path_ns(WorkKind::kCopy) + path_ns(WorkKind::kFill); }
+
+  // What is lost is lost to copies, but kernels are most of what the run consists of.
+  std::string copies_between() const {
+    return sentence_of("Held up by copies: " + for_share(total_.copy_ns) +
+                           " only copies run; kernels take " +
+                           format_share(share(kernel_path_ns(), report_.path.makespan_ns)) +
+                           " of the critical path",
+                       {behind(", first ", longest_copy())});
   }
 
   // Beside kernels, but longer than they are.

@@ -255,7 +255,7 @@
   R(bytes, "bytes", kBytes, "of the larger side, median") \
   U(transfer_ns, "") \
   R(bus_bytes_per_s, "bus bandwidth", kPerSecond, \
-    "bytes × 2 (n − 1) / n (all-reduce), (n − 1) / n (all-gather, reduce-scatter, all-to-all) or 1, over the transfer") \
+    "bytes × 2 (n − 1) / n (all-reduce), (n − 1) / n (all-gather, reduce-scatter, all-to-all) or 1, over the transfer; `null` of an all-to-all whose ranks give or take different amounts: how much of it stays on its rank is not recorded") \
   R(peers_transfer_ns, "of other groups", kNanoseconds, \
     "median of other groups of this kind, size and number of ranks; `null` where there is none") \
   U(gain_ns, "with its transfers at that median, where they take more than 1.5 times as long")

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "flow/last_ranks.h"
 #include "support/job_maker.h"
 
@@ -224,6 +226,32 @@ TEST(Blame, ALargerTransferIsNoSlowLink) {
   };
   EXPECT_EQ(suspects_at(290), 0);
   EXPECT_EQ(suspects_at(500), 1);  // 400 of 190
+}
+
+// 1 MiB in 100 ns, of which half stays on its rank of two. Ranks that take different amounts, or
+// one that takes more than it gives, as with tokens for experts: what stays was not recorded.
+TEST(Blame, AnUnevenAllToAllHasNoBusBandwidth) {
+  const auto bandwidth = [](int64_t of_second, bool uneven) {
+    std::vector<RankGraph> ranks = [] {
+      JobMaker maker;
+      for (uint32_t r = 0; r < 2; ++r) {
+        maker.add({r, 0, 0, 100, "mm"}).add({r, 0, 100, 200, "", "a", "all_to_all"});
+      }
+      return maker.ranks();
+    }();
+    for (uint32_t r = 0; r < 2; ++r) {
+      RankPart& part = ranks[r].part_points[0];
+      part.elements = r == 0 ? 1 << 19 : of_second;
+      part.bytes = 2 * part.elements;
+      part.uneven = uneven && r == 1;
+    }
+    const JobBlame blame = find_blame(Job(ranks));
+    EXPECT_EQ(blame.links.size(), 1u);
+    return blame.links[0].bus_bytes_per_s;
+  };
+  EXPECT_DOUBLE_EQ(bandwidth(1 << 19, false), (1 << 20) * 0.5 * 1e9 / 100);
+  EXPECT_TRUE(std::isnan(bandwidth(3 << 18, false)));
+  EXPECT_TRUE(std::isnan(bandwidth(1 << 19, true)));
 }
 
 // Of ten transfers of one size nine take 100 and one takes 200,000 more: it is told apart, and the
