@@ -146,14 +146,17 @@ class Count:
                 f"{sorted(self.widths)[self.all // 2]:.2%}")
 
 
-def check_job(assay, folder, seed, operations, iterations, verbose=False):
-    job = Job(seed)
-    sensor = SENSORS[seed % len(SENSORS)]
+def check_job(given, folder, seed, operations, iterations):
+    job = Job(seed, given.scatter)
+    sensor = SENSORS[seed % len(SENSORS) if given.sensor is None else given.sensor]
+    if given.noise is not None:
+        sensor = (*sensor[:3], given.noise)
     trace, log = folder / "job.json", folder / "power.csv"
     job.write_trace(trace)
     # As often as not the log's clock is off by what a sensor is late, too.
     write_log(log, job.readings(sensor, seed + 1, late=random.Random(seed).choice((0, 0, 30, -30)) * MS))
-    document = levels(assay, trace, log)
+    document = levels(given.assay, trace, log)
+    verbose = given.verbose
     for row in powers(document):
         if row["how"] != "modelled":  # only where the log has not begun or is over
             assert row["iter"] in (0, len(job.steps) - 1) and row["level"] == "iteration", (seed, row)
@@ -214,13 +217,16 @@ def main():
     parser.add_argument("--assay", required=True)
     parser.add_argument("--logs", type=int, default=8)
     parser.add_argument("--seed", type=int, default=410_000)
+    parser.add_argument("--scatter", type=float, default=0.03, help="by which calls of an operation differ")
+    parser.add_argument("--noise", type=float, help="of every sensor, as a share of its reading")
+    parser.add_argument("--sensor", type=int, help="one of the four alone: 0 to 3")
     parser.add_argument("--verbose", action="store_true")
     given = parser.parse_args()
     operations, iterations = Count(), Count()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         for seed in range(given.seed, given.seed + given.logs):
-            check_job(given.assay, folder, seed, operations, iterations, given.verbose)
+            check_job(given, folder, seed, operations, iterations)
         check_shift(given.assay, folder, given.seed)
         check_shuffled(given.assay, folder, given.seed)
     print(f"operations: {operations.words()}")

@@ -6,7 +6,7 @@
 // on a grid and refined from every mode; a random walk finds how far the likelihood lets them go;
 // the intervals are over all that is allowed, with residuals whose neighbours may be alike.
 //
-// Effect: every energy within 5 % of a physical meter, 11 of 12 intervals hold it
+// Effect: every energy within 5 % of a physical meter, 12 of 12 intervals hold it
 // (docs/measured/meter.md).
 
 #include "power/joint/fit.h"
@@ -118,8 +118,11 @@ bool better(const Scored& a, const Scored& b) { return a.squares < b.squares; }
 struct Noise {
   double variance = 0;  // of a reading
   double repeated = 1;
+  double uneven = 1;  // of what tells the response
   double critical = 0;
+  // What another parameter must be worth is in the one, which responses are allowed in the other.
   double scale() const { return variance * repeated; }
+  double reach() const { return variance * std::max(repeated, uneven); }
 };
 
 double autocorrelation(const std::vector<double>& left, size_t lag) {
@@ -1113,6 +1116,7 @@ Noise JointSearch::noise_at(const Scored& best) {
   // Noise from before readings are smoothed is smoothed with them, which few readings do not show;
   // where it comes after, intervals are wider than they need be.
   const double kept = best.response.kept;
+  noise.uneven = slopes_at(best.response).valley.uneven;
   noise.repeated = std::max(noise.repeated, (1 + kept) / (1 - kept));
   noise.critical = kChiSquare1 * (1 + 2.5 / std::max(n / noise.repeated - used, 3.0));
   return noise;
@@ -1167,7 +1171,7 @@ AllowedFits JointSearch::allowed_fits(const std::vector<Scored>& picked, double 
   const double room = noise.critical * noise.variance * noise.repeated;
   for (size_t i = 0; i < picked.size(); ++i) {
     hold_powers(ridge(room), normals[i]);
-    const double worse = (picked[i].squares - least) / noise.scale();
+    const double worse = (picked[i].squares - least) / noise.reach();
     const bool exact = i < 4 || i + 10 >= picked.size();
     allowed.fits.push_back(allowed_fit(picked[i].response, worse, exact, std::move(normals[i])));
   }
@@ -1188,7 +1192,7 @@ bool JointSearch::follows(const JointFit& fit, double total) const {
 // are as good as the best, and no better. Returns whether there are any.
 bool JointSearch::add_untold_kept(const Scored& from, const Scored& best, Region& met) {
   const bool keeps = from.response.kept > 0;
-  const double scale = keeps ? met.noise.scale() : noise_at(from).scale();
+  const double scale = keeps ? met.noise.reach() : noise_at(from).reach();
   const double room = met.noise.critical * scale;
   if (keeps && from.squares > best.squares + room) return false;
   const double worst = (keeps ? best.squares : from.squares) + room;
@@ -1197,7 +1201,7 @@ bool JointSearch::add_untold_kept(const Scored& from, const Scored& best, Region
   places.insert(places.end(), walked.begin(), walked.end());
   for (Scored one : places) {
     const double worse = std::max(0.0, one.squares - worst + room) / scale;
-    one.squares = best.squares + (worse + kNoBetter) * met.noise.scale();
+    one.squares = best.squares + (worse + kNoBetter) * met.noise.reach();
     met.places.push_back(one);
   }
   return true;
@@ -1212,13 +1216,13 @@ void JointSearch::add_kept_from(const Scored& from, const Scored& best,
     if (add_untold_kept(from, best, met) && other) met.kept_told = false;
     return;
   }
-  const double room = met.noise.critical * met.noise.scale();
+  const double room = met.noise.critical * met.noise.reach();
   if (from.squares > best.squares + room) return;
   const bool known = from.response == best.response && best.response.kept > 0;
   std::vector<Scored> places = known ? around_best : profile_kept(from, best.squares + room);
   places.push_back(from);
   for (Scored one : places) {
-    one.squares = std::max(one.squares, best.squares + kNoBetter * met.noise.scale());
+    one.squares = std::max(one.squares, best.squares + kNoBetter * met.noise.reach());
     met.places.push_back(one);
   }
 }
@@ -1233,16 +1237,16 @@ JointSearch::Region JointSearch::explore(std::vector<Scored>& modes) {
     met.noise = noise_at(best);
     met.places.clear();
     for (const Scored& mode : modes) {
-      if ((mode.squares - best.squares) / met.noise.scale() > 3 * met.noise.critical + 8) continue;
+      if ((mode.squares - best.squares) / met.noise.reach() > 3 * met.noise.critical + 8) continue;
       const bool first = mode.squares == best.squares;
-      const auto walked = walk(mode, met.noise.scale(), first ? kWalkSteps : kWalkSteps / 2);
+      const auto walked = walk(mode, met.noise.reach(), first ? kWalkSteps : kWalkSteps / 2);
       met.places.insert(met.places.end(), walked.begin(), walked.end());
     }
     Scored next = refine(*std::min_element(met.places.begin(), met.places.end(), better));
     met.places.push_back(next);
     double worth = 0.5 * met.noise.scale();
     if (next.squares > best.squares - worth) {
-      ramps = profile_ramp(best, best.squares + met.noise.critical * met.noise.scale());
+      ramps = profile_ramp(best, best.squares + met.noise.critical * met.noise.reach());
       if (ramps.empty()) break;
       next = *std::min_element(ramps.begin(), ramps.end(), better);
       worth = kWorthOneMore * met.noise.scale();
@@ -1253,18 +1257,18 @@ JointSearch::Region JointSearch::explore(std::vector<Scored>& modes) {
   }
   std::vector<Scored> kept;
   if (best.response.kept > 0) {
-    kept = profile_kept(best, best.squares + met.noise.critical * met.noise.scale());
+    kept = profile_kept(best, best.squares + met.noise.critical * met.noise.reach());
     met.places.insert(met.places.end(), kept.begin(), kept.end());
   }
   for (const Scored& from : kept_starts_) add_kept_from(from, best, kept, met);
   if (problem_.prior.two_ramps) {
-    const double worst = best.squares + met.noise.critical * met.noise.scale();
+    const double worst = best.squares + met.noise.critical * met.noise.reach();
     const std::vector<Scored> second = profile_second(best, worst);
     ramps.insert(ramps.end(), second.begin(), second.end());
   }
   // Where another ramp is no clear gain it is allowed, and no better.
-  const double room = met.noise.critical * met.noise.scale();
-  const double no_better = best.squares + kNoBetter * met.noise.scale();
+  const double room = met.noise.critical * met.noise.reach();
+  const double no_better = best.squares + kNoBetter * met.noise.reach();
   for (Scored one : ramps) {
     one.squares = std::max(one.squares, no_better);
     met.places.push_back(one);
@@ -1277,7 +1281,7 @@ JointSearch::Region JointSearch::explore(std::vector<Scored>& modes) {
   met.places.insert(met.places.end(), modes.begin(), modes.end());
   met.least = std::min_element(met.places.begin(), met.places.end(), better)->squares;
   std::erase_if(met.places, [&](const Scored& one) {
-    return (one.squares - met.least) / met.noise.scale() > met.noise.critical;
+    return (one.squares - met.least) / met.noise.reach() > met.noise.critical;
   });
   const auto [least, most] = std::minmax_element(
       met.places.begin(), met.places.end(),
@@ -1326,7 +1330,9 @@ void JointSearch::add_allowed(Region met, JointFit& fit) {
   fit.carried = carried_over(y, fit.modelled_w);
   const auto n = static_cast<double>(y.size());
   const double reach = std::max(1.5 * std::cbrt(n), 2 * fit.response.window_s / period_s_);
-  allowed->noisy_gram = noisy_gram(x, left, static_cast<size_t>(std::min(n / 3, reach)));
+  const std::vector<double> undone = undone_residuals(x, left, first);
+  allowed->noisy_gram = noisy_gram(x, undone, static_cast<size_t>(std::min(n / 3, reach)));
+  allowed->uneven_gram = noisy_gram(x, undone, 0);
   fit.follows = follows(fit, squares_around_mean(y));
   allowed->rows = std::move(x);
   allowed->read_w = std::move(y);

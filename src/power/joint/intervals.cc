@@ -7,6 +7,7 @@
 namespace assay {
 namespace {
 
+constexpr double kOfResponse = 4;     // lag, window, ramp, drift
 constexpr double kOneInEffect = 0.9;  // correlation of two estimates above which they are one
 
 // a' M a of a symmetric matrix.
@@ -29,7 +30,8 @@ std::vector<double> part_of_matrix(const std::vector<double>& matrix, size_t ter
 }
 
 // By how much more a sum of powers varies than under even, independent noise; at least `repeated`:
-// smooth shares meet smooth noise.
+// smooth shares meet smooth noise. Noise that is a share of the power is uneven, and its lags,
+// estimated from few readings, are more often below 0 than above: without them it counts as well.
 double spread(const AllowedFits& allowed, const std::vector<double>& a) {
   const AllowedFit& best = allowed.fits.front();
   std::vector<size_t> in;
@@ -45,8 +47,10 @@ double spread(const AllowedFits& allowed, const std::vector<double>& a) {
     even += a[in[i]] * moved[i];
   }
   const auto n = static_cast<double>(allowed.readings);
-  const double freedom = std::max(n - static_cast<double>(in.size()) - 4, 1.0);
-  const double noisy = quadratic(part_of_matrix(allowed.noisy_gram, a.size(), in), moved);
+  const double freedom = std::max(n - kOfResponse, 1.0);  // of powers by their leverage
+  const double noisy =
+      std::max(quadratic(part_of_matrix(allowed.noisy_gram, a.size(), in), moved),
+               quadratic(part_of_matrix(allowed.uneven_gram, a.size(), in), moved));
   const double uneven = noisy / std::max(allowed.variance * even, 1e-300) * n / freedom;
   return std::max({1.0, allowed.repeated, uneven});
 }
@@ -123,6 +127,24 @@ std::vector<double> residuals(const std::vector<double>& x, const std::vector<do
   std::vector<double> left = y;
   for (size_t i = 0; i < y.size(); ++i) {
     for (size_t k = 0; k < p.size(); ++k) left[i] -= x[i * p.size() + k] * p[k];
+  }
+  return left;
+}
+
+std::vector<double> undone_residuals(const std::vector<double>& x, std::vector<double> left,
+                                     const AllowedFit& fit) {
+  constexpr double kMostLeverage = 0.9;  // of a reading that alone tells a power
+  std::vector<size_t> in;
+  for (size_t k = 0; k < fit.powers.size(); ++k) {
+    if (fit.powers[k] > 0) in.push_back(k);
+  }
+  const size_t terms = fit.powers.size();
+  const std::vector<double> inverse =
+      pseudo_inverse(part_of_matrix(fit.normal.gram, terms, in), in.size());
+  std::vector<double> row(in.size());
+  for (size_t i = 0; i < left.size(); ++i) {
+    for (size_t k = 0; k < in.size(); ++k) row[k] = x[i * terms + in[k]];
+    left[i] /= 1 - std::min(quadratic(inverse, row), kMostLeverage);
   }
   return left;
 }

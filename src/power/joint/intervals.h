@@ -24,12 +24,14 @@ struct AllowedFit {
 AllowedFit allowed_fit(const Response& response, double worse, bool exact, NormalEquations normal);
 
 struct AllowedFits {
-  std::vector<AllowedFit> fits = {};    // the best first
-  std::vector<double> rows = {};        // of the model at the best fit, one after the other
-  std::vector<double> read_w = {};      // what was read
-  std::vector<double> noisy_gram = {};  // X'ee'X from residuals: the middle of the sandwich
-  double variance = 0;                  // of a reading
-  double repeated = 1;                  // by how much neighbours repeat each other's noise
+  std::vector<AllowedFit> fits = {};  // the best first
+  std::vector<double> rows = {};      // of the model at the best fit, one after the other
+  std::vector<double> read_w = {};    // what was read
+  // X'ee'X from residuals, the middle of the sandwich: with what neighbours repeat, and without.
+  std::vector<double> noisy_gram = {};
+  std::vector<double> uneven_gram = {};
+  double variance = 0;  // of a reading
+  double repeated = 1;  // by how much neighbours repeat each other's noise
   double critical = 0;
   size_t readings = 0;
 };
@@ -37,6 +39,10 @@ struct AllowedFits {
 // y - X p; x holds the rows of X one after the other.
 std::vector<double> residuals(const std::vector<double>& x, const std::vector<double>& y,
                               const std::vector<double>& p);
+// Of each reading, the residual that it would have had, had the fit not bent to it: over 1 less its
+// leverage (HC3; MacKinnon and White, 1985). Rows of X at the fit.
+std::vector<double> undone_residuals(const std::vector<double>& x, std::vector<double> left,
+                                     const AllowedFit& fit);
 // Covariance of X'e from the residuals as they are, neighbours up to `reach` apart with Bartlett's
 // weights (Newey and West, 1987).
 std::vector<double> noisy_gram(const std::vector<double>& x, const std::vector<double>& left,

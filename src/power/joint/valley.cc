@@ -1,5 +1,7 @@
 #include "power/joint/valley.h"
 
+#include <algorithm>
+
 #include "power/joint/normal_equations.h"
 
 namespace assay {
@@ -8,20 +10,33 @@ namespace {
 // Parameters that the readings hardly tell apart move together, not far.
 constexpr double kRidge = 1e-6;  // of each diagonal
 
-// Powers that are above 0, then the parameters.
-NormalEquations equations(const std::vector<double>& x, const std::vector<double>& left,
-                          const std::vector<double>& powers,
-                          const std::vector<std::vector<double>>& slopes) {
+// Of each reading: the shares of the powers that are above 0, then the slopes.
+struct Rows {
+  size_t terms = 0;
+  std::vector<double> values = {};  // one row after the other
+
+  const double* at(size_t i) const { return values.data() + i * terms; }
+};
+
+Rows rows_of(const std::vector<double>& x, size_t readings, const std::vector<double>& powers,
+             const std::vector<std::vector<double>>& slopes) {
   std::vector<size_t> in;
   for (size_t j = 0; j < powers.size(); ++j) {
     if (powers[j] > 0) in.push_back(j);
   }
-  const size_t terms = in.size() + slopes.size();
+  Rows rows{.terms = in.size() + slopes.size()};
+  for (size_t i = 0; i < readings; ++i) {
+    for (const size_t j : in) rows.values.push_back(x[i * powers.size() + j]);
+    for (const std::vector<double>& slope : slopes) rows.values.push_back(slope[i]);
+  }
+  return rows;
+}
+
+NormalEquations equations(const Rows& rows, const std::vector<double>& left) {
+  const size_t terms = rows.terms;
   NormalEquations normal(terms);
-  std::vector<double> row(terms);
   for (size_t i = 0; i < left.size(); ++i) {
-    for (size_t j = 0; j < in.size(); ++j) row[j] = x[i * powers.size() + in[j]];
-    for (size_t j = 0; j < slopes.size(); ++j) row[in.size() + j] = slopes[j][i];
+    const double* row = rows.at(i);
     for (size_t a = 0; a < terms; ++a) {
       normal.right[a] += row[a] * left[i];
       for (size_t b = 0; b <= a; ++b) normal.gram[a * terms + b] += row[a] * row[b];
@@ -34,16 +49,41 @@ NormalEquations equations(const std::vector<double>& x, const std::vector<double
   return normal;
 }
 
+// Variance of each term from the residuals as they are (White, 1980), over that of even noise of
+// their mean square; the largest of the terms from `first` on.
+double most_uneven(const Rows& rows, const std::vector<double>& left,
+                   const std::vector<double>& inverse, size_t first) {
+  const size_t terms = rows.terms;
+  std::vector<double> own(terms, 0);
+  double squares = 1e-300;
+  for (size_t i = 0; i < left.size(); ++i) {
+    squares += left[i] * left[i];
+    for (size_t a = first; a < terms; ++a) {
+      double moved = 0;
+      for (size_t b = 0; b < terms; ++b) moved += inverse[a * terms + b] * rows.at(i)[b];
+      own[a] += moved * moved * left[i] * left[i];
+    }
+  }
+  double most = 1;
+  for (size_t a = first; a < terms; ++a) {
+    const double even = inverse[a * terms + a] * squares / static_cast<double>(left.size());
+    if (even > 0) most = std::max(most, own[a] / even);
+  }
+  return most;
+}
+
 }  // namespace
 
 Valley valley_at(const std::vector<double>& x, const std::vector<double>& left,
                  const std::vector<double>& powers,
                  const std::vector<std::vector<double>>& slopes) {
-  const NormalEquations normal = equations(x, left, powers, slopes);
+  const Rows rows = rows_of(x, left.size(), powers, slopes);
+  const NormalEquations normal = equations(rows, left);
   const size_t terms = normal.terms();
   const size_t first = terms - slopes.size();
   const std::vector<double> inverse = pseudo_inverse(normal.gram, terms);
   Valley valley;
+  valley.uneven = most_uneven(rows, left, inverse, first);
   for (size_t a = first; a < terms; ++a) {
     double move = 0;
     for (size_t b = 0; b < terms; ++b) move += inverse[a * terms + b] * normal.right[b];

@@ -11,6 +11,9 @@ namespace assay {
 struct Valley {
   std::vector<double> move;        // of each parameter to the bottom, in the units of its slope
   std::vector<double> covariance;  // parameters x parameters, for noise of variance 1
+  // By how much more a parameter varies than under even noise, of the one of which it is most: a
+  // sensor whose noise is a share of the power is noisiest where most is drawn. 1 at least.
+  double uneven = 1;
 };
 
 // x: the model's rows one after the other; left: what the powers leave of each reading; slopes: of

@@ -13,6 +13,7 @@
 #include <numeric>
 
 #include "power/joint/classes.h"
+#include "power/joint/intervals.h"
 #include "power/joint/normal_equations.h"
 #include "power/joint/valley.h"
 #include "support/joint_problem.h"
@@ -273,6 +274,30 @@ TEST(Valley, TheMoveEndsAtTheBottom) {
   EXPECT_LT(valley.covariance[1], 0);  // slopes that rise together
   // A power at 0 stays there: its share is left in.
   EXPECT_GT(std::fabs(valley_at(x, left, {100, 0}, slopes).move[0] - 0.7), 1e-3);
+}
+
+// One power over four readings and a slope that is the power's opposite: of the gram matrix's
+// inverse 1/4 and 1/8 stand alone. Noise of 1 W where the slope is 2 moves the parameter by 1/4 of
+// it, twice: a variance of 1/8, where even noise of the same mean square, 1/2, has 1/16. Where the
+// slope is 0 it moves nothing.
+TEST(Valley, NoiseCountsWhereItTellsTheParameter) {
+  const std::vector<double> x = {1, 1, 1, 1};
+  const std::vector<std::vector<double>> slopes = {{-2, 0, 0, 2}};
+  EXPECT_NEAR(valley_at(x, {1, 0, 0, -1}, {100}, slopes).uneven, 2, 1e-5);
+  EXPECT_EQ(valley_at(x, {0, 1, -1, 0}, {100}, slopes).uneven, 1);
+}
+
+// Four readings of one power have a leverage of 1/4 each, so that each hides a quarter of what it
+// is off by. A reading that alone tells a power hides all, and is given back ten times what is
+// left.
+TEST(JointIntervals, ResidualsAreUndoneByTheirLeverage) {
+  NormalEquations normal(2);
+  normal.gram = {4, 0, 0, 1};
+  normal.right = {40, 5};
+  const std::vector<double> x = {1, 0, 1, 0, 1, 0, 1, 0, 0, 1};
+  const AllowedFit fit = allowed_fit({}, 0, true, normal);
+  const std::vector<double> undone = undone_residuals(x, {3, -3, 1.5, -1.5, 0.1}, fit);
+  EXPECT_THAT(undone, ElementsAre(4, -4, 2, -2, ::testing::DoubleNear(1, 1e-9)));
 }
 
 // A sensor that sees a quarter of the time, and a counter that sees all of it.
