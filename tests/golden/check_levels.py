@@ -99,6 +99,12 @@ def ancestors(op):
         op = op.parent
 
 
+# Names of kernels that compute gradients; of the input of a convolution, which is also a transposed one, where there
+# are others.
+NAMED = re.compile(r"wgrad|igemm_wrw|(?<!igemm_)bwd(?!_?data)|backward(?!_?data)", re.IGNORECASE)
+NAMED_DATA = re.compile(r"dgrad|igemm_bwd|(bwd|backward)_?data", re.IGNORECASE)
+
+
 class Phases:
     """Phase of a launch: from the autograd engine, else from labels, else from optimizer operators."""
 
@@ -163,6 +169,7 @@ def expected(tables):
     blocked = merge([c.start, c.end] for c in tables["api_calls"] if BLOCKING.search(c.name))
     rows = [a for a in tables["activities"] if a.kind in ("kernel", "memcpy", "memset")]
     queued_before = queued_before_recording(rows)
+    trains = any(NAMED.search(a.name) for a in rows)
     by_iteration = collections.defaultdict(collections.Counter)
     by_phase = collections.defaultdict(collections.Counter)
     spans = {}
@@ -200,7 +207,10 @@ def expected(tables):
                 spans[gpu] = (first, reached)
             by_iteration[gpu, iteration].update(add)
             if a.call is not None:
-                by_phase[gpu, iteration, phases.of(a.call)].update(add)
+                phase = phases.of(a.call)
+                if phase == "none" and kind == "compute" and (NAMED.search(a.name) or trains and NAMED_DATA.search(a.name)):
+                    phase = "backward"
+                by_phase[gpu, iteration, phase].update(add)
     return steps is not None, by_iteration, by_phase, spans
 
 
