@@ -1049,8 +1049,7 @@ std::vector<PlacementEvidence> Placer::evidence_of(const Placements& placed) con
 
 // Where nothing else tells the phase, a kernel that computes gradients is backward work. What
 // undoes a convolution for its input counts where others tell that there is a backward pass: alone
-// it may be a transposed convolution. Forward kernels have no such names, so that nothing is
-// forward here.
+// it may be a transposed convolution. No name tells forward work, so that nothing is forward here.
 void tell_backward_by_names(const KernelNames& kernels, std::vector<KernelLevel>& rows) {
   const bool trains = std::any_of(rows.begin(), rows.end(), [&](const KernelLevel& row) {
     return row.phase == LevelPhase::kBackward ||

@@ -234,12 +234,12 @@ struct RoofReader::Rank {
     if (call.nested) ++reader.job_.nested_calls;
   }
 
-  // What memory carries in the time of these calls and what the last cache holds of each, over
-  // what memory carries: no share of the roof of what memory bounds is above it. Infinite where
-  // the cache is not known.
+  // What memory carries in the time of these calls and what the last cache keeps from it of each
+  // (read from it, and left in it: twice what it holds), over what memory carries: no share of the
+  // roof of what memory bounds is above it. Infinite where the cache is not known.
   double carried_ns(const Spent& one, uint64_t calls, const DeviceRoof& roof) const {
     if (!roof.exists() || roof.cache_bytes <= 0) return kInfinity;
-    const double from_cache_s = roof.cache_bytes / roof.memory_bytes_per_s;
+    const double from_cache_s = 2 * roof.cache_bytes / roof.memory_bytes_per_s;
     return static_cast<double>(one.dur_ns + unsure_ns(one)) +
            static_cast<double>(calls) * from_cache_s * kNanos;
   }

@@ -187,6 +187,9 @@ def main():
     if arguments.write:
         kept = PAGE.read_text().partition("\n## ")[2] if PAGE.exists() else ""
         PAGE.write_text("\n".join(lines) + "\n" + (f"\n## {kept}" if kept else ""))
+    said = next(line for line in lines if line.endswith("intervals hold the meter's value."))
+    if said not in PAGE.read_text():
+        problems.append(f"the page does not say: {said}")
     print("\n".join(lines[9:] if not problems else problems))
     return 1 if problems else 0
 

@@ -1053,14 +1053,17 @@ Scored JointSearch::best_with_kept(const Response& from, double kept) {
 // is looked for where a parabola through it and the next one outside has it.
 std::vector<Scored> JointSearch::profile_kept(const Scored& best, double worst) {
   constexpr double kFirst = 5e-4;
-  constexpr int kHalvings = 2;
+  // An end between two places is found between them; at the border of what may be one more step is.
+  const auto halvings_of = [](const Scored& outside) {
+    return std::isfinite(outside.squares) ? 2 : 3;
+  };
   std::vector<Scored> profile;
   for (const double side : {-1.0, 1.0}) {
     Scored inside = best;
     Scored outside;
     double step = kFirst;
     int halvings = 0;
-    while (halvings < kHalvings) {
+    while (halvings < halvings_of(outside)) {
       const double kept = inside.response.kept + side * step;
       const bool possible = kept > 0 && kept < problem_.prior.most_kept;
       const Scored held = possible ? best_with_kept(inside.response, kept) : Scored{};

@@ -676,7 +676,7 @@
     "only the longest sequence is recorded, and tables of FBGEMM; and, `by the launch grid`, PyTorch's elementwise " \
     "kernels of which no operator around them tells the work: name and grid tell types, tensors and elements. Tensors are " \
     "taken to be different ones, and to come from memory: where one is used twice, or comes from a cache, a share may be above 1, by " \
-    "what the last cache holds at most: upper ends stop at what memory and a full cache carry in the time of the calls. " \
+    "what the last cache holds at most: upper ends stop at what memory carries in the time of the calls and twice what the last cache holds (read from it, and left in it), where its size is known. " \
     "Their time is part of `unknown_ns`. Tests: `RoofLevels`, `AttentionWork`, `FbgemmWork`, `PointwiseLaunch`") \
   U(shape, "") \
   U(device, "") \

@@ -535,7 +535,7 @@ std::string bounds_words(const JobRoof& roof) {
   if (above != nullptr) {
     text += fmt::format(
         " Upper ends are above 100 %, {} at most ({}), where the last cache may hold what a call "
-        "moves.",
+        "moves, or its size is not known.",
         format_share(most_share(*above)), above->op);
   }
   if (all.calls_unexplained > 0) {

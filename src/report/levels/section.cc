@@ -653,10 +653,8 @@ std::string heaviest_words(const JobLevels& job) {
   const auto op = std::max_element(ops.begin(), ops.end(), by_time);
   std::vector<std::string> parts;
   if (phase->first != LevelPhase::kNone) {
-    // Names tell of some kernels alone what they are: others may be of the same phase.
-    const bool some = job.placement.phase_by_name.kernels > 0;
-    parts.push_back(fmt::format("{}{} is {}", some ? "at least " : "",
-                                percent(phase->second, total_ns), level_phase_name(phase->first)));
+    parts.push_back(
+        fmt::format("{} is {}", percent(phase->second, total_ns), level_phase_name(phase->first)));
   }
   if (job.placement.layers > 0) {
     parts.push_back(job.placement.layers == 1
@@ -680,16 +678,18 @@ std::string heaviest_words(const JobLevels& job) {
 // A run whose phases nothing tells is no forward pass.
 std::string phase_words(const JobLevels& job) {
   const PlacementStats& stats = job.placement;
-  if (stats.no_phase.kernels == 0) return "";
+  const std::string by_name =
+      stats.phase_by_name.kernels == 0
+          ? ""
+          : fmt::format("that of {} is told by the kernels' names alone",
+                        percent(stats.phase_by_name.dur_ns, stats.all.dur_ns));
+  if (stats.no_phase.kernels == 0) return by_name.empty() ? "" : "Of phases " + by_name + ".";
   if (stats.no_phase.kernels == stats.all.kernels) {
     return "The phase is not known: no operator or label tells forward from backward work.";
   }
   std::string text = fmt::format("The phase of {} of the device time is not known",
                                  percent(stats.no_phase.dur_ns, stats.all.dur_ns));
-  if (stats.phase_by_name.kernels > 0) {
-    text += fmt::format("; that of {} is told by the kernels' names alone",
-                        percent(stats.phase_by_name.dur_ns, stats.all.dur_ns));
-  }
+  if (!by_name.empty()) text += "; " + by_name;
   return text + ".";
 }
 

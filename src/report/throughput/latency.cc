@@ -105,7 +105,7 @@ Table judged_table(const std::vector<Judged>& judged) {
 }
 
 std::string unit_words(const LatencyErrors& e) {
-  if (e.units == 0) return "";
+  if (e.units < 2) return "";
   return fmt::format("; of {} units (GPU, engine, model) the worst, {}, {} %", e.units,
                      e.worst_unit, std::lround(100 * e.worst_coverage90));
 }
@@ -166,16 +166,18 @@ std::vector<std::string> latency_evaluation_words(const LatencyEvaluation& evalu
   for (const LatencyErrors& e : evaluation.errors) {
     if (is_headline(e) || is_new_hardware(e)) words.push_back(errors_words(e));
   }
-  if (evaluation.left_out > 0) {
-    words.push_back(fmt::format(
-        "{} rows with latencies teach nothing about them: no facts, or more arithmetic than their "
-        "devices can do in that time.",
-        format_count(static_cast<int64_t>(evaluation.left_out))));
-  }
+  const bool other = !evaluation.judged.empty();
+  add_count(evaluation.left_out,
+            other
+                ? "rows of the other table cannot be asked: no facts, or more arithmetic than "
+                  "their devices can do in that time."
+                : "rows with latencies teach nothing about them: no facts, or more arithmetic than "
+                  "their devices can do in that time.",
+            words);
   add_count(evaluation.copies,
             "rows of the other table are measurements of the one learnt from: not asked.", words);
   add_count(evaluation.unanswered,
-            "rows of the other table have no answer: their engine has no rows to learn from.",
+            "rows of the other table are of an engine without rows to learn from: not asked.",
             words);
   std::string skipped;
   for (const std::string& split : evaluation.skipped)

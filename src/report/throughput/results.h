@@ -226,7 +226,7 @@
   R(units_below, "units under 80 %", kCount, "of those, held less often than 80 %") \
   U(judged, "with `--judge`: each row of the other table, by `latency`: what was measured, what was told") \
   R(campaign, "campaign", kText, "engine, version, and day or file") \
-  R(measured_ms, "measured, ms", kRatio, "mean, as the table has it") \
+  R(measured_ms, "measured, ms", kRatio, "milliseconds, as the table has it") \
   R(told_ms, "told, ms", kRatio, "the estimate; `low90` and `high90` are in milliseconds, too") \
   R(told_from, "told from", kShare, "bounds of the probability that was told") \
   R(told_to, "to", kShare, "") \

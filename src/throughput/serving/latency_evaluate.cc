@@ -118,7 +118,11 @@ class Baseline {
 
  private:
   using PerTarget = std::array<double, kLatencyTargets>;
-  static std::string pair(const BenchRow& row) { return row.hardware + "|" + row.framework; }
+  // As the facts call the device: tables may write it in two ways.
+  std::string pair(const BenchRow& row) {
+    const HardwareFacts* hardware = lookup_.hardware(row.hardware);
+    return (hardware == nullptr ? row.hardware : hardware->name) + "|" + row.framework;
+  }
   std::optional<PerTarget> base_of(const BenchRow& row) {
     const ModelFacts* model = lookup_.model(row.model);
     const HardwareFacts* hardware = lookup_.hardware(row.hardware);
@@ -392,10 +396,12 @@ Result<LatencyEvaluation> judge_latency(const std::vector<BenchRow>& rows,
   FactLookup lookup(facts);
   Fold fold;
   std::set<Measurement> known;
+  std::set<std::string> engines;
   for (const BenchRow& row : rows) {
     if (!teaches_latency(row, lookup)) continue;
     fold.train.push_back(row);
     known.insert(measurement_of(row));
+    engines.insert(row.framework);
   }
   std::vector<BenchRow> asked;
   std::vector<size_t> at;
@@ -405,17 +411,21 @@ Result<LatencyEvaluation> judge_latency(const std::vector<BenchRow>& rows,
     out.left_out += !teaches && tells_latency(other[i]);
     out.copies += copy;
     if (!teaches || copy) continue;
+    if (engines.count(other[i].framework) == 0) {
+      ++out.unanswered;
+      continue;
+    }
     fold.test.push_back(asked.size());
     asked.push_back(other[i]);
     at.push_back(i);
   }
   std::vector<Tested> tested;
   ASSAY_TRY(test_fold(asked, fold, facts, tested));
-  out.unanswered = asked.size() - tested.size();
   if (tested.empty()) {
     return Error{
         ErrorCode::kInvalidArgument,
-        "no row of the other table can be asked: each is a copy of one learnt from, or lacks "
+        "no row of the other table can be asked: each is a copy of one learnt from, of an engine "
+        "without rows, or lacks "
         "TTFT, TPOT, or a model and GPU with facts (--judge-meta 'hardware=H100' says what "
         "no column tells)",
         "", -1};

@@ -73,7 +73,7 @@ struct LatencyEvaluation {
   // Of another table alone.
   std::vector<JudgedRow> judged;  // three a row, by target
   size_t copies = 0;              // measurements of the table learnt from: not asked
-  size_t unanswered = 0;          // no facts under an engine that has rows
+  size_t unanswered = 0;          // of engines that no row learnt from has: not asked
 };
 inline constexpr const char* kOtherTable = "another table";
 

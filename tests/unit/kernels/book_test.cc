@@ -126,17 +126,21 @@ TEST(KernelBook, NamesOfGradientsTellTheBackwardPass) {
         "c10::Scalar const&)::{lambda()#1}> >(int)",
         "void at::native::(anonymous namespace)::layer_norm_grad_input_kernel_vectorized<float, "
         "float>(float const*)",
+        "triton_per_fused__softmax_backward_data_3", "naive_conv_wrw_nchw_float_double_float",
         "triton_poi_fused_threshold_backward_3", "_layer_norm_bwd_dx_fused"}) {
     EXPECT_EQ(named_pass(facts(name)), NamedPass::kBackward) << name;
   }
   for (const char* name :
        {"void cudnn::cnn::dgrad2d_grouped_direct_kernel<__half, int>(P)",
         "sm80_xmma_dgrad_implicit_gemm_indexed_bf16bf16_bf16f32_f32_nhwckrsc_nhwc",
+        "naive_conv_bwd_nchw_float_double_float", "xdlops_bwd_conv_fp16",
         "igemm_bwd_gtcx2_nhwc_bf16_bx0_ex1_bt32x128x32"}) {
     EXPECT_EQ(named_pass(facts(name)), NamedPass::kDataGradient) << name;
   }
   for (const char* name :
        {"void flash_fwd_kernel<Flash_fwd_kernel_traits<64> >(P)", "ampere_sgemm_128x64_tn",
+        "void at::native::(anonymous namespace)::indexing_backward_kernel<float, 4>(long const*)",
+        "void at::native::indexing_backward_kernel_stride_1<float>(long const*)",
         "void cudnn::bn_fw_tr_1C11_singleread<float>(P)", "reverse_sequence", "gradient_of_image",
         "void multi_tensor_apply_kernel<TensorListMetadata<2>, ScaleFunctor<float, float>>(int)"}) {
     EXPECT_EQ(named_pass(facts(name)), NamedPass::kNone) << name;
