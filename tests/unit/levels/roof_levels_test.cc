@@ -171,7 +171,8 @@ TEST(RoofLevels, BoundsHaveARowAndCountAsUnknown) {
   EXPECT_EQ(roof.bounds[0].dur_ns, 10'000);
   EXPECT_EQ(roof.bounds[0].calls, 1U);
   // At least queries, results and a key each: 4 x 32 x 8 x 128 x 2 bytes. 1,000 keys each, 131 MB,
-  // are more than memory carries in 10 us (20.4 MB) and twice what the cache holds (40 MB) together.
+  // are more than memory carries in 10 us (20.4 MB) and twice what the cache holds (40 MB)
+  // together.
   EXPECT_EQ(roof.bounds[0].least_roof_ns, std::llround(262'144 / 2.039e3));
   EXPECT_EQ(roof.bounds[0].most_roof_ns, std::llround(10'000 + 80e6 / 2.039e3));
   EXPECT_EQ(roof.bounds[0].limited_ns, 10'000);
