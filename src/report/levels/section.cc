@@ -681,15 +681,15 @@ std::string phase_words(const JobLevels& job) {
   const std::string by_name =
       stats.phase_by_name.kernels == 0
           ? ""
-          : fmt::format("that of {} is told by the kernels' names alone",
+          : fmt::format("of {} is told by the kernels' names alone",
                         percent(stats.phase_by_name.dur_ns, stats.all.dur_ns));
-  if (stats.no_phase.kernels == 0) return by_name.empty() ? "" : "Of phases " + by_name + ".";
+  if (stats.no_phase.kernels == 0) return by_name.empty() ? "" : "The phase " + by_name + ".";
   if (stats.no_phase.kernels == stats.all.kernels) {
     return "The phase is not known: no operator or label tells forward from backward work.";
   }
   std::string text = fmt::format("The phase of {} of the device time is not known",
                                  percent(stats.no_phase.dur_ns, stats.all.dur_ns));
-  if (!by_name.empty()) text += "; " + by_name;
+  if (!by_name.empty()) text += "; that " + by_name;
   return text + ".";
 }
 
