@@ -39,6 +39,16 @@ constexpr bool contains_any(std::string_view text, std::initializer_list<std::st
   return contains_any<std::initializer_list<std::string_view>>(text, parts);
 }
 
+// What two spellings of a name share: its letters, small, its digits and what is beyond ASCII.
+inline std::string name_key(std::string_view name) {
+  std::string key;
+  for (const char c : name) {
+    const bool beyond = static_cast<unsigned char>(c) >= 0x80;
+    if (is_letter(c) || is_digit(c) || beyond) key += lower(c);
+  }
+  return key;
+}
+
 constexpr std::string_view trimmed(std::string_view text) {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);

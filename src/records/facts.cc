@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 
+#include "base/ascii.h"
 #include "base/decimal.h"
 #include "records/facts_check.h"
 #include "records/setting_lines.h"
@@ -74,19 +74,10 @@ std::string attributes_of(std::string_view kind) {
   return text;
 }
 
-std::string key_of(std::string_view name) {
-  std::string key;
-  for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) != 0 || byte >= 0x80) key += static_cast<char>(std::tolower(byte));
-  }
-  return key;
-}
-
 // Without organisation and without the endings of variants that share the base model's shape.
 std::string base_key(std::string_view name) {
   const size_t slash = name.rfind('/');
-  std::string key = key_of(slash == std::string_view::npos ? name : name.substr(slash + 1));
+  std::string key = name_key(slash == std::string_view::npos ? name : name.substr(slash + 1));
   for (bool again = true; again;) {
     again = false;
     for (const std::string_view ending : {"instruct", "chat", "hf", "base"}) {
@@ -194,7 +185,7 @@ class FactBook::Reading {
     const size_t space = line.name.find(' ');
     const std::string_view kind = line.name.substr(0, std::min(space, line.name.size()));
     const std::string_view name = trim_spaces(line.name.substr(kind.size()));
-    if ((kind != "model" && kind != "hardware") || key_of(name).empty())
+    if ((kind != "model" && kind != "hardware") || name_key(name).empty())
       return line_error(file_, line.number, "write a section as [model NAME] or [hardware NAME]");
     section_ = &book_.open(kind, name);
     source_ = file_;
@@ -205,7 +196,7 @@ class FactBook::Reading {
     while (!names.empty()) {
       const size_t comma = std::min(names.find(','), names.size());
       const std::string_view name = names.substr(0, comma);
-      section_->keys.push_back(key_of(name));
+      section_->keys.push_back(name_key(name));
       // As a model's own name it is known without its organisation and endings, too.
       if (section_->kind == "model" && !base_key(name).empty())
         section_->keys.push_back(base_key(name));
@@ -259,7 +250,7 @@ Status FactBook::add(std::string_view text, const std::string& file) {
 }
 
 FactBook::Section& FactBook::open(std::string_view kind, std::string_view name) {
-  const std::string key = key_of(name);
+  const std::string key = name_key(name);
   for (Section& section : sections_) {
     if (section.kind == kind && has_key(section.keys, key)) return section;
   }
@@ -303,7 +294,7 @@ void FactBook::complete(Section& section) {
 }
 
 const FactBook::Section* FactBook::find(std::string_view kind, std::string_view name) const {
-  const std::string key = key_of(name);
+  const std::string key = name_key(name);
   if (key.empty()) return nullptr;
   for (const Section& section : sections_) {
     if (section.kind == kind && has_key(section.keys, key)) return &section;

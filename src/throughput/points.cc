@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <cstdio>
 #include <set>
@@ -126,15 +125,6 @@ Result<std::vector<Given>> parse_pairs(const std::string& text) {
   return given;
 }
 
-std::string key_of(const std::string& name) {
-  std::string key;
-  for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) != 0 || byte >= 0x80) key += static_cast<char>(std::tolower(byte));
-  }
-  return key;
-}
-
 size_t place_of(const Attribute& attribute) {
   return static_cast<size_t>(&attribute - attributes().data());
 }
@@ -183,7 +173,7 @@ std::vector<std::string> tokens_of(const std::string& name) {
   for (size_t i = 0; i < name.size(); ++i) {
     const bool in_number = name[i] == '.' && i > 0 && i + 1 < name.size() &&
                            is_digit(name[i - 1]) && is_digit(name[i + 1]);
-    const std::string letter = key_of(std::string(1, name[i]));
+    const std::string letter = name_key(std::string(1, name[i]));
     if (letter.empty() && !in_number && !tokens.back().empty()) tokens.emplace_back();
     tokens.back() += letter;
   }
@@ -212,7 +202,7 @@ bool is_vendor(const std::string& key) {
 std::vector<std::string> named_by(const std::string& key, const std::vector<std::string>& names) {
   std::vector<std::string> parts;
   for (const std::string& name : names) {
-    if (key_of(name) == key) return {name};
+    if (name_key(name) == key) return {name};
     if (runs_of(name).count(key) > 0) parts.push_back(name);
   }
   return parts;
@@ -242,7 +232,7 @@ Result<std::string> resolve_name(const Attribute& attribute, const std::string& 
                                  const MeasuredValues& known_values, const FactBook& facts) {
   const std::vector<std::string>& measured = known_values.texts[place_of(attribute)];
   if (std::find(measured.begin(), measured.end(), value) != measured.end()) return value;
-  const std::string key = key_of(value);
+  const std::string key = name_key(value);
   if (key.empty()) return refuse(std::string(attribute.name) + " has no value");
   // Facts know other names of what was measured.
   const bool is_model = attribute.text == &BenchRow::model;
@@ -380,7 +370,7 @@ MeasuredValues::MeasuredValues(const std::vector<BenchRow>& rows) {
 }
 
 std::string close_match(const std::string& name, const std::vector<std::string>& known) {
-  const std::string a = key_of(name);
+  const std::string a = name_key(name);
   std::string best;
   size_t least = (a.size() + 1) / 3 + 1;
   for (const std::string& candidate : known) {

@@ -1,18 +1,13 @@
 #include "ingest/bench/engine_name.h"
 
-#include <cctype>
-
+#include "base/ascii.h"
 #include "ingest/text/csv_records.h"
 
 namespace assay {
 namespace {
 
 std::string compared(const std::string& name) {
-  std::string key;
-  for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) != 0 || byte >= 0x80) key += static_cast<char>(std::tolower(byte));
-  }
+  std::string key = name_key(name);
   return key == "trtllm" ? "tensorrtllm" : key;
 }
 

@@ -148,8 +148,7 @@ std::string errors_words(const LatencyErrors& e) {
                                                : "of campaigns not learnt from";
   std::string text = fmt::format(
       "{} of {} rows {}: half within {:.1f} %, nine of ten within {:.0f} %; the 90 % intervals "
-      "hold "
-      "{:.1f} % (± {:.0f} % in the middle)",
+      "hold {:.1f} % (± {:.0f} % in the middle)",
       latency_target_name(e.target), format_count(static_cast<int64_t>(e.rows)), where,
       100 * e.median_ape, 100 * e.p90_ape, 100 * e.coverage90, 100 * e.half_width90);
   text += e.narrow_rows == 0 ? "; none is narrower than ± 100 %"

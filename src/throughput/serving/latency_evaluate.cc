@@ -377,13 +377,13 @@ Measurement measurement_of(const BenchRow& row) {
   return {row.ttft_ms, row.tpot_ms, row.in_len, row.out_len, row.batch};
 }
 
-void tell_rows(const std::vector<BenchRow>& other, const std::vector<BenchRow>& asked,
-               const std::vector<Tested>& tested, const std::vector<size_t>& at,
+void tell_rows(const std::vector<BenchRow>& other, const std::vector<Tested>& tested,
                std::vector<JudgedRow>& out) {
   for (const Tested& one : tested) {
+    const BenchRow& row = other[one.row];
     for (const LatencyTarget target : kAllLatencyTargets) {
-      out.push_back({&other[at[one.row]], one.answer.question, target,
-                     measured_ms(asked[one.row], target), one.answer.at(target)});
+      out.push_back(
+          {&row, one.answer.question, target, measured_ms(row, target), one.answer.at(target)});
     }
   }
 }
@@ -403,8 +403,6 @@ Result<LatencyEvaluation> judge_latency(const std::vector<BenchRow>& rows,
     known.insert(measurement_of(row));
     engines.insert(row.framework);
   }
-  std::vector<BenchRow> asked;
-  std::vector<size_t> at;
   for (size_t i = 0; i < other.size(); ++i) {
     const bool teaches = teaches_latency(other[i], lookup);
     const bool copy = teaches && known.count(measurement_of(other[i])) > 0;
@@ -415,24 +413,21 @@ Result<LatencyEvaluation> judge_latency(const std::vector<BenchRow>& rows,
       ++out.unanswered;
       continue;
     }
-    fold.test.push_back(asked.size());
-    asked.push_back(other[i]);
-    at.push_back(i);
+    fold.test.push_back(i);
   }
   std::vector<Tested> tested;
-  ASSAY_TRY(test_fold(asked, fold, facts, tested));
+  ASSAY_TRY(test_fold(other, fold, facts, tested));
   if (tested.empty()) {
     return Error{
         ErrorCode::kInvalidArgument,
         "no row of the other table can be asked: each is a copy of one learnt from, of an engine "
-        "without rows, or lacks "
-        "TTFT, TPOT, or a model and GPU with facts (--judge-meta 'hardware=H100' says what "
-        "no column tells)",
+        "without rows, or lacks TTFT, TPOT, or a model and GPU with facts (--judge-meta "
+        "'hardware=H100' says what no column tells)",
         "", -1};
   }
-  add_errors(kOtherTable, asked, tested, facts, out.errors);
-  calibrate(asked, tested, out);
-  tell_rows(other, asked, tested, at, out.judged);
+  add_errors(kOtherTable, other, tested, facts, out.errors);
+  calibrate(other, tested, out);
+  tell_rows(other, tested, out.judged);
   return out;
 }
 

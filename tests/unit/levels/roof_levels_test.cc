@@ -9,6 +9,7 @@
 #include <numeric>
 #include <string>
 
+#include "support/flat_launch.h"
 #include "support/trace_maker.h"
 
 namespace assay {
@@ -197,13 +198,7 @@ TEST(RoofLevels, AThreadTakesNoMoreThanMemoryCarriesInEveryLaunch) {
     Trace trace = maker.build();
     trace.devices = {{.id = 0, .name = "NVIDIA A100-SXM4-80GB"}};
     for (uint32_t a = 0; a < trace.activities.size(); ++a) {
-      trace.kernel_shapes.push_back({.activity = ActivityId(a),
-                                     .grid_x = a == 0 ? 100'000U : 40'000U,
-                                     .grid_y = 1,
-                                     .grid_z = 1,
-                                     .block_x = 128,
-                                     .block_y = 1,
-                                     .block_z = 1});
+      testing::add_flat_launch(trace, a, a == 0 ? 100'000U : 40'000U);
     }
     return trace;
   };

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "support/flat_launch.h"
 #include "support/trace_maker.h"
 
 namespace assay {
@@ -229,13 +230,7 @@ TEST(RoofCalls, GridsTellWhereOperatorsDoNot) {
                     .kernel(0, 7, kAdd, 800, 500, 9)
                     .build();
   for (uint32_t a = 0; a < 2; ++a) {
-    trace.kernel_shapes.push_back({.activity = ActivityId(a),
-                                   .grid_x = 10,
-                                   .grid_y = 1,
-                                   .grid_z = 1,
-                                   .block_x = 128,
-                                   .block_y = 1,
-                                   .block_z = 1});
+    testing::add_flat_launch(trace, a, 10);
   }
   const RoofCalls found = calls_of(trace);
   EXPECT_EQ(found.why[0], NoWork::kBounds);
@@ -263,13 +258,7 @@ TEST(RoofCalls, TheSameKernelOverKnownSizesTellsWhatAThreadTakes) {
                       .build();
     told(trace, "aten::copy_", "[[50,100],[50,100],[]]", R"(["c10::BFloat16","float","Scalar"])");
     for (const auto& [a, grid] : {std::pair{0U, blocks}, {1U, uint32_t{10}}}) {
-      trace.kernel_shapes.push_back({.activity = ActivityId(a),
-                                     .grid_x = grid,
-                                     .grid_y = 1,
-                                     .grid_z = 1,
-                                     .block_x = 128,
-                                     .block_y = 1,
-                                     .block_z = 1});
+      testing::add_flat_launch(trace, a, grid);
     }
     return trace;
   };
