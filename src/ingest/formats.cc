@@ -621,6 +621,16 @@ constexpr FileFormat kFormats[] = {
                 "torch.profiler and export_chrome_trace",
     },
     {
+        .key = "rocprof_compute_times",
+        .name = "kernel times of a run of rocprof-compute (timestamps.csv), in which kernels ran "
+                "one after another",
+        .endings = "timestamps.csv",
+        .match = match_rocprof_compute_times,
+        .is_text = true,
+        .give = "record a trace: rocprofv3 --kernel-trace --hip-runtime-trace -- COMMAND; the "
+                "counters go beside it: assay levels TRACE --counters FOLDER",
+    },
+    {
         .key = "execution_trace",
         .name = "an execution trace of PyTorch or Chakra: a graph of operators without the device",
         .endings = ".et .json",

@@ -13,6 +13,7 @@
 #include "ingest/rocprof/run.h"
 #include "ingest/sqlite_file.h"
 #include "ingest/text/csv_records.h"
+#include "ingest/text/whole_file.h"
 #include "records/rank_record.h"
 
 namespace assay {
@@ -20,6 +21,8 @@ namespace {
 
 // Zeros further on may stand in the text of a program.
 constexpr size_t kBinaryBytes = 64;
+// More than the header of a sysinfo.csv, which has some forty columns.
+constexpr size_t kSysinfoBytes = 4096;
 
 bool plain_text(const FileHead& head) { return !head.binary && !head.json && !head.sqlite; }
 
@@ -64,6 +67,30 @@ RocprofTable rocprof_table_of(const FileHead& head) {
   return plain_text(head) ? rocprof_table(head.header) : RocprofTable::kNone;
 }
 
+// rocprof-compute describes the machine beside the tables of its runs.
+bool describes_counter_runs(const std::string& path) {
+  const auto bytes = read_head(path, kSysinfoBytes);
+  if (!bytes) return false;
+  FileHead head;
+  head.header = header_of(*bytes);
+  return has_columns(head, {"workload_name", "ip_blocks"});
+}
+
+// rocprofv2's tables of kernels have the columns of rocprof-compute's times, which are one of its
+// runs for counters that counts nothing: the name and what lies beside it tell them apart. Those of
+// rocprofv3 have an agent_id.
+bool lies_among_counter_runs(const FileHead& head, const std::string& path) {
+  const bool may_be = rocprof_table_of(head) == RocprofTable::kKernels &&
+                      has_columns(head, {"gpu_id"}) && path != "-";
+  if (!may_be) return false;
+  const std::string name = lower(file_name(path));
+  for (const std::string packed : {"", ".gz", ".zst"}) {
+    if (name == "timestamps.csv" + packed) return true;
+    if (describes_counter_runs(joined(folder_of(path), "sysinfo.csv" + packed))) return true;
+  }
+  return false;
+}
+
 // The words that the counter readers have for the table; empty for what is none of theirs.
 FormatMatch counters_called(const FileHead& head, CounterTableKind kind) {
   return marks_if(plain_text(head) && counter_format(head.bytes) == counter_table_words(kind));
@@ -105,6 +132,7 @@ FileHead file_head(std::string_view bytes, const std::string& path) {
   if (head.sqlite) head.tables = tables_of(path);
   if (head.json) head.keys = first_json_keys(bytes);
   if (!head.json && !head.binary) head.header = header_of(bytes);
+  head.among_counter_runs = lies_among_counter_runs(head, path);
   return head;
 }
 
@@ -143,7 +171,9 @@ FormatMatch match_nsys(const FileHead& head) {
 FormatMatch match_rocprof_csv(const FileHead& head) {
   const RocprofTable table = rocprof_table_of(head);
   const bool fits = table != RocprofTable::kNone && table != RocprofTable::kCounters;
-  return marks_if(fits && counter_format(head.bytes).empty());
+  const bool counted =
+      !counter_format(head.bytes).empty() || match_rocprof_compute_times(head) != FormatMatch::kNo;
+  return marks_if(fits && !counted);
 }
 
 FormatMatch match_rocprof_json(const FileHead& head) {
@@ -183,6 +213,16 @@ FormatMatch match_rocprof_compute(const FileHead& head) {
 
 FormatMatch match_counter_table(const FileHead& head) {
   return counters_called(head, CounterTableKind::kWide);
+}
+
+// rocprof v1 calls the ends of a kernel BeginNs and EndNs beside its DispatchNs and CompleteNs;
+// rocprof-compute renames the former and keeps the latter (run_prof in its utils.py), so that no
+// other table has both.
+FormatMatch match_rocprof_compute_times(const FileHead& head) {
+  if (rocprof_table_of(head) != RocprofTable::kKernels || !counter_format(head.bytes).empty()) {
+    return FormatMatch::kNo;
+  }
+  return marks_if(has_columns(head, {"dispatchns", "completens"}) || head.among_counter_runs);
 }
 
 FormatMatch match_samples(const FileHead& head) {

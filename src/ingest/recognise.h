@@ -27,8 +27,11 @@ struct FileHead {
   JsonKeys keys;                    // of the first object, for JSON
   std::vector<std::string> header;  // trimmed lower-case cells of the first line, for other texts
   std::vector<std::string> tables;  // of an SQLite file that could be opened
+  // A table of kernels that lies where rocprof-compute leaves those of its runs.
+  bool among_counter_runs = false;
 };
-// path: to look into an SQLite file; empty where it cannot be opened by name.
+// path: to look into an SQLite file, and at what lies beside a table of kernels; empty where it
+// cannot be opened by name.
 FileHead file_head(std::string_view bytes, const std::string& path);
 // Whether it is an SQLite file with this table.
 bool has_table(const FileHead& head, std::string_view name);
@@ -50,6 +53,7 @@ FormatMatch match_ncu_raw(const FileHead& head);
 FormatMatch match_ncu_details(const FileHead& head);
 FormatMatch match_rocprof_compute(const FileHead& head);
 FormatMatch match_counter_table(const FileHead& head);
+FormatMatch match_rocprof_compute_times(const FileHead& head);
 FormatMatch match_samples(const FileHead& head);
 
 // ---- power logs of other programs: ingest/power/logs/told.cc ----

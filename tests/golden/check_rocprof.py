@@ -229,6 +229,19 @@ def check_refusals(assay):
             yield f"{path.name} as counters: {done.returncode} {done.stderr}"
 
 
+def check_counter_runs(assay):
+    """Runs of rocprof-compute as traces: each table and the whole folder are refused with what to do."""
+    for path in sorted((ROCM / "omniperf").glob("*/*")) + sorted((ROCM / "omniperf").iterdir()):
+        done = run(assay, "report", path)
+        if done.returncode != 2:
+            yield f"{path} as a trace: exit {done.returncode}"
+        timed = path.name in ("timestamps.csv", "SQ_LEVEL_WAVES.csv")
+        if timed and "kernels ran one after another" not in done.stderr:
+            yield f"{path} as a trace: {done.stderr}"
+        if (timed or path.is_dir()) and "--counters" not in done.stderr:
+            yield f"{path} as a trace, without what to do: {done.stderr}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--assay", required=True)
@@ -248,6 +261,7 @@ def main():
             problems += check_trace(assay, path, want)
             problems += check_counters(assay, path, kernels, pathlib.Path(name) / path.stem)
     problems += check_refusals(assay)
+    problems += check_counter_runs(assay)
     for problem in problems:
         print(problem)
     print(f"{2 + len(databases)} files of rocprofv3 checked, {len(problems)} problems")

@@ -90,6 +90,10 @@ Result<CounterPass> read_csv_pass(const std::string& path, bool allow_truncated)
   }
   if (kind != RocprofTable::kNone &&
       counter_table_kind(records.front().cells) == CounterTableKind::kNone) {
+    const FileFormat* is = format_of_file(path);
+    if (is != nullptr && is->family == FileFamily::kForeign) {
+      return not_a(FileFamily::kCounters, *is);
+    }
     return refused(path, "this is " + std::string(rocprof_table_words(kind)) +
                              ", which has no counters; give the counter_collection.csv of the run");
   }

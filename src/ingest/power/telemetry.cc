@@ -237,7 +237,7 @@ std::string after(const std::string& text, const std::string& key) {
   return text.substr(begin, text.find(' ', begin) - begin);
 }
 
-Status read_head(const std::string& text, TelemetryLog& log) {
+Status read_header(const std::string& text, TelemetryLog& log) {
   bool fine = true;
   each_word(comment(text, "cpus"), [&](const std::string& word) {
     int64_t cpu = 0;
@@ -333,7 +333,7 @@ Result<TelemetryLog> read_samples(const std::string& text, const CsvTable& table
                  "program reads",
                  log.path, -1};
   }
-  ASSAY_TRY(read_head(text, log));
+  ASSAY_TRY(read_header(text, log));
   const int time = table.column("t_ns");
   const int monotonic = table.column("monotonic_ns");
   const int device = table.column("device");

@@ -227,6 +227,68 @@ TEST_F(RocprofFiles, AFolderGivesEveryPassBelowIt) {
   EXPECT_FALSE(none);
 }
 
+// ---- times of runs for counters ----------------------------------------------------------------
+
+// rocprof-compute over rocprof v1: the ends of a kernel renamed, what is around them not.
+constexpr const char* kTimesOfV1 =
+    "Dispatch_ID,Kernel_Name,GPU_ID,queue-id,pid,Grid_Size,Workgroup_Size,sig,obj,DispatchNs,"
+    "Start_Timestamp,End_Timestamp,CompleteNs\n"
+    "0,k,2,0,7,1048576,256,0x0,0x7,100,200,300,400\n";
+// Over rocprofv2, whose own tables of kernels have these columns.
+constexpr const char* kTimesOfV2 =
+    "Dispatch_ID,GPU_ID,Queue_ID,PID,TID,Grid_Size,Workgroup_Size,LDS_Per_Workgroup,Kernel_Name,"
+    "Start_Timestamp,End_Timestamp,Correlation_ID\n"
+    "1,2,1,7,7,1048576,256,0,k,200,300,0\n";
+constexpr const char* kSysinfo =
+    "workload_name,command,ip_blocks,timestamp,gpu_arch\nvcopy,./vcopy,SQ|LDS,today,gfx90a\n";
+
+// Empty where the file was read.
+std::string why_no_trace(const std::string& path) {
+  const auto trace = load_trace(path, {});
+  return trace ? "" : trace.error().message;
+}
+
+void expect_times_of_counters(const std::string& path) {
+  const std::string why = why_no_trace(path);
+  EXPECT_NE(why.find("kernel times of a run of rocprof-compute"), std::string::npos) << why;
+  EXPECT_NE(why.find("record a trace: rocprofv3 --kernel-trace"), std::string::npos) << why;
+}
+
+TEST_F(RocprofFiles, TimesOfCounterRunsAreNoTraceUnderAnyName) {
+  expect_times_of_counters(write("a/timestamps.csv", kTimesOfV1));
+  expect_times_of_counters(write("b/results.csv", kTimesOfV1));
+  expect_times_of_counters(write("b/my_kernel_trace.csv", kTimesOfV1));
+}
+
+TEST_F(RocprofFiles, ColumnsOfRocprofv2AreTimesOfCountersByNameOrNeighbour) {
+  expect_times_of_counters(write("a/timestamps.csv", kTimesOfV2));
+  write("b/sysinfo.csv", kSysinfo);
+  expect_times_of_counters(write("b/renamed.csv", kTimesOfV2));
+  EXPECT_EQ(why_no_trace(write("c/results_vcopy.csv", kTimesOfV2)), "");
+  write("d/sysinfo.csv", "host,memory\nme,1\n");  // somebody else's
+  EXPECT_EQ(why_no_trace(write("d/results_vcopy.csv", kTimesOfV2)), "");
+}
+
+TEST_F(RocprofFiles, ATraceOfRocprofv3StaysOneAmongCounterRuns) {
+  write("a/sysinfo.csv", kSysinfo);
+  EXPECT_EQ(why_no_trace(write("a/7_kernel_trace.csv", kKernels6)), "");
+  EXPECT_EQ(why_no_trace(write("a/timestamps.csv", kKernels6)), "");
+}
+
+TEST_F(RocprofFiles, AFolderOfCounterRunsIsRefusedWithWhatToDo) {
+  write("a/sysinfo.csv", kSysinfo);
+  write("a/timestamps.csv", kTimesOfV2);
+  const auto files = expand_inputs({(folder_ / "a").string()});
+  ASSERT_FALSE(files);
+  EXPECT_NE(files.error().message.find("timestamps.csv is kernel times of a run of"),
+            std::string::npos)
+      << files.error().message;
+  const auto counters = read_counter_pass((folder_ / "a/timestamps.csv").string(), false);
+  ASSERT_FALSE(counters);
+  EXPECT_NE(counters.error().message.find("kernel times of a run of rocprof-compute"),
+            std::string::npos);
+}
+
 // ---- JSON --------------------------------------------------------------------------------------
 
 constexpr const char* kJson = R"json({"rocprofiler-sdk-tool": [{
