@@ -23,6 +23,7 @@ class Finder {
         links_(links),
         inputs_(trace),
         gradients_(trace, links, inputs_.rows()),
+        by_size_(trace, inputs_.rows()),
         lookups_(trace, links, inputs_.rows()) {
     found_.bound.assign(launches, kNoCallWork);
     found_.call.assign(launches, kNoCallWork);
@@ -40,10 +41,8 @@ class Finder {
         found_.innermost[a] = own;
       } else if (own) {
         const ElementType told = element_type_named(facts.data_type);
-        place(a, own,
-              told == ElementType::kUntold
-                  ? element_type_moved(trace_.text(trace_.activities.name[a]))
-                  : told);
+        const std::string_view name = trace_.text(trace_.activities.name[a]);
+        place(a, own, told == ElementType::kUntold ? element_type_moved(name) : told, name);
         // Around a graph's launch there may be operators, but none of them asked for its kernels.
         if (found_.why[a] == NoWork::kNoModel && replays_graph(a))
           found_.why[a] = NoWork::kGraphReplay;
@@ -71,14 +70,18 @@ class Finder {
 
  private:
   // The same operator with the same arguments asks for the same work; a kernel's name adds the type
-  // of lists and of products of FP32.
-  const WorkAnswer& answer_of(OpId op, ElementType kernel_type) {
+  // of lists and of products of FP32, and where no type was recorded that of more.
+  const WorkAnswer& answer_of(OpId op, ElementType kernel_type, std::string_view kernel) {
     const OpId parent = links_.op_parent[op.index()];
     const OpInputTable& table = trace_.op_inputs;
     const uint32_t row = inputs_.row(op);
     const uint32_t gradient_row = gradients_.row_of(op);
     const uint32_t paired_row = lookups_.row_of(op);
     const uint32_t around_row = parent ? inputs_.row(parent) : RecordedInputs::kNone;
+    const bool untyped = row != RecordedInputs::kNone && !types_told(row);
+    const ElementType streamed =
+        untyped ? pointwise_type(kernel, trace_.text(trace_.ops.name[op.index()]))
+                : ElementType::kUntold;
     const auto text_in = [](const std::vector<StringId>& column, uint32_t at) {
       return at == RecordedInputs::kNone ? 0 : column[at].value;
     };
@@ -86,21 +89,23 @@ class Finder {
                   text_in(table.types, row),         text_in(table.strides, row),
                   text_in(table.concrete, row),      text_in(table.dims, around_row),
                   text_in(table.dims, gradient_row), text_in(table.dims, paired_row),
-                  text_in(table.types, paired_row),  static_cast<uint32_t>(kernel_type)};
+                  text_in(table.types, paired_row),  static_cast<uint32_t>(kernel_type),
+                  static_cast<uint32_t>(streamed)};
     const auto [place, is_new] = answers_.try_emplace(key);
     if (!is_new) return place->second;
     const OpInputs around = parent ? inputs_.of(parent, kernel_type) : OpInputs{};
     EnclosingOp enclosing;
     if (parent) enclosing = {trace_.text(trace_.ops.name[parent.index()]), &around};
     enclosing.result = inputs_.first_sizes(gradient_row);
+    if (enclosing.result.empty() && row != RecordedInputs::kNone)
+      enclosing.result = by_size_.result_of(trace_.ops.name[op.index()], table.dims[row]);
     const OpInputs paired = inputs_.at(paired_row);
     if (paired_row != RecordedInputs::kNone) enclosing.paired = &paired;
     WorkAnswer& answer = place->second;
     OpInputs inputs = inputs_.of(op, kernel_type);
     answer = operator_work(trace_.text(trace_.ops.name[op.index()]), inputs, enclosing);
-    if (answer.known == WorkKnown::kNoTypes && answer.work.matrix && !types_told(row)) {
-      // What is multiplied is of one type, which the kernel's name tells.
-      take_type(kernel_type, inputs);
+    if (answer.known == WorkKnown::kNoTypes && untyped) {
+      take_type(type_of_all(op, answer.work, kernel_type, streamed), inputs);
       answer = operator_work(trace_.text(trace_.ops.name[op.index()]), inputs, enclosing);
     }
     answer.work.multiply_as(kernel_type);
@@ -108,9 +113,33 @@ class Finder {
     return answer;
   }
 
+  // Not products that take narrow types and give wide ones.
+  static bool multiplies_one_type(std::string_view op) {
+    constexpr std::array<std::string_view, 4> kOthers = {"scaled_mm", "scaled_grouped", "int_mm",
+                                                         "pack_mm"};
+    return op.starts_with("aten::") &&
+           std::none_of(kOthers.begin(), kOthers.end(), [op](std::string_view other) {
+             return op.find(other) != std::string_view::npos;
+           });
+  }
+
+  // The type of all tensors of a call, by the name of a kernel of it: what is multiplied is of one
+  // type; a kernel that streams says its own; norms, softmax and reductions in single or double
+  // precision have parameters of no other type (in half precision these may be wider).
+  ElementType type_of_all(OpId op, const OpWork& work, ElementType kernel_type,
+                          ElementType streamed) const {
+    if (work.matrix)
+      return multiplies_one_type(trace_.text(trace_.ops.name[op.index()])) ? kernel_type
+                                                                           : ElementType::kUntold;
+    if (work.kind == OpWorkKind::kElementwise || work.kind == OpWorkKind::kMove) return streamed;
+    const bool one_type = work.kind == OpWorkKind::kNorm || work.kind == OpWorkKind::kSoftmax ||
+                          work.kind == OpWorkKind::kReduction;
+    const bool wide = kernel_type == ElementType::kFloat32 || kernel_type == ElementType::kFloat64;
+    return one_type && wide ? kernel_type : ElementType::kUntold;
+  }
+
   // Profilers of early 2021 wrote sizes and no types.
   bool types_told(uint32_t row) const {
-    if (row == RecordedInputs::kNone) return false;
     const std::string_view types = trace_.text(trace_.op_inputs.types[row]);
     return types.find('"') != std::string_view::npos;
   }
@@ -123,12 +152,12 @@ class Finder {
   }
 
   // own: the innermost operator around the launch; type: what the kernel's name tells.
-  void place(size_t launch, OpId own, ElementType type) {
+  void place(size_t launch, OpId own, ElementType type, std::string_view kernel = {}) {
     found_.innermost[launch] = own;
     WorkKnown first = WorkKnown::kNoModel;
     OpId bounded;
     for (OpId op = own; op; op = links_.op_parent[op.index()]) {
-      const WorkAnswer& answer = answer_of(op, type);
+      const WorkAnswer& answer = answer_of(op, type, kernel);
       if (answer.known == WorkKnown::kTold) {
         take(launch, op, answer.work);
         return;
@@ -140,7 +169,7 @@ class Finder {
       }
     }
     if (bounded) {
-      take_bounds(launch, bounded, answer_of(bounded, type));
+      take_bounds(launch, bounded, answer_of(bounded, type, kernel));
       return;
     }
     found_.why[launch] = first == WorkKnown::kNoModel    ? NoWork::kNoModel
@@ -245,6 +274,8 @@ class Finder {
       if (answer.known == WorkKnown::kBounds)
         bounds.choices.push_back({each, answer.work, answer.most});
     }
+    const WorkAnswer lists = list_launch_work(trace_.text(kernel), size);
+    if (lists.known == WorkKnown::kBounds) bounds.choices.push_back({0, lists.work, lists.most});
     if (bounds.choices.empty()) return bounds;
     bounds.least = bounds.choices.front().least;
     bounds.most = bounds.choices.back().most;
@@ -306,13 +337,14 @@ class Finder {
     }
   }
 
-  using Key = std::array<uint32_t, 10>;
+  using Key = std::array<uint32_t, 11>;
   // Operator, kernel, device, blocks, threads.
   using LaunchKey = std::tuple<uint32_t, uint32_t, int64_t, uint64_t, uint64_t>;
   const Trace& trace_;
   const Links& links_;
   RecordedInputs inputs_;
   ConvolutionGradients gradients_;
+  ConvolutionsBySize by_size_;
   LookupGradients lookups_;
   std::map<Key, WorkAnswer> answers_;
   std::unordered_map<OpId, uint32_t> call_of_op_;

@@ -174,6 +174,20 @@ WorkAnswer one_gradient(const Convolution& kind, const TensorInput& gradient,
 
 }  // namespace
 
+std::optional<ConvolutionSizes> convolution_sizes(std::string_view op, const OpInputs& inputs) {
+  const Convolution* kind = find_op(kConvolutions, op);
+  if (kind == nullptr || kind->always_transposed) return std::nullopt;
+  const bool backward = kind->part == ConvolutionPart::kBackward;
+  if (!backward && kind->part != ConvolutionPart::kForward) return std::nullopt;
+  const TensorInput* input = inputs.tensor(kind->input);
+  const TensorInput* weight = inputs.tensor(kind->weight);
+  const TensorInput* gradient = backward ? inputs.tensor(kind->gradient) : nullptr;
+  if (input == nullptr || weight == nullptr || (backward && gradient == nullptr))
+    return std::nullopt;
+  return ConvolutionSizes{backward, input->sizes, weight->sizes,
+                          backward ? gradient->sizes : Sizes{}};
+}
+
 std::optional<WorkAnswer> convolution_work(std::string_view op, const OpInputs& inputs,
                                            const EnclosingOp& enclosing) {
   const auto* const kind = std::find_if(kConvolutions.begin(), kConvolutions.end(),

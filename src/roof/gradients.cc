@@ -78,7 +78,67 @@ bool fits(const SizedOp& node, const SizedOp& lookup) {
          std::find(node.made.begin(), node.made.end(), lookup.indices) != node.made.end();
 }
 
+using CalledWith = std::pair<uint32_t, uint32_t>;  // operator and dims, as texts
+
+// How often each convolution was called with which sizes.
+struct SizedCalls {
+  ConvolutionSizes sizes;
+  uint64_t calls = 0;
+};
+
+std::map<CalledWith, SizedCalls> sized_convolutions(const Trace& trace,
+                                                    const std::vector<uint32_t>& input_row) {
+  std::map<CalledWith, SizedCalls> found;
+  std::unordered_map<uint32_t, bool> names;
+  for (size_t i = 0; i < trace.ops.size(); ++i) {
+    if (input_row[i] == UINT32_MAX) continue;
+    const StringId name = trace.ops.name[i];
+    const auto [known, is_new_name] = names.try_emplace(name.value, false);
+    if (is_new_name) known->second = trace.text(name).find("conv") != std::string_view::npos;
+    if (!known->second) continue;
+    const StringId dims = trace.op_inputs.dims[input_row[i]];
+    const auto [place, is_new] = found.try_emplace({name.value, dims.value});
+    if (is_new) {
+      const OpInputs inputs = read_op_inputs(trace.text(dims), {}, {}, {});
+      const auto sizes = convolution_sizes(trace.text(name), inputs);
+      if (sizes) place->second.sizes = *sizes;
+    }
+    ++place->second.calls;
+  }
+  std::erase_if(found, [](const auto& one) { return one.second.sizes.input.empty(); });
+  return found;
+}
+
 }  // namespace
+
+ConvolutionsBySize::ConvolutionsBySize(const Trace& trace, const std::vector<uint32_t>& input_row) {
+  struct CameBack {
+    Sizes result;
+    uint64_t calls = 0;
+    bool alike = true;
+  };
+  const auto calls = sized_convolutions(trace, input_row);
+  std::map<std::pair<Sizes, Sizes>, CameBack> came_back;
+  for (const auto& [with, call] : calls) {
+    if (!call.sizes.backward) continue;
+    const auto [place, is_new] =
+        came_back.try_emplace({call.sizes.input, call.sizes.weight}, CameBack{call.sizes.result});
+    place->second.alike &= place->second.result == call.sizes.result;
+    place->second.calls += call.calls;
+  }
+  for (const auto& [with, call] : calls) {
+    if (call.sizes.backward) continue;
+    const auto back = came_back.find({call.sizes.input, call.sizes.weight});
+    const bool told =
+        back != came_back.end() && back->second.alike && call.calls <= back->second.calls;
+    if (told) results_[with] = back->second.result;
+  }
+}
+
+Sizes ConvolutionsBySize::result_of(StringId op, StringId dims) const {
+  const auto found = results_.find({op.value, dims.value});
+  return found == results_.end() ? Sizes{} : found->second;
+}
 
 LookupGradients::LookupGradients(const Trace& trace, const Links& links,
                                  const std::vector<uint32_t>& input_row) {

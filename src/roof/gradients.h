@@ -6,10 +6,13 @@
 // and the widths of FBGEMM's tables.
 
 #include <cstdint>
+#include <map>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/ids.h"
+#include "roof/inputs.h"
 #include "trace/links.h"
 #include "trace/trace.h"
 
@@ -32,6 +35,23 @@ class ConvolutionGradients {
   const Links& links_;
   std::vector<int64_t> forward_number_;         // per operator; -1 = none
   std::unordered_map<int64_t, uint32_t> node_;  // by number
+};
+
+// The same where nothing numbers the operators, as profilers of early 2021 have it: by the sizes of
+// input and weight, with which the backward pass is called too. Told where as many gradients came
+// back for these sizes as there were such convolutions, all of one size: two convolutions that
+// differ in stride or padding alone are told apart by that, and one that nobody differentiates
+// leaves the sum uneven.
+class ConvolutionsBySize {
+ public:
+  // input_row: as above.
+  ConvolutionsBySize(const Trace& trace, const std::vector<uint32_t>& input_row);
+
+  // Sizes of the result of the operator, called with this text of dims; empty where not told.
+  Sizes result_of(StringId op, StringId dims) const;
+
+ private:
+  std::map<std::pair<uint32_t, uint32_t>, Sizes> results_;  // by operator and dims
 };
 
 // FBGEMM's lookups and the nodes that undo them. A node's number is not that of its lookup, so they

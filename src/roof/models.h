@@ -16,6 +16,15 @@ inline constexpr size_t kNoArgument = SIZE_MAX;
 std::optional<WorkAnswer> product_work(std::string_view op, const OpInputs& inputs);
 std::optional<WorkAnswer> convolution_work(std::string_view op, const OpInputs& inputs,
                                            const EnclosingOp& enclosing);
+// Sizes by which a convolution and its backward pass know each other; nothing for other operators,
+// for transposed ones, and where a size is not told.
+struct ConvolutionSizes {
+  bool backward = false;
+  Sizes input;
+  Sizes weight;
+  Sizes result;  // of a backward pass, by its gradient
+};
+std::optional<ConvolutionSizes> convolution_sizes(std::string_view op, const OpInputs& inputs);
 std::optional<WorkAnswer> attention_work(std::string_view op, const OpInputs& inputs);
 // Mixtures of experts in inference engines.
 std::optional<WorkAnswer> experts_work(std::string_view op, const OpInputs& inputs);

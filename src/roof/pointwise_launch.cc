@@ -48,9 +48,11 @@ std::optional<double> leading_number(std::string_view text) {
   return number;
 }
 
-// Bytes of an element of each input, and of the result, which a lambda's name leaves out.
+// Types of the inputs, and bytes of an element of the result, whose type a lambda's name leaves
+// out.
 struct Function {
-  std::vector<double> inputs = {};
+  std::vector<ElementType> inputs = {};
+  ElementType result = ElementType::kUntold;
   double least_result = 0;
   double most_result = 0;
 };
@@ -83,8 +85,8 @@ std::optional<Function> lambda_of(std::string_view types) {
   const std::vector<std::string_view> arguments = parts_of(types);
   if (arguments.size() == 1 && arguments[0].empty()) return function;
   for (const std::string_view type : arguments) {
-    function.inputs.push_back(element_bytes(element_type_of(type)));
-    if (!(function.inputs.back() > 0)) return std::nullopt;
+    function.inputs.push_back(element_type_of(type));
+    if (!(element_bytes(function.inputs.back()) > 0)) return std::nullopt;
     if (type.find("complex") != std::string_view::npos) function.most_result = kWidestComplex;
   }
   return function;
@@ -100,15 +102,16 @@ std::optional<Function> object_of(std::string_view text) {
                    [&](const FunctionObject& one) { return one.name == name; });
   if (kind == kFunctionObjects.end()) return std::nullopt;
   const std::vector<std::string_view> types = parts_of(text.substr(open + 1));
-  const auto bytes_at = [&types](int at) {
+  const auto type_at = [&types](int at) {
     const auto index = static_cast<size_t>(at);
-    return index < types.size() ? element_bytes(element_type_of(types[index])) : 0.0;
+    return index < types.size() ? element_type_of(types[index]) : ElementType::kUntold;
   };
-  Function function{.least_result = bytes_at(kind->result), .most_result = bytes_at(kind->result)};
+  const ElementType result = type_at(kind->result);
+  Function function{{}, result, element_bytes(result), element_bytes(result)};
   for (const int input : kind->inputs) {
     if (input == kNone) continue;
-    function.inputs.push_back(bytes_at(input));
-    if (!(function.inputs.back() > 0)) return std::nullopt;
+    function.inputs.push_back(type_at(input));
+    if (!(element_bytes(function.inputs.back()) > 0)) return std::nullopt;
   }
   if (!(function.most_result > 0)) return std::nullopt;
   return function;
@@ -126,10 +129,83 @@ LaunchRule per_thread(double vector, bool old_array, const Function& function, d
   constexpr double kThreadsOfNvidia = 128;
   const bool result_told = function.least_result == function.most_result;
   bool wide = !result_told || function.least_result >= kWide;
-  for (const double bytes : function.inputs) wide &= bytes >= kWide;
+  for (const ElementType input : function.inputs) wide &= element_bytes(input) >= kWide;
   const bool always_four =
       old_array && wide && threads <= kThreadsOfNvidia && vector <= kFewestPerThread;
   return {std::max(kFewestPerThread, vector), always_four ? kFewestPerThread : kMostPerThread};
+}
+
+// What a kernel over lists does to each element: lists read and written.
+struct ListFunction {
+  ElementType type = ElementType::kUntold;
+  double lists = 0;
+  double least_reads = 0;
+  double reads = 0;
+  double least_writes = 0;
+  double writes = 0;
+};
+
+// FusedAdamMathFunctor<float, 4, …>: parameters, gradients and states. All are read; the gradients
+// are written where they were scaled.
+ListFunction fused_optimizer(ElementType type, double lists) {
+  return {type, lists, lists, lists, lists - 1, lists};
+}
+
+// BinaryOpListAlphaFunctor<float, 2, 2, 0>: two lists, of which two are read, and the first is
+// written. Two that are read may be one list. Norms write one number for each chunk:
+// LpNormFunctor<float, (at::native::NormType)1, float, 1, 1, 0>.
+std::optional<ListFunction> list_function(std::string_view text) {
+  const size_t open = text.find('<');
+  if (open == std::string_view::npos) return std::nullopt;
+  const std::string_view name = text.substr(0, open);
+  const std::vector<std::string_view> parts = parts_of(text.substr(open + 1));
+  const ElementType type = element_type_of(parts[0]);
+  if (!(element_bytes(type) > 0)) return std::nullopt;
+  const auto number = [&parts](size_t at) {
+    return at < parts.size() ? leading_number(parts[at]) : std::nullopt;
+  };
+  const bool fused = name.find("::Fused") != std::string_view::npos;
+  const bool norm = name.ends_with("LpNormFunctor");
+  if (fused) {
+    const auto lists = number(1);
+    return lists && *lists > 1 ? std::optional(fused_optimizer(type, *lists)) : std::nullopt;
+  }
+  if (parts.size() != (norm ? 6 : 4)) return std::nullopt;
+  const auto lists = number(parts.size() - 3);
+  const auto reads = number(parts.size() - 2);
+  if (!lists || !reads || *lists < 1 || *reads < 1 || *reads > *lists) return std::nullopt;
+  const double writes = norm ? 0 : 1;
+  if (name.ends_with("ZeroFunctor")) return ListFunction{type, *lists, 0, 0, writes, writes};
+  return ListFunction{type, *lists, std::max(1.0, *reads - 1), *reads, writes, writes};
+}
+
+// Tensors that one launch holds at most, by its number of lists, over all versions.
+double most_tensors(double lists) {
+  constexpr std::array<double, 5> kMost = {770, 448, 336, 256, 256};
+  const auto at = static_cast<size_t>(lists) - 1;
+  return at < kMost.size() ? kMost[at] : 0;
+}
+
+// What the name of a kernel over contiguous tensors says; nothing of other kernels.
+struct PointwiseName {
+  double vector = 0;
+  bool old_array = false;
+  Function function;
+};
+
+std::optional<PointwiseName> pointwise_name(std::string_view kernel) {
+  constexpr std::string_view kKernel = "at::native::vectorized_elementwise_kernel<";
+  const size_t at = kernel.find(kKernel);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::vector<std::string_view> parts = parts_of(kernel.substr(at + kKernel.size()));
+  if (parts.size() != 3) return std::nullopt;
+  const auto vector = leading_number(parts[0]);
+  const auto tensors = leading_number(behind_last(parts[2], "char*, "));
+  auto function = function_of(parts[1]);
+  if (!vector || !tensors || !function) return std::nullopt;
+  if (*tensors != static_cast<double>(function->inputs.size() + 1) || *vector > kMostPerThread)
+    return std::nullopt;
+  return PointwiseName{*vector, parts[2].starts_with("at::detail::Array<"), std::move(*function)};
 }
 
 }  // namespace
@@ -145,44 +221,78 @@ std::optional<LaunchRule> per_thread_shown(const LaunchSize& launch, double elem
   return shown;
 }
 
+ElementType pointwise_type(std::string_view kernel, std::string_view op) {
+  const auto name = pointwise_name(kernel);
+  if (!name || name->function.inputs.empty()) return ElementType::kUntold;
+  const Function& function = name->function;
+  const ElementType first = function.inputs.front();
+  const bool alike = std::all_of(function.inputs.begin(), function.inputs.end(),
+                                 [first](ElementType input) { return input == first; });
+  const bool kept =
+      function.result == first || (function.result == ElementType::kUntold && keeps_type(op));
+  return alike && kept ? first : ElementType::kUntold;
+}
+
 WorkAnswer pointwise_launch_work(std::string_view kernel, const LaunchSize& launch,
                                  std::string_view op, LaunchRule shown) {
-  constexpr std::string_view kKernel = "at::native::vectorized_elementwise_kernel<";
-  const size_t at = kernel.find(kKernel);
-  if (at == std::string_view::npos || launch.blocks == 0 || launch.threads == 0)
-    return {WorkKnown::kNoModel};
-  const std::vector<std::string_view> parts = parts_of(kernel.substr(at + kKernel.size()));
-  if (parts.size() != 3) return {WorkKnown::kNoModel};
-  const auto vector = leading_number(parts[0]);
-  const auto tensors = leading_number(behind_last(parts[2], "char*, "));
-  auto function = function_of(parts[1]);
-  if (!vector || !tensors || !function) return {WorkKnown::kNoModel};
-  if (*tensors != static_cast<double>(function->inputs.size() + 1) || *vector > kMostPerThread)
-    return {WorkKnown::kNoModel};
-  const bool untold = function->least_result < function->most_result;
-  if (untold && !function->inputs.empty() && keeps_type(op)) {
+  auto name = pointwise_name(kernel);
+  if (!name || launch.blocks == 0 || launch.threads == 0) return {WorkKnown::kNoModel};
+  Function& function = name->function;
+  double read = 0;
+  double widest = 0;
+  for (const ElementType input : function.inputs) {
+    read += element_bytes(input);
+    widest = std::max(widest, element_bytes(input));
+  }
+  const bool untold = function.least_result < function.most_result;
+  if (untold && widest > 0 && keeps_type(op)) {
     // Kernels over contiguous tensors cast nothing: the widest argument is of the result's type.
-    function->least_result = *std::max_element(function->inputs.begin(), function->inputs.end());
-    function->most_result = function->least_result;
+    function.least_result = widest;
+    function.most_result = widest;
   }
   if (shown.result_bytes > 0) {
-    function->least_result = shown.result_bytes;
-    function->most_result = shown.result_bytes;
+    function.least_result = shown.result_bytes;
+    function.most_result = shown.result_bytes;
   }
   const auto threads = static_cast<double>(launch.threads);
-  const bool old_array = parts[2].starts_with("at::detail::Array<");
-  LaunchRule each = per_thread(*vector, old_array, *function, threads);
+  LaunchRule each = per_thread(name->vector, name->old_array, function, threads);
   each = {std::max(each.fewest, shown.fewest), std::min(each.most, shown.most)};
   if (each.fewest > each.most) return {WorkKnown::kNoModel};
   const auto blocks = static_cast<double>(launch.blocks);
   // The last block has one element at least.
   const double fewest = (blocks - 1) * threads * each.fewest + 1;
   const double most = blocks * threads * each.most;
-  double read = 0;
-  for (const double bytes : function->inputs) read += bytes;
   WorkAnswer answer{WorkKnown::kBounds};
-  answer.work = {.read_bytes = fewest * read, .write_bytes = fewest * function->least_result};
-  answer.most = {.read_bytes = most * read, .write_bytes = most * function->most_result};
+  answer.work = {.read_bytes = fewest * read, .write_bytes = fewest * function.least_result};
+  answer.most = {.read_bytes = most * read, .write_bytes = most * function.most_result};
+  return answer;
+}
+
+WorkAnswer list_launch_work(std::string_view kernel, const LaunchSize& launch) {
+  constexpr std::string_view kKernel =
+      "at::native::(anonymous namespace)::multi_tensor_apply_kernel<";
+  constexpr double kChunk = 65536;
+  constexpr uint64_t kThreads = 512;
+  const size_t at = kernel.find(kKernel);
+  if (at == std::string_view::npos || launch.blocks == 0 || launch.threads != kThreads)
+    return {WorkKnown::kNoModel};
+  const std::vector<std::string_view> parts = parts_of(kernel.substr(at + kKernel.size()));
+  const auto function = parts.size() < 2 ? std::nullopt : list_function(parts[1]);
+  const double tensors = function ? most_tensors(function->lists) : 0;
+  if (tensors == 0) return {WorkKnown::kNoModel};
+  const auto blocks = static_cast<double>(launch.blocks);
+  // Each tensor ends with a chunk of one element at least; all others are full.
+  const double ends = std::min(blocks, tensors);
+  const double fewest = (blocks - ends) * kChunk + ends;
+  const double most = blocks * kChunk;
+  const double bytes = element_bytes(function->type);
+  WorkAnswer answer{WorkKnown::kBounds};
+  answer.work = {.kind = OpWorkKind::kOptimizer,
+                 .read_bytes = fewest * bytes * function->least_reads,
+                 .write_bytes = fewest * bytes * function->least_writes};
+  answer.most = {.kind = OpWorkKind::kOptimizer,
+                 .read_bytes = most * bytes * function->reads,
+                 .write_bytes = most * bytes * function->writes};
   return answer;
 }
 

@@ -32,6 +32,10 @@ struct LaunchRule {
 // elements of one block tell no more than that they fit.
 std::optional<LaunchRule> per_thread_shown(const LaunchSize& launch, double elements);
 
+// The type that all tensors of such a kernel have, its result among them; kUntold where they are
+// several or the name does not tell. op: as below.
+ElementType pointwise_type(std::string_view kernel, std::string_view op);
+
 // kernel: demangled, as traces have it. kBounds, or kNoModel where name and launch do not tell.
 // Tensors count as distinct, as for operators; operations are not counted: memory bounds it.
 // op: that launched it, or none. The name of a lambda leaves its result out: one that adds or
@@ -39,5 +43,11 @@ std::optional<LaunchRule> per_thread_shown(const LaunchSize& launch, double elem
 // where it is none of what name and version allow.
 WorkAnswer pointwise_launch_work(std::string_view kernel, const LaunchSize& launch,
                                  std::string_view op = {}, LaunchRule shown = {});
+
+// The same for PyTorch's kernels over lists of tensors (_foreach_*, fused optimizers): a block
+// takes a chunk of 65,536 elements, of which only the last of a tensor may be shorter, and a launch
+// holds so many tensors (aten/src/ATen/native/cuda/MultiTensorApply.cuh, all versions since 1.6).
+// apex and DeepSpeed pass the size of a chunk as an argument: their kernels are not told.
+WorkAnswer list_launch_work(std::string_view kernel, const LaunchSize& launch);
 
 }  // namespace assay

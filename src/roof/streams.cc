@@ -372,6 +372,15 @@ WorkAnswer listed_work(const ListedStream& kind, const OpInputs& inputs) {
   return told(work, read.typed && written.typed);
 }
 
+// Over axes that nobody recorded: one element is left, or nearly all.
+WorkAnswer over_some_axes(OpWork work, const TensorInput& from) {
+  if (!is_typed(from)) return {WorkKnown::kNoTypes, work};
+  WorkAnswer answer{WorkKnown::kBounds, work, work};
+  answer.work.write_bytes = bytes_of(1, from);
+  answer.most.write_bytes = bytes_of(from.elements(), from);
+  return answer;
+}
+
 WorkAnswer reduction_work(const Reduction& kind, const OpInputs& inputs) {
   const TensorInput* from = inputs.tensor(0);
   if (from == nullptr) return {WorkKnown::kNoShapes};
@@ -379,6 +388,10 @@ WorkAnswer reduction_work(const Reduction& kind, const OpInputs& inputs) {
   OpWork work{.kind = OpWorkKind::kReduction, .math = from->type};
   work.flop = kind.flop * from->elements();
   work.read_bytes = from->bytes();
+  // Of all elements: (x, type), (x, order). More arguments are axes.
+  constexpr size_t kWithoutAxes = 2;
+  if (!inputs.values_told && inputs.arguments.size() > kWithoutAxes)
+    return over_some_axes(work, *from);
   double kept = 1;
   if (const auto axes = inputs.numbers(kind.axes); axes && !axes->empty()) {
     kept = from->elements();

@@ -299,5 +299,64 @@ TEST(RoofCalls, TheKernelTellsTheTypeOfProductsWithoutTypes) {
   EXPECT_EQ(calls_of(trace).why[0], NoWork::kUntold);
 }
 
+// Norms in single precision have parameters of no other type, in half they may. A kernel that
+// streams contiguous tensors says the type of all.
+TEST(RoofCalls, TheKernelTellsTheTypeOfNormsAndStreamsWithoutTypes) {
+  for (const std::string type : {"float", "__half"}) {
+    Trace trace =
+        TraceMaker()
+            .op(1, "aten::cudnn_batch_norm", 0, 100)
+            .op(1, "aten::add_", 200, 100)
+            .call(1, "cudaLaunchKernel", 30, 5, 7)
+            .call(1, "cudaLaunchKernel", 230, 5, 8)
+            .kernel(0, 7, "bn_fw_tr_1C11_kernel_NCHW<" + type + ", float, 512, true, 1>", 500, 9, 7)
+            .kernel(0, 7,
+                    "void at::native::vectorized_elementwise_kernel<4, "
+                    "at::native::AddFunctor<long>, at::detail::Array<char*, 3> >(int)",
+                    1'500, 500, 8)
+            .build();
+    told(trace, "aten::cudnn_batch_norm", "[[2,4,8,8],[4],[4],[4],[4],[],[],[]]", "[]");
+    told(trace, "aten::add_", "[[10],[10],[]]", "[]");
+    const RoofCalls found = calls_of(trace);
+    if (type == "float") {
+      ASSERT_EQ(found.calls.size(), 2U);
+      EXPECT_EQ(found.calls[0].work.bytes(), (512 + 16 + 512) * 4);
+    } else {
+      ASSERT_EQ(found.calls.size(), 1U);
+      EXPECT_EQ(found.why[0], NoWork::kUntold);
+    }
+    EXPECT_EQ(found.calls.back().work.bytes(), 10 * 3 * 8);
+  }
+}
+
+// Nothing numbers the operators; the backward pass was called with the same input and weight, and
+// has the gradient of the result. One that came back less, or another with other sizes (a stride
+// of two), tells nothing.
+TEST(RoofCalls, AConvolutionsGradientIsKnownByItsSizes) {
+  const auto flop = [](int backward, const char* second) {
+    TraceMaker maker;
+    maker.op(1, "aten::cudnn_convolution", 10, 50).op(1, "aten::cudnn_convolution", 100, 50);
+    maker.call(1, "cudaLaunchKernel", 15, 5, 7).kernel(0, 7, "scudnn", 1000, 10, 7);
+    for (int i = 0; i < backward; ++i)
+      maker.op(2, i == 0 ? "aten::cudnn_convolution_backward" : "aten::convolution_backward",
+               500 + 100 * i, 50);
+    Trace trace = maker.build();
+    for (size_t i = 0; i < trace.ops.size(); ++i) {
+      const std::string_view name = trace.text(trace.ops.name[i]);
+      const char* dims = "[[2,3,8,8],[4,3,3,3],[]]";
+      if (name == "aten::cudnn_convolution_backward") dims = "[[2,3,8,8],[2,4,6,6],[4,3,3,3]]";
+      if (name == "aten::convolution_backward") dims = second;
+      trace.op_inputs.push_back({OpId(static_cast<uint32_t>(i)), trace.strings.intern(dims),
+                                 trace.strings.intern("[]"), StringId(0), StringId(0)});
+    }
+    const RoofCalls found = calls_of(trace);
+    return found.calls.empty() ? 0.0 : found.calls[0].work.flop;
+  };
+  constexpr const char* kSame = "[[2,4,6,6],[2,3,8,8],[4,3,3,3]]";
+  EXPECT_EQ(flop(2, kSame), 2.0 * 2 * 4 * 36 * 27);
+  EXPECT_EQ(flop(1, kSame), 0);
+  EXPECT_EQ(flop(2, "[[2,4,3,3],[2,3,8,8],[4,3,3,3]]"), 0);
+}
+
 }  // namespace
 }  // namespace assay

@@ -110,5 +110,78 @@ TEST(PointwiseLaunch, WhatIsNotReadIsNotTold) {
   EXPECT_EQ(known("elementwise", {9, 128}), WorkKnown::kNoModel);
 }
 
+// The one type of a kernel's tensors; of a lambda's result only an operator tells.
+TEST(PointwiseLaunch, TheNameTellsTheTypeOfAll) {
+  const std::string three = "at::detail::Array<char*, 3>";
+  const std::string lambda = "at::native::threshold_kernel_impl(int)::{lambda(float, float)#1}";
+  EXPECT_EQ(pointwise_type(kernel("4", "at::native::AddFunctor<long>", three), "aten::add_"),
+            ElementType::kInt64);
+  EXPECT_EQ(pointwise_type(kernel("4", lambda, three), "aten::threshold_"), ElementType::kFloat32);
+  EXPECT_EQ(pointwise_type(kernel("4", lambda, three), "aten::gt"), ElementType::kUntold);
+  const std::string mixed = "at::native::BinaryFunctor<float, float, bool, X>";
+  EXPECT_EQ(pointwise_type(kernel("4", mixed, three), "aten::add"), ElementType::kUntold);
+  EXPECT_EQ(pointwise_type("add<float>", "aten::add"), ElementType::kUntold);
+}
+
+std::string list_kernel(const std::string& lists, const std::string& function) {
+  const std::string space = "at::native::(anonymous namespace)::";
+  return "void " + space + "multi_tensor_apply_kernel<" + space + "TensorListMetadata<" + lists +
+         ">, " + function + ", std::plus<float>, float>(" + space + "TensorListMetadata<" + lists +
+         ">, " + function + ", std::plus<float>, float)";
+}
+constexpr const char* kAddLists =
+    "at::native::(anonymous namespace)::BinaryOpListAlphaFunctor<float, 2, 2, 0>";
+
+// 500 chunks of two lists, of at most 448 tensors: 52 full chunks at least, and an element of each
+// tensor. Two lists are read (or one, twice) and one is written.
+TEST(ListLaunch, ChunksTellElements) {
+  const WorkAnswer answer = list_launch_work(list_kernel("2", kAddLists), {500, 512});
+  ASSERT_EQ(answer.known, WorkKnown::kBounds);
+  const double fewest = 52 * 65'536 + 448;
+  EXPECT_EQ(answer.work.read_bytes, fewest * 4);
+  EXPECT_EQ(answer.work.write_bytes, fewest * 4);
+  EXPECT_EQ(answer.most.read_bytes, 500.0 * 65'536 * 8);
+  EXPECT_EQ(answer.most.write_bytes, 500.0 * 65'536 * 4);
+}
+
+// A tensor for each chunk is possible: an element each.
+TEST(ListLaunch, FewChunksTellLittle) {
+  const WorkAnswer answer = list_launch_work(list_kernel("2", kAddLists), {320, 512});
+  EXPECT_EQ(answer.work.read_bytes, 320 * 4);
+}
+
+// Norms write a number for each chunk, zeros read nothing, Adam reads four lists and writes three,
+// or four where gradients were scaled.
+TEST(ListLaunch, FunctionsReadAndWriteTheirOwn) {
+  const WorkAnswer norm = list_launch_work(
+      list_kernel("1", "at::native::LpNormFunctor<float, (at::native::NormType)1, float, 1, 1, 0>"),
+      {10, 512});
+  EXPECT_EQ(norm.most.read_bytes, 10 * 65'536 * 4);
+  EXPECT_EQ(norm.most.write_bytes, 0);
+  const WorkAnswer zero = list_launch_work(
+      list_kernel("1", "at::native::(anonymous namespace)::ZeroFunctor<double, 1, 1, 0>"),
+      {1, 512});
+  EXPECT_EQ(zero.most.read_bytes, 0);
+  EXPECT_EQ(zero.most.write_bytes, 65'536 * 8);
+  const WorkAnswer adam = list_launch_work(
+      list_kernel("4",
+                  "at::native::(anonymous namespace)::FusedAdamMathFunctor<float, 4, "
+                  "(at::native::ADAM_MODE)1, false>"),
+      {1, 512});
+  EXPECT_EQ(adam.work.bytes(), 7 * 4);
+  EXPECT_EQ(adam.most.bytes(), 65'536 * 8 * 4);
+}
+
+TEST(ListLaunch, WhatTakesItsChunkAsAnArgumentIsNotTold) {
+  EXPECT_EQ(list_launch_work("void multi_tensor_apply_kernel<TensorListMetadata<4>, "
+                             "AdamFunctor<float>, float>(int, TensorListMetadata<4>)",
+                             {320, 512})
+                .known,
+            WorkKnown::kNoModel);
+  EXPECT_EQ(list_launch_work(list_kernel("2", kAddLists), {320, 256}).known, WorkKnown::kNoModel);
+  EXPECT_EQ(list_launch_work(list_kernel("2", "f<float, 2, 3, 0>"), {1, 512}).known,
+            WorkKnown::kNoModel);
+}
+
 }  // namespace
 }  // namespace assay

@@ -409,6 +409,19 @@ TEST(StreamWork, CopiesReductionsAndNorms) {
   EXPECT_EQ(norm.work.bytes(), 4.0 * (2 * 5120 + 2 * 512));
 }
 
+// Without recorded values the axes of a sum are not known: 1 to 20 elements are left. A sum that
+// was called with no axes leaves one.
+TEST(StreamWork, AxesThatNobodyRecordedAreBracketed) {
+  constexpr const char* kTypes = R"(["float","","",""])";
+  const WorkAnswer some = work("aten::sum", {"[[4,5],[],[],[]]", kTypes, ""});
+  ASSERT_EQ(some.known, WorkKnown::kBounds);
+  EXPECT_EQ(some.work.bytes(), 80 + 4);
+  EXPECT_EQ(some.most.bytes(), 80 + 80);
+  const WorkAnswer all = work("aten::sum", {"[[4,5],[]]", kTypes, ""});
+  ASSERT_EQ(all.known, WorkKnown::kTold);
+  EXPECT_EQ(all.work.bytes(), 80 + 4);
+}
+
 TEST(StreamWork, LookupsTakeRowsOnce) {
   const WorkAnswer rows = work(
       "aten::embedding", {"[[1000,64],[2,7],[],[],[]]", R"(["float","long int","Scalar","",""])"});
