@@ -28,6 +28,7 @@
 #include "levels/labels.h"
 #include "levels/mapping.h"
 #include "levels/modules.h"
+#include "levels/shape_phases.h"
 #include "levels/structure.h"
 #include "levels/training_pass.h"
 #include "levels/twins.h"
@@ -231,7 +232,7 @@ class Placer {
         modules_(trace),
         forward_links_(trace),
         units_(trace, links, windows.windows.size()),
-        phases_(find_phases(trace, links, windows)),
+        phases_(generation_phases(trace, links, windows)),
         op_facts_(trace.strings.size()),
         has_backward_(false) {
     read_op_names();

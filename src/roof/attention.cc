@@ -357,6 +357,26 @@ double attended_pairs(double queries, double keys, const AttentionWindow& window
   return pairs;
 }
 
+std::optional<AttentionLengths> attention_lengths(std::string_view op, const OpInputs& inputs) {
+  if (const PagedAttention* paged = find_op(kPaged, op)) {
+    // Where queries begin is told where a sequence may have more than one.
+    if (inputs.tensor(paged->starts) != nullptr) return std::nullopt;
+    return AttentionLengths{1, 0, true};
+  }
+  const Attention* kind = find_op(kAttentions, op);
+  if (kind == nullptr || kind->backward) return std::nullopt;
+  const OpInputs own = is_one_row_of_several(*kind, inputs) ? without_row(*kind, inputs) : inputs;
+  const TensorInput* q = own.tensor(kind->query);
+  const TensorInput* k = own.tensor(kind->query + 1);
+  const TensorInput* v = own.tensor(kind->query + 2);
+  if (q == nullptr || k == nullptr || v == nullptr) return std::nullopt;
+  const bool packed = q->sizes.size() == 3;
+  const AttentionExtents extents = packed ? of_tokens(*kind, own, q->sizes, k->sizes, v->sizes)
+                                          : of_rows(q->sizes, k->sizes, v->sizes, kind->layout);
+  if (!extents.fits) return std::nullopt;
+  return AttentionLengths{extents.queries, extents.keys, false};
+}
+
 std::optional<WorkAnswer> attention_work(std::string_view op, const OpInputs& inputs) {
   if (const PagedAttention* paged = find_op(kPaged, op)) return paged_work(*paged, inputs);
   if (std::find(kHidden.begin(), kHidden.end(), op) != kHidden.end())

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "roof/inputs.h"
@@ -87,6 +88,14 @@ WorkAnswer operator_work(std::string_view op, const OpInputs& inputs,
                          const EnclosingOp& enclosing = {});
 // Whether some table has the operator, whatever it is called with.
 bool has_work_model(std::string_view op);
+
+// How long the sequences of a forward attention are, where one length tells all of them.
+struct AttentionLengths {
+  double queries = 0;
+  double keys = 0;     // 0 = in pages, of which nothing tells how many are read
+  bool pages = false;  // keys lie in pages: somebody keeps them from step to step
+};
+std::optional<AttentionLengths> attention_lengths(std::string_view op, const OpInputs& inputs);
 
 // FLOP on matrix units, by the texts of Trace::op_inputs; NaN when the operator has none or its
 // shapes do not tell.

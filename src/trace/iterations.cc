@@ -1,14 +1,19 @@
-// Six ways to find the repeated unit of work; the first that answers is taken.
+// Seven ways to find the repeated unit of work; the first that answers is taken.
 //
 // 1. ProfilerStep#n spans: one window per distinct n, the widest span of that number (every thread
 //    under the profiler may carry its own copy). A window that reaches into the next one is cut.
 //
-// 2. A user's span that repeats: among the outermost annotations of one thread, those whose names
+// 2. Steps of an inference engine: among the outermost annotations of one thread those that say
+//    prefill or decode (trace/phases.h), where together they contain nearly all launches and
+//    decode comes more often than prefill: a label around a whole decode loop comes once for each
+//    prefill. Decode steps launch alike (3). Each span is a window, whatever the order.
+//
+// 3. A user's span that repeats: among the outermost annotations of one thread, those whose names
 //    differ only in their digits ("step[DECODE bs=8]", "step[DECODE bs=9]"), at least two of them,
 //    that contain nearly all launches of the trace, none less than half or more than twice as many
 //    as the middle one. Each span is a window.
 //
-// 3. A sequence that repeats: the names of the outermost spans of a thread (root operators and
+// 4. A sequence that repeats: the names of the outermost spans of a thread (root operators and
 //    annotations), in order, have a period, from the first to the last (the end may lack a part).
 //    Assumes that iterations run the same operators in the same order, and that what is not
 //    repeated (an embedding before the layers, a head behind them) tells a pass over layers from a
@@ -17,23 +22,23 @@
 //    zeroed). Windows start where the trace starts, which may be in the middle of an iteration:
 //    their length and content are right, their phase is not known.
 //
-// 4. Steps of an optimizer, which PyTorch labels: an iteration ends with each. All but the first,
+// 5. Steps of an optimizer, which PyTorch labels: an iteration ends with each. All but the first,
 //    which may hold the start of the program, must launch alike: two optimizers that take turns do
 //    not.
 //
-// 5. What 2 looks for, inside spans that come once and hold nearly everything (a run, a benchmark):
+// 6. What 3 looks for, inside spans that come once and hold nearly everything (a run, a benchmark):
 //    then layers may bear labels, too, and each must look at a result on the host, as layers do
 //    not.
 //
-// 6. A sequence of device work that repeats (trace/kernel_periods.h): kernels and copies of the
+// 7. A sequence of device work that repeats (trace/kernel_periods.h): kernels and copies of the
 //    device that has most, in the order of their launch calls; without calls those of its busiest
 //    stream, in the order in which they ran. This one begins at a period's own begin and leaves out
 //    what is no part of an iteration.
 //
-// Otherwise the trace is one window. Wrong when a model is nothing but identical blocks (3 takes a
+// Otherwise the trace is one window. Wrong when a model is nothing but identical blocks (4 takes a
 // block for an iteration), or when spans of one name cover the work but are no iterations, as when
-// a user labels the layers and nothing else (2). Iterations whose operators differ (a dynamic
-// batch) are missed by 3, on purpose: a wrong period spoils every mean, one window spoils none.
+// a user labels the layers and nothing else (3). Iterations whose operators differ (a dynamic
+// batch) are missed by 4, on purpose: a wrong period spoils every mean, one window spoils none.
 
 #include "trace/iterations.h"
 
@@ -47,6 +52,7 @@
 #include <unordered_map>
 
 #include "trace/copy_way.h"
+#include "trace/phases.h"
 #include "trace/step_marks.h"
 
 namespace assay {
@@ -256,6 +262,44 @@ Windows repeated_annotation(const Trace& trace, const std::vector<ThreadSpans>& 
     add_repeated(trace, thread.annotations, launches, best_covered, best);
   }
   return best;
+}
+
+// Of the outermost annotations of a thread those that say prefill or decode, if they are steps.
+std::vector<Span> steps_by_phase(const Trace& trace, const std::vector<Span>& annotations,
+                                 const Launches& launches) {
+  std::vector<Span> steps;
+  std::vector<size_t> decode;
+  size_t prefills = 0;
+  size_t covered = 0;
+  for (const Span& span : annotations) {
+    const Phase phase = phase_of_label(trace.text(span.name));
+    const size_t count = launches.count(span.start_ns, span.end_ns);
+    if (phase == Phase::kNone || count == 0) continue;
+    covered += count;
+    if (phase == Phase::kDecode) decode.push_back(count);
+    prefills += phase == Phase::kPrefill ? 1 : 0;
+    steps.push_back(span);
+  }
+  const bool nearly_all =
+      static_cast<double>(covered) >= kCoveredShare * static_cast<double>(launches.size());
+  const bool are_steps = decode.size() > std::max<size_t>(prefills, 1) && nearly_all &&
+                         alike(std::move(decode), kSpanSpread, 1);
+  return are_steps ? steps : std::vector<Span>();
+}
+
+Windows engine_steps(const Trace& trace, const std::vector<ThreadSpans>& threads,
+                     const Launches& launches) {
+  Windows found{.source = WindowSource::kRepeatedRoot, .windows = {}};
+  for (const ThreadSpans& thread : threads) {
+    const std::vector<Span> steps = steps_by_phase(trace, thread.annotations, launches);
+    if (steps.empty()) continue;
+    for (size_t i = 0; i < steps.size(); ++i) {
+      found.windows.push_back(
+          {numbered(trace, steps[i].name, i + 1), steps[i].start_ns, steps[i].end_ns});
+    }
+    return found;
+  }
+  return found;
 }
 
 // The annotations of a thread without those that come once and hold nearly all launches.
@@ -602,7 +646,9 @@ Windows find_iterations(const Trace& trace, const Links& links,
   if (launches.size() > 0) {
     const std::vector<size_t> leading = leading_threads(trace, links, launches);
     const std::vector<ThreadSpans> threads = outermost_spans(trace, links, leading);
-    Windows repeats = repeated_annotation(trace, threads, launches);
+    Windows repeats = engine_steps(trace, threads, launches);
+    if (!repeats.windows.empty()) return repeats;
+    repeats = repeated_annotation(trace, threads, launches);
     if (!repeats.windows.empty()) return repeats;
     repeats = repeated_sequence(trace, threads, leading, launches, extent.end_ns);
     if (!repeats.windows.empty()) return repeats;

@@ -113,29 +113,6 @@ std::vector<Launched> launch_sequence(const Trace& trace, const Links& links) {
   return sequence;
 }
 
-// Whether text generation is plausible: something attends, nothing trains.
-bool may_generate(const Trace& trace) {
-  constexpr std::array<std::string_view, 6> kAttention = {"attention", "attn",    "flash",
-                                                          "fmha",      "softmax", "sdpa"};
-  constexpr std::array<std::string_view, 3> kTraining = {"backward0", "autograd::engine",
-                                                         "optimizer.step"};
-  bool attends = false;
-  std::vector<bool> seen(trace.strings.size());
-  const auto look = [&](const std::vector<StringId>& names) {
-    for (StringId id : names) {
-      if (seen[id.index()]) continue;
-      seen[id.index()] = true;
-      const std::string name = lower(trace.text(id));
-      const auto in_name = [&](std::string_view part) { return contains(name, part); };
-      if (std::any_of(kTraining.begin(), kTraining.end(), in_name)) return false;
-      attends |= std::any_of(kAttention.begin(), kAttention.end(), in_name);
-    }
-    return true;
-  };
-  return look(trace.ops.name) && look(trace.annotations.name) && look(trace.activities.name) &&
-         attends;
-}
-
 // What one window ran: names sorted for comparing, and the device time.
 struct Pass {
   std::vector<StringId> names;
@@ -318,6 +295,8 @@ std::string_view phase_source_name(PhaseSource source) {
       return "none";
     case PhaseSource::kLabels:
       return "labels";
+    case PhaseSource::kShapes:
+      return "shapes";
     case PhaseSource::kPattern:
       return "pattern";
   }
@@ -331,6 +310,28 @@ Phase phase_of_label(std::string_view label) {
   if (context && generation) return one_of(*context, *generation);
   const bool prefill = has_word(text, "prefill") || text.starts_with("step[extend");
   return one_of(prefill, has_word(text, "decode"));
+}
+
+bool may_generate(const Trace& trace) {
+  constexpr std::array<std::string_view, 6> kAttention = {"attention", "attn",    "flash",
+                                                          "fmha",      "softmax", "sdpa"};
+  constexpr std::array<std::string_view, 3> kTraining = {"backward0", "autograd::engine",
+                                                         "optimizer.step"};
+  bool attends = false;
+  std::vector<bool> seen(trace.strings.size());
+  const auto look = [&](const std::vector<StringId>& names) {
+    for (StringId id : names) {
+      if (seen[id.index()]) continue;
+      seen[id.index()] = true;
+      const std::string name = lower(trace.text(id));
+      const auto in_name = [&](std::string_view part) { return contains(name, part); };
+      if (std::any_of(kTraining.begin(), kTraining.end(), in_name)) return false;
+      attends |= std::any_of(kAttention.begin(), kAttention.end(), in_name);
+    }
+    return true;
+  };
+  return look(trace.ops.name) && look(trace.annotations.name) && look(trace.activities.name) &&
+         attends;
 }
 
 Phases find_phases(const Trace& trace, const Links& links, const Windows& windows) {

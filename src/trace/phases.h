@@ -17,7 +17,7 @@ namespace assay {
 enum class Phase : uint8_t { kNone, kPrefill, kDecode };
 std::string_view phase_name(Phase phase);
 
-enum class PhaseSource : uint8_t { kNone, kLabels, kPattern };
+enum class PhaseSource : uint8_t { kNone, kLabels, kShapes, kPattern };
 std::string_view phase_source_name(PhaseSource source);
 
 struct Phases {
@@ -44,6 +44,8 @@ Phase phase_of_label(std::string_view label);
 //    copies from it in every one of them; what lies before is the prefill if it has 0.8 to 1.5
 //    times as many kernels as a period and at least 1.2 times its device time.
 // 2 and 3 only where some operator or kernel is an attention and none belongs to training.
+// Whether something attends and nothing trains.
+bool may_generate(const Trace& trace);
 Phases find_phases(const Trace& trace, const Links& links, const Windows& windows);
 
 }  // namespace assay

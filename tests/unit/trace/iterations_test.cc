@@ -289,6 +289,30 @@ TEST(Iterations, TwoOptimizersThatTakeTurnsAreNoIterations) {
   EXPECT_EQ(find(maker.build()).source, WindowSource::kWholeTrace);
 }
 
+// Two prefills and five decode steps in no regular order, as an engine's scheduler has it. The
+// prefill launches ten kernels, a decode step replays what takes three launches.
+TEST(Iterations, PrefillAndDecodeStepsOfAnEngineAreIterations) {
+  for (const bool loops : {false, true}) {
+    TraceMaker maker;
+    std::vector<testing::ExpectedWindow> expected;
+    int64_t start = 0;
+    for (const char phase : std::string(loops ? "pdpd" : "pddpddd")) {
+      const std::string name = phase == 'p' ? "step[EXTEND bs=1]" : "step[DECODE bs=4]";
+      maker.annotation(1, name, start, 500);
+      launch(maker, 1, start + 10, phase == 'p' ? 10 : 3);
+      expected.push_back(
+          {name + " [" + std::to_string(expected.size() + 1) + "]", start, start + 500});
+      start += 1000;
+    }
+    const Windows found = find(maker.build());
+    if (!loops) {
+      expect_windows(found, WindowSource::kRepeatedRoot, expected);
+    } else {
+      EXPECT_NE(found.windows.size(), 4U);  // one decode label for each prefill: a loop
+    }
+  }
+}
+
 // As SpansInsideASpanAreNone, but each looks at its result.
 TEST(Iterations, SpansInsideASpanThatLookAtResultsAreIterations) {
   TraceMaker maker;
