@@ -91,6 +91,16 @@ void RoofSums::add(const RoofSums& other) {
   cache_roof_ns += other.cache_roof_ns;
   calls_fitting += other.calls_fitting;
   calls_beyond_cache += other.calls_beyond_cache;
+  clocked_ns += other.clocked_ns;
+  clocked_roof_ns += other.clocked_roof_ns;
+}
+
+double ClockReadings::highest_hz(int64_t start_ns, int64_t end_ns) const {
+  const auto after = std::upper_bound(t_ns.begin(), t_ns.end(), start_ns);
+  const auto behind = std::lower_bound(t_ns.begin(), t_ns.end(), end_ns);
+  if (after == t_ns.begin() || behind == t_ns.end()) return 0;
+  const auto first = hz.begin() + (after - t_ns.begin() - 1);
+  return *std::max_element(first, hz.begin() + (behind - t_ns.begin()) + 1);
 }
 
 double RoofSums::flop_per_s() const {
@@ -100,6 +110,9 @@ double RoofSums::bytes_per_s() const {
   return part_over(bytes * kNanos, static_cast<double>(dur_ns));
 }
 double RoofSums::intensity() const { return part_over(flop, bytes); }
+double RoofSums::clocked_roof_share() const {
+  return part_over(static_cast<double>(clocked_roof_ns), static_cast<double>(clocked_ns));
+}
 double RoofSums::roof_share() const {
   return part_over(static_cast<double>(roof_ns), static_cast<double>(roofed_ns));
 }
@@ -126,13 +139,18 @@ struct RoofReader::Rank {
   RoofCalls found;
   RecordedInputs inputs;
   const ReplayReport* replays = nullptr;
+  const ClocksByGpu& clocks;
   struct Spent {
     const KernelLevel* row = nullptr;  // of the first kernel
+    int64_t start_ns = 0;
+    int64_t end_ns = 0;  // of the last one
     int64_t dur_ns = 0;
     uint64_t kernels = 0;
     bool tf32 = false;
 
     void add(const KernelLevel& one) {
+      start_ns = row == nullptr ? one.t_ks_ns : std::min(start_ns, one.t_ks_ns);
+      end_ns = row == nullptr ? one.t_ke_ns : std::max(end_ns, one.t_ke_ns);
       if (row == nullptr) row = &one;
       dur_ns += one.dur_ns();
       ++kernels;
@@ -215,9 +233,22 @@ struct RoofReader::Rank {
     return sums_of_call(work, one.dur_ns, one.kernels, unsure_ns(one), roof);
   }
 
+  void take_clock(const OpWork& work, const Spent& one, const DeviceRoof& roof,
+                  RoofSums& sums) const {
+    const auto readings = clocks.find(one.row->gpu);
+    if (readings == clocks.end() || sums.roofed_ns == 0 || !(roof.clock_hz > 0)) return;
+    const double hz = readings->second.highest_hz(one.start_ns, one.end_ns);
+    if (!(hz > 0)) return;
+    RoofTime least = roof_time(roof, work);
+    least.compute_s *= roof.clock_hz / hz;
+    sums.clocked_ns = sums.dur_ns;
+    sums.clocked_roof_ns = std::llround(least.at_least_s() * kNanos);
+  }
+
   void add_call(const CapturedCall& call, const Spent& one) {
     const DeviceRoof& roof = reader.roof_of(trace, one.row->gpu);
-    const RoofSums sums = sums_of(call.work, one, roof);
+    RoofSums sums = sums_of(call.work, one, roof);
+    take_clock(call.work, one, roof, sums);
     RoofOp& group = reader.ops_[{one.row->phase, call.op, call.shape, roof.device}];
     if (group.sums.calls == 0) {
       group.phase = one.row->phase;
@@ -325,7 +356,8 @@ struct RoofReader::Rank {
 };
 
 void RoofReader::add(const Trace& trace, const Links& links, const KernelNames& kernels,
-                     const LevelsReport& report, const ReplayReport* replays) {
+                     const LevelsReport& report, const ReplayReport* replays,
+                     const ClocksByGpu& clocks) {
   ++job_.ranks;
   roof_of_device_.clear();
   Rank rank{.reader = *this,
@@ -333,7 +365,8 @@ void RoofReader::add(const Trace& trace, const Links& links, const KernelNames& 
             .kernels = kernels,
             .found = find_roof_calls(trace, links, kernels),
             .inputs = RecordedInputs(trace),
-            .replays = replays};
+            .replays = replays,
+            .clocks = clocks};
   rank.spent.resize(rank.found.calls.size());
   rank.spent_bounded.resize(rank.found.bounds.size());
   rank.find_replayed();

@@ -25,6 +25,17 @@
 
 namespace assay {
 
+// Clocks of one GPU as a log beside the trace read them, by time.
+struct ClockReadings {
+  std::vector<int64_t> t_ns;
+  std::vector<double> hz;
+
+  // The highest of those from the last one before `start_ns` to the first behind `end_ns`: no
+  // reading says that the clock was higher. 0 where it is not between two readings.
+  double highest_hz(int64_t start_ns, int64_t end_ns) const;
+};
+using ClocksByGpu = std::map<int64_t, ClockReadings>;  // by device index as recorded
+
 // Less work than fills a GPU: what such a call takes longer is latency, not throughput.
 inline constexpr int64_t kSmallRoofNs = 1000;
 
@@ -52,12 +63,17 @@ struct RoofSums {
   int64_t cache_roof_ns = 0;
   uint64_t calls_fitting = 0;
   uint64_t calls_beyond_cache = 0;
+  // Of calls beside which a clock was read: their time, and the roof where the peaks of arithmetic
+  // are scaled by the clock over the one that they hold at.
+  int64_t clocked_ns = 0;
+  int64_t clocked_roof_ns = 0;
 
   void add(const RoofSums& other);
   double flop_per_s() const;  // NaN without time
   double bytes_per_s() const;
   double intensity() const;   // FLOP per byte; NaN without bytes
   double roof_share() const;  // roof_ns / roofed_ns; NaN without
+  double clocked_roof_share() const;
   bool compute_bound() const { return 2 * compute_roof_ns > roof_ns; }
 };
 
@@ -149,8 +165,10 @@ class RoofReader {
   RoofReader(const FactBook& facts, std::string asked) : facts_(facts), asked_(std::move(asked)) {}
 
   // report: of this trace, with its rows. replays: those joined to their recordings; absent: none.
+  // clocks: of its GPUs, on its times.
   void add(const Trace& trace, const Links& links, const KernelNames& kernels,
-           const LevelsReport& report, const ReplayReport* replays = nullptr);
+           const LevelsReport& report, const ReplayReport* replays = nullptr,
+           const ClocksByGpu& clocks = {});
   JobRoof finish();
 
  private:

@@ -505,15 +505,20 @@ SampledValue sample_intervals(const TelemetryTrack& track, const std::vector<Int
   return result;
 }
 
-const TelemetryTrack* power_track(const PlacedTelemetry& placed, int64_t gpu, bool only_gpu,
-                                  const TelemetryOptions& options) {
+const TelemetryTrack* gpu_track(const PlacedTelemetry& placed, TelemetrySignal signal, int64_t gpu,
+                                bool only_gpu, const TelemetryOptions& options) {
   const std::optional<std::string> device = log_device(placed, gpu, only_gpu, options);
   if (!device) return nullptr;
   for (const TelemetryTrack& track : placed.tracks) {
-    const bool power = track.signal == TelemetrySignal::kPower && !track.host && !track.mean;
-    if (power && track.device == *device) return &track;
+    const bool readings = track.signal == signal && !track.host && !track.mean;
+    if (readings && track.device == *device) return &track;
   }
   return nullptr;
+}
+
+const TelemetryTrack* power_track(const PlacedTelemetry& placed, int64_t gpu, bool only_gpu,
+                                  const TelemetryOptions& options) {
+  return gpu_track(placed, TelemetrySignal::kPower, gpu, only_gpu, options);
 }
 
 std::vector<TelemetryRow> telemetry_rows(const LevelsReport& report, const PlacedTelemetry& placed,

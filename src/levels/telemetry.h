@@ -123,7 +123,10 @@ struct TelemetryRow {
   std::vector<Interval> merged;
   std::vector<SampledValue> values;
 };
-// The track of a GPU's own power, null where no log has it.
+// The track of readings of a GPU's own clock, power and so on; null where no log has it.
+const TelemetryTrack* gpu_track(const PlacedTelemetry& placed, TelemetrySignal signal, int64_t gpu,
+                                bool only_gpu, const TelemetryOptions& options);
+// That of its power.
 const TelemetryTrack* power_track(const PlacedTelemetry& placed, int64_t gpu, bool only_gpu,
                                   const TelemetryOptions& options);
 // Per GPU: its iterations (the spans), its phases and its operations (runs of compute kernels that

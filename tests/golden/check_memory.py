@@ -3,18 +3,22 @@
 
 Operators are found here by the thread that each record names, which Assay does without: the innermost around the record that
 launches device work, by correlation numbers, else the innermost. Compared are bytes, counts and peaks per device, and the bytes
-that each operator asked for; records whose operator Assay could not tell apart may be missing, and are counted.
+that each operator asked for, the most that was in use after its records, and the highest points of the page's line chart; the parts
+of phases and operators must be their device's; records whose operator Assay could not tell apart may be missing, and are counted.
 """
 
 import argparse
 import bisect
 import collections
 import json
+import pathlib
 import subprocess
 import sys
+import tempfile
 
 import check_roof
 import datasets
+import page
 
 NAMES = ("h100_qwen1.5-0.5b", "mi300_bert_small", "v100_resnet50_2021-06", "h100_nsfw_vit", "vllm_mi300_decode_capture")
 
@@ -45,7 +49,7 @@ def own(path):
                 continue
             for op in around(lane, starts, call["ts"]):
                 op["launches"] = True
-    devices, asked = {}, collections.Counter()
+    devices, asked, most = {}, collections.Counter(), {}
     starts = {tid: [op["ts"] for op in lane] for tid, lane in ops.items()}
     for record in sorted(records, key=lambda e: e["ts"]):
         args = record["args"]
@@ -58,11 +62,41 @@ def own(path):
         if total is not None:
             device["peak_bytes"] = max(device["peak_bytes"], total)
             device["peak_reserved_bytes"] = max(device["peak_reserved_bytes"], args["Total Reserved"])
-        if size > 0:
-            open_here = around(ops.get(str(record["tid"]), []), starts.get(str(record["tid"]), []), record["ts"])
-            launching = [op for op in open_here if op.get("launches")] or open_here[-1:]
-            asked[launching[-1]["name"] if launching else None] += size
-    return devices, asked
+        open_here = around(ops.get(str(record["tid"]), []), starts.get(str(record["tid"]), []), record["ts"])
+        launching = [op for op in open_here if op.get("launches")] or open_here[-1:]
+        name = launching[-1]["name"] if launching else None
+        asked[name] += max(size, 0)
+        if total is not None:
+            most[name] = max(most.get(name, total), total)
+    return devices, asked, most
+
+
+def check_parts(memory):
+    """Phases, and operators, are parts of their device."""
+    for device in memory["devices"]:
+        for parts in ("phases", "ops"):
+            rows = [row for row in memory[parts] if row["device"] == device["device"]]
+            for key in ("allocations", "frees", "allocated_bytes", "freed_bytes"):
+                if sum(row[key] for row in rows) != device[key]:
+                    yield f"{parts}: {key} are not the device's {device[key]}"
+            if device["peak_bytes"] is not None and max(row["peak_bytes"] for row in rows) != device["peak_bytes"]:
+                yield f"{parts}: no peak is the device's {device['peak_bytes']}"
+
+
+def check_chart(assay, path, memory):
+    """The line on the page reaches the device's peaks."""
+    with tempfile.TemporaryDirectory() as folder:
+        written = pathlib.Path(folder) / "page.html"
+        subprocess.run([assay, "levels", str(path), "-o", written], capture_output=True, timeout=600, check=True)
+        text = page.shown_on(written)
+    at = text.find('"key":"memory_line"')
+    if at < 0:
+        return ["no line of memory on the page"] if any(row["peak_bytes"] is not None for row in memory["devices"]) else []
+    series, _ = json.JSONDecoder().raw_decode(text, text.index("[", text.index('"series":', at)))
+    first = memory["devices"][0]
+    wanted = {"allocated": first["peak_bytes"], "reserved": first["peak_reserved_bytes"]}
+    return [f"the line of {line['name']} reaches {max(line['y'])}, not {wanted[line['name']]}" for line in series
+            if max(line["y"]) != wanted[line["name"]]]
 
 
 def around(lane, starts, ts):
@@ -77,8 +111,8 @@ def around(lane, starts, ts):
 def compare(assay, path):
     done = subprocess.run([assay, "levels", str(path), "--format", "json"], capture_output=True, timeout=600, check=True)
     memory = json.loads(done.stdout)["memory"]
-    devices, asked = own(path)
-    problems = []
+    devices, asked, most = own(path)
+    problems = list(check_parts(memory)) + check_chart(assay, path, memory)
     for row in memory["devices"]:
         for key, value in devices.pop(row["device"]).items():
             if row[key] != value:
@@ -88,6 +122,13 @@ def compare(assay, path):
     for row in memory["ops"]:
         told[row["op"]] += row["allocated_bytes"]
     untold = sum(row["ambiguous_events"] for row in memory["devices"])
+    reached = {}
+    for row in memory["ops"]:
+        if row["peak_bytes"] is not None:
+            reached[row["op"]] = max(reached.get(row["op"], 0), row["peak_bytes"])
+    if untold == 0 and reached != most:
+        problems += [f"{name}: most in use {reached.get(name)}, here {most.get(name)}" for name in {*reached, *most}
+                     if reached.get(name) != most.get(name)]
     for name in {*told, *asked}:
         short = asked[name] - told[name]
         if short != 0 and (untold == 0 or (name is not None and short < 0)):

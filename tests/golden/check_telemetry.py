@@ -212,11 +212,41 @@ def check_uprof(assay, folder, log):
     close("uprof coverage", row["coverage_share"], coverage)
 
 
+def check_clocks_of_the_roof(assay, folder):
+    """Products of 312 GFLOP that take 2 ms each on an A100, whose peak holds at 1,410 MHz, beside a log of 1,128 MHz: half of the
+    roof at boost clock, 1.25 ms of 2 at the clock that was read."""
+    start, events = 1_700_000_000 * 10**6, []
+    for i in range(100):
+        at, args = start + 2100 * i, {"correlation": i + 1, "External id": i + 1}
+        shapes = {"Input Dims": [[4000, 3900], [3900, 10000]], "Input type": ["c10::Half"] * 2}
+        for cat, name, begin, dur, more in (("cpu_op", "aten::mm", 0, 8, shapes), ("cuda_runtime", "cudaLaunchKernel", 2, 4, {}),
+                                            ("kernel", "ampere_fp16_gemm", 10, 2000, {"device": 0, "stream": 7})):
+            events.append({"ph": "X", "cat": cat, "name": name, "pid": int(cat != "kernel"), "tid": 7, "ts": at + begin, "dur": dur,
+                           "args": args | more})
+    trace, log = folder / "roof.json", folder / "roof.csv"
+    trace.write_text(json.dumps({"deviceProperties": [{"id": 0, "name": "NVIDIA A100-SXM4-80GB"}], "traceEvents": events}))
+    rows = ["timestamp, index, name, power.draw [W], clocks.current.sm [MHz]"]
+    for i in range(-10, 15):
+        when = datetime.datetime.fromtimestamp(start // 10**6 + i / 10, datetime.timezone.utc)
+        rows.append(f"{when:%Y/%m/%d %H:%M:%S.%f}"[:-3] + ", 0, NVIDIA A100-SXM4-80GB, 300.00 W, 1128 MHz")
+    log.write_text("\n".join(rows) + "\n")
+    done = subprocess.run([assay, "levels", trace, "--telemetry", log, "--roof", "--format", "json"], capture_output=True, text=True,
+                          check=True)
+    roof = json.loads(done.stdout)["roof"]
+    for rows_of in ([roof], roof["ops"], roof["phases"], roof["places"]):
+        for row in rows_of:
+            close("share of the roof", row["roof_share"], 0.5)
+            close("share at the clock", row["clocked_roof_share"], 0.625)
+            close("time with a clock", row["clocked_ns"], 200_000_000)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--assay", required=True)
     assay = parser.parse_args().assay
     data = datasets.CORPUS
+    with tempfile.TemporaryDirectory() as name:
+        check_clocks_of_the_roof(assay, pathlib.Path(name))
     if not (data / "power").is_dir():
         print(datasets.NO_CORPUS)
         return 77

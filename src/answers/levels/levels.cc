@@ -71,7 +71,7 @@ Status JobReader::read(const std::string& file) {
                    analyze_levels(loaded.trace, loaded.links, loaded.windows, asked));
   const Trace& trace = loaded.trace;
   ASSAY_TRY(telemetry.add(loaded, report, several ? trace.source : std::string()));
-  roof.add(trace, loaded.links, *loaded.kernels, report, &replays);
+  roof.add(trace, loaded.links, *loaded.kernels, report, &replays, telemetry.clocks(report));
   add_memory(trace, loaded.links, report, memory);
   CounterJoin joined;
   if (!counters.empty()) {

@@ -185,6 +185,27 @@ Status TelemetryRun::add(const LoadedTrace& loaded, const LevelsReport& report,
   return Ok{};
 }
 
+ClocksByGpu TelemetryRun::clocks(const LevelsReport& report) const {
+  constexpr double kMegaHertz = 1e6;
+  ClocksByGpu clocks;
+  if (!placed_) return clocks;
+  for (const GpuExtent& extent : report.extents) {
+    const TelemetryTrack* track = gpu_track(*placed_, TelemetrySignal::kSmClock, extent.gpu,
+                                            report.extents.size() == 1, options_);
+    if (track == nullptr || !track->undivided.empty()) continue;
+    // Of the trace that was added last.
+    const auto lag = std::find_if(lags_.rbegin(), lags_.rend(),
+                                  [&](const TelemetryLag& one) { return one.gpu == extent.gpu; });
+    const int64_t late_ns = lag != lags_.rend() && lag->beyond_sensor ? lag->lag_ns : 0;
+    ClockReadings& readings = clocks[extent.gpu];
+    for (size_t i = 0; i < track->t_ns.size(); ++i) {
+      readings.t_ns.push_back(track->t_ns[i] - late_ns);
+      readings.hz.push_back(track->value[i] * kMegaHertz);
+    }
+  }
+  return clocks;
+}
+
 TelemetryReport TelemetryRun::finish() {
   TelemetryReport report =
       summarize_telemetry(placed_.value_or(PlacedTelemetry{}), std::move(rows_), std::move(notes_),

@@ -9,6 +9,7 @@
 #include "answers/inputs/traces.h"
 #include "base/result.h"
 #include "ingest/load.h"
+#include "levels/roof_levels.h"
 #include "levels/telemetry.h"
 
 namespace assay {
@@ -28,6 +29,9 @@ class TelemetryRun {
   // moment in common. `file`: empty for the only one. Power is what the joint model of sensor and
   // kernels gives (power/attribute.h), where its readings follow the trace.
   Status add(const LoadedTrace& loaded, const LevelsReport& report, const std::string& file);
+  // Clocks of the GPUs of the trace that was added last, moved as its power was where the log's
+  // clock is off. None where nothing tells which rows are of which GPU.
+  ClocksByGpu clocks(const LevelsReport& report) const;
   TelemetryReport finish();
   bool data_lost() const;
 

@@ -620,6 +620,11 @@
   R(small_ns, "above, in small calls", kNanoseconds, \
     "of `above_ns`, in calls that need less than 1 µs at the roof: latency, not throughput") \
   R(roof_share, "of roof", kShare, "`roof_ns` / `roofed_ns`; above 1 where faster than the roof") \
+  R(clocked_ns, "with a clock read beside it", kNanoseconds, \
+    "of `roofed_ns`, in calls between two readings of their GPU's clock (`--telemetry`); the roof of these where the peaks of arithmetic are scaled by " \
+    "the highest clock read around the call over the one that the peaks hold at, and its share. Tests: `RoofLevels`") \
+  R(clocked_roof_ns, "at the roof of that clock", kNanoseconds, "") \
+  R(clocked_roof_share, "of roof at that clock", kShare, "`clocked_roof_ns` / `clocked_ns`") \
   R(calls_beyond, "calls faster than the roof", kCount, \
     "calls with `beyond_ns` above 0, where times are whole microseconds above one for each kernel; of these, bound by memory and slow enough for " \
     "the bytes that the device's last cache cannot hold, and no faster than that cache: what it held explains them") \

@@ -76,6 +76,10 @@ void add_roof_sums(TableOf<R>& table, bool roofed) {
           keys::roof_share, [](const R& r) { return finite_value(r.sums.roof_share()); }, with_roof)
       .add(
           keys::bound, [](const R& r) { return text_value(bound_words(r.sums)); }, kData)
+      .add(keys::clocked_ns, of(&RoofSums::clocked_ns), kData)
+      .add(
+          keys::clocked_roof_share,
+          [](const R& r) { return finite_value(r.sums.clocked_roof_share()); }, kData)
       .add(keys::roof_ns, roofed_value(&RoofSums::roof_ns), kData)
       .add(keys::above_ns, roofed_value(&RoofSums::above_ns), with_roof)
       .add(keys::beyond_ns, roofed_value(&RoofSums::beyond_ns), kData)
@@ -297,6 +301,10 @@ Facts totals(const JobRoof& roof) {
                  data_fact(keys::beyond_ns, roofed ? Value(known.beyond_ns) : Value()),
                  data_fact(keys::small_ns, roofed ? Value(known.small_ns) : Value()),
                  data_fact(keys::roof_share, finite_value(known.roof_share())),
+                 data_fact(keys::clocked_ns, known.clocked_ns),
+                 data_fact(keys::clocked_roof_ns,
+                           known.clocked_ns > 0 ? Value(known.clocked_roof_ns) : Value()),
+                 data_fact(keys::clocked_roof_share, finite_value(known.clocked_roof_share())),
                  data_fact(keys::calls_beyond, known.calls_beyond),
                  data_fact(keys::calls_cached, known.calls_cached),
                  data_fact(keys::calls_fitting, known.calls_fitting),
@@ -579,12 +587,17 @@ std::string roof_clock_words(const JobRoof& roof, const TelemetryReport& samples
   if (clocks.empty() || device == roof.devices.end()) return "";
   constexpr double kMegaHertz = 1e6;
   const double read_mhz = median(std::move(clocks));
-  return fmt::format(
+  std::string text = fmt::format(
       "The clocks read beside the trace are {:.0f} MHz in the middle, the peaks hold at {:.0f} "
-      "MHz: "
-      "at that clock {} of the compute roof can be reached.",
+      "MHz: at that clock {} of the compute roof can be reached.",
       read_mhz, device->clock_hz / kMegaHertz,
       format_share(read_mhz * kMegaHertz / device->clock_hz));
+  const RoofSums& known = roof.known;
+  if (known.clocked_ns <= 0) return text;
+  return text + fmt::format(
+                    " With the peaks at the highest clock around each call, {} of kernels are at "
+                    "{} of the roof.",
+                    format_ns(known.clocked_ns), format_share(known.clocked_roof_share()));
 }
 
 std::string roof_sentence(const JobRoof& roof) {

@@ -44,14 +44,14 @@ Trace roof_trace() {
   return trace;
 }
 
-JobRoof roof_of(const Trace& trace) {
+JobRoof roof_of(const Trace& trace, const ClocksByGpu& clocks = {}) {
   const Links links = link_trace(trace);
   const Windows windows = find_iterations(trace, links);
   const auto kernels = given_or_built_in({}, trace.strings, trace.activities.name);
   const auto report = analyze_levels(trace, links, windows, {});
   const ReplayReport replays = find_replays(make_flow_run(trace, links), nullptr);
   RoofReader reader(FactBook::built_in(), "");
-  reader.add(trace, links, *kernels, *report, &replays);
+  reader.add(trace, links, *kernels, *report, &replays, clocks);
   return reader.finish();
 }
 
@@ -78,6 +78,32 @@ TEST(RoofLevels, TimeIsRoofAndWhatLiesAboveOrBeyond) {
   EXPECT_EQ(add.cache_roof_ns, 1'695);
   EXPECT_EQ(add.calls_beyond_cache, 1U);
   EXPECT_EQ(roof.known.roofed_ns, roof.known.roof_ns + roof.known.above_ns - roof.known.beyond_ns);
+}
+
+// The peaks of an A100 hold at 1,410 MHz. At 705 the product needs 2 ms of its 4; the addition is
+// bound by memory, whatever the clock. What lies behind the last reading has none.
+TEST(RoofLevels, ClocksScaleThePeaksOfArithmetic) {
+  const ClocksByGpu clocks = {{0, {{0, 2'000'000, 5'000'000}, {600e6, 705e6, 705e6}}}};
+  const JobRoof roof = roof_of(roof_trace(), clocks);
+  ASSERT_EQ(roof.ops.size(), 2U);
+  EXPECT_EQ(roof.ops[0].sums.roof_ns, 1'000'000);
+  EXPECT_EQ(roof.ops[0].sums.clocked_ns, 4'000'000);
+  EXPECT_EQ(roof.ops[0].sums.clocked_roof_ns, 2'000'000);
+  EXPECT_EQ(roof.ops[1].sums.clocked_roof_ns, 6'000);
+  EXPECT_DOUBLE_EQ(roof.known.clocked_roof_share(), 2'006'000.0 / 4'001'000);
+  EXPECT_EQ(roof.places[0].sums.clocked_roof_ns, 2'006'000);
+  const JobRoof early = roof_of(roof_trace(), {{0, {{0, 4'001'500}, {705e6, 705e6}}}});
+  EXPECT_EQ(early.known.clocked_ns, 4'000'000);
+  EXPECT_EQ(roof_of(roof_trace()).known.clocked_ns, 0);
+}
+
+TEST(RoofLevels, TheHighestClockAroundACallCounts) {
+  const ClockReadings readings{{0, 100, 200, 300}, {1e9, 2e9, 3e9, 4e9}};
+  EXPECT_EQ(readings.highest_hz(110, 150), 3e9);
+  EXPECT_EQ(readings.highest_hz(100, 100), 2e9);
+  EXPECT_EQ(readings.highest_hz(10, 250), 4e9);
+  EXPECT_EQ(readings.highest_hz(-1, 50), 0);
+  EXPECT_EQ(readings.highest_hz(250, 301), 0);
 }
 
 TEST(RoofLevels, KnownAndUnknownTimeIsKernelTime) {

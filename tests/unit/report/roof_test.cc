@@ -116,6 +116,12 @@ TEST(RoofWords, ClocksBesideTheTraceBoundTheComputeRoof) {
       roof_clock_words(small_roof(), samples),
       "The clocks read beside the trace are 705 MHz in the middle, the peaks hold at 1410 MHz: "
       "at that clock 50.0 % of the compute roof can be reached.");
+  JobRoof clocked = small_roof();
+  clocked.known.clocked_ns = 4'000'000;
+  clocked.known.clocked_roof_ns = 2'000'000;
+  EXPECT_THAT(roof_clock_words(clocked, samples),
+              HasSubstr("With the peaks at the highest clock around each call, 4.00 ms of kernels "
+                        "are at 50.0 % of the roof."));
 }
 
 const Table* table_of(const Section& section, std::string_view key) {
