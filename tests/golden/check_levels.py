@@ -262,6 +262,12 @@ def check_trace(assay, path):
     for key, wanted in by_iteration.items():
         if found[key]["prep_ns"] > wanted["most_prep_ns"]:
             problems.append(f"{key}: O_prep is {found[key]['prep_ns']}, at most {wanted['most_prep_ns']}")
+    # A run that computes gradients is not forward alone, whatever else cannot be compared.
+    undone = [a for a in tables["activities"] if a.kind == "kernel" and a.call is not None
+              and any(Phases.backward_name(op.name) for op in ancestors(a.call.op))]
+    backward = sum(sums["kernels"] for key, sums in found_phase.items() if key[2] == "backward")
+    if undone and not backward:
+        problems.append(f"{len(undone)} kernels lie in backward operators, and all are told as something else")
     linked = all(a.call is not None for a in tables["activities"] if a.kind in ("kernel", "memcpy", "memset"))
     if linked and not generates:
         compare("gpu, iteration, phase", found_phase, by_phase, problems)

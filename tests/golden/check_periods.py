@@ -188,6 +188,15 @@ def levels_of(assay, path):
     return json.loads(done.stdout)["levels"]
 
 
+def words_on_launches(assay, path):
+    """Sentences that speak of launches, of a file that has none."""
+    for verb in ("report", "levels"):
+        done = subprocess.run([assay, verb, str(path), "--format", "json"], capture_output=True, timeout=600, check=True)
+        for words in json.loads(done.stdout)["verdict"]:
+            if "launch" in words.lower():
+                yield f"{path.name}: {verb} speaks of launches: {words}"
+
+
 def iterations_of(levels):
     if levels["window_source"] == "whole_trace":
         return 0
@@ -234,6 +243,7 @@ def main():
                 path = pathlib.Path(folder) / (name + ending)
                 write(make(), path)
                 problems += check_case(assay, path.name, path, iterations, layers, phases)
+                problems += words_on_launches(assay, path)
                 cases += 1
         public = [(name, CORPUS / name, *wanted) for name, *wanted in PUBLIC]
         if (CORPUS / ALONE[0]).exists():

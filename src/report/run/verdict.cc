@@ -23,7 +23,8 @@ std::string graph_text(const LaunchMetrics& m) {
 }
 
 std::string iterations_text(const LaunchReport& launch) {
-  if (launch.window_source == WindowSource::kWholeTrace) return "";
+  // Without a launch there is nothing from which the host's part could be told.
+  if (launch.window_source == WindowSource::kWholeTrace || launch.whole.launches == 0) return "";
   std::vector<int64_t> latencies;
   for (const LaunchMetrics& one : launch.iterations) {
     if (one.kernels > 0) latencies.push_back(one.il_ns);
