@@ -63,6 +63,34 @@ TEST(Replays, NodesGetTheOperatorsOfTheRecordingInTheSameTrace) {
   EXPECT_EQ(report.ops[1].works, 4u);
 }
 
+// Branches of a graph run side by side: the copy came first on the device. In the order in which
+// they ran the copy would stand for the product; where every node's id was recorded, it tells.
+TEST(Replays, NodeIdsTellTheOrderOfTheRecording) {
+  for (const bool told : {true, false}) {
+    TraceMaker maker;
+    capture(maker, 1000, "aten::add");
+    maker.call(1, "cudaGraphLaunch", 5000, 20, 77);
+    maker.copy(0, 8, "Memcpy DtoD", 5050, 10, 77);
+    maker.kernel(0, 7, "gemm", 5100, 50, 77).kernel(0, 7, "add", 5180, 30, 77);
+    Trace trace = maker.build();
+    for (size_t a = 0; told && a < trace.activities.size(); ++a) {
+      const std::string_view name = trace.text(trace.activities.name[a]);
+      const uint64_t node = name == "gemm" ? 11 : name == "add" ? 13 : 12;
+      trace.kernel_shapes.push_back(
+          {.activity = ActivityId(static_cast<uint32_t>(a)), .graph_id = 3, .graph_node_id = node});
+    }
+    const Links links = link_trace(trace);
+    const FlowRun run = run_of(trace, links);
+    const ReplayReport report = make_replay_report(run, join_replays(run, captured_graphs(run)));
+    EXPECT_EQ(report.joined, told ? 3U : 0U);
+    if (!told) continue;
+    ASSERT_EQ(report.ops.size(), 2U);
+    EXPECT_EQ(report.ops[0].op, "aten::mm");
+    EXPECT_EQ(report.ops[0].ns, 50);
+    EXPECT_EQ(report.ops[1].ns, 40);
+  }
+}
+
 TEST(Replays, ARecordingOfAnotherTraceServesToo) {
   TraceMaker recorded;
   const Trace capture_trace = capture(recorded, 1000, "aten::add").build();
