@@ -356,6 +356,34 @@ TEST(Place, KernelsQueuedBeforeTheWindowArePlacedLikeTheirTwins) {
   }
 }
 
+// Two stacks right below one model, as a diffusion transformer has them, and two heads whose
+// numbers are those of layers.
+TEST(Place, HeadsAreNoLayersOfTheStacksBesideThem) {
+  Timeline run;
+  run.module("nn.Module: Model_0", 9);
+  const auto block = [&run](const std::string& name, const std::string& linear,
+                            const char* kernel) {
+    run.module(("nn.Module: " + name).c_str(), 1);
+    run.module(("nn.Module: Linear_" + linear).c_str(), 1);
+    run.launch("aten::linear", kernel);
+  };
+  block("DoubleBlock_0", "0", "double0");
+  block("DoubleBlock_1", "1", "double1");
+  block("DoubleBlock_2", "2", "double2");
+  block("SingleBlock_0", "3", "single0");
+  block("SingleBlock_1", "4", "single1");
+  block("SingleBlock_2", "5", "single2");
+  block("SingleBlock_3", "6", "single3");
+  block("BoxHead_0", "7", "box");
+  block("BoxHead_1", "8", "other box");
+  const auto placed = place(run.maker().build());
+  EXPECT_EQ(placed.at("double2").layer, 2);
+  EXPECT_EQ(placed.at("single0").layer, 3);
+  EXPECT_EQ(placed.at("single3").layer, 6);
+  EXPECT_EQ(placed.at("box").layer, kNoLayer);
+  EXPECT_EQ(placed.at("other box").layer, kNoLayer);
+}
+
 // Two encoders with layers of the same numbers, and a rotary embedding that the layers of the
 // second one share: its first caller is their layer 0.
 TEST(Place, StacksOfTheSameNumbersStayApart) {
