@@ -1,7 +1,9 @@
 #include "levels/shape_phases.h"
 
 #include <algorithm>
-#include <unordered_map>
+#include <array>
+#include <map>
+#include <optional>
 
 #include "roof/work.h"
 
@@ -26,13 +28,14 @@ void take(const AttentionLengths& lengths, Asked& asked) {
 std::vector<Asked> asked_of(const Trace& trace, const Windows& windows) {
   std::vector<Asked> asked(windows.windows.size());
   const OpInputTable& table = trace.op_inputs;
-  std::unordered_map<uint64_t, std::optional<AttentionLengths>> known;  // by name and dims
+  // By name, dims and values: the longest of packed sequences is a value.
+  std::map<std::array<uint32_t, 3>, std::optional<AttentionLengths>> known;
   for (size_t i = 0; i < table.size(); ++i) {
     const size_t op = table.op[i].index();
     const int32_t window = window_at(windows, trace.ops.start_ns[op]);
     if (window < 0) continue;
     const StringId name = trace.ops.name[op];
-    const uint64_t key = uint64_t{name.value} << 32 | table.dims[i].value;
+    const std::array<uint32_t, 3> key = {name.value, table.dims[i].value, table.concrete[i].value};
     auto found = known.find(key);
     if (found == known.end()) {
       const OpInputs inputs = read_op_inputs(trace.text(table.dims[i]), trace.text(table.types[i]),

@@ -68,6 +68,25 @@ TEST(PhasesByShape, DecodingAloneIsToldByItsKeys) {
   EXPECT_EQ(phases_of({{0, 0, 0, "_C::paged_attention_v1"}}), "shapes decode 1");
 }
 
+// Four queries of packed sequences: of four sequences with one each, or of three, of which one has
+// two. The sizes are the same, and the longest is a value.
+TEST(PhasesByShape, TheLongestOfPackedSequencesIsAValue) {
+  Trace trace = trace_of({{0, 1, 77}, {1, 1, 78}, {2, 1, 1}, {3, 1, 1}});
+  for (size_t i = 2; i < 4; ++i) {
+    trace.ops.name[i] = trace.strings.intern("flash_attn::_flash_attn_varlen_forward");
+    trace.op_inputs.dims[i] =
+        trace.strings.intern("[[4,8,64],[308,8,64],[308,8,64],[5],[5],[],[],[],[],[]]");
+    trace.op_inputs.concrete[i] = trace.strings.intern(
+        std::string(R"(["","","","","",")") + (i == 2 ? "1" : "2") + R"(","77","","",""])");
+  }
+  Windows windows{.source = WindowSource::kProfilerStep, .windows = {}};
+  for (int step = 0; step < 4; ++step)
+    windows.windows.push_back({"step", 1000 * step, 1000 * step + 1000});
+  const Phases phases = phases_by_shape(trace, windows);
+  EXPECT_EQ(phases.phase,
+            (std::vector<Phase>{Phase::kDecode, Phase::kDecode, Phase::kDecode, Phase::kNone}));
+}
+
 TEST(PhasesByShape, EncodersAndTrainingHaveNone) {
   EXPECT_EQ(phases_of({{0, 197, 197}, {1, 197, 197}}), "none 0");
   EXPECT_EQ(
