@@ -31,7 +31,7 @@ ROWS = os.path.join(ROOT, "tests", "data", "serving_public.csv")
 BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
 FOLDS = 5
 # TPOT of 90 % intervals where requests in flight were limited, each laboratory counting the same: below this something broke.
-LEAST_HELD = 0.85
+LEAST_HELD = 0.8
 
 
 def write_rows(path, rows):

@@ -25,9 +25,10 @@ inline constexpr std::array<LatencyTarget, kLatencyProcesses> kLearntLatencies =
     LatencyTarget::kTtft, LatencyTarget::kTpot};
 std::string_view latency_target_name(LatencyTarget target);  // "TTFT", "TPOT", "end to end"
 
-// In the order of latency_scale_names(): a standard deviation (of log latency) per component and
-// the noise, then two lengths in doublings, of what is common to many runs and of the rest.
-inline constexpr size_t kLatencyScales = 12;
+// In the order of latency_scale_names(): a standard deviation (of log latency; of the logarithm of
+// a factor on prompts for those that end in p) per component and the noise, then two lengths in
+// doublings, of what is common to many runs and of the rest. 0: the process has no such component.
+inline constexpr size_t kLatencyScales = 14;
 struct LatencyParameters {
   std::array<double, kLatencyScales> scale{};
   double wide = 2;

@@ -109,6 +109,7 @@ class PointMaker {
     dim(point, KernelDim::kFlops) = std::log2(facts.hardware->tflops);
     dim(point, KernelDim::kIntensity) =
         std::log2(peak_tflops(row, *facts.hardware) / facts.hardware->bandwidth_tb_s);
+    point.share[0] = serving_base(row, *facts.model, *facts.hardware).prompt_share;
     const std::string of_model = row.framework + "|" + facts.model->name;
     const auto set = [&](KernelGroup group, const std::string& name) {
       const auto at = static_cast<size_t>(group);

@@ -122,7 +122,9 @@ ServingBase serving_base(const BenchRow& row, const ModelFacts& model,
                      kOwnExchangeSlower * parts.prompt_exchange_ms + kOwnLayerMs * model.layers;
   const double load = running * own / answer / step;
   ServingBase base;
-  base.tpot_ms = step + running * prompt / answer;
+  const double prompts = running * prompt / answer;
+  base.tpot_ms = step + prompts;
+  base.prompt_share = prompts / base.tpot_ms;
   base.ttft_ms = own * (1 + kPromptsBefore * running + kPromptsByLoad * load) + kOwnSteps * step +
                  kFirstTokenMs + (row.batch / running - 1) * answer * base.tpot_ms;
   base.e2e_ms = end_to_end_ms(row, base.ttft_ms, base.tpot_ms);

@@ -13,6 +13,7 @@ struct ServingBase {
   double ttft_ms = 0;  // time to the first token, its own prompt and a share of others' included
   double tpot_ms = 0;  // per token after it, others' prompts between included
   double e2e_ms = 0;   // ttft + (oo - 1) tpot
+  double prompt_share = 0;  // of tpot: the prompts of others, 0 to 1
 };
 
 // The row's `batch` is how many requests are in flight, all the time (a closed loop).

@@ -240,6 +240,48 @@ TEST(LatencyModel, IsNoWiderForABuildThatHasRows) {
   EXPECT_NEAR(std::log1p(unknown.half_width90()), scale.half_width(unknown.log_sd), 1e-9);
 }
 
+// A model that one build alone has run, four times slower on the prompts of others and as fast as
+// physics otherwise: under a build that is as fast as physics with other models it is expected to
+// be nearly so, too, long prompts included. Without the effect on prompts the model is to blame.
+TEST(LatencyModel, BlamesABuildForPromptsThatItIsSlowWith) {
+  const FactBook& facts = FactBook::built_in();
+  const auto measured = [&](const std::string& model, double in_len, double batch, bool slow) {
+    BenchRow row = run(model, "H100", 1, batch);
+    row.in_len = in_len;
+    row.variant.version = slow ? "slow" : "usual";
+    row.campaign = slow ? "one day" : "another";
+    const ServingBase base = serving_base(row, *facts.model(model), *facts.hardware("H100"));
+    row.ttft_ms = base.ttft_ms;
+    row.tpot_ms = base.tpot_ms * (1 + (slow ? 3 : 0) * base.prompt_share);
+    return row;
+  };
+  std::vector<BenchRow> rows;
+  for (const double in_len : {128, 1024, 8192}) {
+    for (const double batch : {1, 4, 16, 64}) {
+      rows.push_back(measured("Llama-3-8B", in_len, batch, false));
+      rows.push_back(measured("Mistral-7B", in_len, batch, true));
+    }
+  }
+  BenchRow row = measured("Mistral-7B", 8192, 64, false);
+  const auto log_slower = [&](const LatencyOptions& options) {
+    const auto model = LatencyModel::fit(rows, facts, options);
+    return std::log(asked(*model, row).at(LatencyTarget::kTpot).ms / row.tpot_ms);
+  };
+  LatencyOptions without;
+  auto& scale = without.parameters[static_cast<size_t>(LatencyTarget::kTpot)].scale;
+  for (size_t k = 0; k < kLatencyScales; ++k) {
+    if (latency_scale_names()[k].back() == 'p') scale[k] = 0;
+  }
+  EXPECT_LT(log_slower({}), 0.35);
+  EXPECT_GT(log_slower(without), 2 * log_slower({}));
+  const HardwareFacts& h100 = *facts.hardware("H100");
+  const ServingBase heavy = serving_base(row, *facts.model("Mistral-7B"), h100);
+  const ServingBase light =
+      serving_base(run("Mistral-7B", "H100", 1, 1), *facts.model("Mistral-7B"), h100);
+  EXPECT_GT(heavy.prompt_share, 0.4);
+  EXPECT_LT(light.prompt_share, 0.05);
+}
+
 // Campaigns repeat and models do not: every second is three times slower. A campaign left out says
 // nothing of that, since its models have rows in the others.
 TEST(LatencyModel, TellsAModelWithoutRowsByModelsLeftOut) {
