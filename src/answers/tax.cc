@@ -46,7 +46,9 @@ Result<TraceContent> tax_content(const TaxRequest& request, const LoadedTrace& l
       tax_advice(diagnosis, flow_levers({loaded.trace, flow.report, flow.verdict, &flow.tried}));
   TraceContent content;
   content.overview = tax_overview(report);
-  content.verdict = tax_verdict_words(loaded.trace, report, diagnosis, advice);
+  content.verdict =
+      tax_verdict_words(loaded.trace, report, diagnosis, advice,
+                        flow.report.total[FlowCause::kCold], flow.report.devices.size());
   if (measured) {
     content.verdict.insert(content.verdict.begin(), tax_measured_words(report, *measured));
   }

@@ -139,17 +139,28 @@ void number_processes(FlowRun& run) {
 // Made, or released, so often, it is no start of a program.
 constexpr uint32_t kMadeOften = 8;
 
-// Durations of the calls of one name in one process, in order of time.
+// Durations of the calls of one name in one process.
 struct NameTimes {
-  int64_t first_ns = -1;
+  std::vector<int64_t> first_ns;  // the first of the name, and launches that bring a new kernel
   std::vector<int64_t> later_ns;
 
-  // What the later ones take; half a cold call where there are none.
+  // What a call takes that is no first one. Where most launches bring a new kernel, a middle of all
+  // calls but the first is a first one's: then those that bring none tell it, and without any the
+  // quickest tenth. Half a cold call where one alone is known.
   int64_t usual_ns() {
-    if (later_ns.empty()) return kColdNs / 2;
-    const auto middle = later_ns.begin() + static_cast<std::ptrdiff_t>(later_ns.size() / 2);
-    std::nth_element(later_ns.begin(), middle, later_ns.end());
-    return *middle;
+    if (first_ns.size() + later_ns.size() < 2) return kColdNs / 2;
+    std::vector<int64_t> all_ns(first_ns.begin() + 1, first_ns.end());
+    all_ns.insert(all_ns.end(), later_ns.begin(), later_ns.end());
+    const int64_t middle_ns = nth(all_ns, all_ns.size() / 2);
+    const int64_t warm_ns =
+        later_ns.empty() ? nth(all_ns, all_ns.size() / 10) : nth(later_ns, later_ns.size() / 2);
+    return std::min(middle_ns, warm_ns);
+  }
+
+  static int64_t nth(std::vector<int64_t>& times_ns, size_t n) {
+    const auto at = times_ns.begin() + static_cast<std::ptrdiff_t>(n);
+    std::nth_element(times_ns.begin(), at, times_ns.end());
+    return *at;
   }
 };
 
@@ -166,6 +177,7 @@ class CallKinds {
     find_nested_roles();
     count_unloads();
     time_names();
+    count_in_operators();
     waits_ = waiting_calls(run_);
     for (const Timed& at : order_) classify(run_.calls[at.row], at.row);
   }
@@ -184,6 +196,85 @@ class CallKinds {
       if (process >= first_work_ns_.size()) first_work_ns_.resize(process + 1, INT64_MAX);
       first_work_ns_[process] = std::min(first_work_ns_[process], work.start_ns);
     }
+    first_of_device_ns_.assign(run_.devices.size(), INT64_MAX);
+    for (const FlowWork& work : run_.works) {
+      int64_t& first_ns = first_of_device_ns_[work.device];
+      first_ns = std::min(first_ns, work.start_ns);
+    }
+  }
+
+  // Of operators by name: which of them launch, and which of them spend long in memory calls.
+  void count_in_operators() {
+    for (const Timed& at : order_) {
+      const FlowCall& call = run_.calls[at.row];
+      if (manages_memory(call)) ++memory_calls_[key(call, name_of(call))];
+      const OpId op = op_of(call);
+      if (!op) continue;
+      const uint64_t of_op = key(call, trace_.ops.name[op.index()]);
+      if (manages_memory(call) && call.end_ns - call.start_ns >= kColdNs) {
+        ++in_ops_[of_op].memory_calls[op.value];
+      } else if (call.work_count > 0) {
+        OperatorCalls& in = in_ops_[of_op];
+        if (!in.first_launch) in.first_launch = op;
+        in.last_launch = op;
+      }
+    }
+  }
+  OpId op_of(const FlowCall& call) const {
+    return run_.links->call_op.empty() ? OpId() : run_.links->call_op[call.row.index()];
+  }
+  bool manages_memory(const FlowCall& call) const {
+    const ApiRole role = run_.links->role_of(trace_, call.row);
+    return role == ApiRole::kAllocate || role == ApiRole::kFree;
+  }
+
+  // Whether a memory call is part of what an operator does once: its first instance that launches
+  // made it, later ones launch without, and no work was under way that it could wait for. So make
+  // libraries of kernels their handles and workspaces.
+  bool made_by_first_operator(const FlowCall& call) {
+    const OpId op = op_of(call);
+    const uint32_t process = run_.threads[call.thread.index()].process;
+    if (!op || !manages_memory(call) || call.end_ns - call.start_ns < kColdNs) return false;
+    if (memory_calls_[key(call, name_of(call))] >= kMadeOften) return false;
+    if (process < busy_until_ns_.size() && busy_until_ns_[process] > call.start_ns) return false;
+    const OperatorCalls& in = in_ops_[key(call, trace_.ops.name[op.index()])];
+    return in.memory_calls.size() == 1 && in.first_launch == op && in.last_launch != op;
+  }
+
+  // Until when what a process has handed over so far keeps its devices busy; calls come by begin.
+  void note_works(const FlowCall& call, uint32_t process) {
+    if (process >= busy_until_ns_.size()) busy_until_ns_.resize(process + 1, INT64_MIN);
+    for (uint32_t k = 0; k < call.work_count; ++k) {
+      const FlowWork& work = run_.works[run_.works_of_calls[call.first_work + k]];
+      busy_until_ns_[process] = std::max(busy_until_ns_[process], work.end_ns);
+    }
+  }
+
+  // Of a blocking call that brings the first work of its process and device: until that begins it
+  // cannot wait for anything. A copy to the host may wait for work from before the recording,
+  // unless the recording shows how the process started.
+  int64_t start_up_ns(const FlowCall& call, uint32_t process) const {
+    if (!call.blocks || call.polls || call.work_count == 0) return 0;
+    const FlowWork& work = run_.works[run_.works_of_calls[call.first_work]];
+    const bool first = work.start_ns == first_work_ns_[process] &&
+                       work.start_ns == first_of_device_ns_[work.device];
+    if (!first || work.start_ns >= call.end_ns || work.start_ns - call.start_ns < kColdNs) return 0;
+    const std::string_view name = trace_.text(trace_.activities.name[work.activity.index()]);
+    const bool from_host = work.kind == WorkKind::kFill || copy_way(name) == CopyWay::kToDevice;
+    const bool started = process < starts_.size() && starts_[process];
+    return from_host || started ? work.start_ns - call.start_ns : 0;
+  }
+
+  void set_start_up(FlowCall& call, uint32_t process) {
+    if (call.kind == FlowCause::kCold) {
+      if (process >= starts_.size()) starts_.resize(process + 1, false);
+      starts_[process] = true;
+      return;
+    }
+    call.cold_ns = start_up_ns(call, process);
+    if (call.cold_ns == 0) return;
+    FlowWork& work = run_.works[run_.works_of_calls[call.first_work]];
+    work.submit_ns = call.start_ns + call.cold_ns;
   }
 
   // Code that was loaded inside a call, and graphs or streams that were made.
@@ -198,14 +289,12 @@ class CallKinds {
   }
 
   void time_names() {
+    first_.assign(run_.calls.size(), false);
     for (const Timed& at : order_) {
       const FlowCall& call = run_.calls[at.row];
       NameTimes& times = times_[key(call, name_of(call))];
-      if (times.first_ns < 0) {
-        times.first_ns = call.end_ns - call.start_ns;
-      } else {
-        times.later_ns.push_back(call.end_ns - call.start_ns);
-      }
+      first_[at.row] = is_first(call);
+      (first_[at.row] ? times.first_ns : times.later_ns).push_back(call.end_ns - call.start_ns);
     }
     for (auto& [name, times] : times_) usual_ns_[name] = times.usual_ns();
     times_.clear();
@@ -291,16 +380,15 @@ class CallKinds {
     call.blocks |= waits_[row] || call.polls;
     const uint32_t process = run_.threads[call.thread.index()].process;
     const int64_t dur_ns = call.end_ns - call.start_ns;
-    const bool first = is_first(call);
     const int64_t usual_ns = usual_ns_[key(call, name_of(call))];
-    const bool long_first = first && dur_ns >= kColdNs && dur_ns >= kColdFactor * usual_ns;
+    const bool long_first = first_[row] && dur_ns >= kColdNs && dur_ns >= kColdFactor * usual_ns;
     const bool before_work = process < first_work_ns_.size() && dur_ns >= kColdNs &&
                              call.end_ns <= first_work_ns_[process];
     const bool loads =
         !loads_again(process) && (role == ApiRole::kLoad || (loads_[row] && dur_ns >= kColdNs));
     if (loads || (role == ApiRole::kCreate && made_once(call))) {
       call.kind = FlowCause::kCold;
-    } else if (!call.blocks && (long_first || before_work)) {
+    } else if ((!call.blocks && (long_first || before_work)) || made_by_first_operator(call)) {
       call.kind = FlowCause::kCold;
       call.cold_by_first = true;
     } else if (role == ApiRole::kAllocate || role == ApiRole::kFree) {
@@ -309,16 +397,31 @@ class CallKinds {
                (is_blocking(role) || waits_[row] || !stages(call))) {
       call.kind = FlowCause::kSync;
     }
+    set_start_up(call, process);
+    note_works(call, process);
   }
+
+  // What the operators of one name and process do by calls.
+  struct OperatorCalls {
+    OpId first_launch;
+    OpId last_launch;
+    std::unordered_map<uint32_t, uint32_t> memory_calls;  // by OpId
+  };
 
   FlowRun& run_;
   const Trace& trace_;
   std::vector<Timed> order_;
   std::vector<int64_t> first_work_ns_;  // per process
+  std::vector<int64_t> first_of_device_ns_;
+  std::vector<int64_t> busy_until_ns_;  // per process
+  std::vector<bool> starts_;            // per process: a call so far was its start
   std::vector<bool> loads_;             // per call
+  std::vector<bool> first_;             // per call: of its name, or with a kernel not seen before
   std::vector<bool> waits_;             // per call
   std::unordered_map<uint64_t, uint32_t> made_;
   std::unordered_map<uint32_t, uint32_t> unloads_;  // per process, behind its first work
+  std::unordered_map<uint64_t, uint32_t> memory_calls_;
+  std::unordered_map<uint64_t, OperatorCalls> in_ops_;
   std::unordered_map<uint64_t, NameTimes> times_;
   std::unordered_map<uint64_t, int64_t> usual_ns_;
   std::unordered_map<uint64_t, char> seen_;

@@ -70,10 +70,10 @@ void add_strengths(const Edit& edit, EditStrengths& sum) {
 
 bool is_segment(EdgeKind kind) { return kind == EdgeKind::kSegment || kind == EdgeKind::kHandOver; }
 
-// Other edges that an edit may change.
+// Other edges that an edit may change; of hand-overs those that are a call's own time.
 bool is_edited(EdgeKind kind) {
-  return kind == EdgeKind::kCall || kind == EdgeKind::kReturn || kind == EdgeKind::kQueue ||
-         kind == EdgeKind::kStream || kind == EdgeKind::kWork;
+  return kind == EdgeKind::kCall || kind == EdgeKind::kLaunch || kind == EdgeKind::kReturn ||
+         kind == EdgeKind::kQueue || kind == EdgeKind::kStream || kind == EdgeKind::kWork;
 }
 
 bool is_less(double left) { return left < 1; }
@@ -119,7 +119,9 @@ EditSlots::EditSlots(const FlowRun& run, const FlowGraph& graph, int64_t from_ns
 
 void EditSlots::add_entries() {
   const auto is_entry = [&](uint32_t p, uint32_t e) {
-    return graph_.time_ns[p] > from_ns_ && is_edited(graph_.kind[e]);
+    if (graph_.time_ns[p] <= from_ns_ || !is_edited(graph_.kind[e])) return false;
+    return graph_.kind[e] != EdgeKind::kLaunch ||
+           hand_over_cause(run_, run_.works[graph_.point(p).row]) != FlowCause::kLatency;
   };
   for (uint32_t p = 0; p < graph_.points(); ++p) {
     for (uint32_t e = graph_.first_edge[p]; e < graph_.first_edge[p + 1]; ++e) {
@@ -144,9 +146,16 @@ EditSlots::Entry EditSlots::entry_of(uint32_t point, uint32_t edge) const {
   if (kind == EdgeKind::kReturn) {
     entry.kind = static_cast<uint8_t>(return_cause(run_.calls[entry.row]));
   }
-  if (kind != EdgeKind::kCall) return entry;
+  if (kind == EdgeKind::kLaunch) {
+    const FlowWork& work = run_.works[entry.row];
+    entry.row = work.call;
+    entry.kind = static_cast<uint8_t>(hand_over_cause(run_, work));
+  }
+  if (kind != EdgeKind::kCall && kind != EdgeKind::kLaunch) return entry;
   const FlowCall& call = run_.calls[entry.row];
-  entry.kind = static_cast<uint8_t>(call.kind);
+  if (kind == EdgeKind::kCall) {
+    entry.kind = static_cast<uint8_t>(own_cause(call, graph_.lag_ns[edge]));
+  }
   entry.makes_room = call.slot_work != kNoFlowRow;
   const OpId op = run_.links->call_op[call.row.index()];
   if (op && call.kind != FlowCause::kSync) entry.op = op.value;
@@ -225,6 +234,9 @@ bool LagEditor::changes(EdgeKind kind) const {
     case EdgeKind::kCall:
       return !edits_->unwaited.empty() || !edits_->calls.empty() || !edits_->ops.empty() ||
              !edits_->free_calls.empty() || !edits_->short_calls.empty() || all_.no_pauses ||
+             changes_causes(all_);
+    case EdgeKind::kLaunch:
+      return !edits_->calls.empty() || !edits_->ops.empty() || all_.no_pauses ||
              changes_causes(all_);
     case EdgeKind::kReturn:
       return !edits_->unwaited.empty() || changes_causes(all_);
@@ -324,6 +336,8 @@ int64_t LagEditor::edited(EdgeKind kind, const Entry& entry, int64_t lag_ns) con
   switch (kind) {
     case EdgeKind::kCall:
       return edited_call(entry, lag_ns);
+    case EdgeKind::kLaunch:
+      return edited_own(entry, lag_ns);
     case EdgeKind::kReturn:
       return edited_return(entry, lag_ns);
     case EdgeKind::kQueue:
@@ -350,19 +364,31 @@ int64_t LagEditor::edited_return(const Entry& entry, int64_t lag_ns) const {
   return left == 0 ? kCutLag : scaled_ns(lag_ns, left);
 }
 
-int64_t LagEditor::edited_call(const Entry& entry, int64_t lag_ns) const {
+// What a call does itself, until it hands its work over or until it returns.
+int64_t LagEditor::edited_own(const Entry& entry, int64_t lag_ns) const {
   const auto kind = static_cast<FlowCause>(entry.kind);
-  const uint32_t c = entry.row;
-  if (marks(&StrongestEdits::unwaited, &Edit::unwaited, c)) return 0;
-  const bool is_free = marks(&StrongestEdits::free_calls, &Edit::free_calls, c);
-  // What makes room in the launch queue, or is no launch at all, is not gone with the launches.
-  if (is_free && entry.makes_room) return 0;
   if (all_.no_pauses && is_host_work(kind) && lag_ns >= kPauseNs) return 0;
-  double left = std::min(left_of(kind), left_of_row(&StrongestEdits::calls, &Edit::calls, c));
+  // A start-up that comes with a call is not the call's.
+  const bool with_it = kind == FlowCause::kCold && run_.calls[entry.row].cold_ns > 0;
+  if (with_it) return scaled_ns(lag_ns, left_of(kind));
+  double left =
+      std::min(left_of(kind), left_of_row(&StrongestEdits::calls, &Edit::calls, entry.row));
   if (entry.op != kNoFlowRow) {
     left = std::min(left, left_of_row(&StrongestEdits::ops, &Edit::ops, entry.op));
   }
-  const int64_t edited_ns = scaled_ns(lag_ns, left);
+  return scaled_ns(lag_ns, left);
+}
+
+int64_t LagEditor::edited_call(const Entry& entry, int64_t lag_ns) const {
+  const uint32_t c = entry.row;
+  // One that need not wait starts up as before.
+  const bool starts_up = static_cast<FlowCause>(entry.kind) == FlowCause::kCold;
+  if (!starts_up && marks(&StrongestEdits::unwaited, &Edit::unwaited, c)) return 0;
+  const bool is_free = marks(&StrongestEdits::free_calls, &Edit::free_calls, c);
+  // What makes room in the launch queue, or is no launch at all, is not gone with the launches.
+  if (is_free && entry.makes_room) return 0;
+  const int64_t edited_ns = edited_own(entry, lag_ns);
+  if (edited_ns == 0) return 0;
   if (is_free) return std::min(edited_ns, left_of_free(lag_ns));
   const bool is_short = marks(&StrongestEdits::short_calls, &Edit::short_calls, c);
   if (is_short && !entry.makes_room && left_of_free(edited_ns) > 0) return edited_ns;

@@ -145,6 +145,7 @@ class LagEditor {
   bool changes(EdgeKind kind) const;
   int64_t edited(EdgeKind kind, const Entry& entry, int64_t lag_ns) const;
   int64_t edited_return(const Entry& entry, int64_t lag_ns) const;
+  int64_t edited_own(const Entry& entry, int64_t lag_ns) const;
   int64_t edited_call(const Entry& entry, int64_t lag_ns) const;
   // What the edits at work say of a row.
   double left_of_row(std::vector<double> StrongestEdits::* table, Edit::Marks Edit::* marks,

@@ -278,17 +278,28 @@ class GraphMaker {
   uint32_t begin_item(uint32_t work) const { return 2 * (calls_ + work); }
   uint32_t end_item(uint32_t work) const { return 2 * (calls_ + work) + 1; }
 
+  // A host that stages the bytes of several copies in one call does so one after the other.
+  bool follows_in_call(const FlowWork& work) const {
+    if (!work.host_stages || work.stream_prev == kNoFlowRow) return false;
+    const FlowWork& prev = run_.works[work.stream_prev];
+    return prev.call == work.call && prev.host_stages && prev.end_ns <= work.submit_ns;
+  }
+
+  Edge hand_over_of(const FlowWork& work) const {
+    if (!begins_within_call(run_, work)) {
+      return {2 * work.call + 1, usual_.launch(work), EdgeKind::kLaunch};
+    }
+    const int64_t handed_ns = std::min(work.submit_ns, work.start_ns);
+    if (follows_in_call(work)) {
+      return {end_item(work.stream_prev), handed_ns - run_.works[work.stream_prev].end_ns,
+              EdgeKind::kLaunch};
+    }
+    return {2 * work.call, handed_ns - run_.calls[work.call].start_ns, EdgeKind::kLaunch};
+  }
+
   void edges_of_work_begin(uint32_t w) {
     const FlowWork& work = run_.works[w];
-    if (work.call != kNoFlowRow) {
-      const FlowCall& call = run_.calls[work.call];
-      if (call.end_ns <= work.start_ns) {
-        edges_.push_back({2 * work.call + 1, usual_.launch(work), EdgeKind::kLaunch});
-      } else {
-        edges_.push_back({2 * work.call, std::min(work.submit_ns, work.start_ns) - call.start_ns,
-                          EdgeKind::kLaunch});
-      }
-    }
+    if (work.call != kNoFlowRow) edges_.push_back(hand_over_of(work));
     const auto add_after = [&](uint32_t prev, EdgeKind kind) {
       edges_.push_back({end_item(prev), usual_.after(kind, run_.works[prev], work), kind});
     };

@@ -294,7 +294,7 @@ class Overlay {
   // Returns the end of the last piece.
   int64_t lay(std::vector<HostPiece>& out) {
     // Room that is not used is not touched; a list that grows is copied and has its size twice.
-    out.reserve(below_.most_left() + size_t{2} * thread_.call_count);
+    out.reserve(below_.most_left() + size_t{2} * thread_.call_count + 1);
     for (uint32_t k = 0; k < thread_.call_count; ++k) {
       const FlowCall& call = run_.calls[thread_.first_call + k];
       if (call.end_ns <= call.start_ns) continue;
@@ -352,6 +352,12 @@ class Overlay {
       const bool inherits = call.kind == FlowCause::kCall &&
                             (around.cause == FlowCause::kInput || around.cause == FlowCause::kCold);
       if (inherits) piece.cause = around.cause;
+    }
+    if (call.cold_ns > 0) {
+      out.push_back(piece);
+      out.back().cause = FlowCause::kCold;
+      out.back().evidence = CauseEvidence::kInferred;
+      piece.start_ns += call.cold_ns;
     }
     out.push_back(piece);
     now_ns_ = call.end_ns;
@@ -547,7 +553,8 @@ void set_kinds_of_calls(FlowRun& run) {
     for (const HostPiece& piece : thread.pieces) {
       if (piece.source != RowSource::kCall) continue;
       FlowCall& call = run.calls[run.outer_call[piece.row]];
-      if (call.kind == FlowCause::kCall) call.kind = piece.cause;
+      const bool starts_up = piece.start_ns < call.start_ns + call.cold_ns;
+      if (call.kind == FlowCause::kCall && !starts_up) call.kind = piece.cause;
     }
   }
 }

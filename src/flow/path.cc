@@ -42,7 +42,7 @@ void add_step(const FlowRun& run, const FlowGraph& graph, const Replayed& replay
       break;
     }
     case EdgeKind::kCall:
-      cause(run.calls[point.row].kind) += step.lag_ns;
+      cause(own_cause(run.calls[point.row], graph.lag_ns[step.edge])) += step.lag_ns;
       break;
     case EdgeKind::kReturn:
       cause(return_cause(run.calls[point.row])) += step.lag_ns;
@@ -54,6 +54,8 @@ void add_step(const FlowRun& run, const FlowGraph& graph, const Replayed& replay
       path.queue_ns += step.lag_ns;
       break;
     case EdgeKind::kLaunch:
+      cause(hand_over_cause(run, run.works[point.row])) += step.lag_ns;
+      break;
     case EdgeKind::kStream:
     case EdgeKind::kEvent:
       cause(FlowCause::kLatency) += step.lag_ns;

@@ -80,13 +80,23 @@ class PathCutter {
     slice.name = {};
   }
 
+  // What a call does until it hands work over is the call's, as behind it.
+  void name_hand_over(const FlowWork& work, PathSlice& slice) const {
+    slice.kind = PathPartKind::kLatency;
+    slice.cause = hand_over_cause(run_, work);
+    unname(slice);
+    if (slice.cause == FlowCause::kLatency) return;
+    slice.kind = PathPartKind::kCall;
+    name_point(graph_.call_point(work.call, false), slice);
+  }
+
   PathSlice lag_slice(const PathStep& step) const {
     PathSlice slice{.edge = step.kind};
     name_point(step.point, slice);
     switch (step.kind) {
       case EdgeKind::kCall:
         slice.kind = PathPartKind::kCall;
-        slice.cause = run_.calls[graph_.point(step.point).row].kind;
+        slice.cause = own_cause(run_.calls[graph_.point(step.point).row], step.lag_ns);
         break;
       case EdgeKind::kReturn:
         slice.kind = PathPartKind::kReturn;
@@ -101,6 +111,8 @@ class PathCutter {
         slice.kind = PathPartKind::kQueue;
         break;
       case EdgeKind::kLaunch:
+        name_hand_over(run_.works[graph_.point(step.point).row], slice);
+        break;
       case EdgeKind::kStream:
       case EdgeKind::kEvent:
         slice.kind = PathPartKind::kLatency;

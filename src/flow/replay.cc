@@ -121,8 +121,13 @@ std::vector<int64_t> scaled_lags(const FlowRun& run, const FlowGraph& graph,
     for (uint32_t e = graph.first_edge[p]; e < graph.first_edge[p + 1]; ++e) {
       switch (graph.kind[e]) {
         case EdgeKind::kCall:
-          lags[e] = scaled(lags[e], factor(run.calls[point.row].kind));
+          lags[e] = scaled(lags[e], factor(own_cause(run.calls[point.row], graph.lag_ns[e])));
           break;
+        case EdgeKind::kLaunch: {
+          const FlowCause cause = hand_over_cause(run, run.works[point.row]);
+          if (cause != FlowCause::kLatency) lags[e] = scaled(lags[e], factor(cause));
+          break;
+        }
         case EdgeKind::kReturn: {
           const bool waits = run.calls[point.row].kind == FlowCause::kSync;
           if (waits && factor(FlowCause::kSync) == 0) lags[e] = kCutLag;

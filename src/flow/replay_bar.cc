@@ -101,7 +101,7 @@ class BarMaker {
         add_parts(step, ns);
         break;
       case EdgeKind::kCall:
-        of(run_.calls[graph_.point(step.point).row].kind) += ns;
+        of(own_cause(run_.calls[graph_.point(step.point).row], graph_.lag_ns[step.edge])) += ns;
         break;
       case EdgeKind::kReturn:
         of(return_cause(run_.calls[graph_.point(step.point).row])) += ns;
@@ -110,6 +110,8 @@ class BarMaker {
         of(await_cause(run_.calls[graph_.point(step.point).row])) += ns;
         break;
       case EdgeKind::kLaunch:
+        of(hand_over_cause(run_, run_.works[graph_.point(step.point).row])) += ns;
+        break;
       case EdgeKind::kStream:
       case EdgeKind::kEvent:
         of(FlowCause::kLatency) += ns;

@@ -42,7 +42,8 @@ struct FlowCall {
   bool blocks = false;                // does not return before what it waits for has ended
   bool polls = false;                 // asks again and again whether something has ended
   int64_t poll_step_ns = 0;           // the longest time between two of its questions
-  bool cold_by_first = false;         // kCold only because later ones are far shorter
+  bool cold_by_first = false;         // kCold by a rule about times: inferred
+  int64_t cold_ns = 0;                // of a call that is not kCold: its start-up, from its begin
   uint32_t first_work = 0;            // range in FlowRun::works_of_calls
   uint32_t work_count = 0;
   uint32_t first_target = 0;  // range in FlowRun::targets: work that it waited for
@@ -57,6 +58,11 @@ struct FlowCall {
 // does so behind its wait.
 inline FlowCause return_cause(const FlowCall& call) {
   return call.kind == FlowCause::kAlloc ? FlowCause::kAlloc : FlowCause::kSync;
+}
+
+// What a call's own time is, of which an edge stands for `ns` from its begin.
+inline FlowCause own_cause(const FlowCall& call, int64_t ns) {
+  return call.cold_ns * 2 > ns ? FlowCause::kCold : call.kind;
 }
 
 // What the time from its after_work's end to a call is.
@@ -200,6 +206,21 @@ struct FlowRun {
 inline int64_t arrival_ns(const FlowRun& run, const FlowWork& work) {
   if (work.submit_ns == kUnknownNs) return kUnknownNs;
   return std::max(work.submit_ns, std::min(work.submit_ns + run.floors.way_ns, work.start_ns));
+}
+
+// Whether work began within the call that launched it.
+inline bool begins_within_call(const FlowRun& run, const FlowWork& work) {
+  return work.call != kNoFlowRow && work.start_ns < run.calls[work.call].end_ns;
+}
+
+// What the time until work is handed over is: of work that begins within its call what the call
+// does until then, else the latency behind it.
+inline FlowCause hand_over_cause(const FlowRun& run, const FlowWork& work) {
+  if (!begins_within_call(run, work)) return FlowCause::kLatency;
+  const FlowCall& call = run.calls[work.call];
+  if (work.start_ns < call.start_ns) return FlowCause::kLatency;  // by clocks that differ
+  if (call.cold_ns > 0 && work.submit_ns <= call.start_ns + call.cold_ns) return FlowCause::kCold;
+  return call.kind == FlowCause::kSync ? FlowCause::kLatency : call.kind;
 }
 
 // The first copy of a call's from or to pageable memory; nullptr = none.

@@ -18,7 +18,8 @@ int64_t UsualLags::own_call(const FlowCall& call, int64_t waited_ns) const {
   if (!waited && call.slot_work == kNoFlowRow) return own_ns;
   const StringId name = run_.trace->api_calls.name[call.row.index()];
   own_ns = std::min(own_ns, floors_.own_call(name).typical_ns);
-  return waited ? std::min(own_ns, waited_ns - call.start_ns) : own_ns;
+  if (waited) own_ns = std::min(own_ns, waited_ns - call.start_ns);
+  return std::max(own_ns, call.cold_ns);
 }
 
 int64_t UsualLags::returns(const FlowCall& call, const FlowWork& waited_for,

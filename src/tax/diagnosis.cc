@@ -51,7 +51,7 @@ bool mostly_communication(const TaxReport& report) {
   return 2 * communication_ns(report) > report.whole.sums.t_device_ns;
 }
 
-constexpr const char* kIdle = "time the GPU stood idle: no host change gives back more";
+constexpr const char* kIdle = "time in which the GPU ran no kernel: no host change gives back more";
 constexpr const char* kStack = "host time before the launch calls, waits left out (exclusive sum)";
 constexpr const char* kPath =
     "host time before and in the launch calls, waits left out (exclusive sum)";

@@ -3,7 +3,7 @@
 // What a decomposition says to do (TaxBreak, "Diagnostic interpretation"): which layer dominates
 // and which change reaches it, each with the most it can give in wall time. T_Orch may exceed wall
 // time, so no bound is a share of it: host levers are bounded by host time that was spent once and
-// by the time the GPU stood idle, which is all that a cheaper host can give back.
+// by the time the GPU ran no kernel, which is all that a cheaper host can give back.
 
 #include <cstdint>
 #include <optional>

@@ -128,6 +128,54 @@ std::vector<NameKind> name_kinds(const Trace& trace) {
   return kinds;
 }
 
+// Nodes of PyTorch's backward pass, which its engine runs in C++. Since 1.10 these bear a number
+// ("MmBackward0"), and a name without one is a function written in Python; before, none had a 0.
+class AutogradNames {
+ public:
+  explicit AutogradNames(const Trace& trace) {
+    for (size_t i = 0; i < trace.strings.size(); ++i) {
+      numbered_ |= trace.text(StringId(i)).ends_with("Backward0");
+    }
+  }
+
+  bool is_engine(std::string_view name) const {
+    return name.starts_with("autograd::engine::") || name.starts_with("torch::autograd::") ||
+           (is_node(name) && (!numbered_ || is_digit(name.back())));
+  }
+  bool is_python(std::string_view name) const {
+    return is_node(name) && numbered_ && !is_digit(name.back());
+  }
+
+ private:
+  static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+  static bool is_node(std::string_view name) {
+    constexpr std::string_view kBackward = "Backward";
+    if (name.find_first_of(" :.#") != std::string_view::npos) return false;
+    while (!name.empty() && is_digit(name.back())) name.remove_suffix(1);
+    return name.size() > kBackward.size() && name.ends_with(kBackward);
+  }
+
+  bool numbered_ = false;
+};
+
+// Per span: whether the framework's engine runs it.
+std::vector<bool> engine_spans(const Trace& trace, const Spans& spans) {
+  const AutogradNames names(trace);
+  std::vector<uint8_t> known(trace.strings.size(), 0);  // 1: tells nothing, 2: engine, 3: Python
+  std::vector<bool> engine(spans.size(), false);
+  for (size_t span = 0; span < spans.size(); ++span) {
+    const StringId name = (*spans.name)[span];
+    uint8_t& kind = known[name.index()];
+    if (kind == 0) {
+      const std::string_view text = trace.text(name);
+      kind = names.is_engine(text) ? 2 : names.is_python(text) ? 3 : 1;
+    }
+    const bool inherited = spans.parent[span] != kNone && engine[spans.parent[span]];
+    engine[span] = kind == 2 || (kind == 1 && inherited);
+  }
+  return engine;
+}
+
 // What lies at and around each span. Parents come before children, so one pass each.
 struct Around {
   std::vector<uint32_t> entry;  // innermost aten span, else the span itself; none at and in steps
@@ -214,6 +262,7 @@ class EntryFinder {
       : spans_(spans),
         ranges_(ranges),
         around_(trace, spans),
+        engine_(engine_spans(trace, spans)),
         below_(calls_below(spans, links)),
         frame_ns_(frames_around(trace, spans, used_entries(spans, around_, links))) {}
 
@@ -230,6 +279,7 @@ class EntryFinder {
       entry.torch_ns = frame_ns_[found];
     } else if (around_.outer[found] != kNone) {
       entry.torch_ns = start_of(around_.outer[found]);
+      entry.engine = engine_[around_.outer[found]];
     }
   }
 
@@ -239,6 +289,7 @@ class EntryFinder {
   const Spans& spans_;
   bool ranges_;
   Around around_;
+  std::vector<bool> engine_;
   std::vector<uint32_t> below_;
   std::vector<int64_t> frame_ns_;
 };

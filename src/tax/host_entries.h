@@ -17,6 +17,7 @@ struct HostEntry {
   int64_t start_ns = 0;
   std::optional<int64_t> torch_ns;  // where T_Py starts
   int64_t before_ns = INT64_MIN;    // end of the outermost operators before the entry's own
+  bool engine = false;         // torch_ns is where the framework's own engine took over, not Python
   int64_t root_ns = 0;         // start of the outermost operator or frame; of the call, if none
   bool single_launch = false;  // no other call under the entry made device work
 

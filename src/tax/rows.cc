@@ -31,6 +31,7 @@ void set_host(const HostEntry& entry, int64_t call_ns, TaxRow& row) {
   row.root_ns = std::min(entry.root_ns, row.entry_ns);
   row.py_ns = entry.torch_ns ? std::min(std::max(*entry.torch_ns, entry.before_ns), row.entry_ns)
                              : row.entry_ns;
+  if (entry.engine) row.entry_ns = row.py_ns;
   if (!entry.found() || row.follower) return;
   row.cost.t_dispatch_ns = call_ns - entry.start_ns;
   row.without_py = !entry.torch_ns;

@@ -215,7 +215,9 @@ struct TaxRow {
   uint32_t window = UINT32_MAX;  // index into Windows; UINT32_MAX = outside all
   uint16_t family = 0;           // index into KernelBook::families()
   KernelCost cost;               // literal: every kernel from the start of its entry and frame
-  int64_t entry_ns = 0;          // start of the dispatch entry; of the call, without one
+  // Start of the dispatch entry; of the call, without one; where the framework's engine took over,
+  // in a backward pass.
+  int64_t entry_ns = 0;
   // Start of T_Py, but not before the end of the last outermost operator before on its thread;
   // entry_ns where T_Py is not known.
   int64_t py_ns = 0;

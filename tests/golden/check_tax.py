@@ -125,8 +125,21 @@ def around(op):
     return chain
 
 
+def engine_runs(op, numbered):
+    """Whether PyTorch's backward engine runs an operator, and no Python: of the operators around and including it,
+    innermost first, the first whose name tells. Numbered: whether the file numbers the engine's nodes."""
+    for op in around(op):
+        if op.name.startswith(("autograd::engine::", "torch::autograd::")):
+            return True
+        node = re.fullmatch(r"[^ :.#]+Backward(\d*)", op.name)
+        if node:
+            return bool(node.group(1)) or not numbered
+    return False
+
+
 def attribute(tables):
     """Sets for every call with device work: entry, torch start (or None), root start."""
+    numbered = any(op.name.endswith("Backward0") for op in tables["ops"])
     calls = [call for call in tables["api_calls"] if call.activities]
     below = collections.Counter()
     for call in calls:
@@ -136,12 +149,13 @@ def attribute(tables):
         aten = [op for op in chain if op.name.startswith("aten::")]
         call.entry = aten[0] if aten else chain[0] if chain else None
         call.root = chain[-1].start if chain else call.start
-        call.torch = None
+        call.torch, call.engine = None, False
         if call.entry is not None:
             outer = [op for op in chain[chain.index(call.entry) + 1:]
                      if not op.name.startswith("aten::")]
             if outer:
                 call.torch = outer[0].start
+                call.engine = engine_runs(outer[0], numbered)
     entries = {}
     for call in calls:
         call.alone = call.entry is not None and below[id(call.entry)] == 1
@@ -151,7 +165,7 @@ def attribute(tables):
     def take_torch(op, starts):
         if starts:
             for call in entries[id(op)][1]:
-                call.torch = max(starts)
+                call.torch, call.engine = max(starts), False
 
     def take_root(call, starts):
         call.root = min([call.root, call.start] + starts)
@@ -284,6 +298,8 @@ def exclusive(tables, owned, base):
                 else:
                     before = around(call.entry)[-1].before
                     python = min(max(begin + ([] if before is None else [before])), entry)
+                if call.engine:
+                    entry = python
             end = max(call.end, start)
             full = [(max(start, call.start + QUEUE_FULL_NS), end)]
             # Only waits that began in this tile are known to be its own.

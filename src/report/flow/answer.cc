@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -53,6 +54,9 @@ AnswerNote record_steady(const FlowAnswer& answer) {
   if (answer.trace.tracer == Tracer::kNsightSystems) {
     return {"record", {"nsys profile -t cuda,nvtx,osrt --delay 10 --duration 5 PROGRAM"}, true};
   }
+  if (program.hip && answer.trace.ops.empty() && answer.verdict.linked_share >= 0.9) {
+    return {"record", {"the same program for longer: more work behind its start-up"}};
+  }
   if (program.hip && answer.trace.ops.empty()) {
     return {
         "record", {"rocprofv3 --hip-trace --kernel-trace --memory-copy-trace -- PROGRAM"}, true};
@@ -79,6 +83,7 @@ bool cold_in_the_middle(const FlowAnswer& answer) {
 struct HostAlone {
   int64_t ns = 0;
   std::string name;
+  int64_t calls_ns = 0;  // of it, in calls of that name
 };
 
 // What the host does in `outside`, before or behind the time that is judged.
@@ -102,6 +107,18 @@ HostAlone host_alone(const Trace& trace, Interval outside, Interval window) {
   look(trace.ops);
   look(trace.frames);
   look(trace.api_calls);
+  std::map<StringId, int64_t> calls_ns;  // of one name together: they come one after the other
+  for (size_t c = 0; c < trace.api_calls.size(); ++c) {
+    const ApiCallId call(c);
+    const int64_t start_ns = trace.api_calls.start_ns[c];
+    if (start_ns < outside.start_ns || trace.end_ns(call) > outside.end_ns) continue;
+    int64_t& ns = calls_ns[trace.api_calls.name[c]];
+    ns += trace.api_calls.dur_ns[c];
+    if (ns <= longest_ns) continue;
+    longest_ns = ns;
+    alone.calls_ns = ns;
+    alone.name = trace.text(trace.api_calls.name[c]);
+  }
   if (rows.end_ns <= rows.start_ns) return {};
   const int64_t ns = rows.end_ns - rows.start_ns;
   if (ns < kLeastNs || ns * 2 < window.end_ns - window.start_ns) return {};
@@ -739,6 +756,10 @@ class Verdict {
     if (report_.told_window || report_.evidence.works == 0) return "";
     const auto said = [this, with_name](Interval outside, std::string_view where) {
       const HostAlone alone = host_alone(trace_, outside, report_.window);
+      if (alone.calls_ns * 10 >= alone.ns * 9 && alone.calls_ns > 0) {
+        return std::string(where) + " " + fitted(alone.name, 30) + " takes " +
+               format_ns(alone.calls_ns) + ".";
+      }
       return alone.ns == 0
                  ? std::string()
                  : sentence_of(

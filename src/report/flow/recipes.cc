@@ -63,6 +63,8 @@ class Recipes {
     }
   }
 
+  // Without iterations nothing tells that there is a loop.
+  bool in_loop() const { return answer_.tried != nullptr && answer_.tried->iterations > 1; }
   ProgramKind program() const { return answer_.verdict.program.kind; }
   bool pytorch() const { return program() == ProgramKind::kPyTorch; }
   bool hip() const { return answer_.verdict.program.hip; }
@@ -81,7 +83,8 @@ class Recipes {
     if (lever.key == "input") return "Load data beside the GPU's work";
     if (lever.key == "remove_syncs") {
       return waits_for_pageable(answer_) ? "Do not wait for copies to pageable memory"
-                                         : "Do not wait for the GPU in the loop";
+             : in_loop()                 ? "Do not wait for the GPU in the loop"
+                                         : "Do not wait for the GPU";
     }
     if (lever.key == "allocation") {
       return allocates_host() ? "Keep pinned memory instead of freeing it"

@@ -58,7 +58,7 @@
     "late by mere latency came after") \
   U(ns, "time that it stands behind") \
   U(of_window, "`ns` / the windows of all devices") \
-  R(slices, "times", kCount, "stretches of idle time that it stands behind") \
+  R(slices, "stretches", kCount, "stretches of idle time that it stands behind") \
   R(longest_slice_ns, "longest", kNanoseconds, "the longest of them") \
   R(within, "within", kText, "operator or frame around the longest") \
   O("`graph_replays`") \

@@ -460,7 +460,7 @@ std::string edit_words(const Edit& edit, const Program& program) {
     case EditKind::kInput:
       return "data loaded at no cost to this thread";
     case EditKind::kAlloc:
-      return "no allocation of device memory in the loop";
+      return "no allocation of device memory";
     case EditKind::kWarm:
       return "one-off costs left out";
     case EditKind::kPauses:

@@ -48,10 +48,12 @@ struct AdviceGroup {
 };
 std::vector<AdviceGroup> group_advice(const std::vector<TaxAdvice>& advice);
 
-// The answer of `assay tax` in sentences; the first one is the answer.
+// The answer of `assay tax` in sentences; the first one is the answer. cold_ns: how long one-off
+// costs hold the devices up, as the causes of idle time tell, over `devices`.
 std::vector<std::string> tax_verdict_words(const Trace& trace, const TaxReport& report,
                                            const TaxDiagnosis& diagnosis,
-                                           const std::vector<TaxAdvice>& advice);
+                                           const std::vector<TaxAdvice>& advice,
+                                           int64_t cold_ns = 0, size_t devices = 1);
 // The sentence that follows the answer when there is a replay.
 std::string tax_measured_words(const TaxReport& report, const MeasuredReport& measured);
 // One or two sentences for `assay report`, which has a verdict of its own.

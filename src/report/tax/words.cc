@@ -133,12 +133,21 @@ std::string graph_text(const TaxReport& report) {
 std::string wall_text(const TaxReport& report, const TaxDiagnosis& diagnosis) {
   const TaxWindow& w = report.whole;
   if (w.t_e2e_ns <= 0) return "";
-  std::string text = "By the clock the GPU stood idle for " + format_ns(diagnosis.gpu_idle_ns) +
+  std::string text = "By the clock the GPU ran no kernel for " + format_ns(diagnosis.gpu_idle_ns) +
                      " of " + format_ns(w.t_e2e_ns) + " (T_e2e)";
   if (w.exclusive.waiting_ns > 0) {
-    text += ", and the host threads waited or allocated for " + format_ns(w.exclusive.waiting_ns);
+    text += ", and the host threads waited, allocated or were held up in launch calls for " +
+            format_ns(w.exclusive.waiting_ns);
   }
   return text + ".";
+}
+
+// What a run behind its start does not pay, where it is a tenth of the time.
+std::string start_text(const TaxReport& report, int64_t cold_ns, size_t devices) {
+  const auto all_ns = report.whole.t_e2e_ns * static_cast<int64_t>(devices);
+  if (cold_ns <= 0 || cold_ns * 10 < all_ns) return "";
+  return "One-off costs hold the " + std::string(devices == 1 ? "GPU" : "GPUs together") +
+         " up for " + format_ns(cold_ns) + ": a run behind its start does not pay them.";
 }
 
 // The papers' numbers, by which others are compared, and what they are worth.
@@ -263,14 +272,15 @@ std::vector<TaxAdvice> tax_advice(const TaxDiagnosis& diagnosis, const std::vect
 
 std::vector<std::string> tax_verdict_words(const Trace& trace, const TaxReport& report,
                                            const TaxDiagnosis& diagnosis,
-                                           const std::vector<TaxAdvice>& advice) {
+                                           const std::vector<TaxAdvice>& advice, int64_t cold_ns,
+                                           size_t devices) {
   if (report.whole.sums.n == 0) {
     return {no_kernels_words(trace)};
   }
   std::vector<std::string> words = {answer(report)};
   for (std::string text : {layers_text(report, diagnosis), graph_text(report), phase_text(report),
-                           wall_text(report, diagnosis), literal_text(report), orphan_text(report),
-                           levers_text(advice)}) {
+                           wall_text(report, diagnosis), start_text(report, cold_ns, devices),
+                           literal_text(report), orphan_text(report), levers_text(advice)}) {
     if (!text.empty()) words.push_back(std::move(text));
   }
   return words;

@@ -225,6 +225,64 @@ TEST(FlowCauses, FirstLaunchOfAKernel) {
             2 * kMs);
 }
 
+// Where most launches bring a new kernel they tell nothing of what a launch takes.
+TEST(FlowCauses, FirstLaunchesOfMostKernels) {
+  const auto cold_of = [](bool again) {
+    TraceMaker maker;
+    int64_t at_ns = 0;
+    for (uint32_t i = 1; i <= 5; ++i) {
+      const int64_t call_ns = i == 2 ? 30'000 : i * kMs;
+      maker.call(1, "cudaLaunchKernel", at_ns, call_ns, i)
+          .kernel(0, 7, "k" + std::to_string(i), at_ns + call_ns - 3000, 1000, i);
+      at_ns += call_ns + 10'000;
+    }
+    if (again) {
+      maker.call(1, "cudaLaunchKernel", at_ns, 4000, 6).kernel(0, 7, "k1", at_ns + 6000, 1000, 6);
+    }
+    return idle_of(maker.build()).totals[FlowCause::kCold];
+  };
+  // 1, 3, 4 and 5 ms without their kernels; what lies behind the last work is no idle time.
+  EXPECT_EQ(cold_of(false), 13 * kMs - 4 * 1000 - 2000);
+  EXPECT_EQ(cold_of(true), 13 * kMs - 4 * 1000);
+}
+
+// A first copy of 44 us in a call of 335 ms, and others like it in calls of 60 us.
+Trace start_in_copy(const char* name) {
+  TraceMaker maker;
+  for (uint32_t i = 0; i < 10; ++i) {
+    const int64_t start_up_ns = i == 0 ? 334 * kMs : 0;
+    const int64_t at_ns = i == 0 ? 0 : 335 * kMs + i * 100'000;
+    maker.call(1, "hipMemcpy", at_ns, start_up_ns + 60'000, i + 1)
+        .copy(0, 7, name, at_ns + start_up_ns + 8'000, 44'000, i + 1);
+  }
+  return maker.build();
+}
+
+TEST(FlowCauses, AProgramMayStartInItsFirstCopy) {
+  const Idle idle = idle_of(start_in_copy("CopyHostToDevice"));
+  EXPECT_EQ(idle.totals[FlowCause::kCold], 334 * kMs + 8'000);
+  // What comes to the host may have waited for work from before the recording.
+  EXPECT_EQ(idle_of(start_in_copy("CopyDeviceToHost")).totals[FlowCause::kCold], 0);
+}
+
+// A library of kernels makes its handle in the first product; a second product has it.
+TEST(FlowCauses, WhatTheFirstOperatorOfItsNameAllocates) {
+  const auto cold_of = [](bool again, bool busy) {
+    TraceMaker maker;
+    launch(maker, 0, 1, busy ? 20 * kMs : 10'000);
+    for (uint32_t i = 0; i < 3; ++i) {
+      const int64_t at_ns = kMs + i * 10 * kMs;
+      maker.op(1, "aten::addmm", at_ns, 8 * kMs);
+      if (i == 0 || again) maker.call(1, "cudaFree", at_ns + 1000, 5 * kMs, 10 + i);
+      launch(maker, at_ns + 6 * kMs, 2 + i, 10'000);
+    }
+    return idle_of(maker.build()).totals[FlowCause::kCold];
+  };
+  EXPECT_EQ(cold_of(false, false), 5 * kMs);
+  EXPECT_EQ(cold_of(true, false), 0);  // each product pays for it
+  EXPECT_EQ(cold_of(false, true), 0);  // it may wait for the kernel
+}
+
 // Between loading code and the first kernel a program starts up, whatever it does.
 TEST(FlowCauses, StartUp) {
   TraceMaker maker;

@@ -224,6 +224,53 @@ TEST(WhatIf, KernelsShrinkByNameAndKind) {
   EXPECT_EQ(run.edit("family:gemm").refusal, EditRefusal::kNothing);
 }
 
+// A copy call that starts the device up for 10 ms before its copy of 1 ms.
+Traced start_run() {
+  TraceMaker maker;
+  maker.call(1, "hipMemcpy", 0, 11'020'000, 1)
+      .copy(0, 7, "CopyHostToDevice", 10'000'000, 1'000'000, 1);
+  for (uint32_t i = 2; i < 6; ++i) {
+    const int64_t at_ns = 12'000'000 + i * 100'000;
+    maker.call(1, "hipLaunchKernel", at_ns, 5'000, i).kernel(0, 7, "k", at_ns + 7'000, 50'000, i);
+  }
+  return Traced(maker.build());
+}
+
+TEST(WhatIf, WhoDoesNotWaitForACopyStartsUpAllTheSame) {
+  const Traced run = start_run();
+  EXPECT_EQ(run.gain({"warm"}), 10'000'000);
+  EXPECT_EQ(run.gain({"sync"}), 1'020'000);
+  EXPECT_EQ(run.gain({"copies"}), 1'000'000);
+  const CriticalPath& path = run.report.path;
+  EXPECT_EQ(path.cause_ns[static_cast<size_t>(FlowCause::kCold)], 10'000'000);
+  const std::vector<PathPart> parts = path_parts(path_slices(run.model.run, run.model.graph, path));
+  EXPECT_EQ(run.trace.text(parts.front().of.name), "hipMemcpy");
+  EXPECT_EQ(parts.front().of.cause, FlowCause::kCold);
+}
+
+// A launch call of 5 ms in which its kernel begins at the end: the call's own time, and no latency.
+TEST(WhatIf, WhatALaunchDoesUntilItsKernelBeginsIsTheCalls) {
+  const Traced run(TraceMaker()
+                       .call(1, "cudaLaunchKernel", 0, 5'000'000, 1)
+                       .kernel(0, 7, "k", 4'999'000, 10'000'000, 1)
+                       .build());
+  const CriticalPath& path = run.report.path;
+  EXPECT_EQ(path.cause_ns[static_cast<size_t>(FlowCause::kCall)], 4'999'000);
+  EXPECT_EQ(path.cause_ns[static_cast<size_t>(FlowCause::kLatency)], 0);
+  EXPECT_EQ(run.gain({"call:cudaLaunchKernel=0"}), 4'999'000);
+}
+
+// Two copies that the host stages within one call, one after the other.
+TEST(WhatIf, CopiesOfOneCallFollowEachOther) {
+  TraceMaker maker;
+  maker.call(1, "hipMemcpy", 0, 300'000, 1)
+      .copy(0, 7, "CopyHostToDevice", 20'000, 90'000, 1)
+      .copy(0, 7, "CopyHostToDevice", 130'000, 150'000, 1)
+      .call(1, "hipLaunchKernel", 400'000, 5'000, 2)
+      .kernel(0, 7, "k", 408'000, 100'000, 2);
+  EXPECT_EQ(Traced(maker.build()).gain({"copies"}), 240'000);
+}
+
 // What a sync costs that waited each time is told nowhere, 1 to 10 us; and nothing follows a kernel
 // soon: 0.5 to 10 us.
 TEST(WhatIf, GainsLieBetweenWhereTheRunDoesNotTellUsualTimes) {

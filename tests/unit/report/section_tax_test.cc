@@ -114,6 +114,27 @@ TEST(TaxWords, SayTheBalanceWithoutAClassAndNoShareOfLatency) {
       << all;
 }
 
+// Of one-off costs that the causes of idle time tell; copies may run where no kernel does.
+TEST(TaxWords, SayWhatAStartCosts) {
+  TaxReport report = small_report();
+  report.whole.t_e2e_ns = 1'000'000;
+  const auto said = [&](int64_t cold_ns, size_t devices) {
+    std::string all;
+    for (const std::string& words :
+         tax_verdict_words(Trace{}, report, host_diagnosis(), {}, cold_ns, devices)) {
+      all += words + "\n";
+    }
+    return all;
+  };
+  EXPECT_NE(said(500'000, 1)
+                .find("One-off costs hold the GPU up for 500 µs: a run behind its "
+                      "start does not pay them."),
+            std::string::npos);
+  EXPECT_NE(said(500'000, 4).find("hold the GPUs together up for 500 µs"), std::string::npos);
+  EXPECT_EQ(said(500'000, 8).find("One-off"), std::string::npos);
+  EXPECT_NE(said(0, 1).find("the GPU ran no kernel for"), std::string::npos);
+}
+
 TEST(TaxWords, WithoutAFloorTheLiteralSumIsALowerBoundAndNamed) {
   TaxReport report = small_report();
   report.mode = TaxMode::kPaper;

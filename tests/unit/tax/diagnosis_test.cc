@@ -50,7 +50,7 @@ TEST(DiagnoseTax, BoundsHostLeversByHostTimeSpentOnceAndByIdle) {
                                                "faster_core", "library_path"}));
   EXPECT_EQ(d.levers[0].at_most_ns, 700);
   EXPECT_EQ(d.levers[1].at_most_ns, 300);
-  EXPECT_EQ(d.levers[1].basis.rfind("time the GPU stood idle", 0), 0u);
+  EXPECT_EQ(d.levers[1].basis.rfind("time in which the GPU ran no kernel", 0), 0u);
   EXPECT_EQ(d.levers[3].at_most_ns, 250);
   EXPECT_NEAR(d.levers[3].share_of_e2e, 0.25, 1e-12);
   EXPECT_EQ(d.levers[4].at_most_ns, 90);  // 0.29 x 310 = 89.9

@@ -50,6 +50,39 @@ TEST(TaxRows, WithoutFramesTheInnermostOuterOperatorThatIsNotAtenStartsPython) {
   EXPECT_EQ(rows_of(trace).rows[0].root_ns, 0);
 }
 
+// An operator of 250 within another one that began 30 before it: what the 30 are.
+TaxRow row_within(const char* outer, const char* other = "aten::add") {
+  const Trace trace = TraceMaker()
+                          .op(1, outer, 20, 400)
+                          .op(1, "aten::mm", 50, 300)
+                          .op(1, other, 600, 10)
+                          .call(1, "cudaLaunchKernel", 60, 5, 1)
+                          .kernel(0, 7, "k", 70, 5, 1)
+                          .build();
+  return rows_of(trace).rows[0];
+}
+
+// Each moment charged once: as printed T_Py stays what it is.
+TEST(TaxRows, WhatTheBackwardEngineDoesIsNoPython) {
+  for (const char* outer : {"MmBackward0", "torch::autograd::AccumulateGrad", "ClampBackward1",
+                            "autograd::engine::evaluate_function: MmBackward0"}) {
+    const TaxRow row = row_within(outer);
+    EXPECT_EQ(row.entry_ns, 20) << outer;
+    EXPECT_EQ(row.py_ns, 20) << outer;
+    EXPECT_EQ(row.cost.t_py_ns, 30) << outer;
+  }
+  // Before nodes were numbered, names without a number are the engine's as well.
+  EXPECT_EQ(row_within("MmBackward").entry_ns, 20);
+}
+
+TEST(TaxRows, FunctionsOfABackwardPassInPythonArePython) {
+  EXPECT_EQ(row_within("CheckpointFunctionBackward", "MmBackward0").entry_ns, 50);
+  EXPECT_EQ(row_within("CheckpointFunctionBackward", "MmBackward0").py_ns, 20);
+  for (const char* outer : {"Optimizer.step#SGD.step", "## Backward ##", "Backward"}) {
+    EXPECT_EQ(row_within(outer).entry_ns, 50) << outer;
+  }
+}
+
 TEST(TaxRows, ACustomOperatorIsItsOwnEntryUnlessAtenIsAroundIt) {
   const Trace trace = TraceMaker()
                           .op(1, "vllm::rms_norm", 0, 50)
