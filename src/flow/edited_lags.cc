@@ -368,9 +368,10 @@ int64_t LagEditor::edited_return(const Entry& entry, int64_t lag_ns) const {
 int64_t LagEditor::edited_own(const Entry& entry, int64_t lag_ns) const {
   const auto kind = static_cast<FlowCause>(entry.kind);
   if (all_.no_pauses && is_host_work(kind) && lag_ns >= kPauseNs) return 0;
-  // A start-up that comes with a call is not the call's.
+  // A start-up that comes with a call is not the call's, and nothing tells how much of it a faster
+  // core would take off.
   const bool with_it = kind == FlowCause::kCold && run_.calls[entry.row].cold_ns > 0;
-  if (with_it) return scaled_ns(lag_ns, left_of(kind));
+  if (with_it) return left_of(kind) == 0 ? 0 : lag_ns;
   double left =
       std::min(left_of(kind), left_of_row(&StrongestEdits::calls, &Edit::calls, entry.row));
   if (entry.op != kNoFlowRow) {

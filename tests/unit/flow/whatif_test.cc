@@ -241,6 +241,7 @@ TEST(WhatIf, WhoDoesNotWaitForACopyStartsUpAllTheSame) {
   EXPECT_EQ(run.gain({"warm"}), 10'000'000);
   EXPECT_EQ(run.gain({"sync"}), 1'020'000);
   EXPECT_EQ(run.gain({"copies"}), 1'000'000);
+  EXPECT_LT(run.gain({"faster_cpu=2"}), 1'000'000);
   const CriticalPath& path = run.report.path;
   EXPECT_EQ(path.cause_ns[static_cast<size_t>(FlowCause::kCold)], 10'000'000);
   const std::vector<PathPart> parts = path_parts(path_slices(run.model.run, run.model.graph, path));
