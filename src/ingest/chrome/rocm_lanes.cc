@@ -1,12 +1,14 @@
 #include "ingest/chrome/rocm_lanes.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <tuple>
 
 #include "base/decimal.h"
 #include "ingest/chrome/lane_places.h"
+#include "trace/hip_kernels.h"
 #include "trace/process_facts.h"
 
 namespace assay {
@@ -41,12 +43,37 @@ RocmLane lane_of(const TraceBuilder& builder, ThreadId thread) {
   return {};
 }
 
-// What the runtime's tracer calls a row of a queue that is no kernel; kernels have their own names.
+// What the runtime's tracer calls a row of a queue that is no kernel: the command kinds of ROCclr
+// (getOclCommandKindString in platform/activity.cpp). A kernel has its own name, so a row of a kind
+// that the runtime has no word for is none, either.
+constexpr std::array<std::string_view, 19> kCopyCommands = {
+    "CopyDeviceToHost",     "CopyHostToDevice",     "CopyDeviceToDevice", "CopyDeviceToHost2D",
+    "CopyHostToDevice2D",   "CopyDeviceToDevice2D", "CopyImage",          "CopyImageToBuffer",
+    "CopyBufferToImage",    "ReadImage",            "WriteImage",         "MapBuffer",
+    "MapImage",             "UnmapMemObject",       "MigrateMemObjects",  "SvmMemcpy",
+    "SvmMap",               "SvmUnmap",             "CopyHostToHost"};
+constexpr std::array<std::string_view, 3> kFillCommands = {"FillBuffer", "FillImage", "SvmMemFill"};
+constexpr std::array<std::string_view, 7> kControlCommands = {
+    "Barrier", "Marker", "InternalMarker", "User", "AcquireGLObjects", "ReleaseGLObjects", "SvmFree"};
+
+template <size_t kSize>
+bool is_one_of(const std::array<std::string_view, kSize>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 ActivityKind activity_kind_of(std::string_view name) {
-  if (name.starts_with("Copy")) return ActivityKind::kMemcpy;
-  if (name.starts_with("Fill")) return ActivityKind::kMemset;
-  if (name == "Barrier" || name == "Marker") return ActivityKind::kOther;
-  return ActivityKind::kKernel;
+  if (is_one_of(kCopyCommands, name)) return ActivityKind::kMemcpy;
+  if (is_one_of(kFillCommands, name)) return ActivityKind::kMemset;
+  if (is_one_of(kControlCommands, name) || name.starts_with("Unknown command type")) {
+    return ActivityKind::kOther;
+  }
+  return kind_of_hip_kernel(name);
+}
+
+// In a lane of copies nothing is a kernel, whatever its name.
+ActivityKind copy_kind_of(std::string_view name) {
+  const ActivityKind kind = activity_kind_of(name);
+  return kind == ActivityKind::kKernel ? ActivityKind::kMemcpy : kind;
 }
 
 bool is_call_name(std::string_view name) {
@@ -116,7 +143,7 @@ class RocmLanes {
         add_work(row, builder_.stream(lane.device, lane.queue), activity_kind_of(name));
         return true;
       case LaneKind::kCopies:
-        add_work(row, builder_.stream(copies_on, lane.queue), ActivityKind::kMemcpy);
+        add_work(row, builder_.stream(copies_on, lane.queue), copy_kind_of(name));
         return true;
       case LaneKind::kHip:
       case LaneKind::kHsa:

@@ -100,6 +100,38 @@ TEST(ChromeReader, LanesOfTheFirstRocprofAndCopiesOfItsOnlyDevice) {
   EXPECT_EQ(trace.other_events.size(), 1u);
 }
 
+// The runtime's own commands stand in the lanes of kernels and copies; a name that only begins like
+// one is a kernel's.
+TEST(ChromeReader, CommandsOfTheRuntimeAreNoKernels) {
+  const auto row = [](const std::string& pid, const std::string& name, int at, int dur) {
+    return R"(,{"ph":"X","name":")" + name + R"(","pid":")" + pid + R"(","tid":"0","ts":")" +
+           std::to_string(at) + R"(","dur":")" + std::to_string(dur) + R"(","args":{}})";
+  };
+  const Trace trace = must_read(
+      R"({"traceEvents":[{"args":{"name":"COPY"},"ph":"M","pid":"1","name":"process_name"},)"
+      R"({"args":{"name":"GPU0"},"ph":"M","pid":"6","name":"process_name"})" +
+      row("6", "Unknown command type", 10, 0) + row("6", "InternalMarker", 20, 0) +
+      row("6", "Barrier", 30, 1) + row("6", "CopyColumns(float*)", 40, 9) +
+      row("6", "FillRows", 50, 0) + row("1", "FillBuffer", 60, 2) +
+      row("1", "CopyHostToDevice", 70, 3) + row("1", "SomeNewCopy", 80, 3) +
+      row("1", "Marker", 90, 0) + R"(],"otherData":{}})");
+  const auto kind_of = [&](std::string_view name) {
+    for (size_t i = 0; i < trace.activities.size(); ++i) {
+      if (trace.text(trace.activities.name[i]) == name) return trace.activities.kind[i];
+    }
+    return ActivityKind::kSync;
+  };
+  EXPECT_EQ(kind_of("Unknown command type"), ActivityKind::kOther);
+  EXPECT_EQ(kind_of("InternalMarker"), ActivityKind::kOther);
+  EXPECT_EQ(kind_of("Barrier"), ActivityKind::kOther);
+  EXPECT_EQ(kind_of("CopyColumns(float*)"), ActivityKind::kKernel);
+  EXPECT_EQ(kind_of("FillRows"), ActivityKind::kKernel);
+  EXPECT_EQ(kind_of("FillBuffer"), ActivityKind::kMemset);
+  EXPECT_EQ(kind_of("CopyHostToDevice"), ActivityKind::kMemcpy);
+  EXPECT_EQ(kind_of("SomeNewCopy"), ActivityKind::kMemcpy);
+  EXPECT_EQ(kind_of("Marker"), ActivityKind::kOther);
+}
+
 TEST(ChromeReader, BaseTimeIsAddedWhereverItStands) {
   for (const char* json :
        {R"({"baseTimeNanoseconds":1759300074000000000,"traceEvents":[EVENT]})",
