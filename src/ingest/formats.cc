@@ -647,6 +647,71 @@ constexpr FileFormat kFormats[] = {
         .give = "it has no kernels: record with torch.profiler and export_chrome_trace",
     },
     {
+        .key = "trtexec_times",
+        .name = "times of inferences from TensorRT's trtexec (--exportTimes), without kernels",
+        .endings = ".json",
+        .match = match_trtexec_times,
+        .is_text = true,
+        .give = "record the same program: nsys profile -t cuda,nvtx trtexec ..., then nsys export "
+                "--type sqlite",
+    },
+    {
+        .key = "trtexec_profile",
+        .name = "mean times of layers from TensorRT's trtexec (--exportProfile), without when they "
+                "ran",
+        .endings = ".json",
+        .match = match_trtexec_profile,
+        .is_text = true,
+        .give = "record the same program: nsys profile -t cuda,nvtx trtexec ..., then nsys export "
+                "--type sqlite",
+    },
+    {
+        .key = "call_tree",
+        .name = "a call tree of Triton's Proton or of Hatchet: sums per function, without starts",
+        .endings = ".hatchet .json",
+        .match = match_call_tree,
+        .is_text = true,
+        .give = "record the same program with torch.profiler and export_chrome_trace, with nsys "
+                "profile, or with rocprofv3",
+    },
+    {
+        .key = "rocprof_stats",
+        .name = "statistics of rocprof (a *_stats.csv): totals per name, without times of single "
+                "kernels",
+        .endings = "_stats.csv",
+        .match = match_rocprof_stats,
+        .is_text = true,
+        .give = "give what lies beside it of the same run (kernel_trace.csv, results.json, "
+                "results.db), or record: rocprofv3 --kernel-trace --hip-trace --memory-copy-trace "
+                "-- PROGRAM",
+    },
+    {
+        .key = "rocprof_v1_counters",
+        .name = "a table of rocprof v1 with counters or without times, a form that is not read",
+        .endings = ".csv",
+        .match = match_rocprof_v1_counters,
+        .is_text = true,
+        .give = "count with rocprofv3 --pmc COUNTERS --output-format csv -- PROGRAM, and give that "
+                "beside a trace: assay levels TRACE --counters FILE",
+    },
+    {
+        .key = "nvprof_text",
+        .name = "a list or totals that nvprof printed",
+        .endings = ".csv .txt .log",
+        .match = match_nvprof_text,
+        .is_text = true,
+        .give = "record with nsys profile and export with nsys export --type sqlite",
+    },
+    {
+        .key = "power_without_times",
+        .name = "a column of power without times",
+        .endings = ".csv",
+        .match = match_power_without_times,
+        .is_text = true,
+        .give = "log the time with it: nvidia-smi --query-gpu=timestamp,index,power.draw "
+                "--format=csv -lms 100, or assay sample",
+    },
+    {
         .key = "zip",
         .name = "a zip archive",
         .endings = ".zip",

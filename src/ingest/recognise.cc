@@ -150,6 +150,7 @@ FormatMatch match_chrome(const FileHead& head) {
   const bool array = head.bytes[first_text_byte(head.bytes)] == '[';
   const bool sure = has_keys(head, {"traceEvents"}) || has_keys(head, {"baseTimeNanoseconds"}) ||
                     has_keys(head, {"schemaVersion", "deviceProperties"}) ||
+                    has_keys(head, {"schemaVersion", "computeProperties"}) ||
                     (array && has_keys(head, {"ph"}));
   return sure ? FormatMatch::kMarks : FormatMatch::kShape;
 }
@@ -170,7 +171,8 @@ FormatMatch match_nsys(const FileHead& head) {
 
 FormatMatch match_rocprof_csv(const FileHead& head) {
   const RocprofTable table = rocprof_table_of(head);
-  const bool fits = table != RocprofTable::kNone && table != RocprofTable::kCounters;
+  const bool fits = table != RocprofTable::kNone && table != RocprofTable::kCounters &&
+                    table != RocprofTable::kStats;
   const bool counted =
       !counter_format(head.bytes).empty() || match_rocprof_compute_times(head) != FormatMatch::kNo;
   return marks_if(fits && !counted);

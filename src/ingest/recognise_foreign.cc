@@ -37,6 +37,17 @@ bool repeats_field_one(std::string_view bytes) {
   return !bytes.empty();
 }
 
+bool is_array(const FileHead& head) {
+  return head.json && head.bytes[first_text_byte(head.bytes)] == '[';
+}
+
+bool has_all(const FileHead& head, std::initializer_list<std::string_view> columns) {
+  return !head.binary && !head.json &&
+         std::all_of(columns.begin(), columns.end(), [&head](std::string_view column) {
+           return std::find(head.header.begin(), head.header.end(), column) != head.header.end();
+         });
+}
+
 // Protobuf has bytes that no text has; a text may begin with an empty line.
 bool has_control_bytes(std::string_view bytes) {
   constexpr size_t kLooked = 64;
@@ -83,13 +94,9 @@ FormatMatch match_ncu_raw_report(const FileHead& head) {
 
 // The tables of nsys stats: times under these titles, rows without the ids that link them.
 FormatMatch match_nsys_stats(const FileHead& head) {
-  if (head.binary || head.json) return FormatMatch::kNo;
-  const auto has = [&head](std::string_view name) {
-    return std::find(head.header.begin(), head.header.end(), name) != head.header.end();
-  };
-  return marks_if((has("start (ns)") && has("duration (ns)")) ||
-                  (has("time (%)") && has("total time (ns)")) ||
-                  (has("timestamp (ns)") && has("event type")));
+  return marks_if(has_all(head, {"start (ns)", "duration (ns)"}) ||
+                  has_all(head, {"time (%)", "total time (ns)"}) ||
+                  has_all(head, {"timestamp (ns)", "event type"}));
 }
 
 FormatMatch match_rpd(const FileHead& head) {
@@ -122,6 +129,55 @@ FormatMatch match_execution_trace(const FileHead& head) {
 
 FormatMatch match_speedscope(const FileHead& head) {
   return marks_if(head.json && holds(head.bytes, "speedscope.app/file-format-schema.json"));
+}
+
+// Arrays of trtexec: a row of times an inference under --exportTimes, a row of means a layer behind
+// a count under --exportProfile (samples/trtexec in NVIDIA/TensorRT).
+FormatMatch match_trtexec_times(const FileHead& head) {
+  return marks_if(is_array(head) && head.keys.count("startEnqMs") +
+                                            head.keys.count("startComputeMs") +
+                                            head.keys.count("computeMs") >=
+                                        2);
+}
+
+FormatMatch match_trtexec_profile(const FileHead& head) {
+  const bool first = head.keys.count("count") > 0 || head.keys.count("averageMs") > 0;
+  return marks_if(is_array(head) && first && holds(head.bytes, "\"averageMs\"") &&
+                  holds(head.bytes, "\"percentage\""));
+}
+
+// The literal form of Hatchet, which Triton's Proton writes by default: frames with their children.
+FormatMatch match_call_tree(const FileHead& head) {
+  const bool node = head.keys.count("children") > 0 || head.keys.count("frame") > 0;
+  return marks_if(is_array(head) && node && holds(head.bytes, "\"frame\"") &&
+                  holds(head.bytes, "\"metrics\""));
+}
+
+FormatMatch match_rocprof_stats(const FileHead& head) {
+  return marks_if(has_all(head, {"name", "calls", "totaldurationns"}));
+}
+
+// Tables of rocprof v1 under pmc: lines. Kernels with times and nothing counted are a trace.
+FormatMatch match_rocprof_v1_counters(const FileHead& head) {
+  return marks_if(has_all(head, {"kernelname", "gpu-id", "queue-id"}) &&
+                  match_rocprof_csv(head) == FormatMatch::kNo);
+}
+
+// What nvprof prints: lists and totals behind lines of its own, or a table saved without them.
+FormatMatch match_nvprof_text(const FileHead& head) {
+  if (head.binary || head.json) return FormatMatch::kNo;
+  const bool said = holds(head.bytes, "== NVPROF is profiling process") ||
+                    holds(head.bytes, "== Profiling result:");
+  const bool totals = has_all(head, {"time(%)", "time", "calls", "avg", "min", "max", "name"});
+  const bool list = has_all(head, {"start", "duration", "static smem", "name"});
+  return marks_if(said || totals || list);
+}
+
+// Columns of power and no other: a log whose rows nobody can place.
+FormatMatch match_power_without_times(const FileHead& head) {
+  const bool one = !head.binary && !head.json && head.header.size() == 1;
+  return marks_if(one && (head.header[0].starts_with("power.draw") || head.header[0] == "power_w" ||
+                          head.header[0] == "power"));
 }
 
 FormatMatch match_parquet(const FileHead& head) { return marks_if(head.bytes.starts_with("PAR1")); }

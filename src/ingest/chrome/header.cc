@@ -46,16 +46,18 @@ void for_each_member(const JsonValue& object, JsonCursor cursor, Member&& member
   });
 }
 
+// Kineto of early 2021 wrote the names of CUDA's own structure, under "computeProperties".
 DeviceProperties read_device(const JsonValue& object, const JsonCursor& cursor, ImportLog& log) {
   DeviceProperties device;
   for_each_member(object, cursor, [&device, &log](std::string_view key, const JsonValue& value) {
     if (key == "id") device.id = integer_or(value, 0);
     if (key == "name") device.name = plain_text(value, log);
     if (key == "totalGlobalMem") device.total_memory_bytes = integer_or(value, 0);
-    if (key == "numSms") device.multiprocessors = integer_or(value, 0);
+    if (key == "numSms" || key == "multiProcessorCount")
+      device.multiprocessors = integer_or(value, 0);
     if (key == "warpSize") device.warp_size = integer_or(value, 0);
-    if (key == "computeMajor") device.compute_major = integer_or(value, 0);
-    if (key == "computeMinor") device.compute_minor = integer_or(value, 0);
+    if (key == "computeMajor" || key == "major") device.compute_major = integer_or(value, 0);
+    if (key == "computeMinor" || key == "minor") device.compute_minor = integer_or(value, 0);
   });
   return device;
 }
@@ -84,7 +86,7 @@ void ChromeHeader::take(std::string_view key, const JsonValue& value, JsonCursor
     }
     return;
   }
-  if (key == "deviceProperties") {
+  if (key == "deviceProperties" || key == "computeProperties") {
     devices.clear();
     if (value.kind != JsonKind::kArray) return;
     const JsonCursor outer = cursor;

@@ -282,15 +282,35 @@ Trace finish_document(ChromePiece& document) {
   return trace;
 }
 
+constexpr const char* kRecordTorch =
+    "; of PyTorch record with torch.profiler and write with export_chrome_trace";
+
+// Tables in JSON are arrays, too: a trace has at least one element with a phase. A recording in
+// which nothing happened is an empty array under its key.
+bool holds_no_event(const ChromePiece& document) {
+  const uint64_t elements = document.builder.counts.events;
+  if (elements == 0) return document.root_is_array();
+  return document.builder.log.entry(ImportCode::kNotAnObject).count == elements;
+}
+
 Result<Trace> finish_if_whole(ChromePiece& document, const ReadOptions& options) {
   ASSAY_TRY(document.run(UINT64_MAX));
   const bool has_events = document.saw_events_key() || document.root_is_array();
   const bool is_whole = document.stage() == Stage::kEnd && document.at_end_of_input();
   if (is_whole && !has_events) {
-    return Error{ErrorCode::kNotATrace, "JSON, but no trace: there is no \"traceEvents\" array", "",
-                 -1};
+    return Error{
+        ErrorCode::kNotATrace,
+        std::string("JSON, but no trace: there is no \"traceEvents\" array") + kRecordTorch, "",
+        -1};
   }
   ASSAY_TRY(judge_end(document, options));
+  if (holds_no_event(document)) {
+    return Error{ErrorCode::kNotATrace,
+                 std::string("JSON, but no trace: nothing in its array is an event (has a phase, "
+                             "\"ph\")") +
+                     kRecordTorch,
+                 "", -1};
+  }
   if (document.header.timeline && document.header.timeline->traces > 1) {
     return Error{ErrorCode::kUnsupported,
                  "a timeline of " + std::to_string(document.header.timeline->traces) +

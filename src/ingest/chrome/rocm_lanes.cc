@@ -46,15 +46,29 @@ RocmLane lane_of(const TraceBuilder& builder, ThreadId thread) {
 // What the runtime's tracer calls a row of a queue that is no kernel: the command kinds of ROCclr
 // (getOclCommandKindString in platform/activity.cpp). A kernel has its own name, so a row of a kind
 // that the runtime has no word for is none, either.
-constexpr std::array<std::string_view, 19> kCopyCommands = {
-    "CopyDeviceToHost",     "CopyHostToDevice",     "CopyDeviceToDevice", "CopyDeviceToHost2D",
-    "CopyHostToDevice2D",   "CopyDeviceToDevice2D", "CopyImage",          "CopyImageToBuffer",
-    "CopyBufferToImage",    "ReadImage",            "WriteImage",         "MapBuffer",
-    "MapImage",             "UnmapMemObject",       "MigrateMemObjects",  "SvmMemcpy",
-    "SvmMap",               "SvmUnmap",             "CopyHostToHost"};
+constexpr std::array<std::string_view, 19> kCopyCommands = {"CopyDeviceToHost",
+                                                            "CopyHostToDevice",
+                                                            "CopyDeviceToDevice",
+                                                            "CopyDeviceToHost2D",
+                                                            "CopyHostToDevice2D",
+                                                            "CopyDeviceToDevice2D",
+                                                            "CopyImage",
+                                                            "CopyImageToBuffer",
+                                                            "CopyBufferToImage",
+                                                            "ReadImage",
+                                                            "WriteImage",
+                                                            "MapBuffer",
+                                                            "MapImage",
+                                                            "UnmapMemObject",
+                                                            "MigrateMemObjects",
+                                                            "SvmMemcpy",
+                                                            "SvmMap",
+                                                            "SvmUnmap",
+                                                            "CopyHostToHost"};
 constexpr std::array<std::string_view, 3> kFillCommands = {"FillBuffer", "FillImage", "SvmMemFill"};
 constexpr std::array<std::string_view, 7> kControlCommands = {
-    "Barrier", "Marker", "InternalMarker", "User", "AcquireGLObjects", "ReleaseGLObjects", "SvmFree"};
+    "Barrier",          "Marker",           "InternalMarker", "User",
+    "AcquireGLObjects", "ReleaseGLObjects", "SvmFree"};
 
 template <size_t kSize>
 bool is_one_of(const std::array<std::string_view, kSize>& names, std::string_view name) {

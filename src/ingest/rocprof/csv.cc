@@ -21,7 +21,7 @@ struct KnownTable {
   std::array<std::string_view, 3> columns;  // all of them, in lower case; empty = no more
 };
 // The first that fits: counters before kernels, whose columns they share.
-constexpr std::array<KnownTable, 8> kTables = {{
+constexpr std::array<KnownTable, 9> kTables = {{
     {RocprofTable::kCounters,
      "counters of rocprofv3 (counter_collection.csv)",
      {"counter_name", "counter_value", "dispatch_id"}},
@@ -44,9 +44,23 @@ constexpr std::array<KnownTable, 8> kTables = {{
      "the list of agents of rocprofv3 (agent_info.csv)",
      {"node_id", "agent_type", "simd_count"}},
     {RocprofTable::kStats,
-     "statistics of rocprofv3 (a *_stats.csv), which have no times of single kernels",
+     "statistics of rocprof (a *_stats.csv: totals, without times of single kernels)",
      {"name", "calls", "totaldurationns"}},
+    {RocprofTable::kKernelsV1, "a kernel trace of rocprof v1", {"kernelname", "beginns", "endns"}},
 }};
+
+// Columns of rocprof v1 that describe a dispatch. Any other is a counter, and kernels that are
+// counted run one after another.
+constexpr std::array<std::string_view, 23> kV1Columns = {
+    "index",     "kernelname", "gpu-id",  "queue-id",  "queue-index", "pid",
+    "tid",       "grd",        "wgr",     "lds",       "scr",         "vgpr",
+    "arch_vgpr", "accum_vgpr", "sgpr",    "wave_size", "fbar",        "sig",
+    "obj",       "dispatchns", "beginns", "endns",     "completens"};
+
+bool describes_dispatch(std::string_view column) {
+  return column == "durationns" ||
+         std::find(kV1Columns.begin(), kV1Columns.end(), column) != kV1Columns.end();
+}
 
 // One table with its cells by column name.
 class Cells {
@@ -121,12 +135,15 @@ class CsvRun {
  private:
   void read_row(RocprofTable table, const Cells& cells, const CsvRecord& record);
   void read_kernel(const Cells& cells, const CsvRecord& record);
+  void read_kernel_v1(const Cells& cells, const CsvRecord& record);
   void read_call(const Cells& cells, const CsvRecord& record);
   void read_copy(const Cells& cells, const CsvRecord& record);
   void read_counter(const Cells& cells, const CsvRecord& record);
   void read_agent(const Cells& cells, const CsvRecord& record);
   RocprofKernel kernel_of(const Cells& cells, const CsvRecord& record);
   bool read_times(const Cells& cells, const CsvRecord& record, int64_t& start, int64_t& end);
+  bool read_times(const Cells& cells, const CsvRecord& record, std::string_view from,
+                  std::string_view to, int64_t& start, int64_t& end);
   StringId text(std::string_view value);
   void skip(ImportCode code) {
     run_.log.add(code);
@@ -146,8 +163,13 @@ StringId CsvRun::text(std::string_view value) {
 }
 
 bool CsvRun::read_times(const Cells& cells, const CsvRecord& record, int64_t& start, int64_t& end) {
-  const std::string_view first = cell(record, cells.find("start_timestamp"));
-  const std::string_view last = cell(record, cells.find("end_timestamp"));
+  return read_times(cells, record, "start_timestamp", "end_timestamp", start, end);
+}
+
+bool CsvRun::read_times(const Cells& cells, const CsvRecord& record, std::string_view from,
+                        std::string_view to, int64_t& start, int64_t& end) {
+  const std::string_view first = cell(record, cells.find(from));
+  const std::string_view last = cell(record, cells.find(to));
   const bool rounded = is_rounded_time(first) || is_rounded_time(last);
   if (rounded) run_.rounded_time = first;
   const bool told = !rounded && whole_number(first, start) && whole_number(last, end);
@@ -182,6 +204,31 @@ RocprofKernel CsvRun::kernel_of(const Cells& cells, const CsvRecord& record) {
 void CsvRun::read_kernel(const Cells& cells, const CsvRecord& record) {
   RocprofKernel kernel = kernel_of(cells, record);
   if (!read_times(cells, record, kernel.start_ns, kernel.end_ns)) return;
+  if (kernel.name == StringId(0)) run_.log.add(ImportCode::kMissingName);
+  run_.kernels.push_back(kernel);
+}
+
+// "void scale<float>(float*) [clone .kd]" and "scale.kd": the descriptor in the code object.
+std::string_view without_descriptor(std::string_view name) {
+  for (const std::string_view end : {" [clone .kd]", ".kd"}) {
+    if (name.ends_with(end)) return name.substr(0, name.size() - end.size());
+  }
+  return name;
+}
+
+void CsvRun::read_kernel_v1(const Cells& cells, const CsvRecord& record) {
+  RocprofKernel kernel;
+  kernel.agent = number_or(record, cells.find("gpu-id"), 0);
+  kernel.queue = number_or(record, cells.find("queue-id"), -1);
+  kernel.process = number_or(record, cells.find("pid"), 0);
+  kernel.thread = number_or(record, cells.find("tid"), -1);
+  kernel.dispatch = number_or(record, cells.find("index"), 0);
+  kernel.name = text(without_descriptor(cell(record, cells.find("kernelname"))));
+  kernel.grid_items = count_of(record, cells.find("grd"));
+  kernel.group_items = count_of(record, cells.find("wgr"));
+  kernel.shared_bytes = count_of(record, cells.find("lds"));
+  kernel.registers = count_of(record, cells.find("arch_vgpr"));
+  if (!read_times(cells, record, "beginns", "endns", kernel.start_ns, kernel.end_ns)) return;
   if (kernel.name == StringId(0)) run_.log.add(ImportCode::kMissingName);
   run_.kernels.push_back(kernel);
 }
@@ -264,6 +311,8 @@ void CsvRun::read_row(RocprofTable table, const Cells& cells, const CsvRecord& r
   switch (table) {
     case RocprofTable::kKernels:
       return read_kernel(cells, record);
+    case RocprofTable::kKernelsV1:
+      return read_kernel_v1(cells, record);
     case RocprofTable::kCalls:
       return read_call(cells, record);
     case RocprofTable::kCopies:
@@ -355,7 +404,11 @@ Error cut_off(const std::string& path) {
 
 RocprofTable rocprof_table(const std::vector<std::string>& header) {
   const Cells cells(header);
+  const bool only_v1 = std::all_of(header.begin(), header.end(), [](const std::string& name) {
+    return describes_dispatch(lower_trimmed(name));
+  });
   for (const KnownTable& known : kTables) {
+    if (known.table == RocprofTable::kKernelsV1 && !only_v1) continue;
     if (std::all_of(known.columns.begin(), known.columns.end(),
                     [&](std::string_view column) { return cells.find(column) >= 0; })) {
       return known.table;
@@ -375,7 +428,7 @@ Result<RocprofRun> read_rocprof_csv(const std::string& path, bool allow_truncate
   RocprofRun run;
   CsvRun rows(run);
   ASSAY_TRY_ASSIGN(const RocprofTable table, read_table(path, rows, run));
-  run.format = "rocprofv3 CSV";
+  run.format = table == RocprofTable::kKernelsV1 ? "rocprof v1 CSV" : "rocprofv3 CSV";
   std::string part;
   if (path != "-" && common_part(path, part)) {
     const bool counters = table == RocprofTable::kCounters;

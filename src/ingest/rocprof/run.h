@@ -110,6 +110,7 @@ enum class RocprofTable : uint8_t {
   kCounters,
   kAgents,
   kStats,
+  kKernelsV1,
 };
 // By the names of columns, letter case ignored.
 RocprofTable rocprof_table(const std::vector<std::string>& header);

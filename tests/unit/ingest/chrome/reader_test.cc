@@ -358,7 +358,7 @@ TEST(ChromeReader, WrongTypesInEveryFieldAreSurvived) {
     for (const char* field : {"ph", "cat", "name", "pid", "tid", "ts", "dur", "id", "args"}) {
       const std::string json =
           events(R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":1,"ts":1,"dur":1,")" +
-                 std::string(field) + "\":" + wrong + "}");
+                 std::string(field) + "\":" + wrong + "}," + op("1", "1"));
       EXPECT_TRUE(read(json).has_value()) << json;
     }
     for (const char* arg : {"correlation", "External id", "stream", "device", "grid", "bytes"}) {
@@ -583,6 +583,16 @@ TEST(ChromeReader, HeaderFactsAndNothingOfTheEnvironment) {
   EXPECT_EQ(trace.metadata.size(), 2u);
 }
 
+TEST(ChromeReader, DevicesOfTheFirstKineto) {
+  const Trace trace = must_read(
+      R"({"schemaVersion":1,"computeProperties":[{"id":0,"name":"Tesla V100","totalGlobalMem":34,"major":7,)"
+      R"("minor":0,"warpSize":32,"multiProcessorCount":80}],"traceEvents":[]})");
+  ASSERT_EQ(trace.devices.size(), 1u);
+  EXPECT_EQ(trace.devices[0].name, "Tesla V100");
+  EXPECT_EQ(trace.devices[0].multiprocessors, 80);
+  EXPECT_EQ(trace.devices[0].compute_major, 7);
+}
+
 TEST(ChromeReader, ProcessesWithRowsKeepTheirNamesLabelsAndOrder) {
   const auto meta = [](const std::string& pid, const std::string& what, const std::string& args) {
     return R"({"ph":"M","pid":)" + pid + R"(,"tid":0,"ts":0,"name":")" + what + R"(","args":{)" +
@@ -648,6 +658,21 @@ TEST(ChromeReader, RefusesWithByteOffset) {
     EXPECT_EQ(trace.error().code, c.code) << c.json << ": " << trace.error().describe();
     EXPECT_EQ(trace.error().offset, c.offset) << c.json << ": " << trace.error().describe();
   }
+}
+
+// A table of numbers is JSON, too; one event among other elements makes it a trace.
+TEST(ChromeReader, AnArrayWithoutAnEventIsNoTrace) {
+  for (const char* json : {"[]", "[1,2]", "[[]]", "[{}]", R"([{"a":1},{"b":2}])",
+                           R"([{"a":1},{"b":2})", R"({"traceEvents":[{"name":"k","dur":1}]})"}) {
+    const auto trace = read(json);
+    ASSERT_FALSE(trace.has_value()) << json;
+    EXPECT_EQ(trace.error().code, ErrorCode::kNotATrace) << json;
+    EXPECT_NE(trace.error().message.find("JSON, but no trace"), std::string::npos) << json;
+    EXPECT_NE(trace.error().message.find("export_chrome_trace"), std::string::npos) << json;
+  }
+  EXPECT_EQ(must_read("[1,{}," + op("1", "2") + "]").ops.size(), 1u);
+  EXPECT_EQ(must_read(R"([{},{"ph":"M"}])").ops.size(), 0u);
+  EXPECT_EQ(must_read(R"({"traceEvents":[]})").ops.size(), 0u);
 }
 
 TEST(ChromeReader, TruncatedInputIsOfferedOnRequest) {

@@ -175,6 +175,52 @@ TEST_F(RocprofFiles, ACallTraceAloneIsNoTrace) {
   EXPECT_NE(refused.error().message.find("kernel_trace.csv"), std::string::npos);
 }
 
+// rocprof v1 writes kernels with their times, and with counters where it counts.
+TEST_F(RocprofFiles, KernelsOfTheFirstRocprofAreReadUnlessTheyWereCounted) {
+  const std::string header =
+      "\"Index\",\"KernelName\",\"gpu-id\",\"queue-id\",\"queue-index\",\"pid\",\"tid\",\"grd\","
+      "\"wgr\","
+      "\"lds\",\"scr\",\"arch_vgpr\",\"accum_vgpr\",\"sgpr\",\"wave_size\",\"sig\",\"obj\","
+      "\"DispatchNs\","
+      "\"BeginNs\",\"EndNs\",\"CompleteNs\",\"DurationNs\"";
+  const std::string rows =
+      "0,\"void scale<double>(double*, int) [clone .kd]\",8,3,0,70,71,1024,256,512,0,16,0,32,64,"
+      "\"0x0\",\"0x7f\",900,1000,1500,1600,500";
+  const auto trace = load_trace(
+      write("results.csv", header + "\n" + rows +
+                               "\n1,\"__amd_rocclr_fillBufferAligned.kd\",8,3,1,70,71,256,256,0,0,"
+                               "12,4,32,64,\"0x0\",\"0x7f\",950,1500,1700,1800,200\n"),
+      {});
+  ASSERT_TRUE(trace) << trace.error().describe();
+  ASSERT_EQ(trace->activities.size(), 2u);
+  EXPECT_EQ(trace->text(trace->activities.name[0]), "void scale<double>(double*, int)");
+  EXPECT_EQ(trace->activities.start_ns[0], 1000);
+  EXPECT_EQ(trace->activities.dur_ns[0], 500);
+  EXPECT_EQ(trace->activities.kind[1], ActivityKind::kMemset);
+  const Stream& stream = trace->streams[trace->activities.stream[0].index()];
+  EXPECT_EQ(stream.device, 8);
+  EXPECT_EQ(stream.stream, 3);
+  const auto counted = load_trace(write("pmc.csv", header + ",\"SQ_WAVES\"\n" + rows + ",4\n"), {});
+  ASSERT_FALSE(counted);
+  EXPECT_NE(counted.error().message.find("rocprof v1"), std::string::npos);
+  EXPECT_NE(counted.error().message.find("--pmc"), std::string::npos);
+}
+
+// Totals have no kernels, whatever lies beside them.
+TEST_F(RocprofFiles, StatisticsAreRefusedByWhatTheyAre) {
+  const std::string stats = "\"Name\",\"Calls\",\"TotalDurationNs\"\n\"a\",2,700\n";
+  write("k_kernel_trace.csv", kKernels6);
+  const std::string path = write("k_kernel_stats.csv", stats);
+  const auto refused = load_trace(path, {});
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("statistics of rocprof"), std::string::npos);
+  EXPECT_EQ(refused.error().message.find("has to lie beside it"), std::string::npos);
+  const auto counters = read_counter_pass(path, false);
+  ASSERT_FALSE(counters);
+  EXPECT_NE(counters.error().message.find("statistics of rocprof"), std::string::npos);
+  EXPECT_EQ(counters.error().message.find("which have"), std::string::npos);
+}
+
 constexpr const char* kCounters =
     "Correlation_Id,Dispatch_Id,Agent_Id,Queue_Id,Process_Id,Thread_Id,Grid_Size,Kernel_Id,"
     "Kernel_Name,Workgroup_Size,LDS_Block_Size,Scratch_Size,VGPR_Count,SGPR_Count,Counter_Name,"
