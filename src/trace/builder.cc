@@ -371,6 +371,10 @@ void TraceBuilder::merge(TraceBuilder&& other) {
   for (const auto& [row, id] : other.other_correlations) {
     other_correlations.emplace_back(row + static_cast<uint32_t>(other_events.size()), id);
   }
+  for (const auto& [row, type] : other.other_task_types) {
+    other_task_types.emplace_back(row + static_cast<uint32_t>(other_events.size()),
+                                  maps.strings[type.value]);
+  }
 #define ASSAY_COLUMN(type, name, unit, doc) maps.append(to.name, from.name);
 #define ASSAY_MEMBER(member, Row, COLUMNS, doc) \
   {                                             \
@@ -382,6 +386,7 @@ void TraceBuilder::merge(TraceBuilder&& other) {
   ASSAY_TABLES(ASSAY_MEMBER)
 #undef ASSAY_MEMBER
 #undef ASSAY_COLUMN
+  profiler_span_ns = std::max(profiler_span_ns, other.profiler_span_ns);
   for (SpanMark mark : other.marks) {
     mark.thread = maps.threads[mark.thread.index()];
     mark.name = maps.strings[mark.name.value];
@@ -589,6 +594,10 @@ Trace TraceBuilder::finish(int64_t base_time_ns) && {
   }
   for (Stream& s : streams_) s.name = name_of(std::to_string(s.device), std::to_string(s.stream));
   trace.metadata = process_entries();
+  // Where it saw work, the rows tell how long.
+  if (trace.ops.empty() && trace.activities.empty() && profiler_span_ns > 0) {
+    trace.metadata.push_back({std::string(kProfilerSpanNs), std::to_string(profiler_span_ns)});
+  }
   trace.threads = std::move(threads_);
   trace.streams = std::move(streams_);
   trace.strings = std::move(strings);

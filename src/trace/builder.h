@@ -64,6 +64,10 @@ class TraceBuilder {
   std::vector<ForwardBackwardFlowRow> dependency_flows;
   // Of rows of other_events, by their place there: the ids that join them to others, where told.
   std::vector<std::pair<uint32_t, uint32_t>> other_correlations;
+  // Likewise: what kind of task an NPU ran.
+  std::vector<std::pair<uint32_t, StringId>> other_task_types;
+  // How long PyTorch's profiler says it was on; 0 = not told.
+  int64_t profiler_span_ns = 0;
 
   StringId text(std::string_view value) { return strings.intern(value); }
   // pid and tid as written in the input, numbers or not.

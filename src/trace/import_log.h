@@ -112,6 +112,8 @@ std::string_view severity_name(Severity severity);
        "stretches between windows of the profiler in which nothing was recorded; left out of every total") \
   CODE(kOddDevice, "odd_device", kInfo,                                                            \
        "rows of devices numbered 1024 or more, which no machine has; kept, each number as a GPU of its own, so GPUs may be too many") \
+  CODE(kNamedRows, "named_rows", kInfo,                                                             \
+       "rows without a category, filed by their names: calls of CUDA or HIP, copies of a device, and as kernels what shares a lane with such copies") \
   CODE(kUnknownRecord, "unknown_record", kInfo, "records that a newer recorder writes; skipped")
 // clang-format on
 

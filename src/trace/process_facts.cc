@@ -3,6 +3,8 @@
 #include <map>
 #include <utility>
 
+#include "base/decimal.h"
+
 namespace assay {
 
 std::string process_fact_key(std::string_view fact, std::string_view pid) {
@@ -18,6 +20,14 @@ std::string_view process_fact(const Trace& trace, std::string_view fact, std::st
     if (entry.key == key) return entry.value;
   }
   return {};
+}
+
+int64_t profiler_span_ns(const Trace& trace) {
+  for (const MetadataEntry& entry : trace.metadata) {
+    int64_t span_ns = 0;
+    if (entry.key == kProfilerSpanNs && parse_int64(entry.value, span_ns)) return span_ns;
+  }
+  return 0;
 }
 
 std::vector<std::string> thread_labels(const Trace& trace) {

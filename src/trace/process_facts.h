@@ -17,6 +17,12 @@ constexpr std::string_view kProcessLabels = "process_labels";
 constexpr std::string_view kProcessSortIndex = "process_sort_index";
 constexpr std::string_view kProcessFacts[] = {kProcessName, kProcessLabels, kProcessSortIndex};
 
+// How long PyTorch's profiler was on, in a trace in which it saw neither operators nor work of a
+// device; its entry is a number of nanoseconds.
+constexpr std::string_view kProfilerSpanNs = "profiler_span_ns";
+// 0 where the trace does not tell.
+int64_t profiler_span_ns(const Trace& trace);
+
 // The key of the entry. pid as written in the input; a device's number for its process.
 std::string process_fact_key(std::string_view fact, std::string_view pid);
 

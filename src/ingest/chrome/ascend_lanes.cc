@@ -1,6 +1,7 @@
 #include "ingest/chrome/ascend_lanes.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <vector>
@@ -14,18 +15,35 @@ namespace {
 
 enum class AscendLane : uint8_t { kOther, kHardware, kCann };
 
-// Tasks that are no operator are named by their type, in capitals.
-ActivityKind task_kind_of(std::string_view name) {
-  const auto has = [name](std::string_view part) {
-    return name.find(part) != std::string_view::npos;
-  };
-  if (has("MEMCPY") || has("SDMA")) return ActivityKind::kMemcpy;
-  if (has("MEMSET")) return ActivityKind::kMemset;
-  for (const std::string_view control :
-       {"WAIT", "RECORD", "EVENT", "NOTIFY", "CAPTURE", "PLACE_HOLDER"}) {
-    if (has(control)) return ActivityKind::kSync;
+bool has_any(std::string_view text, std::initializer_list<std::string_view> parts) {
+  return std::any_of(parts.begin(), parts.end(), [text](std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+  });
+}
+
+// "EVENT_RECORD": how types of tasks are written, and operators are not.
+bool is_type_word(std::string_view name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+// What a task does: by the engine that its type names, else by what it says of itself. A task that
+// is no operator is named by its type (TS_TASK_TYPE_... in the runtime of CANN), of which there are
+// ever more: one that names no engine, copy or fill computes nothing. type: empty where not told.
+ActivityKind task_kind_of(std::string_view name, std::string_view type) {
+  const bool named_by_type = type.empty() ? is_type_word(name) : name == type;
+  const std::string_view told = type.empty() ? name : type;
+  if (has_any(told, {"AI_C", "AICORE", "AICPU", "AIVEC", "VECTOR_CORE", "MIX_AI", "KERNEL"})) {
+    return ActivityKind::kKernel;
   }
-  return ActivityKind::kKernel;
+  if (has_any(name, {"MEMCPY", "SDMA"}) || has_any(type, {"MEMCPY", "SDMA"})) {
+    return ActivityKind::kMemcpy;
+  }
+  if (has_any(name, {"MEMSET"})) return ActivityKind::kMemset;
+  const bool waits =
+      has_any(told, {"WAIT", "RECORD", "EVENT", "NOTIFY", "CAPTURE", "PLACE_HOLDER"});
+  return waits || named_by_type ? ActivityKind::kSync : ActivityKind::kKernel;
 }
 
 // "AscendCL@aclrtSynchronizeStream" -> "aclrtSynchronizeStream"; other layers keep theirs.
@@ -82,16 +100,20 @@ class AscendLanes {
   }
 
   void file_rows() {
+    std::vector<StringId> types(builder_.other_events.size(), StringId(0));
+    for (const auto& [row, type] : builder_.other_task_types) {
+      if (row < types.size()) types[row] = type;
+    }
     OtherEventTable rest;
     const OtherEventTable rows = std::move(builder_.other_events);
     for (size_t i = 0; i < rows.size(); ++i) {
-      if (!file_row(rows.row(i))) rest.push_back(rows.row(i));
+      if (!file_row(rows.row(i), types[i])) rest.push_back(rows.row(i));
     }
     builder_.log.take_back(ImportCode::kUnknownCategory, rows.size() - rest.size());
     builder_.other_events = std::move(rest);
   }
 
-  bool file_row(const OtherEventRow& row) {
+  bool file_row(const OtherEventRow& row, StringId type) {
     const std::string_view category = builder_.strings.view(row.category);
     LanePlace place{row.thread, row.start_ns, row.start_ns + row.dur_ns, 0};
     if (category == "dequeue") {
@@ -104,7 +126,7 @@ class AscendLanes {
     }
     switch (lanes_[row.thread.index()]) {
       case AscendLane::kHardware:
-        add_work(row);
+        add_work(row, type);
         return true;
       case AscendLane::kCann:
         add_call(row, thread_of(row.thread),
@@ -130,13 +152,15 @@ class AscendLanes {
     builder_.api_calls.push_back({row.start_ns, row.dur_ns, name, thread, 0, 0, ApiKind::kRuntime});
   }
 
-  void add_work(const OtherEventRow& row) {
+  void add_work(const OtherEventRow& row, StringId type) {
     int64_t queue = -1;
     if (!parse_int64(builder_.lane(row.thread).tid, queue)) queue = -1;
     works_.push_back(
         {row.thread, row.start_ns, row.start_ns + row.dur_ns, builder_.activities.size()});
-    builder_.activities.push_back({row.start_ns, row.dur_ns, row.name, builder_.stream(0, queue), 0,
-                                   0, task_kind_of(builder_.strings.view(row.name))});
+    const ActivityKind kind =
+        task_kind_of(builder_.strings.view(row.name), builder_.strings.view(type));
+    builder_.activities.push_back(
+        {row.start_ns, row.dur_ns, row.name, builder_.stream(0, queue), 0, 0, kind});
   }
 
   // How long an operator may lie in the queue while the thread that launches keeps up.

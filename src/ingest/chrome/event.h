@@ -31,6 +31,7 @@ namespace assay {
   ARG(kExternalIdOld, "external id")             \
   ARG(kCorrelation, "correlation")               \
   ARG(kCorrelationOther, "correlation_id")       \
+  ARG(kTaskType, "Task Type")                    \
   ARG(kDevice, "device")                         \
   ARG(kStream, "stream")                         \
   ARG(kBytes, "bytes")                           \

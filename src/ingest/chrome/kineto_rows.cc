@@ -189,7 +189,7 @@ void KinetoRows::add(const RawEvent& event, JsonCursor cursor, int64_t offset, b
 void KinetoRows::add_complete(const RawEvent& event, JsonCursor cursor) {
   const Category category = event.category;
   if (category == Category::kSpan) {
-    ++builder_.counts.spans;
+    add_span(event);
     return;
   }
   int64_t start_ns = 0;
@@ -219,9 +219,27 @@ void KinetoRows::add_complete(const RawEvent& event, JsonCursor cursor) {
     return;
   }
   if (builder_.activities.size() > activities) add_activity_details(event, cursor);
-  if (builder_.other_events.size() > others && event.has(Arg::kCorrelationOther)) {
-    builder_.other_correlations.emplace_back(static_cast<uint32_t>(others),
-                                             read_id(event, Arg::kCorrelationOther));
+  if (builder_.other_events.size() == others) return;
+  const auto row = static_cast<uint32_t>(others);
+  if (event.has(Arg::kCorrelationOther)) {
+    builder_.other_correlations.emplace_back(row, read_id(event, Arg::kCorrelationOther));
+  }
+  if (event.has(Arg::kTaskType)) {
+    builder_.other_task_types.emplace_back(row, read_text(event, Arg::kTaskType));
+  }
+}
+
+void KinetoRows::add_span(const RawEvent& event) {
+  ++builder_.counts.spans;
+  const bool of_torch =
+      event.has(Field::kName) && event[Field::kName].text.starts_with("PyTorch Profiler");
+  if (!of_torch || !event.has(Field::kDuration)) return;
+  // Of no weight in what the other times tell of the file's resolution.
+  int64_t dur_ns = 0;
+  DecimalShape shape;
+  if (parse_decimal(event[Field::kDuration].text, time_scale_, dur_ns, shape) ==
+      DecimalStatus::kOk) {
+    builder_.profiler_span_ns = std::max(builder_.profiler_span_ns, dur_ns);
   }
 }
 

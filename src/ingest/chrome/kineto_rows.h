@@ -38,6 +38,7 @@ class KinetoRows {
   void add_flow(const RawEvent& event, bool is_end);
   void add_metadata(const RawEvent& event);
   void add_process_facts(const RawEvent& event, std::string_view what);
+  void add_span(const RawEvent& event);
   void add_sequence(const RawEvent& event);
   void add_inputs(const RawEvent& event);
   void add_activity_details(const RawEvent& event, JsonCursor cursor);

@@ -21,7 +21,9 @@
 #include "ingest/chrome/ascend_lanes.h"
 #include "ingest/chrome/kineto_rows.h"
 #include "ingest/chrome/piece.h"
+#include "ingest/chrome/plain_lanes.h"
 #include "ingest/chrome/rocm_lanes.h"
+#include "ingest/chrome/unread_form.h"
 #include "ingest/chrome/xprof_lanes.h"
 
 namespace assay {
@@ -266,6 +268,7 @@ Trace finish_document(ChromePiece& document) {
   file_rocm_lanes(document.builder);
   file_ascend_lanes(document.builder);
   file_xprof_lanes(document.builder);
+  file_plain_lanes(document.builder);
   note_time_shape(document.builder);
   const ChromeHeader& header = document.header;
   if (header.has_distributed && !header.distributed.rank) {
@@ -321,7 +324,9 @@ Result<Trace> finish_if_whole(ChromePiece& document, const ReadOptions& options)
   if (document.builder.longest_table() >= UINT32_MAX) {
     return Error{ErrorCode::kUnsupported, "more than 2^32 rows in one table", "", -1};
   }
-  return finish_document(document);
+  Trace trace = finish_document(document);
+  ASSAY_TRY(check_form(trace));
+  return trace;
 }
 
 }  // namespace

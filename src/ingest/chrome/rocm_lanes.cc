@@ -79,7 +79,7 @@ ActivityKind activity_kind_of(std::string_view name) {
   if (is_one_of(kCopyCommands, name)) return ActivityKind::kMemcpy;
   if (is_one_of(kFillCommands, name)) return ActivityKind::kMemset;
   if (is_one_of(kControlCommands, name) || name.starts_with("Unknown command type")) {
-    return ActivityKind::kOther;
+    return ActivityKind::kSync;
   }
   return kind_of_hip_kernel(name);
 }

@@ -25,6 +25,8 @@
 #include "report/flow/spoken.h"
 #include "report/flow/whatif.h"
 #include "trace/copy_way.h"
+#include "trace/process_facts.h"
+#include "trace/unread.h"
 
 namespace assay {
 namespace {
@@ -269,6 +271,8 @@ class Verdict {
       case BoundBy::kNoGpu:
         return no_gpu();
       case BoundBy::kNoHost:
+        // A GPU that hardly idles leaves nothing for the host to explain.
+        if (total_.idle_ns * 2 < total_.window_ns) return too_little();
         return sentence_of("Undecided: " + for_share(total_.idle_ns) +
                                " the GPU is idle, and the recording has no host row that says why",
                            {});
@@ -658,6 +662,12 @@ class Verdict {
   }
 
   std::string no_gpu() const {
+    if (rows_unread(trace_)) {
+      return sentence_of("No GPU work that Assay knows, and " +
+                             format_counted(trace_.other_events.size(), "event", "events") + " " +
+                             unread_rows_words(trace_),
+                         {});
+    }
     if (trace_.log.data_lost()) {
       return "No GPU work among what could be read: data was lost on import, and the work may lie "
              "in what is missing.";
@@ -668,19 +678,17 @@ class Verdict {
                              ", and none of them is work",
                          {});
     }
-    const uint64_t others = trace_.other_events.size();
-    if (rows_unread(trace_)) {
-      return sentence_of(
-          "No GPU work that Assay knows: " + format_counted(others, "event is", "events are") +
-              " of categories it has no table for",
-          {});
-    }
     if (report_.evidence.launch_calls > 0) {
       return sentence_of(
           "No GPU work in this recording: " +
               format_counted(report_.evidence.launch_calls, "launch call", "launch calls") +
               " and no kernel",
           {"; what ran was not recorded"});
+    }
+    if (const int64_t span_ns = profiler_span_ns(trace_); span_ns > 0) {
+      return sentence_of("No GPU work in this recording: the profiler was on for " +
+                             format_ns(span_ns) + " and saw no operator and no kernel",
+                         {});
     }
     return sentence_of("No GPU work in this recording: " +
                            format_counted(trace_.ops.size(), "operator", "operators") +
@@ -958,6 +966,11 @@ class Notes {
       return {"likely",
               {"Another profiler held the GPU's tracer, or the program ended before it was read."}};
     }
+    if (profiler_span_ns(answer_.trace) > 0) {
+      return {"likely",
+              {"The work ran in another process (of a launcher, of workers) or in threads that "
+               "the profiler was not told of. Start it where the model runs."}};
+    }
     if (!torch) return record_steady(answer_);
     return {"record",
             {"with torch.profiler.profile(",
@@ -989,6 +1002,13 @@ std::string clock_words(const ClockGap& gap) {
                           : "work begins before its launch");
 }
 
+std::string no_host_words(const Trace& trace) {
+  const size_t others = trace.other_events.size();
+  if (others == 0) return "nothing of the host is recorded";
+  return "no call of the host is known, and " + format_counted(others, "row is", "rows are") +
+         " of kinds that Assay does not read";
+}
+
 Trust undecided_trust(const FlowAnswer& answer) {
   const FlowTotals& total = answer.report.total;
   switch (answer.verdict.bound) {
@@ -996,7 +1016,7 @@ Trust undecided_trust(const FlowAnswer& answer) {
     case BoundBy::kNoGpu:
       return {TrustGrade::kNone, "too little is recorded: no number of this file is a finding"};
     case BoundBy::kNoHost:
-      return {TrustGrade::kLow, "nothing of the host is recorded"};
+      return {TrustGrade::kLow, no_host_words(answer.trace)};
     default:
       return {TrustGrade::kLow,
               format_share(share(total[FlowCause::kUnseen] + total[FlowCause::kNoEvidence],

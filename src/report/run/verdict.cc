@@ -9,6 +9,7 @@
 #include "report/document/units.h"
 #include "report/run/results.h"
 #include "report/run/section.h"
+#include "trace/unread.h"
 
 namespace assay {
 namespace {
@@ -73,6 +74,11 @@ bool has_kernels(const Trace& trace) {
 }
 
 std::string no_kernels_words(const Trace& trace) {
+  const std::string unread = unread_rows_words(trace);
+  if (trace.activities.empty() && !unread.empty()) {
+    return "No GPU work that Assay knows, and " +
+           format_counted(trace.other_events.size(), "event", "events") + " " + unread + ".";
+  }
   if (trace.log.data_lost()) {
     return "No kernels among what could be read: data was lost on import (see the import log), and "
            "the GPU work may lie in what is missing.";
@@ -81,11 +87,6 @@ std::string no_kernels_words(const Trace& trace) {
     return "No kernels: the trace has " +
            format_counted(trace.activities.size(), "device row", "device rows") +
            ", but none is a kernel, so there is no launch to judge.";
-  }
-  if (!trace.other_events.empty()) {
-    return "No GPU work that Assay knows: " +
-           format_counted(trace.other_events.size(), "event is", "events are") +
-           " of categories it has no table for.";
   }
   return "No GPU work in this trace: " + format_counted(trace.ops.size(), "operator", "operators") +
          " on the host and no kernel. " + how_to_record(trace);

@@ -119,17 +119,17 @@ TEST(ChromeReader, CommandsOfTheRuntimeAreNoKernels) {
     for (size_t i = 0; i < trace.activities.size(); ++i) {
       if (trace.text(trace.activities.name[i]) == name) return trace.activities.kind[i];
     }
-    return ActivityKind::kSync;
+    return ActivityKind::kOther;
   };
-  EXPECT_EQ(kind_of("Unknown command type"), ActivityKind::kOther);
-  EXPECT_EQ(kind_of("InternalMarker"), ActivityKind::kOther);
-  EXPECT_EQ(kind_of("Barrier"), ActivityKind::kOther);
+  EXPECT_EQ(kind_of("Unknown command type"), ActivityKind::kSync);
+  EXPECT_EQ(kind_of("InternalMarker"), ActivityKind::kSync);
+  EXPECT_EQ(kind_of("Barrier"), ActivityKind::kSync);
   EXPECT_EQ(kind_of("CopyColumns(float*)"), ActivityKind::kKernel);
   EXPECT_EQ(kind_of("FillRows"), ActivityKind::kKernel);
   EXPECT_EQ(kind_of("FillBuffer"), ActivityKind::kMemset);
   EXPECT_EQ(kind_of("CopyHostToDevice"), ActivityKind::kMemcpy);
   EXPECT_EQ(kind_of("SomeNewCopy"), ActivityKind::kMemcpy);
-  EXPECT_EQ(kind_of("Marker"), ActivityKind::kOther);
+  EXPECT_EQ(kind_of("Marker"), ActivityKind::kSync);
 }
 
 TEST(ChromeReader, BaseTimeIsAddedWhereverItStands) {
@@ -228,6 +228,41 @@ TEST(ChromeReader, LanesOfAnNpuAreCallsAndDeviceWork) {
   EXPECT_EQ(logged(trace, ImportCode::kUnknownCategory), 0u);
 }
 
+// Tasks that are no operator are named by their type: of those only what an engine runs computes.
+TEST(ChromeReader, ControlTasksOfAnNpuAreNoKernels) {
+  struct Task {
+    const char* name;
+    const char* type;  // nullptr: not told
+    ActivityKind kind;
+  };
+  const std::vector<Task> tasks = {
+      {"main_kernel", "MIX_AIC", ActivityKind::kKernel},
+      {"AI_CORE", "AI_CORE", ActivityKind::kKernel},  // recorded without names
+      {"KERNEL_AIVEC", nullptr, ActivityKind::kKernel},
+      {"RELU", "AI_VECTOR_CORE", ActivityKind::kKernel},
+      {"MatMulV2", nullptr, ActivityKind::kKernel},
+      {"aclnnEvent", "SOMETHING_NEW", ActivityKind::kKernel},
+      {"PROFILING_ENABLE", "PROFILING_ENABLE", ActivityKind::kSync},
+      {"TASK_TIMEOUT_SET", nullptr, ActivityKind::kSync},
+      {"MODEL_EXECUTE", "MODEL_EXECUTE", ActivityKind::kSync},
+      {"EVENT_RECORD", "EVENT_RECORD", ActivityKind::kSync},
+      {"MEMCPY_ASYNC", "SDMA", ActivityKind::kMemcpy},
+  };
+  std::string rows =
+      R"([{"name":"process_name","ph":"M","pid":8,"args":{"name":"Ascend Hardware"}})";
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    rows += R"(,{"ph":"X","name":")" + std::string(tasks[i].name) + R"(","pid":8,"tid":5,"ts":")" +
+            std::to_string(10 * (i + 1)) + R"(.000","dur":1,"args":{"Task Id":4)";
+    if (tasks[i].type != nullptr) rows += R"(,"Task Type":")" + std::string(tasks[i].type) + '"';
+    rows += "}}";
+  }
+  const Trace trace = must_read(rows + "]");
+  ASSERT_EQ(trace.activities.size(), tasks.size());
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    EXPECT_EQ(trace.activities.kind[i], tasks[i].kind) << tasks[i].name;
+  }
+}
+
 TEST(ChromeReader, WorkOfAnNpuIsAskedForWhereItsOperatorIsQueued) {
   const Trace trace = must_read(
       "[" + std::string(kNpuNames) +
@@ -267,6 +302,95 @@ TEST(ChromeReader, LanesOfXprofAreJoinedByAnArgument) {
   EXPECT_EQ(trace.frames.size(), 1u);
   EXPECT_EQ(trace.annotations.size(), 1u);
   EXPECT_EQ(trace.other_events.size(), 1u);
+}
+
+std::string bare(const std::string& name, int pid, int tid, const std::string& ts, int dur) {
+  return R"({"ph":"X","name":")" + name + R"(","pid":)" + std::to_string(pid) + R"(,"tid":)" +
+         std::to_string(tid) + R"(,"ts":)" + ts + R"(,"dur":)" + std::to_string(dur) + "}";
+}
+
+// Tools of one's own give no categories and no names of lanes: what a row is, its name says.
+TEST(ChromeReader, RowsOfNoCategoryAreFiledByTheirNames) {
+  const Trace trace = must_read(events(
+      bare("[MEMCPY] HtoD", 1, 7, "10.5", 20) + "," +
+      bare("void scale<float>(float*)", 1, 7, "31", 5) + "," +
+      bare("[CUDA memset]", 1, 7, "40", 2) + "," + bare("cuLaunchKernel", 900, 901, "9", 3) + "," +
+      bare("cudaMemcpyAsync", 900, 901, "13", 1) + "," + bare("cuddle", 900, 901, "20", 1)));
+  ASSERT_EQ(trace.activities.size(), 3u);
+  EXPECT_EQ(trace.activities.kind[0], ActivityKind::kMemcpy);
+  EXPECT_EQ(trace.activities.kind[1], ActivityKind::kKernel);
+  EXPECT_EQ(trace.activities.kind[2], ActivityKind::kMemset);
+  EXPECT_EQ(trace.streams[trace.activities.stream[0].index()].stream, 7);
+  ASSERT_EQ(trace.api_calls.size(), 2u);
+  EXPECT_EQ(trace.api_calls.kind[0], ApiKind::kDriver);
+  EXPECT_EQ(trace.api_calls.kind[1], ApiKind::kRuntime);
+  EXPECT_EQ(trace.other_events.size(), 1u);
+  EXPECT_EQ(logged(trace, ImportCode::kNamedRows), 5u);
+  EXPECT_EQ(logged(trace, ImportCode::kUnknownCategory), 1u);
+}
+
+TEST(ChromeReader, ALaneWhoseRowsNestIsNoStream) {
+  const Trace trace =
+      must_read(events(bare("step", 1, 7, "10.5", 90) + "," + bare("Memcpy HtoD", 1, 7, "20", 9) +
+                       "," + bare("cudaFree", 1, 7, "50", 9)));
+  EXPECT_EQ(trace.activities.size(), 0u);
+  EXPECT_EQ(trace.api_calls.size(), 1u);
+}
+
+// In a trace that was filed by what its rows tell, a name alone decides nothing.
+TEST(ChromeReader, NamesAreNotAskedWhereCategoriesTell) {
+  const Trace trace =
+      must_read(events(op("1", "2") + "," + bare("[MEMCPY] HtoD", 1, 7, "10.5", 20)));
+  EXPECT_EQ(trace.activities.size(), 0u);
+  EXPECT_EQ(trace.other_events.size(), 1u);
+}
+
+TEST(ChromeReader, TimelinesOfWhichNothingIsReadAreRefusedByName) {
+  const auto refusal = [](const std::string& json) {
+    const auto trace = read(json);
+    EXPECT_FALSE(trace.has_value()) << json;
+    if (trace) return std::string();
+    EXPECT_EQ(trace.error().code, ErrorCode::kNotATrace);
+    return trace.error().message;
+  };
+  const auto names = [](const std::string& message, const std::string& what) {
+    return message.find(what) != std::string::npos;
+  };
+  // Its phases are begins and ends, some of which a cut leaves alone.
+  EXPECT_TRUE(names(
+      refusal(
+          R"([{"name":"process_name","ph":"M","pid":1,"args":{"name":"grad_0"}},)"
+          R"({"ph":"B","name":"NEGOTIATE_ALLREDUCE","ts":10,"pid":1},{"ph":"X","name":"2","ts":11,"pid":1,"dur":0},)"
+          R"({"ph":"E","ts":15,"pid":1},{"ph":"B","name":"ALLREDUCE","ts":16,"pid":1}])"),
+      "timeline of Horovod"));
+  EXPECT_TRUE(names(
+      refusal(
+          R"([{"name":"process_name","ph":"M","pid":1,"args":{"name":"/device:GPU:0/stream:all Compute"}},)"
+          R"({"ph":"X","cat":"Op","name":"Conv2D","pid":1,"tid":0,"ts":5,"dur":9}])"),
+      "TensorFlow"));
+  EXPECT_TRUE(names(
+      refusal(
+          R"([{"cat":"Node","pid":1,"tid":2,"dur":378,"ts":1,"ph":"X","name":"conv_kernel_time"}])"),
+      "ONNX Runtime"));
+  const std::string own =
+      refusal(events(bare("forward", 1, 2, "1", 9) + "," + bare("forward", 1, 2, "20", 9) + "," +
+                     bare("loss", 1, 2, "30", 9)));
+  EXPECT_TRUE(names(own, "3 events without a category (forward, loss)")) << own;
+  EXPECT_TRUE(names(own, "nsys profile")) << own;
+  const Trace schema = must_read(
+      events(R"({"ph":"X","cat":"backward-compute","name":"b","pid":0,"tid":0,"ts":5,"dur":9})"));
+  EXPECT_EQ(schema.other_events.size(), 1u);
+}
+
+// The profiler's own span tells how long it was on, where it saw nothing else.
+TEST(ChromeReader, TheProfilersSpanIsKeptWhereItSawNoWork) {
+  const std::string span =
+      R"x({"ph":"X","cat":"Trace","name":"PyTorch Profiler (0)","pid":"Spans","tid":"PyTorch Profiler","ts":0,"dur":77862881.765})x";
+  const std::string call =
+      R"({"ph":"X","cat":"cuda_runtime","name":"cudaGetDeviceCount","pid":1,"tid":5,"ts":2,"dur":1})";
+  EXPECT_EQ(profiler_span_ns(must_read(events(span + "," + call))), 77862881765);
+  EXPECT_EQ(profiler_span_ns(must_read(events(span + "," + op("1", "2")))), 0);
+  EXPECT_EQ(profiler_span_ns(must_read(events(call))), 0);
 }
 
 TEST(ChromeReader, OldCategoriesAndStringLanes) {
