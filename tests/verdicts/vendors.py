@@ -18,6 +18,30 @@ def steps(step, form, count=10, **program):
     return make
 
 
+def chrome_rows(*rows):
+    """A Chrome trace as it stands."""
+    return lambda: chrome({"traceEvents": rows})
+
+
+# The work ran in another process than the one that was profiled.
+SAW_NOTHING = chrome_rows(
+    {"ph": "X", "cat": "cuda_runtime", "name": "cudaGetDeviceCount", "pid": 7, "tid": 7, "ts": 77_000_000, "dur": 468},
+    {"ph": "X", "cat": "Trace", "name": "PyTorch Profiler (0)", "pid": "Spans", "tid": "PyTorch Profiler", "ts": 0, "dur": 77_862_881.765})
+# A kernel, and a row of the host of a category that is not known.
+ONE_KERNEL_OF_ONNX = chrome_rows(
+    {"ph": "X", "cat": "Node", "name": "Add_0_fence_before", "pid": 12, "tid": 9, "ts": 6_770_761, "dur": 24},
+    {"ph": "X", "cat": "Kernel", "name": "BinaryElementWiseKernel", "pid": -1, "tid": -1, "ts": 6_771_333, "dur": 4})
+
+
+def silence_before(run, number):
+    """Long before the first work a call or two, and then nothing that was recorded."""
+    if number == 0:
+        run.call("cudaGetDeviceCount", 5)
+        run.now += 15_000_000
+        run.call("cudaMalloc", 5)
+    run.layers(40, duration=30, prepares=10)
+
+
 def osrt(run, name, duration, thread=100):
     """A call of the operating system's library, for which the thread stands still."""
     run.row("osrt", name, run.now, duration, thread=thread)
@@ -665,6 +689,11 @@ SCENES = {
                              "not recorded|CUDA graph"),
     "nsys: a lock": (steps(mutexes, nsys, ops=False), "host", "the host waits in pthread_mutex_lock", f"Undecided|step|{CORE}"),
     "rocpd: reads back": (steps(reads_back, rocpd, ops=False), "sync", "Sync-bound.*first hipMemcpy.*Do not wait", "CUDA|torch"),
+    "a profiler that saw nothing": (SAW_NOTHING, "no_gpu", "was on for 77.9 s and saw no operator and no kernel.*another process",
+                                    "whole iterations"),
+    "one kernel, rows unread": (ONE_KERNEL_OF_ONNX, "no_host",
+                                "Too little to judge: 1 piece.*no call of the host is known, and 1 row is of kinds", "Undecided"),
+    "silence before": (steps(silence_before, lambda run: run), "gpu", r"Before it nothing is recorded for 15\.0 s", "alone works"),
     "rocprof: kernels alone": (steps(alone, lambda run: rocprof_csv(run, None), ops=False), "no_host",
                                "no host row that says why.*record the host's calls", "Host-bound|GPU-bound"),
     "rocprof: HSA alone": (steps(alone, lambda run: rocprof_csv(run, "HSA_CORE_API"), ops=False), "no_host",

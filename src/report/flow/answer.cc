@@ -11,6 +11,7 @@
 #include <map>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/ascii.h"
 #include "base/numbers.h"
@@ -84,31 +85,47 @@ bool cold_in_the_middle(const FlowAnswer& answer) {
 // A stretch in which only the host has rows, and what most of it goes to.
 struct HostAlone {
   int64_t ns = 0;
+  int64_t silent_ns = 0;  // longest part without any row
   std::string name;
   int64_t calls_ns = 0;  // of it, in calls of that name
 };
 
+int64_t longest_gap_ns(std::vector<Interval> rows) {
+  std::sort(rows.begin(), rows.end(),
+            [](Interval a, Interval b) { return a.start_ns < b.start_ns; });
+  int64_t gap_ns = 0;
+  int64_t reach_ns = rows.empty() ? 0 : rows.front().start_ns;
+  for (const Interval row : rows) {
+    gap_ns = std::max(gap_ns, row.start_ns - reach_ns);
+    reach_ns = std::max(reach_ns, row.end_ns);
+  }
+  return gap_ns;
+}
+
 // What the host does in `outside`, before or behind the time that is judged.
 HostAlone host_alone(const Trace& trace, Interval outside, Interval window) {
   constexpr int64_t kLeastNs = 50'000'000;
-  Interval rows{outside.end_ns, outside.start_ns};
+  Interval reach{outside.end_ns, outside.start_ns};
   int64_t longest_ns = 0;
   HostAlone alone;
-  const auto look = [&](const auto& table) {
+  std::vector<Interval> rows;
+  const auto look = [&](const auto& table, bool names) {
     const size_t count = table.size();
     for (size_t i = 0; i < count; ++i) {
-      const int64_t end_ns = table.start_ns[i] + table.dur_ns[i];
-      if (table.start_ns[i] < outside.start_ns || end_ns > outside.end_ns) continue;
-      rows.start_ns = std::min(rows.start_ns, table.start_ns[i]);
-      rows.end_ns = std::max(rows.end_ns, end_ns);
+      const Interval row{table.start_ns[i], table.start_ns[i] + table.dur_ns[i]};
+      if (row.start_ns < outside.start_ns || row.end_ns > outside.end_ns) continue;
+      rows.push_back(row);
+      if (!names) continue;
+      reach.start_ns = std::min(reach.start_ns, row.start_ns);
+      reach.end_ns = std::max(reach.end_ns, row.end_ns);
       if (table.dur_ns[i] <= longest_ns) continue;
       longest_ns = table.dur_ns[i];
       alone.name = trace.text(table.name[i]);
     }
   };
-  look(trace.ops);
-  look(trace.frames);
-  look(trace.api_calls);
+  look(trace.ops, true);
+  look(trace.frames, true);
+  look(trace.api_calls, true);
   std::map<StringId, int64_t> calls_ns;  // of one name together: they come one after the other
   for (size_t c = 0; c < trace.api_calls.size(); ++c) {
     const ApiCallId call(c);
@@ -121,11 +138,13 @@ HostAlone host_alone(const Trace& trace, Interval outside, Interval window) {
     alone.calls_ns = ns;
     alone.name = trace.text(trace.api_calls.name[c]);
   }
-  if (rows.end_ns <= rows.start_ns) return {};
-  const int64_t ns = rows.end_ns - rows.start_ns;
+  if (reach.end_ns <= reach.start_ns) return {};
+  const int64_t ns = reach.end_ns - reach.start_ns;
   if (ns < kLeastNs || ns * 2 < window.end_ns - window.start_ns) return {};
   alone.ns = ns;
   if (longest_ns * 2 < ns) alone.name.clear();
+  look(trace.annotations, false);
+  alone.silent_ns = std::min(longest_gap_ns(std::move(rows)), ns);
   return alone;
 }
 
@@ -764,15 +783,17 @@ class Verdict {
     if (report_.told_window || report_.evidence.works == 0) return "";
     const auto said = [this, with_name](Interval outside, std::string_view where) {
       const HostAlone alone = host_alone(trace_, outside, report_.window);
-      if (alone.calls_ns * 10 >= alone.ns * 9 && alone.calls_ns > 0) {
+      if (alone.ns == 0) return std::string();
+      if (alone.silent_ns * 2 > alone.ns) {
+        return sentence_of(
+            std::string(where) + " nothing is recorded for " + format_ns(alone.silent_ns), {});
+      }
+      if (alone.calls_ns > 0 && alone.calls_ns * 10 >= alone.ns * 9) {
         return std::string(where) + " " + fitted(alone.name, 30) + " takes " +
                format_ns(alone.calls_ns) + ".";
       }
-      return alone.ns == 0
-                 ? std::string()
-                 : sentence_of(
-                       std::string(where) + " the host alone works for " + format_ns(alone.ns),
-                       {behind(", most of it in ", with_name ? fitted(alone.name, 30) : "")});
+      return sentence_of(std::string(where) + " the host alone works for " + format_ns(alone.ns),
+                         {behind(", most of it in ", with_name ? fitted(alone.name, 30) : "")});
     };
     std::string text = said({INT64_MIN, report_.window.start_ns}, "Before it");
     return text.empty() ? said({report_.window.end_ns, INT64_MAX}, "Behind it") : text;
