@@ -6,6 +6,7 @@
 
 #include "answers/analyses.h"
 #include "answers/inputs/recordings.h"
+#include "answers/levels/memory_snapshot.h"
 #include "answers/ranks.h"
 #include "answers/throughput/report.h"
 #include "ingest/load.h"
@@ -233,6 +234,10 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
 }
 
 Result<Answer> answer_report(const ReportRequest& asked) {
+  if (is_memory_snapshot(asked.traces.inputs)) {
+    if (asked.traces.accept) ASSAY_TRY(asked.traces.accept(asked.traces.inputs));
+    return answer_memory_snapshot(asked.traces.inputs.front());
+  }
   ReportRequest request = asked;
   // Unique kernels differ by their operators' inputs: the same dispatch base as answer_tax.
   request.traces.keep_op_inputs = true;

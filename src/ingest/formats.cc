@@ -459,6 +459,16 @@ constexpr FileFormat kFormats[] = {
         .page = "kernel_db.md",
     },
     {
+        .key = "memory_snapshot",
+        .name = "a memory snapshot of PyTorch",
+        .family = FileFamily::kMemory,
+        .endings = ".pickle .pkl",
+        .compressed = true,
+        .match = match_memory_snapshot,
+        .give = "give it alone: assay levels FILE",
+        .page = "memory_snapshot.md",
+    },
+    {
         .key = "calibration",
         .name = "the calibration of a power sensor",
         .family = FileFamily::kSettings,
@@ -614,11 +624,11 @@ constexpr FileFormat kFormats[] = {
     },
     {
         .key = "pickle",
-        .name = "a Python pickle, as memory snapshots of PyTorch are",
+        .name = "a Python pickle that is no memory snapshot of PyTorch",
         .endings = ".pickle .pkl",
         .match = match_pickle,
-        .give = "it has no kernels: open it at pytorch.org/memory_viz, and for Assay record with "
-                "torch.profiler and export_chrome_trace",
+        .give = "record with torch.profiler and export_chrome_trace, or device memory with "
+                "torch.cuda.memory._dump_snapshot",
     },
     {
         .key = "rocprof_compute_times",
@@ -812,6 +822,8 @@ std::string_view family_words(FileFamily family) {
       return "floor file";
     case FileFamily::kKernelDb:
       return "kernel database";
+    case FileFamily::kMemory:
+      return "memory snapshot";
     case FileFamily::kSettings:
       return "file of rules or facts";
     case FileFamily::kResult:

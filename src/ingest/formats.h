@@ -33,6 +33,7 @@ enum class FileFamily : uint8_t {
   kReplay,
   kFloor,
   kKernelDb,
+  kMemory,    // what an allocator held
   kSettings,  // rules and facts that a person writes
   kResult,    // what Assay itself said
   kForeign,   // read by nothing here

@@ -77,6 +77,18 @@ bool is_page(const FileHead& head) {
 
 bool is_zip(const FileHead& head) { return head.bytes.starts_with("PK"); }
 
+// The opcode PROTO and a version from 2 to 5, which every pickle of Python 3 begins with.
+bool is_pickle(const FileHead& head) {
+  return head.bytes.size() > 2 && head.bytes[0] == '\x80' && head.bytes[1] >= 2 &&
+         head.bytes[1] <= 5;
+}
+
+bool begins_as_snapshot(std::string_view bytes) {
+  constexpr size_t kLooked = 128;
+  const std::string_view start = bytes.substr(0, kLooked);
+  return holds(start, "segments") || holds(start, "device_traces");
+}
+
 bool holds_workbook(const FileHead& head) {
   return holds(head.bytes, "[Content_Types].xml") || holds(head.bytes, "xl/");
 }
@@ -115,11 +127,13 @@ FormatMatch match_perfetto(const FileHead& head) {
   return marks_if(is_protobuf_of_ones(head) && !names_planes(head.bytes));
 }
 
-// The opcode PROTO and a version from 2 to 5, which every pickle of Python 3 begins with.
+// The first key of what torch.cuda.memory._snapshot() gives.
+FormatMatch match_memory_snapshot(const FileHead& head) {
+  return marks_if(is_pickle(head) && begins_as_snapshot(head.bytes));
+}
+
 FormatMatch match_pickle(const FileHead& head) {
-  const bool fits =
-      head.bytes.size() > 2 && head.bytes[0] == '\x80' && head.bytes[1] >= 2 && head.bytes[1] <= 5;
-  return marks_if(fits);
+  return marks_if(is_pickle(head) && !begins_as_snapshot(head.bytes));
 }
 
 // PyTorch's execution trace and Chakra's, which was made of it: a list of nodes under a schema.

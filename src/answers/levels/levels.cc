@@ -7,6 +7,7 @@
 
 #include "answers/inputs/facts.h"
 #include "answers/inputs/recordings.h"
+#include "answers/levels/memory_snapshot.h"
 #include "base/files.h"
 #include "flow/causes.h"
 #include "ingest/load.h"
@@ -167,6 +168,17 @@ void JobReader::add_roof(const TelemetryReport& samples) {
   document.sections.push_back(roof_section(found, {.operators = request.roof}));
 }
 
+// A memory snapshot has none.
+Status refuse_what_needs_kernels(const LevelsRequest& asked) {
+  const bool any = asked.roof || asked.grouped || !asked.explain.empty() ||
+                   !asked.captures.empty() || !asked.map_file.empty() ||
+                   !asked.telemetry.files.empty() || !asked.counters.files.empty();
+  if (!any) return Ok{};
+  return Error{ErrorCode::kInvalidArgument,
+               "a memory snapshot has no kernels: give it alone, without options about them",
+               asked.traces.inputs.front(), -1};
+}
+
 }  // namespace
 
 Result<std::vector<LevelRule>> level_rules(const LevelsRequest& request) {
@@ -182,6 +194,11 @@ LevelsOptions levels_options(const LevelsRequest& request, const std::vector<Lev
 }
 
 Result<Answer> answer_levels(const LevelsRequest& asked) {
+  if (is_memory_snapshot(asked.traces.inputs)) {
+    ASSAY_TRY(refuse_what_needs_kernels(asked));
+    if (asked.traces.accept) ASSAY_TRY(asked.traces.accept(asked.traces.inputs));
+    return answer_memory_snapshot(asked.traces.inputs.front());
+  }
   LevelsRequest request = asked;
   request.traces.keep_op_inputs = true;
   ASSAY_TRY_ASSIGN(const std::vector<LevelRule> rules, level_rules(request));

@@ -79,13 +79,18 @@ Table places_table(const JobMemory& memory, bool ops) {
     for (const MemoryPlace& place : ops ? device.ops : device.phases)
       rows.push_back({&device, &place});
   }
+  const Show phases = shown_if(std::any_of(rows.begin(), rows.end(), [](const MemoryRow& row) {
+    return row.place->phase != LevelPhase::kNone;
+  }));
   TableOf table(rows, {.key = ops ? "ops" : "phases",
                        .title = ops ? "Who asks for memory" : "Memory by phase",
                        .terminal_limit = ops ? kOpsShown : 0});
   table.add(
            keys::file, [](const MemoryRow& row) { return row.device->file; }, Show::kDataOnly)
       .add(keys::device, [](const MemoryRow& row) { return row.device->device; })
-      .add(keys::phase, [](const MemoryRow& row) { return level_phase_name(row.place->phase); });
+      .add(
+          keys::phase, [](const MemoryRow& row) { return level_phase_name(row.place->phase); },
+          phases);
   if (ops)
     table.add(
         keys::op, [](const MemoryRow& row) { return text_or_none(row.place->op); }, elastic());
@@ -131,11 +136,100 @@ Chart line_chart(const DeviceMemory& device, size_t nth) {
   return chart;
 }
 
+Table snapshot_table(const std::vector<SnapshotDevice>& devices) {
+  TableOf table(devices, {.key = "snapshot", .title = "Reserved at the snapshot"});
+  const auto of = [](auto SnapshotMemory::* field) {
+    return [field](const SnapshotDevice& device) { return device.state.*field; };
+  };
+  table.add(keys::device, [](const SnapshotDevice& device) { return device.memory.device; })
+      .add(keys::reserved_bytes, of(&SnapshotMemory::reserved_bytes))
+      .add(keys::in_use_bytes, of(&SnapshotMemory::allocated_bytes))
+      .add(keys::awaiting_bytes, of(&SnapshotMemory::awaiting_bytes))
+      .add(keys::split_bytes, of(&SnapshotMemory::split_bytes))
+      .add(keys::free_segment_bytes, of(&SnapshotMemory::free_segment_bytes))
+      .add(keys::unexplained_bytes, of(&SnapshotMemory::unexplained_bytes), Show::kDataOnly)
+      .add(keys::rounding_bytes, of(&SnapshotMemory::rounding_bytes))
+      .add(keys::snapshot_segments, of(&SnapshotMemory::segments))
+      .add(keys::blocks, of(&SnapshotMemory::blocks))
+      .add(keys::actions, of(&SnapshotMemory::actions), Show::kDataOnly)
+      .add(keys::segment_allocations, of(&SnapshotMemory::segment_allocations))
+      .add(keys::segment_frees, of(&SnapshotMemory::segment_frees))
+      .add(keys::out_of_memory, of(&SnapshotMemory::out_of_memory))
+      .add(keys::unknown_actions, of(&SnapshotMemory::unknown_actions), Show::kDataOnly)
+      .add(keys::odd_blocks, of(&SnapshotMemory::odd_blocks), Show::kDataOnly)
+      .add(keys::odd_actions, of(&SnapshotMemory::odd_actions), Show::kDataOnly)
+      .add(
+          keys::first_reserved_bytes,
+          [](const SnapshotDevice& device) {
+            return told_bytes(device.state.first_reserved_bytes);
+          },
+          Show::kDataOnly);
+  return table;
+}
+
+struct HolderRow {
+  int64_t device;
+  const MemoryHolder* holder;
+};
+
+Table holders_table(const std::vector<SnapshotDevice>& devices) {
+  std::vector<HolderRow> rows;
+  for (const SnapshotDevice& device : devices) {
+    for (const MemoryHolder& holder : device.state.holders)
+      rows.push_back({device.memory.device, &holder});
+  }
+  TableOf table(rows, {.key = "holders", .title = "Who holds memory", .terminal_limit = kOpsShown});
+  table.add(keys::device, &HolderRow::device)
+      .add(
+          keys::site, [](const HolderRow& row) { return text_or_none(row.holder->site); },
+          elastic())
+      .add(keys::blocks, [](const HolderRow& row) { return row.holder->blocks; })
+      .add(keys::in_use_bytes, [](const HolderRow& row) { return row.holder->bytes; });
+  return table;
+}
+
 std::string where_words(const MemoryPlace& place) {
   if (place.op.empty()) return "";
   return fmt::format(
       " in {}{}", place.op,
       place.phase == LevelPhase::kNone ? "" : fmt::format(" ({})", level_phase_name(place.phase)));
+}
+
+void add_snapshot_words(const SnapshotDevice& device, std::vector<std::string>& words) {
+  const SnapshotMemory& state = device.state;
+  const DeviceMemory& memory = device.memory;
+  words.push_back(fmt::format(
+      "Memory of device {} at the snapshot: {} reserved, of it {} allocated, {} waiting to be "
+      "freed, {} split off and unused, {} in free segments.",
+      memory.device, format_bytes(state.reserved_bytes), format_bytes(state.allocated_bytes),
+      format_bytes(state.awaiting_bytes), format_bytes(state.split_bytes),
+      format_bytes(state.free_segment_bytes)));
+  if (state.actions == 0) {
+    words.push_back(
+        "No actions of its allocator were recorded, so that no peak is told: "
+        "torch.cuda.memory._record_memory_history() records them.");
+  } else if (memory.sums.peak_bytes >= 0) {
+    words.push_back(fmt::format(
+        "In its {} recorded actions at most {} asked for and in use{}, at most {} reserved.",
+        state.actions, format_bytes(memory.sums.peak_bytes), where_words(memory.peak),
+        format_bytes(memory.peak_reserved_bytes)));
+  }
+  if (memory.first_bytes > 0 || state.first_reserved_bytes > 0) {
+    words.push_back(fmt::format(
+        "The beginning is lost or was not recorded: {} were in use and {} reserved before the "
+        "first action. Earlier peaks are not known.",
+        format_bytes(memory.first_bytes), format_bytes(state.first_reserved_bytes)));
+  }
+  if (state.out_of_memory > 0)
+    words.push_back(
+        fmt::format("Allocations that failed for lack of memory: {}.", state.out_of_memory));
+  const uint64_t odd = state.odd_blocks + state.odd_actions + state.unknown_actions;
+  if (odd > 0) {
+    words.push_back(fmt::format(
+        "The snapshot contradicts itself or is of an unknown kind in {} places: no peak of device "
+        "{} is told.",
+        odd, memory.device));
+  }
 }
 
 std::string device_words(const DeviceMemory& device) {
@@ -150,6 +244,18 @@ std::string device_words(const DeviceMemory& device) {
   if (device.peak_reserved_bytes >= 0)
     text += fmt::format(", at most {} reserved", format_bytes(device.peak_reserved_bytes));
   return text + fmt::format("; {} before the first record.", format_bytes(device.first_bytes));
+}
+
+// What events of allocators say, and the lines of the page.
+void add_allocator(const JobMemory& memory, Section& section) {
+  section.blocks.push_back(devices_table(memory));
+  section.blocks.push_back(places_table(memory, false));
+  section.blocks.push_back(places_table(memory, true));
+  size_t nth = 0;
+  for (const DeviceMemory& device : memory.devices) {
+    if (device.sums.peak_bytes >= 0 && !device.samples.empty())
+      section.blocks.push_back(line_chart(device, nth++));
+  }
 }
 
 }  // namespace
@@ -176,13 +282,24 @@ Section memory_section(const JobMemory& memory, const MemoryView& view) {
       Facts{.items = {data_fact(keys::driver_allocations, memory.driver.allocations),
                       data_fact(keys::driver_frees, memory.driver.frees),
                       data_fact(keys::driver_ns, memory.driver.ns)}});
-  section.blocks.push_back(devices_table(memory));
-  section.blocks.push_back(places_table(memory, false));
-  section.blocks.push_back(places_table(memory, true));
-  size_t nth = 0;
-  for (const DeviceMemory& device : memory.devices) {
-    if (device.sums.peak_bytes >= 0) section.blocks.push_back(line_chart(device, nth++));
-  }
+  add_allocator(memory, section);
+  return section;
+}
+
+std::vector<std::string> snapshot_words(const std::vector<SnapshotDevice>& devices) {
+  std::vector<std::string> words;
+  for (size_t i = 0; i < std::min(devices.size(), kDevicesInWords); ++i)
+    add_snapshot_words(devices[i], words);
+  return words;
+}
+
+Section snapshot_section(const std::vector<SnapshotDevice>& devices) {
+  Section section{.key = "memory", .title = "Memory"};
+  section.blocks.push_back(snapshot_table(devices));
+  section.blocks.push_back(holders_table(devices));
+  JobMemory memory;
+  for (const SnapshotDevice& device : devices) memory.devices.push_back(device.memory);
+  add_allocator(memory, section);
   return section;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "levels/memory.h"
+#include "levels/memory_snapshot.h"
 #include "report/document/document.h"
 
 namespace assay {
@@ -18,5 +19,10 @@ struct MemoryView {
 Section memory_section(const JobMemory& memory, const MemoryView& view);
 // One sentence per device, up to two, and one of calls to the driver; none without records.
 std::vector<std::string> memory_words(const JobMemory& memory);
+
+// The same of a memory snapshot, with what was reserved at its moment and who held it.
+Section snapshot_section(const std::vector<SnapshotDevice>& devices);
+// Up to four sentences per device, of the first two.
+std::vector<std::string> snapshot_words(const std::vector<SnapshotDevice>& devices);
 
 }  // namespace assay

@@ -761,7 +761,41 @@
   R(allocated_bytes, "asked for", kBytes, "") \
   R(freed_bytes, "given back", kBytes, "") \
   R(peak_bytes, "allocated at most", kBytes, \
-    "most that was allocated on the device right after one of these events; null where totals were not recorded")
+    "most that was allocated on the device right after one of these events; null where totals were not recorded") \
+  O("`memory.snapshot`") \
+  U(device, "one device of a memory snapshot") \
+  R(reserved_bytes, "reserved", kBytes, \
+    "taken from the driver at the snapshot: the sum of the next six. Tests: `MemorySnapshot`, `golden/memory_snapshot`") \
+  R(in_use_bytes, "allocated", kBytes, "blocks in use, rounded up as the allocator does") \
+  R(awaiting_bytes, "waiting to be freed", kBytes, "given back, while a stream may still use them") \
+  R(split_bytes, "split off", kBytes, "unused blocks of segments of which something is in use: fragmentation") \
+  R(free_segment_bytes, "free segments", kBytes, \
+    "segments of which nothing is in use: `torch.cuda.empty_cache()` gives them back") \
+  R(unexplained_bytes, "unexplained", kBytes, \
+    "segments less their blocks, and blocks in a state that is not known; 0 in a sound file") \
+  R(rounding_bytes, "rounding", kBytes, "of `in_use_bytes`, what is beyond what was asked for") \
+  R(snapshot_segments, "segments", kCount, "segments at the snapshot; blocks in use") \
+  R(blocks, "blocks", kCount, "") \
+  R(actions, "actions", kCount, \
+    "of the allocator that were recorded: all; segments taken from the driver or mapped; given back or unmapped; " \
+    "allocations that failed; of an unknown name") \
+  R(segment_allocations, "segments taken", kCount, "") \
+  R(segment_frees, "segments given back", kCount, "") \
+  R(out_of_memory, "out of memory", kCount, "") \
+  R(unknown_actions, "unknown actions", kCount, "") \
+  R(odd_blocks, "contradictions of blocks", kCount, \
+    "segments that are not the sum of their blocks, and blocks in an unknown state; releases of what was not allocated, " \
+    "allocations where something was, blocks that are not what the actions left. Where either or `unknown_actions` is above 0 no " \
+    "peak is told") \
+  R(odd_actions, "contradictions of actions", kCount, "") \
+  R(first_reserved_bytes, "reserved before", kBytes, "reserved before the first action; null where not told") \
+  O("`memory.holders`") \
+  U(device, "whose blocks were in use at the snapshot; parts of `in_use_bytes`") \
+  R(site, "call site", kText, \
+    "file, line and function of the innermost frame in Python outside of torch, else in Python, else of all; null where no frames " \
+    "were recorded") \
+  U(blocks, "") \
+  U(in_use_bytes, "")
 
 // Other keys of levels
 #define ASSAY_LEVELS_OTHER_RESULTS(R, U, O) \
