@@ -4,8 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
-
 namespace assay {
 namespace {
 
@@ -101,6 +99,18 @@ TEST(MemorySnapshot, ContradictionsAreCountedAndHaveNoPeak) {
   made = snapshot();
   made.segments[0].allocated = 100;
   expect_odd(made, "a segment that says otherwise");
+}
+
+// Sums that come out right by chance: only the addresses tell.
+TEST(MemorySnapshot, ReleasesOfOtherSizesAreCountedWhereTheyCancel) {
+  MemorySnapshot made = snapshot();
+  const std::vector<SnapshotEvent> cancel = {
+      event(SnapshotAction::kAlloc, 5, 10), event(SnapshotAction::kFreeRequested, 5, 20),
+      event(SnapshotAction::kAlloc, 6, 20), event(SnapshotAction::kFreeRequested, 6, 10)};
+  made.traces[0].insert(made.traces[0].begin(), cancel.begin(), cancel.end());
+  const SnapshotDevice device = only_device(made);
+  EXPECT_EQ(device.state.odd_actions, 2u);
+  EXPECT_EQ(device.memory.sums.peak_bytes, -1);
 }
 
 TEST(MemorySnapshot, WithoutActionsThereIsNoPeak) {
