@@ -4,10 +4,12 @@
 #include <map>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "flow/names.h"
 #include "flow/pieces.h"
+#include "flow/replay_fit.h"
 
 namespace assay {
 namespace {
@@ -16,9 +18,19 @@ bool copies(ApiRole role) {
   return role == ApiRole::kMemcpyAsync || role == ApiRole::kMemcpySync || role == ApiRole::kMemset;
 }
 
+// The kernel that a launch call names; empty where it names none.
+std::string launched_kernel(const Trace& trace, ApiCallId call) {
+  const auto& calls = trace.launch_names.call;
+  const auto found = std::lower_bound(calls.begin(), calls.end(), call);
+  if (found == calls.end() || *found != call) return {};
+  return std::string(
+      trace.text(trace.launch_names.kernel[static_cast<size_t>(found - calls.begin())]));
+}
+
 CapturedNode node_of(const FlowRun& run, const FlowCall& call, bool is_copy) {
   const Trace& trace = *run.trace;
-  CapturedNode node{.copies = is_copy, .call_row = call.row};
+  CapturedNode node{
+      .copies = is_copy, .kernel = launched_kernel(trace, call.row), .call_row = call.row};
   for (OpId op = run.links->call_op[call.row.index()]; op; op = run.links->op_parent[op.index()]) {
     node.outer = trace.text(trace.ops.name[op.index()]);
     if (node.op.empty()) node.op = node.outer;
@@ -32,30 +44,26 @@ CapturedNode node_of(const FlowRun& run, const FlowCall& call, bool is_copy) {
   return node;
 }
 
-// The work of a graph launch in the order in which its nodes were made.
-std::vector<uint32_t> in_node_order(const FlowRun& run, const FlowCall& call,
-                                    const std::vector<uint64_t>& node_ids) {
+// The work of a graph launch in the order in which its nodes were made, where `by_ids`: else in the
+// order of the begins.
+struct LaunchWork {
+  std::vector<uint32_t> works = {};
+  bool by_ids = false;
+};
+LaunchWork in_node_order(const FlowRun& run, const FlowCall& call,
+                         const std::vector<uint64_t>& node_ids) {
   const auto first = run.works_of_calls.begin() + call.first_work;
-  std::vector<uint32_t> works(first, first + call.work_count);
+  LaunchWork launch{.works = {first, first + call.work_count}};
+  std::vector<uint32_t>& works = launch.works;
   const auto id_of = [&](uint32_t w) { return node_ids[run.works[w].activity.index()]; };
-  const bool all_told =
+  launch.by_ids =
       std::all_of(works.begin(), works.end(), [&](uint32_t w) { return id_of(w) != 0; });
   std::stable_sort(works.begin(), works.end(), [&](uint32_t a, uint32_t b) {
-    if (all_told && id_of(a) != id_of(b)) return id_of(a) < id_of(b);
+    if (launch.by_ids && id_of(a) != id_of(b)) return id_of(a) < id_of(b);
     return std::tie(run.works[a].start_ns, run.works[a].end_ns) <
            std::tie(run.works[b].start_ns, run.works[b].end_ns);
   });
-  return works;
-}
-
-bool fits(const FlowRun& run, const std::vector<uint32_t>& works, const CapturedGraph& graph) {
-  if (works.size() != graph.nodes.size()) return false;
-  for (size_t i = 0; i < works.size(); ++i) {
-    const WorkKind kind = run.works[works[i]].kind;
-    const bool is_copy = kind == WorkKind::kCopy || kind == WorkKind::kFill;
-    if (is_copy && !graph.nodes[i].copies) return false;
-  }
-  return true;
+  return launch;
 }
 
 // What each node of a graph works for; ops: the innermost operators around its launches.
@@ -82,12 +90,15 @@ bool same_work(const OpWork& a, const OpWork& b) {
          std::tie(b.flop, b.read_bytes, b.write_bytes, b.math);
 }
 
-bool same_work(const CapturedGraph& a, const CapturedGraph& b) {
-  return std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(),
-                    [&](const CapturedNode& x, const CapturedNode& y) {
-                      if (x.call == kNoCallWork || y.call == kNoCallWork) return x.call == y.call;
-                      return same_work(a.calls[x.call].work, b.calls[y.call].work);
-                    });
+// The calls of two nodes, which may be of two recordings.
+bool same_work(const CapturedGraph& a, const CapturedNode& x, const CapturedGraph& b,
+               const CapturedNode& y) {
+  if (x.call == kNoCallWork || y.call == kNoCallWork) return x.call == y.call;
+  return same_work(a.calls[x.call].work, b.calls[y.call].work);
+}
+
+bool same_operators(const CapturedNode& x, const CapturedNode& y) {
+  return x.op == y.op && x.outer == y.outer;
 }
 
 // A graph's nodes behind those that were joined before.
@@ -102,42 +113,132 @@ uint32_t append(const CapturedGraph& graph, ReplayJoin& join) {
   return first_node;
 }
 
-bool same_places(const CapturedGraph& a, const CapturedGraph& b) {
-  return std::equal(
-      a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(),
-      [](const CapturedNode& x, const CapturedNode& y) { return x.place == y.place; });
-}
-
-bool same_operators(const CapturedGraph& a, const CapturedGraph& b) {
-  return std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(),
-                    [](const CapturedNode& x, const CapturedNode& y) {
-                      return x.op == y.op && x.outer == y.outer;
-                    });
-}
-
-// The first recording that a replay's work fits.
+// The first recording that a replay's work fits, and what of it others would tell otherwise.
 struct Fit {
-  size_t graph = 0;  // their number where there is none
-  bool ambiguous = false;
-  bool sizes_differ = false;
-  bool places_differ = false;
+  size_t graph = 0;                 // their number where there is none
+  std::vector<uint32_t> node;       // per work
+  std::vector<bool> ambiguous;      // per work
+  std::vector<bool> sizes_differ;   // per work
+  std::vector<bool> places_differ;  // per work
 };
 
-Fit fit_of(const FlowRun& run, const std::vector<uint32_t>& works,
-           const std::vector<CapturedGraph>& graphs) {
-  Fit fit{.graph = graphs.size()};
-  for (size_t g = 0; g < graphs.size(); ++g) {
-    if (!fits(run, works, graphs[g])) continue;
-    if (fit.graph == graphs.size()) {
-      fit.graph = g;
-      continue;
+class ReplayJoiner {
+ public:
+  ReplayJoiner(const FlowRun& run, const std::vector<CapturedGraph>& graphs)
+      : run_(run), graphs_(graphs), first_node_(graphs.size(), kNoNode) {
+    for (const CapturedGraph& graph : graphs) {
+      std::vector<ReplayItem>& items = nodes_.emplace_back();
+      for (const CapturedNode& node : graph.nodes) {
+        items.push_back({node.copies, names_.add(node.kernel)});
+      }
     }
-    fit.ambiguous |= !same_operators(graphs[fit.graph], graphs[g]);
-    fit.sizes_differ |= !same_work(graphs[fit.graph], graphs[g]);
-    fit.places_differ |= !same_places(graphs[fit.graph], graphs[g]);
+    node_ids_.resize(run.trace->activities.size(), 0);
+    const KernelShapeTable& shapes = run.trace->kernel_shapes;
+    for (size_t s = 0; s < shapes.size(); ++s) {
+      node_ids_[shapes.activity[s].index()] = shapes.graph_node_id[s];
+    }
   }
-  return fit;
-}
+
+  ReplayJoin join() {
+    join_.of_work.resize(run_.works.size());
+    for (uint32_t c = 0; c < run_.calls.size(); ++c) {
+      if (run_.calls[c].graph && run_.calls[c].work_count > 0) join_launch(c);
+    }
+    return std::move(join_);
+  }
+
+ private:
+  std::vector<ReplayItem> items_of(const std::vector<uint32_t>& works) {
+    std::vector<ReplayItem> items;
+    for (const uint32_t w : works) {
+      const WorkKind kind = run_.works[w].kind;
+      const bool is_copy = kind == WorkKind::kCopy || kind == WorkKind::kFill;
+      items.push_back({is_copy, is_copy ? ReplayNames::kUntold : name_of(w)});
+    }
+    return items;
+  }
+
+  uint32_t name_of(uint32_t work) {
+    const StringId name = run_.trace->activities.name[run_.works[work].activity.index()];
+    const auto [found, is_new] = number_of_.emplace(name.value, ReplayNames::kUntold);
+    if (is_new) found->second = names_.add(run_.trace->text(name));
+    return found->second;
+  }
+
+  // What work i would be told otherwise as node y of graph g; of another recording, which may be
+  // meant as a whole, it holds for all work.
+  void compare(size_t g, size_t i, uint32_t y, Fit& fit) const {
+    const CapturedGraph& mine = graphs_[fit.graph];
+    const CapturedNode& a = mine.nodes[fit.node[i]];
+    const CapturedNode& b = graphs_[g].nodes[y];
+    const auto set = [&](std::vector<bool>& flags) {
+      flags[i] = true;
+      if (g != fit.graph) flags.assign(flags.size(), true);
+    };
+    if (!same_operators(a, b)) set(fit.ambiguous);
+    if (!same_work(mine, a, graphs_[g], b)) set(fit.sizes_differ);
+    if (!(a.place == b.place)) set(fit.places_differ);
+  }
+
+  Fit fit_of(const std::vector<ReplayItem>& works, bool by_ids) const {
+    const std::vector<bool> none(works.size(), false);
+    Fit fit{
+        .graph = graphs_.size(), .ambiguous = none, .sizes_differ = none, .places_differ = none};
+    bool other_names = false;
+    for (size_t g = 0; g < graphs_.size(); ++g) {
+      const ReplayFit one = fit_replay(names_, works, nodes_[g], by_ids);
+      other_names = other_names || one.kind == ReplayFitKind::kOtherNames;
+      if (one.kind != ReplayFitKind::kFits) continue;
+      const bool first = fit.graph == graphs_.size();
+      if (first) {
+        fit.graph = g;
+        fit.node = one.node;
+      }
+      const std::vector<uint32_t>& rivals = first ? one.by_order : one.node;
+      for (size_t i = 0; i < works.size(); ++i) compare(g, i, rivals[i], fit);
+    }
+    if (fit.graph == graphs_.size() && other_names) fit.ambiguous.flip();
+    return fit;
+  }
+
+  // Recordings that name other operators leave nothing joined; equal names inside one only theirs.
+  void join_launch(uint32_t c) {
+    const LaunchWork launch = in_node_order(run_, run_.calls[c], node_ids_);
+    const std::vector<ReplayItem> items = items_of(launch.works);
+    ++join_.replays;
+    join_.works += items.size();
+    const Fit fit = fit_of(items, launch.by_ids);
+    join_.ambiguous +=
+        static_cast<uint64_t>(std::count(fit.ambiguous.begin(), fit.ambiguous.end(), true));
+    if (fit.graph == graphs_.size()) return;
+    for (size_t i = 0; i < items.size(); ++i) {
+      if (fit.ambiguous[i]) continue;
+      const uint32_t node = first_node_of(fit.graph) + fit.node[i];
+      join_.of_work[launch.works[i]] = {node, c, fit.sizes_differ[i], fit.places_differ[i]};
+      ++join_.joined;
+      join_.named += items[i].name != ReplayNames::kUntold &&
+                     nodes_[fit.graph][fit.node[i]].name != ReplayNames::kUntold;
+    }
+  }
+
+  uint32_t first_node_of(size_t g) {
+    if (first_node_[g] != kNoNode) return first_node_[g];
+    const std::string& file = graphs_[g].file;
+    const bool told = std::find(join_.files.begin(), join_.files.end(), file) != join_.files.end();
+    if (file != run_.trace->source && !told) join_.files.push_back(file);
+    first_node_[g] = append(graphs_[g], join_);
+    return first_node_[g];
+  }
+
+  const FlowRun& run_;
+  const std::vector<CapturedGraph>& graphs_;
+  ReplayNames names_;
+  std::vector<std::vector<ReplayItem>> nodes_;        // per graph
+  std::unordered_map<uint32_t, uint32_t> number_of_;  // by StringId
+  std::vector<uint64_t> node_ids_;                    // per activity; 0 = not told
+  std::vector<uint32_t> first_node_;                  // per graph, into join_.nodes
+  ReplayJoin join_;
+};
 
 }  // namespace
 
@@ -171,43 +272,14 @@ std::vector<CapturedGraph> captured_graphs(const FlowRun& run) {
 }
 
 ReplayJoin join_replays(const FlowRun& run, const std::vector<CapturedGraph>& graphs) {
-  ReplayJoin join;
-  join.of_work.resize(run.works.size());
-  std::vector<uint64_t> node_ids(run.trace->activities.size(), 0);
-  for (size_t s = 0; s < run.trace->kernel_shapes.size(); ++s) {
-    node_ids[run.trace->kernel_shapes.activity[s].index()] =
-        run.trace->kernel_shapes.graph_node_id[s];
-  }
-  std::vector<uint32_t> first_node(graphs.size(), kNoNode);
-  for (uint32_t c = 0; c < run.calls.size(); ++c) {
-    const FlowCall& call = run.calls[c];
-    if (!call.graph || call.work_count == 0) continue;
-    ++join.replays;
-    join.works += call.work_count;
-    const std::vector<uint32_t> works = in_node_order(run, call, node_ids);
-    const Fit fit = fit_of(run, works, graphs);
-    if (fit.ambiguous) join.ambiguous += works.size();
-    if (fit.ambiguous || fit.graph == graphs.size()) continue;
-    const CapturedGraph& graph = graphs[fit.graph];
-    if (first_node[fit.graph] == kNoNode) {
-      const bool told =
-          std::find(join.files.begin(), join.files.end(), graph.file) != join.files.end();
-      if (graph.file != run.trace->source && !told) join.files.push_back(graph.file);
-      first_node[fit.graph] = append(graph, join);
-    }
-    for (size_t i = 0; i < works.size(); ++i) {
-      join.of_work[works[i]] = {first_node[fit.graph] + static_cast<uint32_t>(i), c,
-                                fit.sizes_differ, fit.places_differ};
-    }
-    join.joined += works.size();
-  }
-  return join;
+  return ReplayJoiner(run, graphs).join();
 }
 
 ReplayReport make_replay_report(const FlowRun& run, ReplayJoin join) {
   ReplayReport report{.replays = join.replays,
                       .works = join.works,
                       .joined = join.joined,
+                      .named = join.named,
                       .ambiguous = join.ambiguous,
                       .files = std::move(join.files)};
   std::map<std::pair<std::string_view, std::string_view>, ReplayedOp> ops;

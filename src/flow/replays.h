@@ -25,9 +25,10 @@ struct CapturedPlace {
 
 // A launch, copy or fill that was recorded into a graph and ran nothing.
 struct CapturedNode {
-  bool copies = false;     // a copy or fill
-  std::string op = {};     // innermost operator around it, else the frame; empty = none
-  std::string outer = {};  // outermost operator around it; empty = none
+  bool copies = false;      // a copy or fill
+  std::string kernel = {};  // as the launch call names it; empty = not told, as by CUDA
+  std::string op = {};      // innermost operator around it, else the frame; empty = none
+  std::string outer = {};   // outermost operator around it; empty = none
   // What it works for, into `calls` of the same graph or join; without one, why, and the operator
   // that is to be named for it.
   uint32_t call = kNoCallWork;
@@ -75,14 +76,19 @@ struct ReplayJoin {
   uint64_t replays = 0;             // graph launches with work
   uint64_t works = 0;               // work of these
   uint64_t joined = 0;              // of it, with a node
-  uint64_t ambiguous = 0;          // of it not joined, since recordings of other operators fit, too
+  uint64_t named = 0;               // of that, kernels that the recorded launch names
+  // Of it not joined: recordings or nodes of other operators fit, too, or one would fit but for the
+  // names of its kernels.
+  uint64_t ambiguous = 0;
   std::vector<std::string> files;  // other traces whose recordings were replayed
 };
 
-// Work of a replay and nodes of a recording belong together where their numbers are equal and
-// copies stand at the same places: in the order of the ids of nodes where the tracer tells them for
-// all, else of the begins. Where several recordings fit, they must name the same operators: engines
-// record a graph for each batch size, whose work is then not told apart.
+// Work of a replay and nodes of a recording belong together where their numbers are equal, copies
+// stand at the same places and kernels have the names that launches were recorded with, where those
+// are told: in the order of the ids of nodes where the tracer tells them for all, else of the
+// begins, or of the begins among equal names (flow/replay_fit.h). Where several recordings fit,
+// they must name the same operators: engines record a graph for each batch size, whose work is then
+// not told apart.
 ReplayJoin join_replays(const FlowRun& run, const std::vector<CapturedGraph>& graphs);
 
 // Device time of replays by the operator that was captured.
@@ -104,6 +110,7 @@ struct ReplayReport {
   uint64_t replays = 0;  // as ReplayJoin
   uint64_t works = 0;
   uint64_t joined = 0;
+  uint64_t named = 0;
   uint64_t ambiguous = 0;
   std::vector<std::string> files = {};
   std::vector<ReplayedOp> ops = {};  // longest first

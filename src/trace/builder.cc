@@ -31,6 +31,7 @@ struct IdMaps {
   std::vector<ThreadId> threads;
   std::vector<StreamId> streams;
   size_t ops = 0;         // rows before
+  size_t api_calls = 0;   // rows before
   size_t activities = 0;  // rows before
 
   template <typename T>
@@ -43,6 +44,8 @@ struct IdMaps {
       append_mapped(to, from, streams);
     } else if constexpr (std::is_same_v<T, OpId>) {
       append_shifted(to, from, ops);
+    } else if constexpr (std::is_same_v<T, ApiCallId>) {
+      append_shifted(to, from, api_calls);
     } else if constexpr (std::is_same_v<T, ActivityId>) {
       append_shifted(to, from, activities);
     } else {
@@ -367,6 +370,7 @@ void TraceBuilder::merge(TraceBuilder&& other) {
   last_thread_ = ThreadId();
   for (const Stream& s : other.streams_) maps.streams.push_back(stream(s.device, s.stream));
   maps.ops = ops.size();
+  maps.api_calls = api_calls.size();
   maps.activities = activities.size();
   for (const auto& [row, id] : other.other_correlations) {
     other_correlations.emplace_back(row + static_cast<uint32_t>(other_events.size()), id);
@@ -513,7 +517,11 @@ class TableSorter {
       return calls.correlation[i] != 0 && calls.correlation[i] == calls.correlation[j] &&
              calls.name[i] == calls.name[j] && calls.thread[i] == calls.thread[j];
     };
-    sort_owner(built_.api_calls, calls.thread, same, [](const Order&, size_t) {});
+    sort_owner(built_.api_calls, calls.thread, same, [this](const Order& order, size_t rows) {
+      if (built_.launch_names.empty()) return;
+      const std::vector<ApiCallId> where = inverse<ApiCallId>(order, rows);
+      follow_owner(built_.launch_names, &LaunchNameTable::call, where);
+    });
   }
 
   void sort_activities() {

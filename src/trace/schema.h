@@ -67,6 +67,12 @@ enum class WaitKind : uint8_t {
   COL(uint32_t, external_id, "id", "id of the operator that made the call; 0 = none") \
   COL(ApiKind, kind, "enum", "runtime or driver")
 
+// Kernels that launch calls name (HIP: the argument `kernel`). A launch that is recorded into a graph
+// runs nothing: nothing else tells which kernel its node is.
+#define ASSAY_LAUNCH_NAMES(COL)                                                       \
+  COL(ApiCallId, call, "row", "the launch call")                                      \
+  COL(StringId, kernel, "string", "kernel that it launches, as recorded")
+
 // What ran on a device: kernels, copies, fills, synchronisation rows.
 #define ASSAY_ACTIVITIES(COL)                                                         \
   COL(int64_t, start_ns, "ns", "start on the device, ts_b(k) of SKIP Eq. 1")          \
@@ -190,6 +196,7 @@ enum class WaitKind : uint8_t {
   X(ops, Op, ASSAY_OPS, "host operators")                                             \
   X(frames, Frame, ASSAY_FRAMES, "Python frames")                                     \
   X(api_calls, ApiCall, ASSAY_API_CALLS, "runtime and driver API calls")              \
+  X(launch_names, LaunchName, ASSAY_LAUNCH_NAMES, "kernels that launch calls name")    \
   X(activities, Activity, ASSAY_ACTIVITIES, "work on devices")                        \
   X(annotations, Annotation, ASSAY_ANNOTATIONS, "labelled host spans")                \
   X(gpu_annotations, GpuAnnotation, ASSAY_GPU_ANNOTATIONS, "labelled spans projected on streams") \

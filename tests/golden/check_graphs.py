@@ -135,6 +135,9 @@ def main():
     facts = report["graph_replays"]
     if (facts["graph_works"], facts["joined_works"], facts["ambiguous_works"]) != (421, 421, 0):
         problems.append(f"joined: {facts}")
+    agree = sum(kernel["name"] == name for kernel, (name, op) in zip(kernels, nodes))
+    if facts["named_works"] != agree:
+        problems.append(f"{facts['named_works']} names agree, not {agree}")
     told = collections.defaultdict(lambda: [0, 0.0])
     for row in report["replayed_ops"]:
         told[row["op"]][0] += row["count"]
@@ -144,7 +147,8 @@ def main():
             problems.append(f"{op}: {told[op]}, not {[count, us]}")
     problems += work_of_replays(assay, kernels, nodes)
     problems += found_by_itself(assay, report["replayed_ops"])
-    print(f"{len(kernels)} kernels of a replay, {len(expected)} operators, {sum(c for c, us in expected.values())} with one")
+    print(f"{len(kernels)} kernels of a replay, {agree} by the name that was recorded, {len(expected)} operators, "
+          f"{sum(c for c, us in expected.values())} with one")
     for problem in problems:
         print(problem)
     return 1 if problems else 0

@@ -53,6 +53,7 @@ namespace assay {
   ARG(kProcessGroupRanks, "Process Group Ranks") \
   ARG(kCollectiveSeq, "Seq")                     \
   ARG(kWaitedStream, "wait_on_stream")           \
+  ARG(kLaunchedKernel, "kernel")                 \
   ARG(kRecordCorrelation, "wait_on_cuda_event_record_corr_id") \
   ARG(kMemoryAddr, "Addr")                       \
   ARG(kMemoryBytes, "Bytes")                     \

@@ -210,6 +210,7 @@ void KinetoRows::add_complete(const RawEvent& event, JsonCursor cursor) {
     uint32_t external_id() { return rows.read_external_id(event); }
     StringId category_text() { return rows.category_text(event); }
   };
+  const size_t calls = builder_.api_calls.size();
   const size_t activities = builder_.activities.size();
   const size_t others = builder_.other_events.size();
   file_row(builder_, category, start_ns, dur_ns, offset_, EventColumns{*this, event});
@@ -218,6 +219,7 @@ void KinetoRows::add_complete(const RawEvent& event, JsonCursor cursor) {
     if (keep_op_inputs_) add_inputs(event);
     return;
   }
+  if (builder_.api_calls.size() > calls) add_launch_name(event);
   if (builder_.activities.size() > activities) add_activity_details(event, cursor);
   if (builder_.other_events.size() == others) return;
   const auto row = static_cast<uint32_t>(others);
@@ -263,6 +265,14 @@ void KinetoRows::add_inputs(const RawEvent& event) {
     builder_.op_inputs.push_back({OpId(builder_.ops.size() - 1), dims, types, strides, concrete});
     return;
   }
+}
+
+// The kernel that the call just filed launches.
+void KinetoRows::add_launch_name(const RawEvent& event) {
+  if (!event.has(Arg::kLaunchedKernel)) return;
+  const StringId kernel = read_text(event, Arg::kLaunchedKernel);
+  if (kernel == StringId(0)) return;
+  builder_.launch_names.push_back({ApiCallId(builder_.api_calls.size() - 1), kernel});
 }
 
 // What the arguments tell about the activity just filed.

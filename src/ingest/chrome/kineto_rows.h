@@ -40,6 +40,7 @@ class KinetoRows {
   void add_process_facts(const RawEvent& event, std::string_view what);
   void add_span(const RawEvent& event);
   void add_sequence(const RawEvent& event);
+  void add_launch_name(const RawEvent& event);
   void add_inputs(const RawEvent& event);
   void add_activity_details(const RawEvent& event, JsonCursor cursor);
   void add_kernel_shape(const RawEvent& event, ActivityId activity, JsonCursor cursor);

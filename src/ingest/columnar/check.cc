@@ -22,6 +22,7 @@ struct Limits {
   bool holds(ThreadId id) const { return id && id.index() < trace.threads.size(); }
   bool holds(StreamId id) const { return id && id.index() < trace.streams.size(); }
   bool holds(OpId id) const { return id && id.index() < trace.ops.size(); }
+  bool holds(ApiCallId id) const { return id && id.index() < trace.api_calls.size(); }
   bool holds(ActivityId id) const { return id && id.index() < trace.activities.size(); }
   bool holds(ApiKind kind) const { return kind <= ApiKind::kDriver; }
   bool holds(ActivityKind kind) const { return kind <= ActivityKind::kOther; }
@@ -75,6 +76,7 @@ bool in_order(const Table& table, size_t row) {
   if constexpr (requires { table.time_ns; }) return table.time_ns[before] <= table.time_ns[row];
   if constexpr (requires { table.activity; }) return table.activity[before] <= table.activity[row];
   if constexpr (requires { table.op; }) return table.op[before] <= table.op[row];
+  if constexpr (requires { table.call; }) return table.call[before] <= table.call[row];
   return true;
 }
 

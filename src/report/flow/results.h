@@ -65,9 +65,13 @@
   U(graph_launches, "launches of CUDA or HIP graphs with work in the trace") \
   R(graph_works, "work in them", kCount, "kernels, copies and fills of these") \
   R(joined_works, "with an operator", kCount, \
-    "of it, joined to the launch that was recorded: equal numbers, copies at the same places, in " \
-    "the order of ids of nodes or of begins") \
-  R(ambiguous_works, "ambiguous", kCount, "of the rest: recordings of different operators fit") \
+    "of it, joined to the launch that was recorded: equal numbers, copies at the same places, " \
+    "equal names of kernels where the recording tells them, in the order of ids of nodes or of " \
+    "begins") \
+  R(named_works, "by name", kCount, \
+    "of that: kernels with the name of the launch that was recorded; the rest by order alone") \
+  R(ambiguous_works, "ambiguous", kCount, \
+    "of the rest: recordings or places of different operators fit, or kernels have other names") \
   O("`replayed_ops[]`") \
   U(op, "operator (or frame) around the launch when the graph was recorded") \
   U(within, "outermost operator around it") \

@@ -175,6 +175,7 @@ void add_replays(const ReplayReport& replays, Section& section) {
       .items = {
           fact(keys::graph_launches, replays.replays), fact(keys::graph_works, replays.works),
           fact(keys::joined_works, replays.joined),
+          fact(keys::named_works, replays.named, {}, shown_if(replays.joined > 0)),
           fact(keys::ambiguous_works, replays.ambiguous, {}, shown_if(replays.ambiguous > 0))}});
   if (replays.ops.empty()) return;
   TableOf table(replays.ops,

@@ -433,6 +433,9 @@ void TraceEvents::write_call(const Entry& entry, Place place) {
     append_member("correlation", calls.correlation[entry.row], text);
   }
   append_external_id(calls.external_id[entry.row]);
+  if (const size_t row = side_row(trace_.launch_names.call, call); row != SIZE_MAX) {
+    append_member("kernel", trace_.text(trace_.launch_names.kernel[row]), text);
+  }
   end_slice();
   if (arrows_.has(call)) {
     write_flow("ac2g", false, arrows_.id_of(call), entry.start_ns, place);

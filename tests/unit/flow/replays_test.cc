@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "flow/replay_fit.h"
 #include "support/trace_maker.h"
 
 namespace assay {
@@ -123,6 +124,96 @@ TEST(Replays, RecordingsOfDifferentOperatorsThatFitAreAmbiguous) {
   const ReplayJoin join = join_replays(run, captured_graphs(run));
   EXPECT_EQ(join.joined, 0u);
   EXPECT_EQ(join.ambiguous, 3u);
+}
+
+// Two kernels of one operator each, recorded as gemm and then add; the launch calls name them where
+// names are given.
+CapturedGraph& name_nodes(CapturedGraph& graph, const std::string& first, const std::string& last) {
+  graph.nodes[0].kernel = first;
+  graph.nodes[2].kernel = last;
+  return graph;
+}
+
+// Branches of a graph: the addition ran before the product.
+Trace swapped_replay() {
+  TraceMaker maker;
+  maker.call(1, "hipGraphLaunch", 5000, 20, 77);
+  maker.kernel(0, 8, "void add<float>(float*)", 5050, 30, 77);
+  maker.copy(0, 7, "Memcpy DtoD", 5085, 10, 77);
+  maker.kernel(0, 7, "gemm", 5100, 50, 77);
+  return maker.build();
+}
+
+std::vector<CapturedGraph> recorded(const std::string& first, const std::string& last) {
+  TraceMaker maker;
+  const Trace trace = capture(maker, 1000, "aten::add").build();
+  const Links links = link_trace(trace);
+  std::vector<CapturedGraph> graphs = captured_graphs(run_of(trace, links));
+  name_nodes(graphs.at(0), first, last);
+  return graphs;
+}
+
+// By order alone the product's 50 ns would be the addition's.
+TEST(Replays, NamesOfKernelsTellWhatOrderWouldTellWrongly) {
+  const Trace trace = swapped_replay();
+  const Links links = link_trace(trace);
+  const FlowRun run = run_of(trace, links);
+  const auto graphs = recorded("gemm", "_Z3addIfEvPf");
+  const ReplayReport report = make_replay_report(run, join_replays(run, graphs));
+  EXPECT_EQ(report.joined, 3U);
+  EXPECT_EQ(report.named, 2U);
+  ASSERT_EQ(report.ops.size(), 2U);
+  EXPECT_EQ(report.ops[0].op, "aten::mm");
+  EXPECT_EQ(report.ops[0].ns, 50);
+  EXPECT_EQ(report.ops[1].ns, 40);
+}
+
+TEST(Replays, WithoutNamesTheOrderDecides) {
+  TraceMaker maker;
+  const Trace trace = replay(maker, 5000).build();
+  const Links links = link_trace(trace);
+  const FlowRun run = run_of(trace, links);
+  for (const char* last : {"", "add"}) {
+    const ReplayJoin join = join_replays(run, recorded("", last));
+    EXPECT_EQ(join.joined, 3U);
+    EXPECT_EQ(join.named, *last == 0 ? 0U : 1U);
+  }
+}
+
+TEST(Replays, KernelsOfOtherNamesAreNotJoined) {
+  TraceMaker maker;
+  const Trace trace = replay(maker, 5000).build();
+  const Links links = link_trace(trace);
+  const FlowRun run = run_of(trace, links);
+  for (const char* last : {"mul", "add<int>", "_Z3mulIfEvPf"}) {
+    const ReplayJoin join = join_replays(run, recorded("gemm", last));
+    const bool cut = std::string(last) == "add<int>";  // one name has no template arguments
+    EXPECT_EQ(join.joined, cut ? 3U : 0U) << last;
+    EXPECT_EQ(join.ambiguous, cut ? 0U : 3U) << last;
+  }
+  std::vector<CapturedGraph> both = recorded("gemm", "mul");
+  both.push_back(recorded("gemm", "add")[0]);
+  both[0].nodes[2].op = "aten::mul";
+  EXPECT_EQ(join_replays(run, both).joined, 3U);  // names tell the recordings apart
+  const ReplayJoin partly = join_replays(run, recorded("", "mul"));
+  EXPECT_EQ(partly.joined, 0U);
+  EXPECT_EQ(partly.ambiguous, 3U);
+}
+
+// Both products have one name, and the addition ran between them or not: which is which by the
+// order among equal names, but where the order of all says another operator.
+TEST(Replays, EqualNamesInAnotherOrderAreAmbiguousWhereOperatorsDiffer) {
+  const auto item = [](uint32_t name) { return ReplayItem{.copies = false, .name = name}; };
+  ReplayNames names;
+  const uint32_t gemm = names.add("gemm");
+  const uint32_t add = names.add("add");
+  const std::vector<ReplayItem> nodes = {item(gemm), item(gemm), item(add)};
+  const ReplayFit fit = fit_replay(names, {item(add), item(gemm), item(gemm)}, nodes, false);
+  ASSERT_EQ(fit.kind, ReplayFitKind::kFits);
+  EXPECT_EQ(fit.node, (std::vector<uint32_t>{2, 0, 1}));
+  EXPECT_EQ(fit.by_order, (std::vector<uint32_t>{2, 1, 1}));  // the first product may be the second
+  EXPECT_EQ(fit_replay(names, {item(add), item(gemm), item(gemm)}, nodes, true).kind,
+            ReplayFitKind::kOtherNames);  // ids of nodes tell the order
 }
 
 // What an operator of this name was called with in every row of it.
