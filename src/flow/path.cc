@@ -58,7 +58,7 @@ void add_step(const FlowRun& run, const FlowGraph& graph, const Replayed& replay
       break;
     case EdgeKind::kStream:
     case EdgeKind::kEvent:
-      cause(FlowCause::kLatency) += step.lag_ns;
+      cause(follow_cause(run)) += step.lag_ns;
       break;
     case EdgeKind::kWork:
       path.work_ns[static_cast<size_t>(run.works[point.row].kind)] += step.lag_ns;
@@ -67,8 +67,7 @@ void add_step(const FlowRun& run, const FlowGraph& graph, const Replayed& replay
       path.start_ns += step.lag_ns;
       break;
   }
-  const bool unseen = step.residual_ns > kFlowMarginNs;
-  cause(unseen ? FlowCause::kUnseen : FlowCause::kLatency) += step.residual_ns;
+  cause(residual_cause(run, step.residual_ns)) += step.residual_ns;
   path.residual_ns += step.residual_ns;
 }
 

@@ -68,7 +68,7 @@ class PathCutter {
     const bool unseen = step.residual_ns > kFlowMarginNs;
     PathSlice slice{.kind = unseen ? PathPartKind::kUnseen : PathPartKind::kLatency,
                     .edge = step.kind,
-                    .cause = unseen ? FlowCause::kUnseen : FlowCause::kLatency};
+                    .cause = residual_cause(run_, step.residual_ns)};
     name_point(step.point, slice);
     if (!unseen) unname(slice);
     return slice;
@@ -116,7 +116,7 @@ class PathCutter {
       case EdgeKind::kStream:
       case EdgeKind::kEvent:
         slice.kind = PathPartKind::kLatency;
-        slice.cause = FlowCause::kLatency;
+        slice.cause = follow_cause(run_);
         unname(slice);
         break;
       case EdgeKind::kStart:

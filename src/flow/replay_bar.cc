@@ -80,8 +80,7 @@ class BarMaker {
       const int64_t from_ns = source == kNoPoint ? graph_.start_ns : replayed_.times_ns[source];
       const int64_t lag_end_ns = std::max(from_ns + step.lag_ns, gap.start_ns);
       if (lag_end_ns < open_ns) {
-        const bool unseen = step.residual_ns > kFlowMarginNs;
-        of(unseen ? FlowCause::kUnseen : FlowCause::kLatency) += open_ns - lag_end_ns;
+        of(residual_cause(run_, step.residual_ns)) += open_ns - lag_end_ns;
         open_ns = lag_end_ns;
       }
       const int64_t lag_begin_ns = std::max(from_ns, gap.start_ns);
@@ -114,7 +113,7 @@ class BarMaker {
         break;
       case EdgeKind::kStream:
       case EdgeKind::kEvent:
-        of(FlowCause::kLatency) += ns;
+        of(follow_cause(run_)) += ns;
         break;
       case EdgeKind::kWork:
         add_work(run_.works[graph_.point(step.point).row].kind, ns);

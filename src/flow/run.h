@@ -186,6 +186,7 @@ struct FlowRun {
   std::vector<HostThread> threads;        // per ThreadId
   std::vector<int64_t> process_start_ns;  // per process: its first host event
   uint64_t launching_processes = 0;       // that launch work
+  bool launches_told = false;             // whether any work has a launch call
   FlowFloors floors;
   bool has_ops = false;
   bool has_frames = false;
@@ -221,6 +222,18 @@ inline FlowCause hand_over_cause(const FlowRun& run, const FlowWork& work) {
   if (work.start_ns < call.start_ns) return FlowCause::kLatency;  // by clocks that differ
   if (call.cold_ns > 0 && work.submit_ns <= call.start_ns + call.cold_ns) return FlowCause::kCold;
   return call.kind == FlowCause::kSync ? FlowCause::kLatency : call.kind;
+}
+
+// What the time between work and what it follows is: a latency, where launches are recorded.
+// Without them nothing tells when work was asked for, and no time is said to be that of launches.
+inline FlowCause follow_cause(const FlowRun& run) {
+  return run.launches_told ? FlowCause::kLatency : FlowCause::kNoEvidence;
+}
+
+// What the time beyond the usual is (FlowGraph::residual_ns).
+inline FlowCause residual_cause(const FlowRun& run, int64_t residual_ns) {
+  if (!run.launches_told || residual_ns <= kFlowMarginNs) return follow_cause(run);
+  return FlowCause::kUnseen;
 }
 
 // The first copy of a call's from or to pageable memory; nullptr = none.

@@ -224,7 +224,9 @@ void find_works(FlowRun& run) {
   find_colleagues(run);
   run.launching_processes = count_launching_processes(run);
   for (FlowWork& work : run.works) {
-    if (work.call != kNoFlowRow) work.submit_ns = submit_time(run, work);
+    if (work.call == kNoFlowRow) continue;
+    work.submit_ns = submit_time(run, work);
+    run.launches_told = true;
   }
 }
 

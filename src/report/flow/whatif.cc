@@ -73,7 +73,7 @@ std::string state_words(const std::string& state) {
       {"copy", "copies"},
       {"queue", "a full launch queue"},
       {"start", "what lies before the trace"},
-      {"no_evidence", "work without launch records"},
+      {"no_evidence", "time of which nothing was recorded"},
       {"unseen", "unseen device work"},
       {"wait_other", "waits for other work"},
       {"latency", "launch latency"},
@@ -745,7 +745,8 @@ std::vector<std::string> path_words(const PathAnswer& answer) {
   std::string longest;
   for (const PathPart& part : answer.parts) {
     const std::string name = part_name(answer.trace, part);
-    if (!part.of.name || name.empty()) continue;
+    // What comes behind time of which nothing was recorded does not stand for it.
+    if (part.of.cause == FlowCause::kNoEvidence || !part.of.name || name.empty()) continue;
     longest = "; most of one name: " + name + ", " + format_ns(part.ns);
     break;
   }

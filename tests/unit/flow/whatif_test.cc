@@ -581,6 +581,25 @@ TEST(WhatIf, IntervalOfTheMedian) {
   EXPECT_EQ(median_interval(five).high_ns, 5);
 }
 
+// Kernels alone: neither the few microseconds between them nor the pauses are said to be launches'.
+TEST(CriticalPathParts, OfKernelsAloneSpeakOfNoLaunch) {
+  TraceMaker maker;
+  for (uint32_t i = 0; i < 40; ++i) {
+    const int64_t at_ns = i * 60'000 + (i >= 20 ? 500'000 : 0);
+    maker.kernel(0, 7, "k", at_ns, 52'000, 0);
+  }
+  const Traced run(maker.build());
+  const CriticalPath& path = run.report.path;
+  EXPECT_EQ(path.cause_ns[static_cast<size_t>(FlowCause::kLatency)], 0);
+  EXPECT_EQ(path.cause_ns[static_cast<size_t>(FlowCause::kUnseen)], 0);
+  EXPECT_EQ(path.cause_ns[static_cast<size_t>(FlowCause::kNoEvidence)], 39 * 8'000 + 500'000);
+  for (const PathPart& part :
+       path_parts(path_slices(run.model.run, run.model.graph, run.report.path))) {
+    if (part.of.kind == PathPartKind::kWork) continue;
+    EXPECT_EQ(part.of.cause, FlowCause::kNoEvidence);
+  }
+}
+
 TEST(CriticalPathParts, AreTheRun) {
   const Traced run = sync_run();
   const auto slices = path_slices(run.model.run, run.model.graph, run.report.path);
