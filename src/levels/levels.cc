@@ -56,14 +56,15 @@ const std::vector<FlowSlice>& idle_of(const std::vector<DeviceFlow>& devices, in
 void measure(const Trace& trace, const Links& links, const std::vector<DeviceFlow>& devices,
              LevelsReport& report) {
   const std::vector<Interval> blocked = blocked_host(trace, links);
+  const bool host_told = !trace.ops.empty() || !trace.frames.empty();
   for_each_gpu(report.rows, [&](size_t begin, size_t end) {
     std::vector<KernelLevel> rows(report.rows.begin() + static_cast<std::ptrdiff_t>(begin),
                                   report.rows.begin() + static_cast<std::ptrdiff_t>(end));
     if (report.definition == LevelDefinition::kChopper) {
       measure_gpu_as_chopper(rows, trace);
     } else {
-      const CauseTimes causes =
-          measure_gpu(rows, blocked, trace.unrecorded, idle_of(devices, report.rows[begin].gpu));
+      const CauseTimes causes = measure_gpu(rows, blocked, trace.unrecorded,
+                                            idle_of(devices, report.rows[begin].gpu), host_told);
       for (size_t c = 0; c < causes.size(); ++c) report.idle_ns[c] += causes[c];
     }
     std::copy(rows.begin(), rows.end(), report.rows.begin() + static_cast<std::ptrdiff_t>(begin));
@@ -243,8 +244,12 @@ void add_notes(LevelsReport& report) {
   }
   if (unlinked > 0) {
     report.trust.push_back({"levels_unlinked", unlinked, unlinked_bubble_ns, "prep_ns,call_ns",
-                            "compute kernels without a launch call in the trace: their launch "
-                            "overhead is all booked as call time, the split is not known"});
+                            unlinked_bubble_ns == 0
+                                ? "compute kernels without a launch call in the trace: nothing "
+                                  "tells their launch overhead, and none is counted"
+                                : "compute kernels without a launch call in the trace: their "
+                                  "launch overhead is all booked as call time, the split is not "
+                                  "known"});
   }
   if (placement.unplaced.kernels > 0) {
     report.trust.push_back({"levels_unplaced", placement.unplaced.kernels,

@@ -294,7 +294,7 @@ struct LevelsReport {
   std::vector<LevelSpan> spans;    // in order of (gpu, iter)
   std::vector<GpuExtent> extents;  // by gpu
   std::vector<LayerStack> stacks;  // in order of their layers
-  CauseTimes idle_ns{};            // idle time between kernels by cause, over all GPUs
+  CauseTimes idle_ns{};            // idle time between kernels that is no launch overhead, by cause
   std::vector<CollectiveGroup> groups;
   std::vector<CollectiveEvent> collectives;  // by group, then start
   std::vector<int32_t> iterations;           // number of every window, as printed

@@ -99,14 +99,15 @@ std::vector<Interval> beside_compute(const std::vector<KernelLevel>& rows) {
 
 }  // namespace
 
-bool awaits_launch(FlowCause cause) {
+bool awaits_launch(FlowCause cause, bool host_told) {
   switch (cause) {
     case FlowCause::kLatency:
     case FlowCause::kCall:
     case FlowCause::kDispatch:
     case FlowCause::kPython:
-    case FlowCause::kHostGap:
       return true;
+    case FlowCause::kHostGap:
+      return host_told;
     default:
       return false;
   }
@@ -148,14 +149,14 @@ std::vector<Interval> blocked_host(const Trace& trace, const Links& links) {
 }
 
 CauseTimes measure_gpu(std::vector<KernelLevel>& rows, const std::vector<Interval>& blocked,
-                       const std::vector<Interval>& unrecorded,
-                       const std::vector<FlowSlice>& idle) {
+                       const std::vector<Interval>& unrecorded, const std::vector<FlowSlice>& idle,
+                       bool host_told) {
   const std::vector<Interval> comm = merged_of(rows, OpType::kComm);
   const std::vector<Interval> copies = merged_of(rows, OpType::kCopy);
   const std::vector<Interval> works = beside_compute(rows);
   std::vector<Interval> other_idle;
   for (const FlowSlice& slice : idle) {
-    if (!awaits_launch(slice.cause)) other_idle.push_back(slice.span);
+    if (!awaits_launch(slice.cause, host_told)) other_idle.push_back(slice.span);
   }
   const Beside beside{
       IntervalIndex(comm), IntervalIndex(intersect(comm, blocked)),
@@ -183,6 +184,7 @@ CauseTimes measure_gpu(std::vector<KernelLevel>& rows, const std::vector<Interva
   CauseTimes causes{};
   const IntervalIndex between(subtract(merge_intervals(std::move(bubbles)), unrecorded));
   for (const FlowSlice& slice : idle) {
+    if (awaits_launch(slice.cause, host_told)) continue;
     causes[static_cast<size_t>(slice.cause)] += between.length_in(slice.span);
   }
   return causes;

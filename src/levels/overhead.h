@@ -14,7 +14,10 @@ namespace assay {
 std::vector<Interval> blocked_host(const Trace& trace, const Links& links);
 
 // Whether idle time of this cause ends with a launch: the host prepared one, or it was under way.
-bool awaits_launch(FlowCause cause);
+// host_told: whether operators or Python frames were recorded. Where they were, what lies between
+// them is the host on its way to the next launch, as Chopper counts it; where they were not,
+// nothing tells what the host did, and a gap in it is nobody's launch.
+bool awaits_launch(FlowCause cause, bool host_told);
 
 // Fills the times of `rows`, all of one GPU, in order of (t_ks, t_ke, activity).
 //
@@ -26,9 +29,11 @@ bool awaits_launch(FlowCause cause);
 // another cause than a launch (`idle`: the slices of this GPU). The rest of the bubble is O_prep up
 // to the launch call and O_call from there on. A kernel without a launch call in the trace was
 // launched before the bubble, as far as anyone can tell. `unrecorded` (trace/unrecorded.h) is no
-// part of a bubble. Returns the idle time of all bubbles by cause.
+// part of a bubble. host_told: as in awaits_launch(). Returns the idle time of all bubbles that is
+// no launch overhead, by cause.
 CauseTimes measure_gpu(std::vector<KernelLevel>& rows, const std::vector<Interval>& blocked,
-                       const std::vector<Interval>& unrecorded, const std::vector<FlowSlice>& idle);
+                       const std::vector<Interval>& unrecorded, const std::vector<FlowSlice>& idle,
+                       bool host_told);
 
 // One piece of the bubble before a compute kernel.
 enum class BubbleKind : uint8_t {

@@ -103,7 +103,7 @@ struct JobLevels {
   std::vector<LevelSpan> spans;
   std::vector<JobGpu> gpus;
   std::vector<JobIteration> iterations;  // without what lies outside all
-  CauseTimes idle_ns{};                  // idle time between kernels by cause, over all GPUs
+  CauseTimes idle_ns{};                  // as LevelsReport
   PlacementStats placement;
   std::vector<LayerStack> stacks;  // of all ranks, by name
   Alignment alignment;

@@ -88,7 +88,8 @@
     "O_call (Eq. 2): the same from the launch call on") \
   R(launch_ns, "launch overhead", kNanoseconds, \
     "O_launch (Eq. 3) = `prep_ns` + `call_ns`: idle time that flow gives to operators, " \
-    "Python, runtime calls, unrecorded host code or launch latency") \
+    "Python, runtime calls or launch latency, and unrecorded host code between recorded operators or " \
+    "frames") \
   R(comm_wait_ns, "wait for comm", kNanoseconds, \
     "of the bubble: the time in which a collective ran on the GPU, from the launch call on; " \
     "before it, only while some host thread sat in a blocking call. Never launch overhead") \
@@ -98,7 +99,8 @@
     "of the bubble, time in which a copy or fill ran and no collective") \
   R(other_idle_ns, "other idle", kNanoseconds, \
     "of the bubble, idle time of any other cause: unseen device work, no evidence, waits for " \
-    "other work, synchronisation, one-off costs, allocation, input, nothing asked for") \
+    "other work, synchronisation, one-off costs, allocation, input, nothing asked for; where " \
+    "neither operators nor frames were recorded, host code of which nothing is known, too") \
   U(dur_ns, "Σ duration, of copies and collectives too in `rows`") \
   R(concurrent_ns, "at once", kNanoseconds, \
     "of the duration, time before E: an earlier kernel still ran") \

@@ -12,7 +12,6 @@
 #include <variant>
 
 #include "base/numbers.h"
-#include "levels/overhead.h"
 #include "report/flow/section.h"
 #include "report/flow/spoken.h"
 #include "report/levels/evidence.h"
@@ -699,9 +698,7 @@ std::string idle_words(const JobLevels& job, int64_t span_ns) {
   const LevelSums total = total_of(job);
   if (total.launch_ns > 0) parts.emplace_back(total.launch_ns, "launch overhead");
   for (size_t c = 0; c < job.idle_ns.size(); ++c) {
-    const auto cause = static_cast<FlowCause>(c);
-    if (awaits_launch(cause)) continue;
-    parts.emplace_back(job.idle_ns[c], cause_words(cause));
+    parts.emplace_back(job.idle_ns[c], cause_words(static_cast<FlowCause>(c)));
   }
   std::stable_sort(parts.begin(), parts.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });

@@ -115,7 +115,7 @@ TEST(LevelsProperty, BubblePartsTileTheBubblesKernelByKernel) {
     if (seed % 2 == 0) {
       blocked = {{300, 700}, {1200, 2600}};
       for (KernelLevel& row : rows) row.inner_bubble_ns = 0;
-      measure_gpu(rows, blocked, {}, {});
+      measure_gpu(rows, blocked, {}, {}, true);
     }
     std::vector<std::array<int64_t, 4>> sums(rows.size());
     int64_t last_end = 0;

@@ -239,6 +239,27 @@ TEST(Overhead, ChopperBooksTheWaitForACollectiveAsLaunchOverhead) {
   EXPECT_EQ(first.prep_ns, 0);
 }
 
+// Calls alone were recorded: of the gap of 200 ms between them nothing tells that the host was on
+// its way to a launch. An operator shows that the host was recorded, and the time beside it is the
+// launch's.
+TEST(Overhead, HostThatWasNotRecordedIsNoLaunchOverhead) {
+  for (const bool host_told : {false, true}) {
+    TraceMaker maker;
+    if (host_told) maker.op(1, "aten::mm", 0, 40'000);
+    maker.call(1, "cudaLaunchKernel", 10'000, 5'000, 1).kernel(0, 7, "first", 20'000, 50'000, 1);
+    maker.call(1, "cudaLaunchKernel", 200'000'000, 5'000, 2);
+    maker.kernel(0, 7, "second", 200'010'000, 50'000, 2);
+    const Trace trace = maker.build();
+    const LevelsReport report = analyze(trace);
+    const KernelLevel& row = row_of(trace, report, "second");
+    const int64_t gap_ns = 200'000'000 - 70'000;
+    EXPECT_EQ(row.prep_ns, host_told ? gap_ns : 0);
+    EXPECT_EQ(row.other_idle_ns, host_told ? 0 : gap_ns);
+    EXPECT_EQ(row.call_ns, 10'000);
+    EXPECT_EQ(report.idle_ns[static_cast<size_t>(FlowCause::kHostGap)], host_told ? 0 : gap_ns);
+  }
+}
+
 TEST(Overhead, OperationDurationHoldsTheBubblesInsideIt) {
   TraceMaker maker;
   maker.op(1, "aten::mm", 0, 50).op(1, "aten::add", 60, 40);
