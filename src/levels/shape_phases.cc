@@ -81,6 +81,9 @@ Phases phases_by_shape(const Trace& trace, const Windows& windows) {
 Phases generation_phases(const Trace& trace, const Links& links, const Windows& windows) {
   Phases phases = find_phases(trace, links, windows);
   if (phases.source == PhaseSource::kLabels) return phases;
+  // One window of prefill and decode together: its shapes say less than the pattern that splits it.
+  const bool split = phases.source == PhaseSource::kPattern;
+  if (split && windows.source == WindowSource::kWholeTrace) return phases;
   Phases by_shape = phases_by_shape(trace, windows);
   return by_shape.source == PhaseSource::kNone ? phases : by_shape;
 }

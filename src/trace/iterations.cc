@@ -282,7 +282,8 @@ std::vector<Span> steps_by_phase(const Trace& trace, const std::vector<Span>& an
   }
   const bool nearly_all =
       static_cast<double>(covered) >= kCoveredShare * static_cast<double>(launches.size());
-  const bool are_steps = decode.size() > std::max<size_t>(prefills, 1) && nearly_all &&
+  // One prefill and what it starts are told by what repeats.
+  const bool are_steps = prefills > 1 && decode.size() > prefills && nearly_all &&
                          alike(std::move(decode), kSpanSpread, 1);
   return are_steps ? steps : std::vector<Span>();
 }

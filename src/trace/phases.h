@@ -35,6 +35,9 @@ struct Phases {
 // and in decode, both at once is a mixed batch and neither. A label that says both is neither.
 Phase phase_of_label(std::string_view label);
 
+// Whether something attends and nothing trains.
+bool may_generate(const Trace& trace);
+
 // 1. Annotations whose label says a phase, the outermost ones.
 // 2. Of the given iterations: runs of at least 4 in a row with nearly the same kernels (number
 //    within 2 %, at least 95 % in common) are decode steps when the iteration before the run has
@@ -44,8 +47,6 @@ Phase phase_of_label(std::string_view label);
 //    copies from it in every one of them; what lies before is the prefill if it has 0.8 to 1.5
 //    times as many kernels as a period and at least 1.2 times its device time.
 // 2 and 3 only where some operator or kernel is an attention and none belongs to training.
-// Whether something attends and nothing trains.
-bool may_generate(const Trace& trace);
 Phases find_phases(const Trace& trace, const Links& links, const Windows& windows);
 
 }  // namespace assay

@@ -95,6 +95,8 @@ def check(truth, told):
         if not least - calls[op][1] <= roofs[op][1] <= most + calls[op][1]:
             yield f"{op}: a roof of {roofs[op][1]} ns, said to be from {least} to {most} ns"
     print(f"  {compared} compared")
+    if compared == 0:
+        yield "nothing could be compared"
 
 
 def main():

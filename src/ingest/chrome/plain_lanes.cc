@@ -1,6 +1,7 @@
 #include "ingest/chrome/plain_lanes.h"
 
 #include <algorithm>
+#include <cctype>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -15,7 +16,11 @@ namespace assay {
 namespace {
 
 // "cuLaunchKernel", "cudaMalloc", "hipMemcpy": the prefix and a capital.
+// A name of CUDA's or HIP's API: one word ("cuDNN conv" and "cuBLAS" are labels).
 bool is_gpu_call(std::string_view name) {
+  const auto of_word = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  if (!std::all_of(name.begin(), name.end(), of_word)) return false;
+  if (name.starts_with("cuDNN") || name.starts_with("cuBLAS")) return false;
   for (const std::string_view prefix : {"cuda", "cu", "hip"}) {
     if (!name.starts_with(prefix) || name.size() == prefix.size()) continue;
     const char next = name[prefix.size()];

@@ -1,6 +1,7 @@
 #include "ingest/chrome/unread_form.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,11 +48,15 @@ bool is_onnx_row(std::string_view category, std::string_view name) {
 
 const Form& form_of(const Trace& trace) {
   const OtherEventTable& rows = trace.other_events;
+  std::vector<std::optional<std::string_view>> process_of(trace.threads.size());
   for (size_t i = 0; i < rows.size(); ++i) {
     const std::string_view name = trace.text(rows.name[i]);
     const std::string_view category = trace.text(rows.category[i]);
-    const std::string& pid = trace.threads[rows.thread[i].index()].pid;
-    const std::string_view process = process_fact(trace, kProcessName, pid);
+    std::optional<std::string_view>& known = process_of[rows.thread[i].index()];
+    if (!known) {
+      known = process_fact(trace, kProcessName, trace.threads[rows.thread[i].index()].pid);
+    }
+    const std::string_view process = *known;
     if (name.starts_with("NEGOTIATE_") || process.starts_with("Horovod")) return kHorovodForm;
     if (is_onnx_row(category, name)) return kOnnxForm;
     if (category == "Op" && process.ends_with(" Compute") && process.starts_with('/')) {

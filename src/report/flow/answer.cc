@@ -113,9 +113,11 @@ HostAlone host_alone(const Trace& trace, Interval outside, Interval window) {
     const size_t count = table.size();
     for (size_t i = 0; i < count; ++i) {
       const Interval row{table.start_ns[i], table.start_ns[i] + table.dur_ns[i]};
-      if (row.start_ns < outside.start_ns || row.end_ns > outside.end_ns) continue;
-      rows.push_back(row);
-      if (!names) continue;
+      const Interval within{std::max(row.start_ns, outside.start_ns),
+                            std::min(row.end_ns, outside.end_ns)};
+      if (within.start_ns >= within.end_ns) continue;
+      rows.push_back(within);
+      if (!names || within.start_ns != row.start_ns || within.end_ns != row.end_ns) continue;
       reach.start_ns = std::min(reach.start_ns, row.start_ns);
       reach.end_ns = std::max(reach.end_ns, row.end_ns);
       if (table.dur_ns[i] <= longest_ns) continue;
@@ -126,12 +128,13 @@ HostAlone host_alone(const Trace& trace, Interval outside, Interval window) {
   look(trace.ops, true);
   look(trace.frames, true);
   look(trace.api_calls, true);
-  std::map<StringId, int64_t> calls_ns;  // of one name together: they come one after the other
+  // Of one thread and name together: they come one after the other.
+  std::map<std::pair<uint32_t, StringId>, int64_t> calls_ns;
   for (size_t c = 0; c < trace.api_calls.size(); ++c) {
     const ApiCallId call(c);
     const int64_t start_ns = trace.api_calls.start_ns[c];
     if (start_ns < outside.start_ns || trace.end_ns(call) > outside.end_ns) continue;
-    int64_t& ns = calls_ns[trace.api_calls.name[c]];
+    int64_t& ns = calls_ns[{trace.api_calls.thread[c].value, trace.api_calls.name[c]}];
     ns += trace.api_calls.dur_ns[c];
     if (ns <= longest_ns) continue;
     longest_ns = ns;
@@ -144,6 +147,7 @@ HostAlone host_alone(const Trace& trace, Interval outside, Interval window) {
   alone.ns = ns;
   if (longest_ns * 2 < ns) alone.name.clear();
   look(trace.annotations, false);
+  look(trace.other_events, false);
   alone.silent_ns = std::min(longest_gap_ns(std::move(rows)), ns);
   return alone;
 }
@@ -291,7 +295,8 @@ class Verdict {
         return no_gpu();
       case BoundBy::kNoHost:
         // A GPU that hardly idles leaves nothing for the host to explain.
-        if (total_.idle_ns * 2 < total_.window_ns) return too_little();
+        if (verdict_.too_little != TooLittle::kEnough && total_.idle_ns * 2 < total_.window_ns)
+          return too_little();
         return sentence_of("Undecided: " + for_share(total_.idle_ns) +
                                " the GPU is idle, and the recording has no host row that says why",
                            {});

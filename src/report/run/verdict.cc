@@ -75,9 +75,10 @@ bool has_kernels(const Trace& trace) {
 
 std::string no_kernels_words(const Trace& trace) {
   const std::string unread = unread_rows_words(trace);
-  if (trace.activities.empty() && !unread.empty()) {
+  if (trace.activities.empty() && trace.other_events.size() > trace.ops.size()) {
     return "No GPU work that Assay knows, and " +
-           format_counted(trace.other_events.size(), "event", "events") + " " + unread + ".";
+           format_counted(trace.other_events.size(), "event", "events") + " " + unread + "." +
+           (trace.log.data_lost() ? " Data was lost on import, too." : "");
   }
   if (trace.log.data_lost()) {
     return "No kernels among what could be read: data was lost on import (see the import log), and "

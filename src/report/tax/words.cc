@@ -146,8 +146,10 @@ std::string wall_text(const TaxReport& report, const TaxDiagnosis& diagnosis) {
 std::string start_text(const TaxReport& report, int64_t cold_ns, size_t devices) {
   const auto all_ns = report.whole.t_e2e_ns * static_cast<int64_t>(devices);
   if (cold_ns <= 0 || cold_ns * 10 < all_ns) return "";
-  return "One-off costs hold the " + std::string(devices == 1 ? "GPU" : "GPUs together") +
-         " up for " + format_ns(cold_ns) + ": a run behind its start does not pay them.";
+  return "One-off costs delay the " +
+         (devices == 1 ? "GPU by " + format_ns(cold_ns)
+                       : "GPUs by " + format_ns(cold_ns) + " in sum") +
+         ": a run behind its start does not pay them.";
 }
 
 // The papers' numbers, by which others are compared, and what they are worth.

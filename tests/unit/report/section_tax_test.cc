@@ -127,10 +127,10 @@ TEST(TaxWords, SayWhatAStartCosts) {
     return all;
   };
   EXPECT_NE(said(500'000, 1)
-                .find("One-off costs hold the GPU up for 500 µs: a run behind its "
+                .find("One-off costs delay the GPU by 500 µs: a run behind its "
                       "start does not pay them."),
             std::string::npos);
-  EXPECT_NE(said(500'000, 4).find("hold the GPUs together up for 500 µs"), std::string::npos);
+  EXPECT_NE(said(500'000, 4).find("delay the GPUs by 500 µs in sum"), std::string::npos);
   EXPECT_EQ(said(500'000, 8).find("One-off"), std::string::npos);
   EXPECT_NE(said(0, 1).find("the GPU ran no kernel for"), std::string::npos);
 }
