@@ -116,8 +116,10 @@ HostAlone host_alone(const Trace& trace, Interval outside, Interval window) {
       const Interval within{std::max(row.start_ns, outside.start_ns),
                             std::min(row.end_ns, outside.end_ns)};
       if (within.start_ns >= within.end_ns) continue;
-      rows.push_back(within);
-      if (!names || within.start_ns != row.start_ns || within.end_ns != row.end_ns) continue;
+      const bool cut = within.start_ns != row.start_ns || within.end_ns != row.end_ns;
+      // The label of a step that begins in a silence does not fill it.
+      if (names || !cut) rows.push_back(within);
+      if (!names || cut) continue;
       reach.start_ns = std::min(reach.start_ns, row.start_ns);
       reach.end_ns = std::max(reach.end_ns, row.end_ns);
       if (table.dur_ns[i] <= longest_ns) continue;
@@ -147,7 +149,6 @@ HostAlone host_alone(const Trace& trace, Interval outside, Interval window) {
   alone.ns = ns;
   if (longest_ns * 2 < ns) alone.name.clear();
   look(trace.annotations, false);
-  look(trace.other_events, false);
   alone.silent_ns = std::min(longest_gap_ns(std::move(rows)), ns);
   return alone;
 }
