@@ -15,8 +15,8 @@
 namespace assay {
 namespace {
 
-// "cuLaunchKernel", "cudaMalloc", "hipMemcpy": the prefix and a capital.
-// A name of CUDA's or HIP's API: one word ("cuDNN conv" and "cuBLAS" are labels).
+// "cuLaunchKernel", "cudaMalloc", "hipMemcpy": one word, the prefix and a capital. "cuDNN conv" and
+// "cuBLAS" are labels.
 bool is_gpu_call(std::string_view name) {
   const auto of_word = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
   if (!std::all_of(name.begin(), name.end(), of_word)) return false;
