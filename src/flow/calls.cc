@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "flow/build.h"
@@ -212,7 +213,7 @@ class CallKinds {
       if (!op) continue;
       const uint64_t of_op = key(call, trace_.ops.name[op.index()]);
       if (manages_memory(call) && call.end_ns - call.start_ns >= kColdNs) {
-        ++in_ops_[of_op].memory_calls[op.value];
+        in_ops_[of_op].of_memory.insert(op.value);
       } else if (call.work_count > 0) {
         OperatorCalls& in = in_ops_[of_op];
         if (!in.first_launch) in.first_launch = op;
@@ -238,7 +239,7 @@ class CallKinds {
     if (memory_calls_[key(call, name_of(call))] >= kMadeOften) return false;
     if (process < busy_until_ns_.size() && busy_until_ns_[process] > call.start_ns) return false;
     const OperatorCalls& in = in_ops_[key(call, trace_.ops.name[op.index()])];
-    return in.memory_calls.size() == 1 && in.first_launch == op && in.last_launch != op;
+    return in.of_memory.size() == 1 && in.first_launch == op && in.last_launch != op;
   }
 
   // Until when what a process has handed over so far keeps its devices busy; calls come by begin.
@@ -405,7 +406,7 @@ class CallKinds {
   struct OperatorCalls {
     OpId first_launch;
     OpId last_launch;
-    std::unordered_map<uint32_t, uint32_t> memory_calls;  // by OpId
+    std::unordered_set<uint32_t> of_memory;  // those with a long memory call, by OpId
   };
 
   FlowRun& run_;

@@ -10,6 +10,7 @@
 #include "flow/names.h"
 #include "flow/pieces.h"
 #include "flow/replay_fit.h"
+#include "trace/side_row.h"
 
 namespace assay {
 namespace {
@@ -20,11 +21,8 @@ bool copies(ApiRole role) {
 
 // The kernel that a launch call names; empty where it names none.
 std::string launched_kernel(const Trace& trace, ApiCallId call) {
-  const auto& calls = trace.launch_names.call;
-  const auto found = std::lower_bound(calls.begin(), calls.end(), call);
-  if (found == calls.end() || *found != call) return {};
-  return std::string(
-      trace.text(trace.launch_names.kernel[static_cast<size_t>(found - calls.begin())]));
+  const size_t row = side_row(trace.launch_names.call, call);
+  return row == SIZE_MAX ? "" : std::string(trace.text(trace.launch_names.kernel[row]));
 }
 
 CapturedNode node_of(const FlowRun& run, const FlowCall& call, bool is_copy) {
@@ -115,11 +113,11 @@ uint32_t append(const CapturedGraph& graph, ReplayJoin& join) {
 
 // The first recording that a replay's work fits, and what of it others would tell otherwise.
 struct Fit {
-  size_t graph = 0;                 // their number where there is none
-  std::vector<uint32_t> node;       // per work
-  std::vector<bool> ambiguous;      // per work
-  std::vector<bool> sizes_differ;   // per work
-  std::vector<bool> places_differ;  // per work
+  size_t graph = 0;                      // their number where there is none
+  std::vector<uint32_t> node = {};       // per work
+  std::vector<bool> ambiguous = {};      // per work
+  std::vector<bool> sizes_differ = {};   // per work
+  std::vector<bool> places_differ = {};  // per work
 };
 
 class ReplayJoiner {

@@ -101,7 +101,6 @@ class AddressCheck {
 // Replays a device's actions forwards, from what was in use before them.
 struct Replay {
   const MemorySnapshot& snapshot;
-  const std::vector<SnapshotEvent>& events;
   SnapshotDevice& device;
   bool told = false;  // the totals are known
   int64_t allocated = 0;
@@ -149,10 +148,11 @@ void count_actions(const std::vector<SnapshotEvent>& events, SnapshotMemory& sta
 }
 
 // What was in use and reserved before the first action, by going backwards from the blocks.
-MemorySample before_actions(const std::vector<SnapshotEvent>& events, const SnapshotMemory& state) {
+MemorySample before_actions(const std::vector<SnapshotEvent>& events, size_t until,
+                            const SnapshotMemory& state) {
   MemorySample before{.allocated_bytes = state.allocated_bytes - state.rounding_bytes,
                       .reserved_bytes = state.reserved_bytes};
-  for (size_t i = 0; i < events_before(events); ++i) {
+  for (size_t i = 0; i < until; ++i) {
     before.allocated_bytes -= allocated_by(events[i]);
     before.reserved_bytes -= reserved_by(events[i]);
   }
@@ -167,14 +167,13 @@ void replay_actions(const MemorySnapshot& snapshot, const std::vector<SnapshotEv
   DeviceMemory& memory = device.memory;
   count_actions(events, state);
   if (events.empty()) return;
-  const MemorySample before = before_actions(events, state);
-  AddressCheck addresses;
   const size_t until = events_before(events);
+  const MemorySample before = before_actions(events, until, state);
+  AddressCheck addresses;
   for (size_t i = 0; i < until; ++i) addresses.see(events[i]);
   for (const SnapshotBlock* block : in_use) addresses.see(*block);
   state.odd_actions = addresses.odd(before.allocated_bytes) + (before.reserved_bytes < 0 ? 1 : 0);
   Replay replay{.snapshot = snapshot,
-                .events = events,
                 .device = device,
                 .told = state.odd_actions + state.odd_blocks + state.unknown_actions == 0,
                 .allocated = before.allocated_bytes,

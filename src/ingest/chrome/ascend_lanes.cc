@@ -1,11 +1,12 @@
 #include "ingest/chrome/ascend_lanes.h"
 
 #include <algorithm>
-#include <initializer_list>
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/decimal.h"
 #include "ingest/chrome/lane_places.h"
 #include "trace/process_facts.h"
@@ -15,11 +16,11 @@ namespace {
 
 enum class AscendLane : uint8_t { kOther, kHardware, kCann };
 
-bool has_any(std::string_view text, std::initializer_list<std::string_view> parts) {
-  return std::any_of(parts.begin(), parts.end(), [text](std::string_view part) {
-    return text.find(part) != std::string_view::npos;
-  });
-}
+constexpr std::array<std::string_view, 7> kEngineWords = {"AI_C",        "AICORE", "AICPU", "AIVEC",
+                                                          "VECTOR_CORE", "MIX_AI", "KERNEL"};
+constexpr std::array<std::string_view, 2> kCopyWords = {"MEMCPY", "SDMA"};
+constexpr std::array<std::string_view, 6> kControlWords = {"WAIT",   "RECORD",  "EVENT",
+                                                           "NOTIFY", "CAPTURE", "PLACE_HOLDER"};
 
 // "EVENT_RECORD": how types of tasks are written, and operators are not.
 bool is_type_word(std::string_view name) {
@@ -34,15 +35,14 @@ bool is_type_word(std::string_view name) {
 ActivityKind task_kind_of(std::string_view name, std::string_view type) {
   const bool named_by_type = type.empty() ? is_type_word(name) : name == type;
   const std::string_view told = type.empty() ? name : type;
-  if (has_any(told, {"AI_C", "AICORE", "AICPU", "AIVEC", "VECTOR_CORE", "MIX_AI", "KERNEL"})) {
+  if (contains_any(told, kEngineWords)) {
     return ActivityKind::kKernel;
   }
-  if (has_any(name, {"MEMCPY", "SDMA"}) || has_any(type, {"MEMCPY", "SDMA"})) {
+  if (contains_any(name, kCopyWords) || contains_any(type, kCopyWords)) {
     return ActivityKind::kMemcpy;
   }
-  if (has_any(name, {"MEMSET"})) return ActivityKind::kMemset;
-  const bool waits =
-      has_any(told, {"WAIT", "RECORD", "EVENT", "NOTIFY", "CAPTURE", "PLACE_HOLDER"});
+  if (contains(name, "MEMSET")) return ActivityKind::kMemset;
+  const bool waits = contains_any(told, kControlWords);
   return waits || named_by_type ? ActivityKind::kSync : ActivityKind::kKernel;
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/ascii.h"
 #include "trace/process_facts.h"
 #include "trace/unread.h"
 
@@ -35,10 +36,6 @@ constexpr Form kOtherForm = {
     "",
     "Assay reads Chrome traces of PyTorch, JAX, rocprof and Ascend NPUs; record "
     "any program with nsys profile or rocprofv3"};
-
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 bool is_onnx_row(std::string_view category, std::string_view name) {
   const bool known = category == "Node" || category == "Session";

@@ -25,9 +25,9 @@
 #include "report/flow/recipes.h"
 #include "report/flow/spoken.h"
 #include "report/flow/whatif.h"
+#include "report/run/section.h"
 #include "trace/copy_way.h"
 #include "trace/process_facts.h"
-#include "trace/unread.h"
 
 namespace assay {
 namespace {
@@ -688,10 +688,7 @@ class Verdict {
 
   std::string no_gpu() const {
     if (rows_unread(trace_)) {
-      return sentence_of("No GPU work that Assay knows, and " +
-                             format_counted(trace_.other_events.size(), "event", "events") + " " +
-                             unread_rows_words(trace_),
-                         {});
+      return sentence_of(no_known_work_words(trace_), {});
     }
     if (trace_.log.data_lost()) {
       return "No GPU work among what could be read: data was lost on import, and the work may lie "

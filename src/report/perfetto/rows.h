@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "report/document/timeline.h"
+#include "trace/side_row.h"
 #include "trace/trace.h"
 
 namespace assay {
@@ -68,14 +69,6 @@ template <typename LaneId>
 std::pair<size_t, size_t> rows_of(const std::vector<LaneId>& lanes, LaneId lane) {
   const auto range = std::equal_range(lanes.begin(), lanes.end(), lane);
   return {range.first - lanes.begin(), range.second - lanes.begin()};
-}
-
-// The row of a side table that belongs to `owner`; SIZE_MAX without one.
-template <typename RowId>
-size_t side_row(const std::vector<RowId>& owners, RowId owner) {
-  const auto found = std::lower_bound(owners.begin(), owners.end(), owner);
-  if (found == owners.end() || *found != owner) return SIZE_MAX;
-  return static_cast<size_t>(found - owners.begin());
 }
 
 }  // namespace assay

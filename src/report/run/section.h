@@ -51,6 +51,8 @@ std::string lever_gain_words(const Lever& lever);
 bool has_kernels(const Trace& trace);
 // Why there is nothing to say about launches, in a trace without kernels.
 std::string no_kernels_words(const Trace& trace);
+// Where rows of no known kind are all that there is; without a full stop.
+std::string no_known_work_words(const Trace& trace);
 // Graphs and iterations, a sentence each where there is something to say.
 std::vector<std::string> run_words(const LaunchReport& launch);
 // "verdict_numbers": shares of the launch room.

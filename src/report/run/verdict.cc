@@ -73,11 +73,15 @@ bool has_kernels(const Trace& trace) {
   return std::find(kinds.begin(), kinds.end(), ActivityKind::kKernel) != kinds.end();
 }
 
+std::string no_known_work_words(const Trace& trace) {
+  return "No GPU work that Assay knows, and " +
+         format_counted(trace.other_events.size(), "event", "events") + " " +
+         unread_rows_words(trace);
+}
+
 std::string no_kernels_words(const Trace& trace) {
-  const std::string unread = unread_rows_words(trace);
   if (trace.activities.empty() && trace.other_events.size() > trace.ops.size()) {
-    return "No GPU work that Assay knows, and " +
-           format_counted(trace.other_events.size(), "event", "events") + " " + unread + "." +
+    return no_known_work_words(trace) + "." +
            (trace.log.data_lost() ? " Data was lost on import, too." : "");
   }
   if (trace.log.data_lost()) {

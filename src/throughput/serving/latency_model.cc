@@ -94,7 +94,8 @@ double& dim(KernelPoint& point, KernelDim which) { return point.x[static_cast<si
 
 class PointMaker {
  public:
-  KernelPoint operator()(const BenchRow& row, const Known& facts, const LatencyNames& names) {
+  KernelPoint operator()(const BenchRow& row, const Known& facts, const LatencyNames& names,
+                         const ServingBase& base) {
     constexpr double kLengthUnit = 512;
     constexpr double kBatchUnit = 16;
     KernelPoint point;
@@ -109,7 +110,7 @@ class PointMaker {
     dim(point, KernelDim::kFlops) = std::log2(facts.hardware->tflops);
     dim(point, KernelDim::kIntensity) =
         std::log2(peak_tflops(row, *facts.hardware) / facts.hardware->bandwidth_tb_s);
-    point.share[0] = serving_base(row, *facts.model, *facts.hardware).prompt_share;
+    point.share[0] = base.prompt_share;
     const std::string of_model = row.framework + "|" + facts.model->name;
     const auto set = [&](KernelGroup group, const std::string& name) {
       const auto at = static_cast<size_t>(group);
@@ -362,8 +363,8 @@ struct LatencyModel::State {
   void set_interval(const Known& about, const std::string& engine, LatencyTarget target,
                     LatencyAnswer& answer) const;
   LatencyAnswer judge(const BenchRow& point, const Known& about, const LatencyNames& names) const;
-  void fill(const std::vector<const BenchRow*>& asked, const std::vector<KernelPoint>& at,
-            std::vector<LatencyAnswer*>& out) const;
+  void fill(const std::vector<const BenchRow*>& asked, const std::vector<ServingBase>& bases,
+            const std::vector<KernelPoint>& at, std::vector<LatencyAnswer*>& out) const;
   LatencyNames asked_names(const BenchRow& point, const Known& about) const;
   std::vector<LogSpeed> log_speeds(const std::vector<BenchRow>& rows, LatencyTarget target) const;
   LearntRows learnt_rows(LatencyTarget target) const;
@@ -382,8 +383,8 @@ LatencyModel::~LatencyModel() = default;
 
 void LatencyModel::State::learn(const BenchRow& row, const Known& about) {
   const LatencyNames name = names_of(row, about);
-  points.push_back(make(row, about, name));
   const ServingBase base = serving_base(row, *about.model, *about.hardware);
+  points.push_back(make(row, about, name, base));
   for (const LatencyTarget target : kLearntLatencies) {
     residual[static_cast<size_t>(target)].push_back(
         std::log(measured_ms(row, target) / base_ms(base, target)));
@@ -581,6 +582,7 @@ void LatencyModel::State::set_interval(const Known& about, const std::string& en
 }
 
 void LatencyModel::State::fill(const std::vector<const BenchRow*>& asked,
+                               const std::vector<ServingBase>& bases,
                                const std::vector<KernelPoint>& at,
                                std::vector<LatencyAnswer*>& out) const {
   FactLookup lookup(facts);
@@ -589,7 +591,7 @@ void LatencyModel::State::fill(const std::vector<const BenchRow*>& asked,
   for (size_t i = 0; i < asked.size(); ++i) {
     const BenchRow& row = *asked[i];
     const Known about = known(row, lookup);
-    const ServingBase base = serving_base(row, *about.model, *about.hardware);
+    const ServingBase& base = bases[i];
     const ServingBase floor = serving_floor(row, *about.model, *about.hardware);
     for (const LatencyTarget target : kLearntLatencies) {
       const auto t = static_cast<size_t>(target);
@@ -626,15 +628,17 @@ std::vector<LogSpeed> LatencyModel::State::log_speeds(const std::vector<BenchRow
                                                       LatencyTarget target) const {
   FactLookup lookup(facts);
   std::vector<KernelPoint> at;
+  std::vector<ServingBase> bases;
   for (const BenchRow& row : rows) {
     const Known about = known(row, lookup);
-    at.push_back(make(row, about, asked_names(row, about)));
+    bases.push_back(serving_base(row, *about.model, *about.hardware));
+    at.push_back(make(row, about, asked_names(row, about), bases.back()));
   }
   const std::vector<double> means = processes[static_cast<size_t>(target)].means_exactly(at);
   std::vector<LogSpeed> out;
   for (size_t i = 0; i < rows.size(); ++i) {
     const Known about = known(rows[i], lookup);
-    const double base = base_ms(serving_base(rows[i], *about.model, *about.hardware), target);
+    const double base = base_ms(bases[i], target);
     const double floor = base_ms(serving_floor(rows[i], *about.model, *about.hardware), target);
     out.push_back({-std::log(std::max(base * std::exp(means[i]), floor)), -std::log(base)});
   }
@@ -662,8 +666,8 @@ LearntRows LatencyModel::State::learnt_rows(LatencyTarget target) const {
     LearntRows::Placed placed;
     for (const BenchRow& row : asked) {
       const Known about = known(row, lookup);
-      placed.points.push_back(make(row, about, asked_names(row, about)));
       const ServingBase base = serving_base(row, *about.model, *about.hardware);
+      placed.points.push_back(make(row, about, asked_names(row, about), base));
       placed.log_base.push_back(std::log(base_ms(base, target)));
     }
     return placed;
@@ -749,6 +753,7 @@ std::vector<std::optional<LatencyAnswer>> LatencyModel::answer(
   std::vector<std::optional<LatencyAnswer>> answers(points.size());
   std::vector<const BenchRow*> asked;
   std::vector<KernelPoint> at;
+  std::vector<ServingBase> bases;
   std::vector<LatencyAnswer*> out;
   FactLookup lookup(s.facts);
   for (size_t i = 0; i < points.size(); ++i) {
@@ -757,10 +762,11 @@ std::vector<std::optional<LatencyAnswer>> LatencyModel::answer(
     const LatencyNames name = s.asked_names(points[i], about);
     answers[i] = s.judge(points[i], about, name);
     asked.push_back(&points[i]);
-    at.push_back(s.make(points[i], about, name));
+    bases.push_back(serving_base(points[i], *about.model, *about.hardware));
+    at.push_back(s.make(points[i], about, name, bases.back()));
     out.push_back(&*answers[i]);
   }
-  if (!asked.empty()) s.fill(asked, at, out);
+  if (!asked.empty()) s.fill(asked, bases, at, out);
   return answers;
 }
 

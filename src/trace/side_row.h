@@ -1,0 +1,18 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace assay {
+
+// The row of a side table that belongs to `owner`; SIZE_MAX without one.
+template <typename RowId>
+size_t side_row(const std::vector<RowId>& owners, RowId owner) {
+  const auto found = std::lower_bound(owners.begin(), owners.end(), owner);
+  if (found == owners.end() || *found != owner) return SIZE_MAX;
+  return static_cast<size_t>(found - owners.begin());
+}
+
+}  // namespace assay
