@@ -8,14 +8,13 @@ PREFIX ?= /usr/local
 .PHONY: build install demo test fuzz check sanitizers bench format clean web example
 
 EXAMPLE := $(firstword $(wildcard examples/*.json.gz))
-CCACHE := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 CONFIGURE = cmake --preset
 BUILD = cmake --build --preset
 
 # Release binary at build/release/assay. Installs nothing: `tools/install_deps.sh build` does.
 build:
 	@tools/install_deps.sh --check build
-	@$(CONFIGURE) release $(CCACHE) >/dev/null
+	@$(CONFIGURE) release >/dev/null
 	@$(BUILD) release --target assay
 
 # Programs, the recorder and the documents under PREFIX (DESTDIR before it, for packages).
@@ -32,7 +31,7 @@ demo:
 # The same, then every test. The closing lines are ctest's.
 test: demo
 	@tools/install_deps.sh build test
-	@$(CONFIGURE) release $(CCACHE) >/dev/null
+	@$(CONFIGURE) release >/dev/null
 	@$(BUILD) release
 	ctest --preset release
 
@@ -50,7 +49,7 @@ check:
 	python3 tools/gen_schema_docs.py --check
 	python3 tools/gen_metrics_docs.py --check
 	python3 tools/gen_format_docs.py --check
-	$(CONFIGURE) dev $(CCACHE)
+	$(CONFIGURE) dev
 	$(BUILD) dev
 	tools/check_tidy.sh $(if $(ALL),--all)
 	@$(MAKE) --no-print-directory sanitizers
@@ -60,10 +59,10 @@ check:
 # `make sanitizers ONLY='^golden/'`: those of the first whose names match.
 sanitizers:
 	@tools/install_deps.sh build test
-	$(CONFIGURE) dev $(CCACHE)
+	$(CONFIGURE) dev
 	$(BUILD) dev
 	ctest --preset dev $(if $(ONLY),-R '$(ONLY)')
-	$(CONFIGURE) tsan $(CCACHE)
+	$(CONFIGURE) tsan
 	$(BUILD) tsan --target assay_unit_base_tests --target assay_unit_ingest_tests --target assay_property_ingest_tests \
 	  --target assay_record --target assay_fake_gpu --target assay_record_amd --target assay_fake_amd_gpu
 	ctest --preset tsan -R '^(unit/base|unit/ingest|property/ingest)$$'
@@ -78,7 +77,7 @@ sanitizers:
 bench:
 	@tools/install_deps.sh build bench
 	@$(MAKE) --no-print-directory build
-	@$(CONFIGURE) bench $(CCACHE)
+	@$(CONFIGURE) bench
 	@$(BUILD) bench
 	@$(BUILD) release --target assay_fleet_model
 	python3 bench/run.py

@@ -1,8 +1,9 @@
 # The library for other programs: find_package(assay) and assay::answers (docs/embedding.md). It stands on the
 # libraries of the system that it was built on; a release has none of it.
-get_property(rooms GLOBAL PROPERTY ASSAY_ROOMS)
+get_property(modules GLOBAL PROPERTY ASSAY_MODULES)
 set_target_properties(assay_answers PROPERTIES EXPORT_NAME answers)
-set(parts ${rooms} assay_options assay_matrices assay_factorisations)
+list(REMOVE_ITEM modules assay_cli)
+set(parts ${modules} assay_options assay_matrices assay_factorisations)
 if(TARGET assay_blas)
   list(APPEND parts assay_blas)
 endif()
