@@ -48,8 +48,28 @@ std::vector<const char*> attributes_for(const OpWork& work) {
 
 // Of a card of which the device is a part: memory differs by reserve and rounding alone.
 constexpr double kWhole = 0.8;
+// Cards without partitions by name (AMD's dies, DPX to CPX) split into at most so many equal parts.
+constexpr double kMostParts = 8;
+constexpr double kEqualPart = 0.02;
 
-// How much of the card the device is, told by what the trace says of its memory and compute units.
+// Whether the size of the trace's GPU says anything about the card that the figures are of. Another
+// card is whole, however large the trace's GPU is. A GPU without a name is the card that the user
+// names; it is a part where its compute units are one equal part of the card's.
+bool sized_by_trace(const FactBook& facts, const Values& values, const DeviceProperties& device,
+                    const std::string& asked) {
+  if (asked.empty() || asked == device.name) return true;
+  if (!device.name.empty()) {
+    const HardwareFacts* card = facts.hardware(asked);
+    return card != nullptr && card == facts.hardware(device.name);
+  }
+  const double parts =
+      value_of(values, "compute_units") / static_cast<double>(device.multiprocessors);
+  const double whole = std::round(parts);
+  return std::isfinite(parts) && whole >= 2 && whole <= kMostParts &&
+         std::abs(parts - whole) <= kEqualPart * whole;
+}
+
+// How much of the card the device is, by the memory and the compute units that the trace records.
 struct CardPart {
   double memory = 1;
   double compute = 1;
@@ -104,7 +124,8 @@ DeviceRoof device_roof(const FactBook& facts, const DeviceProperties& device,
     roof.why_none = no_roof(roof.device, !values.empty());
     return roof;
   }
-  const CardPart part = part_of(values, device);
+  const CardPart part =
+      sized_by_trace(facts, values, device, asked) ? part_of(values, device) : CardPart{};
   if (part.memory < 1 || part.compute < 1) {
     roof.part = percent_words(part.compute) + " of the card's compute units and " +
                 percent_words(part.memory) + " of its memory";

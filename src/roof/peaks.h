@@ -31,9 +31,9 @@ struct DeviceRoof {
   bool exists() const { return why_none.empty(); }
 };
 
-// `asked`: the user's name for the device, before the trace's own; empty = none. With the
-// properties' memory and compute units smaller than the card's (a die of two, a partition), the
-// figures are scaled by these.
+// `asked`: the user's name for the device, before the trace's own; empty = none. Where the device
+// is that card, and its memory and compute units are smaller than the card's (a die of two, a
+// partition), the figures are scaled by these. Another card is whole.
 DeviceRoof device_roof(const FactBook& facts, const DeviceProperties& device,
                        const std::string& asked = "");
 

@@ -93,6 +93,53 @@ TEST(DeviceRoof, APartOfACardHasItsPart) {
   EXPECT_EQ(die.part, "50 % of the card's compute units and 50 % of its memory");
 }
 
+// A card as a trace describes it when a program has all of it.
+DeviceProperties whole_card(const std::string& name) {
+  const auto values = FactBook::built_in().values("hardware", name);
+  const auto value = [&](const char* key) {
+    return values.contains(key) ? values.at(key).value : 0.0;
+  };
+  return {.name = name,
+          .total_memory_bytes = static_cast<int64_t>(value("memory_gb") * 1024 * 1024 * 1024),
+          .multiprocessors = static_cast<int64_t>(value("compute_units"))};
+}
+
+// On whichever GPU the trace was recorded, faster cards of the data sheets are faster.
+TEST(DeviceRoof, NamedCardsKeepTheOrderOfTheirDataSheets) {
+  const FactBook& facts = FactBook::built_in();
+  OpWork moves;
+  moves.read_bytes = 1e9;
+  const OpWork multiplies = product(ElementType::kFloat16, 1e12);
+  std::vector<DeviceProperties> recorded = {{.total_memory_bytes = 85'045'149'696}};
+  for (const std::string& name : facts.hardware_names()) recorded.push_back(whole_card(name));
+  for (const DeviceProperties& device : recorded) {
+    for (const std::string& name : facts.hardware_names()) {
+      const DeviceRoof roof = device_roof(facts, device, name);
+      ASSERT_TRUE(roof.exists()) << roof.why_none;
+      const HardwareFacts& sheet = *facts.hardware(name);
+      const std::string both = name + " for a trace of " + device.name;
+      EXPECT_EQ(roof.part, "") << both;
+      EXPECT_DOUBLE_EQ(roof_time(roof, moves).at_least_s(), 1e-3 / sheet.bandwidth_tb_s) << both;
+      EXPECT_DOUBLE_EQ(roof_time(roof, multiplies).compute_s, 1 / sheet.tflops) << both;
+    }
+  }
+}
+
+TEST(DeviceRoof, NamedCardIsWholeUnlessTheTraceSaysPartition) {
+  const FactBook& facts = FactBook::built_in();
+  const DeviceProperties die = {
+      .name = "AMD Instinct MI250X", .total_memory_bytes = 68'719'476'736, .multiprocessors = 110};
+  EXPECT_DOUBLE_EQ(device_roof(facts, die, "MI250X").memory_bytes_per_s, 3.2768e12 / 2);
+  EXPECT_DOUBLE_EQ(device_roof(facts, die, "MI300X").memory_bytes_per_s, 5.3e12);
+  // ROCm leaves names out: the user names the GPU of the trace.
+  DeviceProperties nameless = die;
+  nameless.name.clear();
+  EXPECT_DOUBLE_EQ(device_roof(facts, nameless, "MI250X").memory_bytes_per_s, 3.2768e12 / 2);
+  // An H100's units are no equal part of an MI300X's.
+  nameless.multiprocessors = 132;
+  EXPECT_DOUBLE_EQ(device_roof(facts, nameless, "MI300X").memory_bytes_per_s, 5.3e12);
+}
+
 TEST(RoofTime, IsTheLongerOfComputeAndMemory) {
   const DeviceRoof a100 = roof_of("NVIDIA A100-SXM4-80GB");
   OpWork work = product(ElementType::kBFloat16, 312e9);  // 1 ms
