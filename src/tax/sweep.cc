@@ -102,6 +102,22 @@ std::vector<HdbiCrossover> hdbi_crossovers(std::vector<TaxPoint> points) {
   return found;
 }
 
+HdbiSides hdbi_sides(const std::vector<TaxPoint>& points) {
+  HdbiSides sides;
+  for (const TaxPoint& point : points) {
+    const double hdbi = hdbi_of(point);
+    if (!std::isfinite(hdbi)) continue;
+    sides.low = std::min(sides.low, hdbi);
+    sides.high = std::max(sides.high, hdbi);
+    const bool to_host = hdbi < kBalance;
+    std::optional<TaxPoint>& closest = to_host ? sides.host : sides.device;
+    if (!closest || (to_host ? hdbi > hdbi_of(*closest) : hdbi < hdbi_of(*closest))) {
+      closest = point;
+    }
+  }
+  return sides;
+}
+
 std::vector<TaxChange> tax_changes(const std::vector<TaxPoint>& a, const std::vector<TaxPoint>& b) {
   std::vector<TaxChange> changes;
   for (const TaxPoint& from : a) {

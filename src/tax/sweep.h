@@ -53,6 +53,16 @@ struct HdbiCrossover {
 // the sequence length at every batch size that has two.
 std::vector<HdbiCrossover> hdbi_crossovers(std::vector<TaxPoint> points);
 
+// The points of a sweep by the side of 0.5 that they are on, whether or not they share a size.
+// Points that charge nothing are on neither.
+struct HdbiSides {
+  std::optional<TaxPoint> host;    // below 0.5, the closest to it
+  std::optional<TaxPoint> device;  // at 0.5 or above, the closest to it
+  double low = 1;                  // over all points
+  double high = 0;
+};
+HdbiSides hdbi_sides(const std::vector<TaxPoint>& points);
+
 // Relative changes from a to b at a configuration that both have: (b - a) / a; NaN when a is 0.
 struct TaxChange {
   double batch = 0;

@@ -108,32 +108,41 @@ Table changes_table(const std::vector<TaxPlatform>& platforms) {
   return table;
 }
 
+std::string line_text(const HdbiCrossover& c) {
+  std::string text =
+      (c.along_batch ? "batch " : "length ") + size_text(c.from) + " and " + size_text(c.to);
+  if (c.fixed > 0) text += (c.along_batch ? " at length " : " at batch ") + size_text(c.fixed);
+  return text + ", at about " + format_value(Value(c.interpolated), Unit::kRatio);
+}
+
 std::string crossover_text(const TaxPlatform& platform, bool named) {
   const std::string who = named ? platform.name + ": " : "";
+  const auto ratio = [](double v) { return fmt::format("{:.2f}", v); };
   const auto crossovers = hdbi_crossovers(platform.points);
+  if (crossovers.size() > 1) {
+    return who + "HDBI passes 0.5 in " + std::to_string(crossovers.size()) +
+           " places, the first between " + line_text(crossovers.front()) + ".";
+  }
   if (!crossovers.empty()) {
     const HdbiCrossover& c = crossovers.front();
-    return who + "HDBI passes 0.5 between " + (c.along_batch ? "batch " : "length ") +
-           size_text(c.from) + " and " + size_text(c.to) + ", at about " +
-           format_value(Value(c.interpolated), Unit::kRatio) + ": " +
+    return who + "HDBI passes 0.5 between " + line_text(c) + ": " +
            (c.to_device ? "beyond it the device has more to do than the host is charged."
                         : "beyond it the host is charged more than the device has to do.");
   }
-  double low = 1;
-  double high = 0;
-  for (const TaxPoint& point : platform.points) {
-    const double hdbi = hdbi_of(point);
-    if (!std::isfinite(hdbi)) continue;
-    low = std::min(low, hdbi);
-    high = std::max(high, hdbi);
+  const HdbiSides sides = hdbi_sides(platform.points);
+  if (!sides.host && !sides.device) return who + "no point of the sweep has kernels.";
+  if (sides.host && sides.device) {
+    const auto place = [&](const TaxPoint& point) {
+      return point_text(point.batch, point.seq_len) + " (" + ratio(hdbi_of(point)) + ")";
+    };
+    return who + "HDBI passes 0.5 somewhere between " + place(*sides.host) + " and " +
+           place(*sides.device) + ": they share no size, so the size that turns it is not known.";
   }
-  if (low > high) return who + "no point of the sweep has kernels.";
-  const auto ratio = [](double v) { return fmt::format("{:.2f}", v); };
   if (platform.points.size() == 1) {
-    return who + "HDBI is " + ratio(low) + " at its only point.";
+    return who + "HDBI is " + ratio(sides.low) + " at its only point.";
   }
-  return who + "HDBI stays on one side of 0.5, from " + ratio(low) + " to " + ratio(high) +
-         ": the host is charged " + (high < 0.5 ? "more" : "less") +
+  return who + "HDBI stays on one side of 0.5, from " + ratio(sides.low) + " to " +
+         ratio(sides.high) + ": the host is charged " + (sides.host ? "more" : "less") +
          " than the device has to do throughout.";
 }
 

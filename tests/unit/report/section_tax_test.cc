@@ -206,6 +206,14 @@ TEST(TaxSection, WhatIsNotChargedIsNoZero) {
   EXPECT_NE(json.find("\"t_device_ns\": 106000"), std::string::npos);
 }
 
+TEST(TaxAdvice, MoreCoresAreNeitherAdvisedNorDenied) {
+  TaxDiagnosis diagnosis;
+  diagnosis.levers = {{.key = "faster_core"}};
+  const auto advice = tax_advice(diagnosis, {{.key = "faster_cpu"}});
+  ASSERT_EQ(advice.size(), 1u);
+  EXPECT_EQ(advice[0].what, "run the launching thread on a faster CPU core");
+}
+
 TEST(TaxWords, WithoutKernelsSaySo) {
   const auto words = tax_verdict_words(Trace{}, TaxReport{}, {}, {});
   ASSERT_EQ(words.size(), 1u);
@@ -230,6 +238,33 @@ TEST(TaxSweepWords, TellTheCrossoverOrTheSide) {
             "HDBI stays on one side of 0.5, from 0.25 to 0.40: the host is charged more than the "
             "device has to do throughout.");
   EXPECT_EQ(tax_sweep_words({{"a", {one}}})[0], "HDBI is 0.40 at its only point.");
+}
+
+TaxPoint sized_point(double batch, double seq_len, double t_orch, double t_device) {
+  TaxPoint point;
+  point.batch = batch;
+  point.seq_len = seq_len;
+  point.t_orch_ns = t_orch;
+  point.t_device_ns = t_device;
+  return point;
+}
+
+TEST(TaxSweepWords, PointsOnBothSidesNeverStayOnOne) {
+  EXPECT_EQ(
+      tax_sweep_words({{"a", {sized_point(1, 512, 89, 11), sized_point(4, 2048, 48, 52)}}})[0],
+      "HDBI passes 0.5 somewhere between batch 1, length 512 (0.11) and batch 4, length 2048 "
+      "(0.52): they share no size, so the size that turns it is not known.");
+}
+
+TEST(TaxSweepWords, ACrossoverNamesTheSizeThatIsKept) {
+  const TaxPoint first = sized_point(1, 512, 60, 40);
+  const TaxPoint longer = sized_point(1, 2048, 40, 60);
+  EXPECT_EQ(tax_sweep_words({{"a", {first, longer}}})[0],
+            "HDBI passes 0.5 between length 512 and 2048 at batch 1, at about 1,024: beyond it "
+            "the device has more to do than the host is charged.");
+  EXPECT_EQ(tax_sweep_words({{"a", {first, longer, sized_point(4, 512, 40, 60)}}})[0],
+            "HDBI passes 0.5 in 2 places, the first between batch 1 and 4 at length 512, at about "
+            "2.00.");
 }
 
 TEST(TaxMeasuredWords, CompareWithTheTraceAndCountWhatWasReplayed) {

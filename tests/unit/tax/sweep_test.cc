@@ -67,6 +67,22 @@ TEST(HdbiCrossover, NoneOnOneSide) {
   EXPECT_TRUE(std::isnan(hdbi_of(point(1, 0, 0))));
 }
 
+// Points on a diagonal lie on no line along one size; both sides are there all the same.
+TEST(HdbiSides, AreThePointsClosestToTheBalance) {
+  const std::vector<TaxPoint> points = {point(1, 89, 11, 512), point(2, 70, 30, 1024),
+                                        point(4, 48, 52, 2048), point(8, 10, 90, 4096),
+                                        point(16, 0, 5, 8192)};
+  EXPECT_TRUE(hdbi_crossovers(points).empty());
+  const HdbiSides sides = hdbi_sides(points);
+  ASSERT_TRUE(sides.host && sides.device);
+  EXPECT_EQ(sides.host->batch, 2);
+  EXPECT_EQ(sides.device->batch, 4);
+  EXPECT_DOUBLE_EQ(sides.low, 0.11);
+  EXPECT_DOUBLE_EQ(sides.high, 0.9);
+  EXPECT_FALSE(hdbi_sides({point(1, 80, 20), point(8, 60, 40)}).device);
+  EXPECT_FALSE(hdbi_sides({point(1, 0, 0)}).host);
+}
+
 // FlashAttention in the paper: 19.5 to 18.1 ms is -7.2 %, T_Orch 9.8 to 9.1 ms is -7.1 %; HDBI of
 // T_Device 6.006 and T_Orch 9.8 is 0.38, so T_Orch alone moves the wall time by 0.62 x -7.14 %.
 TEST(TaxChanges, AreRelativeToTheFirstPlatform) {
