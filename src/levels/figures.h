@@ -119,7 +119,7 @@ struct FigureExecution {
 struct FigureWaterfall {
   FigureOpName name;
   uint64_t executions = 0;
-  std::vector<std::pair<std::string, int64_t>> bars_ns;  // threshold, instruction, ...
+  std::vector<std::pair<std::string, int64_t>> bars_ns;  // theoretical, instruction, ...
 };
 
 // Figure 14: one signal at one moment, over the GPUs that it was read of.

@@ -197,8 +197,8 @@ std::string_view overlap_reading_name(OverlapReading reading) {
 }
 
 std::string_view waterfall_bar_name(WaterfallBar bar) {
-  constexpr std::string_view kNames[] = {"threshold", "instruction", "utilisation",
-                                         "overlap",   "frequency",   "residual"};
+  constexpr std::string_view kNames[] = {"theoretical", "instruction", "utilisation",
+                                         "overlap",     "frequency",   "residual"};
   return kNames[static_cast<size_t>(bar)];
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // From the time an operation would take at the device's peak to the time it took (Chopper,
-// equations 6 to 10 and Figure 15): threshold, instruction, utilisation, overlap and frequency,
+// equations 6 to 10 and Figure 15): theoretical, instruction, utilisation, overlap and frequency,
 // and a residual for what the five leave open.
 
 #include <array>
@@ -62,7 +62,7 @@ struct WaterfallInput {
 
 constexpr size_t kWaterfallBars = 6;
 enum class WaterfallBar : uint8_t {
-  kThreshold,
+  kTheoretical,  // D_thr
   kInstruction,
   kUtilisation,
   kOverlap,

@@ -241,7 +241,7 @@ Chart waterfall_chart(const JobLevels& job, const CountersView& view) {
 
 const char* bar_in_words(WaterfallBar bar) {
   switch (bar) {
-    case WaterfallBar::kThreshold:
+    case WaterfallBar::kTheoretical:
       return "the arithmetic itself";
     case WaterfallBar::kInstruction:
       return "more operations issued than the shapes need (instruction)";

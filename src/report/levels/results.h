@@ -299,7 +299,7 @@
     "F_perf / (TPT_peak · MFMA_util · D_peak): what busy matrix cycles retire, over their " \
     "peak. 1 at full rate, below for slower types; above 1.01 the operation is refused: " \
     "peak or counter is wrong") \
-  R(threshold_ns, "threshold", kNanoseconds, \
+  R(threshold_ns, "theoretical", kNanoseconds, \
     "bars, whose sum is `dur_ns` exactly: D_thr, then for factor f (for rho 1/rho) ln f / " \
     "ln(D_act/D_thr) of D_act − D_thr. A factor below 1 has a negative bar") \
   R(instruction_ns, "instruction", kNanoseconds, "") \

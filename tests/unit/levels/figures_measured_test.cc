@@ -69,7 +69,7 @@ TEST(FiguresMeasured, RefusedWaterfallsAreLeftOutAndTheFirstReasonKept) {
   ASSERT_EQ(figures.waterfalls.size(), 1u);
   EXPECT_EQ(figures.waterfalls[0].name.op, "mlp_up");
   EXPECT_EQ(figures.waterfalls[0].bars_ns.front(),
-            (std::pair<std::string, int64_t>("threshold", 10)));
+            (std::pair<std::string, int64_t>("theoretical", 10)));
   EXPECT_EQ(figures.no_waterfalls, "no clock");
   ConfigFigures none;
   add_figure_waterfalls({}, {}, none);

@@ -243,7 +243,7 @@ TEST(Insights, CoresThatAreActiveAndHardlyUsedAreTold) {
 FigureWaterfall bars(const std::string& op, int64_t utilisation, int64_t frequency) {
   return {{LevelPhase::kForward, OpType::kGemm, op},
           10,
-          {{"threshold", 1000},
+          {{"theoretical", 1000},
            {"instruction", 0},
            {"utilisation", utilisation},
            {"overlap", 50},

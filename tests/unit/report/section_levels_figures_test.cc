@@ -84,7 +84,7 @@ TEST(LevelFiguresSection, BarsOfAWaterfallStandInTheTableAndTheChart) {
   ConfigFigures one = config("a", 100);
   one.waterfalls = {{{LevelPhase::kForward, OpType::kGemm, "attn_op"},
                      8,
-                     {{"threshold", 300}, {"residual", 150}}}};
+                     {{"theoretical", 300}, {"residual", 150}}}};
   const Section section = levels_figures_section({one}, {}, {});
   EXPECT_EQ(table(section, "waterfall").rows.size(), 2u);
   const Chart* chart = blocks<Chart>(section).back();
