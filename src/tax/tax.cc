@@ -183,7 +183,7 @@ Result<TaxReport> analyze_tax(const Trace& trace, const Links& links, const Wind
 
   const std::vector<UniqueKernel> kernels = group_unique_kernels(trace, report.rows);
   set_base(kernels, report);
-  const TaxMeter meter(trace, links, report.rows, kernels, options.mode, report.base_ns.value_or(0),
+  const TaxMeter meter(trace, links, report.rows, options.mode, report.base_ns.value_or(0),
                        report.floor.floor_ns);
   for (uint32_t r = 0; r < report.rows.size(); ++r) {
     if (report.rows[r].owns_call()) report.rows[r].exclusive = meter.exclusive_cost(r);

@@ -184,7 +184,7 @@ struct TaxWindow {
   // Of the literal T_Orch; both NaN where nothing is charged (TaxSums::charged).
   double additivity = 0;                    // literal T_Orch / exclusive total; NaN when that is 0
   double orch_over_e2e = 0;                 // literal T_Orch / T_e2e
-  uint64_t unique_names = 0;                // distinct cleaned kernel names
+  uint64_t unique_names = 0;                // distinct names of kernels, as recorded
   double diversity_ratio = 0;               // unique_names / N
   std::optional<double> kernels_per_token;  // N / tokens, when the tokens of the window are known
 };

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include "base/numbers.h"
@@ -28,23 +26,14 @@ int64_t first_start(const Trace& trace, const std::vector<TaxRow>& rows) {
 }  // namespace
 
 TaxMeter::TaxMeter(const Trace& trace, const Links& links, const std::vector<TaxRow>& rows,
-                   const std::vector<UniqueKernel>& kernels, TaxMode mode, int64_t base_ns,
-                   int64_t floor_ns)
+                   TaxMode mode, int64_t base_ns, int64_t floor_ns)
     : trace_(trace),
       links_(links),
       rows_(rows),
-      name_number_(rows.size()),
       mode_(mode),
       base_ns_(base_ns),
       floor_ns_(floor_ns),
-      tiles_(trace, links, rows) {
-  std::unordered_map<std::string_view, uint32_t> numbers;
-  for (const UniqueKernel& kernel : kernels) {
-    const auto [place, added] = numbers.try_emplace(kernel.name, names_);
-    if (added) ++names_;
-    for (uint32_t row : kernel.rows) name_number_[row] = place->second;
-  }
-}
+      tiles_(trace, links, rows) {}
 
 ExclusiveCost TaxMeter::exclusive_cost(uint32_t row_id, int64_t from_ns) const {
   const TaxTile tile = tiles_.tile(row_id, from_ns);
@@ -95,8 +84,10 @@ TaxSums TaxMeter::literal_sums(const std::vector<uint32_t>& row_ids) const {
 }
 
 uint64_t TaxMeter::count_names(const std::vector<uint32_t>& row_ids) const {
-  std::vector<bool> seen(names_);
-  for (uint32_t row : row_ids) seen[name_number_[row]] = true;
+  std::vector<bool> seen(trace_.strings.size());
+  for (uint32_t row : row_ids) {
+    seen[trace_.activities.name[rows_[row].kernel.index()].index()] = true;
+  }
   return static_cast<uint64_t>(std::count(seen.begin(), seen.end(), true));
 }
 

@@ -9,15 +9,13 @@
 #include "tax/exclusive.h"
 #include "tax/tax.h"
 #include "tax/tax_summer.h"
-#include "tax/unique_kernels.h"
 
 namespace assay {
 
 class TaxMeter {
  public:
-  TaxMeter(const Trace& trace, const Links& links, const std::vector<TaxRow>& rows,
-           const std::vector<UniqueKernel>& kernels, TaxMode mode, int64_t base_ns,
-           int64_t floor_ns);
+  TaxMeter(const Trace& trace, const Links& links, const std::vector<TaxRow>& rows, TaxMode mode,
+           int64_t base_ns, int64_t floor_ns);
 
   TaxWindow measure_whole() const;
   TaxWindow measure(const Window& window, const std::vector<uint32_t>& row_ids) const;
@@ -45,8 +43,6 @@ class TaxMeter {
   const Trace& trace_;
   const Links& links_;
   const std::vector<TaxRow>& rows_;
-  std::vector<uint32_t> name_number_;  // per row: its cleaned name
-  uint32_t names_ = 0;
   TaxMode mode_;
   int64_t base_ns_;
   int64_t floor_ns_;

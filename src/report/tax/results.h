@@ -94,7 +94,8 @@
   R(gpu_utilisation, "GPU util.", kShare, "`t_device_ns` / `t_e2e_ns`") \
   R(orch_over_e2e, "literal T_Orch, of T_e2e", kRatio, \
     "`t_orch_literal_ns` / `t_e2e_ns`: above 1 as printed is no error") \
-  R(unique_names, "unique names", kCount, "distinct cleaned names") \
+  R(unique_names, "unique names", kCount, \
+    "distinct names of kernels as recorded, as `launch` and `fuse` count them (Table II)") \
   R(diversity_ratio, "diversity", kRatio, "`unique_names` / `n` (Table II)") \
   R(kernels_per_token, "N per token", kRatio, \
     "`n` / `tokens`: of the whole trace and of the decode phase; of a window that is a " \

@@ -222,6 +222,20 @@ TEST(TaxTrust, OneCallThatHoldsMuchOfTheSumIsNamed) {
   EXPECT_TRUE(has_note(analyze(maker.build()), "one_call"));
 }
 
+// The paper counts names as recorded: instances of one template are as many kernels.
+TEST(AnalyzeTax, UniqueNamesAreThoseOfTheTrace) {
+  TraceMaker maker;
+  uint32_t id = 1;
+  for (const char* name :
+       {"void add<float>(float*)", "void add<__half>(__half*)", "void add<float>(float*)"}) {
+    maker.call(1, "cudaLaunchKernel", 10 * id, 5, id).kernel(0, 7, name, 10 * id + 6, 3, id);
+    ++id;
+  }
+  const TaxReport report = analyze(maker.build());
+  EXPECT_EQ(report.whole.unique_names, 2u);
+  EXPECT_DOUBLE_EQ(report.whole.diversity_ratio, 2.0 / 3);
+}
+
 // ---- phases
 // --------------------------------------------------------------------------------------
 
