@@ -5,9 +5,12 @@
 
 #include "base/decimal.h"
 #include "ingest/text/json_text.h"
+#include "trace/backward_names.h"
 
 namespace assay {
 namespace {
+
+constexpr int64_t kSomeForwardThread = 1;
 
 // What torch.autograd.profiler.emit_nvtx() puts behind an operator's name:
 // "aten::mm, seq = 12, op_id = 40, sizes = [[8, 128], [128, 64]], input_op_ids = [...]".
@@ -52,7 +55,11 @@ RangeRow add_nvtx_range(TraceBuilder& builder, const RangeSpan& span, std::strin
   }
   builder.ops.push_back({span.start_ns, span.dur_ns, name, span.thread, 0});
   const OpId op(builder.ops.size() - 1);
-  if (label.sequence >= 0) builder.op_sequences.push_back({op, label.sequence, 0});
+  if (label.sequence >= 0) {
+    // A node carries the number of its forward operator; the thread of that one is not written.
+    const int64_t forward_thread = is_backward_node(label.name) ? kSomeForwardThread : 0;
+    builder.op_sequences.push_back({op, label.sequence, forward_thread});
+  }
   if (keep_op_inputs && !label.sizes.empty()) {
     std::string scratch;
     const StringId dims = builder.text(compact_json(label.sizes, false, scratch));

@@ -28,11 +28,13 @@
 #include "levels/labels.h"
 #include "levels/mapping.h"
 #include "levels/modules.h"
+#include "levels/recomputation.h"
 #include "levels/shape_phases.h"
 #include "levels/structure.h"
 #include "levels/training_pass.h"
 #include "levels/twins.h"
 #include "trace/api_names.h"
+#include "trace/backward_names.h"
 #include "trace/label_windows.h"
 #include "trace/phases.h"
 
@@ -73,15 +75,10 @@ struct OpNameFacts {
 
 // "MulBackward0", "torch::autograd::AccumulateGrad", "aten::cudnn_convolution_backward_input".
 bool is_backward_name(std::string_view name) {
-  if (name.starts_with("torch::autograd::AccumulateGrad")) return true;
-  if (name.find("::") != std::string_view::npos) {
-    const size_t at = name.find("_backward");
-    return at != std::string_view::npos && name.find("no_backward") == std::string_view::npos;
-  }
-  const size_t at = name.rfind("Backward");
-  if (at == std::string_view::npos || at == 0) return false;
-  const std::string_view rest = name.substr(at + std::string_view("Backward").size());
-  return std::all_of(rest.begin(), rest.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (is_backward_node(name)) return true;
+  return name.find("::") != std::string_view::npos &&
+         name.find("_backward") != std::string_view::npos &&
+         name.find("no_backward") == std::string_view::npos;
 }
 
 OpNameFacts read_op_name(std::string_view name) {
@@ -231,6 +228,7 @@ class Placer {
         labels_(trace, links, windows),
         modules_(trace),
         forward_links_(trace),
+        recomputation_(trace, links, forward_links_),
         units_(trace, links, windows.windows.size()),
         phases_(generation_phases(trace, links, windows)),
         op_facts_(trace.strings.size()),
@@ -312,6 +310,7 @@ class Placer {
   Labels labels_;
   Modules modules_;
   ForwardLinks forward_links_;
+  Recomputation recomputation_;
   HostUnits units_;
   Phases phases_;                                    // of generating text; empty in training
   std::vector<OpNameFacts> op_facts_;                // per StringId
@@ -369,8 +368,9 @@ OpId Placer::backward_node(const HostPoint& point, bool& recomputes) const {
     }
     if (facts.engine || forward_links_.names_forward_thread(op)) {
       if (forward_inside) {
-        recomputes = true;
-      } else {
+        recomputes = recomputation_.repeats_forward(op);
+      }
+      if (!recomputes) {
         // A module called from inside a backward node runs its forward part again.
         const Modules::Place module = modules_.at(point.thread, point.time_ns);
         recomputes = module.found && module.start_ns >= trace_.ops.start_ns[op.index()];

@@ -262,19 +262,52 @@ TEST(Place, FlowsAndSequenceNumbersFindTheSameForwardOperator) {
   EXPECT_EQ(links.flows_agree(), 1u);
 }
 
-TEST(Place, ForwardWorkInsideABackwardNodeIsRecomputed) {
-  Trace trace = TraceMaker()
-                    .op(2, "autograd::engine::evaluate_function: MulBackward0", 500, 100)
-                    .op(2, "aten::conv2d", 510, 30)
-                    .call(2, "cudaLaunchKernel", 515, 2, 1)
-                    .kernel(0, 7, "again", 2000, 5, 1)
-                    .build();
-  trace.op_sequences.push_back(
-      {op_id(trace, "autograd::engine::evaluate_function: MulBackward0"), 3, 1});
-  trace.op_sequences.push_back({op_id(trace, "aten::conv2d"), 40, 0});
-  const auto placed = place(trace);
-  EXPECT_EQ(placed.at("again").phase, LevelPhase::kRecompute);
-  EXPECT_EQ(placed.at("again").op, "aten::conv2d");
+// A forward pass of four operators, and the node of the last one with operators inside it. All
+// carry numbers; numbers of nodes are those of their forward operators.
+Trace node_with(const std::vector<std::string>& inside) {
+  TraceMaker maker;
+  const std::vector<std::string> forward = {"NormFn", "aten::conv2d", "aten::batch_norm",
+                                            "aten::relu_"};
+  for (size_t i = 0; i < forward.size(); ++i) {
+    maker.op(1, forward[i], 100 + 20 * static_cast<int64_t>(i), 10);
+  }
+  maker.op(2, "ReluBackward0", 500, 300);
+  int64_t now = 510;
+  for (size_t i = 0; i < inside.size(); ++i, now += 40) {
+    const auto id = static_cast<uint32_t>(i + 1);
+    maker.op(2, inside[i], now, 30).call(2, "cudaLaunchKernel", now + 5, 2, id);
+    maker.kernel(0, 7, "k" + std::to_string(i), 2000 + 10 * static_cast<int64_t>(i), 5, id);
+  }
+  Trace trace = maker.build();
+  int64_t number = 1;
+  for (size_t o = 0; o < trace.ops.size(); ++o) {
+    const bool node = trace.text(trace.ops.name[o]) == "ReluBackward0";
+    trace.op_sequences.push_back({OpId(o), node ? 4 : number++, node ? 1 : 0});
+  }
+  return trace;
+}
+
+TEST(Place, TheForwardPassAgainInsideItsNodeIsRecomputed) {
+  const auto placed = place(node_with({"aten::conv2d", "aten::batch_norm", "aten::relu_"}));
+  EXPECT_EQ(placed.at("k0").phase, LevelPhase::kRecompute);
+  EXPECT_EQ(placed.at("k0").op, "aten::conv2d");
+  EXPECT_EQ(placed.at("k2").phase, LevelPhase::kRecompute);
+}
+
+TEST(Place, AFunctionOfTheUsersOwnInsideANodeIsRecomputed) {
+  EXPECT_EQ(place(node_with({"NormFn"})).at("k0").phase, LevelPhase::kRecompute);
+  EXPECT_EQ(place(node_with({"OtherFn"})).at("k0").phase, LevelPhase::kBackward);
+}
+
+// With create_graph the operators of the backward pass are differentiable themselves.
+TEST(Place, DifferentiableWorkInsideANodeIsBackwardUnlessItRepeatsTheForwardPass) {
+  for (const std::vector<std::string>& inside :
+       {std::vector<std::string>{"aten::threshold_backward", "aten::mul"},
+        {"aten::relu_"},
+        {"aten::conv2d", "aten::mul"},
+        {"aten::conv2d", "aten::batch_norm"}}) {
+    EXPECT_EQ(place(node_with(inside)).at("k0").phase, LevelPhase::kBackward) << inside.back();
+  }
 }
 
 TEST(Place, LabelsOfThePaperComeBeforeModules) {

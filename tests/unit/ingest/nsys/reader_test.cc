@@ -321,6 +321,20 @@ TEST(NsysReader, RangesOfTheFrameworkAreOperatorsOnly) {
   EXPECT_EQ(name_of(trace, trace.annotations.name, 0), "my range, with a comma");
 }
 
+// Nodes of the backward pass carry the number of the operator that they undo.
+TEST(NsysReader, NodesOfTheBackwardPassAreNoForwardOperators) {
+  NsysMaker file;
+  file.push_pop(kThread, 10, 20, "aten::mm, seq = 12");
+  file.push_pop(kThread, 30, 60, "autograd::engine::evaluate_function: MmBackward0, seq = 12");
+  file.push_pop(kThread, 31, 59, "MmBackward0, seq = 12");
+  const Trace trace = must_read(file);
+  ASSERT_EQ(trace.op_sequences.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) {
+    const std::string name(trace.text(trace.ops.name[trace.op_sequences.op[i].index()]));
+    EXPECT_EQ(trace.op_sequences.forward_thread[i] == 0, name == "aten::mm") << name;
+  }
+}
+
 // An LLM run: one prefill, ten decode steps of 12 launches each.
 TEST(NsysReader, DecodeStepsOfAnLlmRunAreTheIterations) {
   NsysMaker file;
