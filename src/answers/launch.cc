@@ -84,7 +84,9 @@ Result<Answer> answer_launch(const LaunchRequest& request) {
 }
 
 Result<Answer> answer_fusion(const FusionRequest& request) {
-  return answer_traces(request.traces, "Fusion", [&request](const LoadedTrace& loaded) {
+  TraceRequest traces = request.traces;
+  traces.keep_op_inputs = true;  // shapes bound what a fused kernel moves
+  return answer_traces(traces, "Fusion", [&request](const LoadedTrace& loaded) {
     return fusion_content(request, loaded);
   });
 }

@@ -7,6 +7,7 @@
 #include "launch/facts.h"
 #include "launch/fuse_chains.h"
 #include "launch/fuse_mining.h"
+#include "launch/fuse_runs.h"
 #include "launch/fuse_segments.h"
 
 namespace assay {
@@ -166,16 +167,17 @@ Result<FusionReport> analyze_fusion(const Trace& trace, const Links& links, cons
     report.chains.push_back(mine_length(trace, segments, index, length, options));
   }
   report.plan = sum_up(best_plan(index, 1), report.k_eager);
-  const std::vector<PlannedChain> plan = best_plan(index, options.min_count);
-  report.plan_min = sum_up(plan, report.k_eager);
-  for (const PlannedChain& chain : plan) {
+  report.plan_min = sum_up(best_plan(index, options.min_count), report.k_eager);
+  const auto names = given_or_built_in(options.kernels, trace.strings, trace.activities.name);
+  const std::vector<PlannedChain> runs =
+      fusible_runs(trace, links, *names, segments, options.min_count);
+  for (const PlannedChain& chain : runs) {
     const auto first = segments.kernels.begin() + chain.position;
     report.planned_kernels.emplace_back(first, first + chain.length);
   }
   report.min_count = options.min_count;
-  const auto names = given_or_built_in(options.kernels, trace.strings, trace.activities.name);
   Recommendations recommended =
-      recommend(trace, links, *names, raw, roots, segments, plan, report.floor, options.max_chains);
+      recommend(trace, links, *names, raw, roots, segments, runs, report.floor, options.max_chains);
   report.recommended_total = recommended.distinct;
   report.recommended = std::move(recommended.chains);
   report.trust = fusion_trust(trace, links, report);

@@ -53,7 +53,7 @@ struct FusionOptions {
 enum class Remedy : uint8_t {
   kTriton,        // one hand-written kernel for a short elementwise run
   kTorchCompile,  // a torch.compile region
-  kCudaGraph,     // replay instead of relaunch: long runs, library or already generated kernels
+  kEpilogue,      // the product before it writes its result so
 };
 std::string_view remedy_name(Remedy remedy);
 
@@ -93,14 +93,16 @@ struct NamedCount {
   uint64_t count = 0;
 };
 
-// A chain of the best plan whose kernels occur at least min_count times.
+// A run of kernels that one kernel could hold (launch/fuse_runs.h).
 struct RecommendedChain {
   std::vector<std::string> kernels;        // full names, in order
   std::vector<std::string> short_kernels;  // the same, without template and call arguments
   uint32_t length = 0;
-  uint64_t count = 0;           // occurrences that the plan fuses
+  uint64_t count = 0;           // occurrences
   uint64_t launches_saved = 0;  // count x (length - 1)
   int64_t device_ns = 0;        // summed duration of its kernels over these occurrences
+  // The same of one kernel in their place, at least, by the bytes that it must move.
+  std::optional<int64_t> device_least_ns = std::nullopt;
   int64_t launch_queue_ns = 0;  // summed t_l of its kernels over these occurrences
   double saving_ns = 0;  // launches_saved x F; NaN without F. An upper bound on host time saved
   double speedup = 1;    // ideal, of the whole trace, from this chain alone (Eq. 8)
@@ -109,7 +111,7 @@ struct RecommendedChain {
   std::vector<NamedCount> common_ops;
   std::vector<NamedCount> root_ops;
   uint64_t without_common_op = 0;  // occurrences that no single operator encloses
-  Remedy remedy = Remedy::kCudaGraph;
+  Remedy remedy = Remedy::kTorchCompile;
   std::string remedy_reason;  // one sentence
 };
 
@@ -130,9 +132,9 @@ struct FusionReport {
   FusionPlan plan;                // every chain with PS = 1
   FusionPlan plan_min;            // only kernels that occur at least min_count times
   uint32_t min_count = 2;
-  uint64_t recommended_total = 0;  // distinct chains of plan_min, before the cut to max_chains
+  uint64_t recommended_total = 0;  // distinct chains, before the cut to max_chains
   std::vector<RecommendedChain> recommended;  // by launches_saved descending
-  // Kernels of every chain of plan_min, chain after chain in mining order.
+  // Kernels of every recommended chain, also of those cut, in mining order.
   std::vector<std::vector<ActivityId>> planned_kernels;
   LaunchFloor floor;
   TrustNotes trust;

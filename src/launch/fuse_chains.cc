@@ -7,13 +7,11 @@
 
 #include "kernels/name.h"
 #include "launch/facts.h"
+#include "launch/fuse_runs.h"
 
 namespace assay {
 namespace {
 
-// Beyond this a hand-written or generated kernel would be a whole layer; replaying launches is what
-// is left.
-constexpr size_t kLongChain = 16;
 // One elementwise kernel for this many is written in an hour.
 constexpr size_t kShortChain = 8;
 constexpr size_t kNamesShown = 3;
@@ -25,13 +23,14 @@ struct ChainGroup {
   uint64_t saved() const { return positions.size() * uint64_t{length - 1}; }
 };
 
-std::vector<ChainGroup> group_plan(const KernelSegments& segments,
-                                   const std::vector<PlannedChain>& plan) {
-  std::map<std::pair<uint32_t, uint32_t>, ChainGroup> by_chain;
-  for (const PlannedChain& chain : plan) {
-    ChainGroup& group = by_chain[{segments.sequences.ids[chain.position], chain.length}];
-    group.length = chain.length;
-    group.positions.push_back(chain.position);
+std::vector<ChainGroup> group_runs(const KernelSegments& segments,
+                                   const std::vector<PlannedChain>& runs) {
+  std::map<std::vector<uint32_t>, ChainGroup> by_chain;
+  for (const PlannedChain& run : runs) {
+    const auto first = segments.sequences.ids.begin() + run.position;
+    ChainGroup& group = by_chain[{first, first + run.length}];
+    group.length = run.length;
+    group.positions.push_back(run.position);
   }
   std::vector<ChainGroup> groups;
   for (auto& [key, group] : by_chain) groups.push_back(std::move(group));
@@ -92,7 +91,8 @@ class ChainDescriber {
         raw_(raw),
         roots_(roots),
         segments_(segments),
-        tree_(links, roots) {}
+        tree_(links, roots),
+        fused_(trace, links) {}
 
   RecommendedChain describe(const ChainGroup& group, const LaunchFloor& floor) const {
     RecommendedChain chain;
@@ -102,6 +102,7 @@ class ChainDescriber {
     name_kernels(group, chain);
     NameCounts common_ops;
     NameCounts root_ops;
+    chain.device_least_ns = 0;
     for (uint32_t position : group.positions) {
       add_times(position, chain);
       locate(position, chain, common_ops, root_ops);
@@ -132,10 +133,27 @@ class ChainDescriber {
   }
 
   void add_times(uint32_t position, RecommendedChain& chain) const {
+    add_least(position, chain);
     for (uint32_t i = 0; i < chain.length; ++i) {
       const size_t kernel = segments_.kernels[position + i].index();
       chain.device_ns += trace_.activities.dur_ns[kernel];
       if (has_launch_time(raw_[kernel])) chain.launch_queue_ns += launch_time(raw_[kernel]);
+    }
+  }
+
+  // A product takes its time whatever its epilogue holds; no run is told to take longer than now.
+  void add_least(uint32_t position, RecommendedChain& chain) const {
+    const auto first = segments_.kernels.begin() + position;
+    const std::vector<ActivityId> run(first, first + chain.length);
+    int64_t now_ns = 0;
+    for (const ActivityId kernel : run) now_ns += trace_.activities.dur_ns[kernel.index()];
+    const std::optional<int64_t> least_ns =
+        chain.remedy == Remedy::kEpilogue ? std::optional(trace_.activities.dur_ns[first->index()])
+                                          : fused_.least_ns(run);
+    if (least_ns && chain.device_least_ns) {
+      *chain.device_least_ns += std::min(now_ns, *least_ns);
+    } else {
+      chain.device_least_ns.reset();
     }
   }
 
@@ -163,6 +181,7 @@ class ChainDescriber {
   const std::vector<OpId>& roots_;
   const KernelSegments& segments_;
   const OpTree tree_;
+  const FusedTime fused_;
 };
 
 }  // namespace
@@ -173,46 +192,35 @@ std::string_view remedy_name(Remedy remedy) {
       return "triton";
     case Remedy::kTorchCompile:
       return "torch_compile";
-    case Remedy::kCudaGraph:
-      return "cuda_graph";
+    case Remedy::kEpilogue:
+      return "epilogue";
   }
   return "";
 }
 
 Advice advise(const std::vector<FusionKind>& kinds) {
-  const auto count = [&](FusionKind kind) {
-    return static_cast<size_t>(std::count(kinds.begin(), kinds.end(), kind));
-  };
-  const size_t simple = count(FusionKind::kElementwise) + count(FusionKind::kCopy);
-  if (kinds.size() > kLongChain) {
-    return {Remedy::kCudaGraph, "too long for one kernel: replay its launches as a CUDA graph"};
+  if (kinds.front() == FusionKind::kLibrary) {
+    return {Remedy::kEpilogue,
+            "an elementwise kernel after a product: the product's epilogue can hold it (bias, ReLU "
+            "or GELU in the library, others by torch.compile mode=max-autotune)"};
   }
-  if (count(FusionKind::kCollective) > 0) {
-    return {Remedy::kCudaGraph, "a collective cannot be fused, but a CUDA graph can replay it"};
-  }
-  if (count(FusionKind::kGenerated) > 0) {
-    return {Remedy::kCudaGraph,
-            "a compiler already fused here: replay what is left (torch.compile "
-            "mode=reduce-overhead)"};
-  }
-  if (2 * count(FusionKind::kLibrary) > kinds.size()) {
-    return {Remedy::kCudaGraph,
-            "mostly library kernels, which no compiler merges: replay them as a CUDA graph"};
-  }
-  if (simple == kinds.size() && kinds.size() <= kShortChain) {
+  const bool simple = std::all_of(kinds.begin(), kinds.end(), [](FusionKind kind) {
+    return kind == FusionKind::kElementwise || kind == FusionKind::kCopy;
+  });
+  if (simple && kinds.size() <= kShortChain) {
     return {Remedy::kTriton, "short and elementwise throughout: one Triton kernel can do it"};
   }
   return {Remedy::kTorchCompile,
-          "elementwise work around reductions or library kernels: a torch.compile region fuses it"};
+          "elementwise work and reductions over the same rows: a torch.compile region fuses it"};
 }
 
 Recommendations recommend(const Trace& trace, const Links& links, const KernelNames& names,
                           const std::vector<int64_t>& raw_launch_times,
                           const std::vector<OpId>& roots, const KernelSegments& segments,
-                          const std::vector<PlannedChain>& plan, const LaunchFloor& floor,
+                          const std::vector<PlannedChain>& runs, const LaunchFloor& floor,
                           size_t max_chains) {
   Recommendations result;
-  const std::vector<ChainGroup> groups = group_plan(segments, plan);
+  const std::vector<ChainGroup> groups = group_runs(segments, runs);
   result.distinct = groups.size();
   const ChainDescriber describer(trace, links, names, raw_launch_times, roots, segments);
   for (size_t g = 0; g < std::min(max_chains, groups.size()); ++g) {

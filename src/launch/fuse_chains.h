@@ -18,7 +18,7 @@
 namespace assay {
 
 struct Advice {
-  Remedy remedy = Remedy::kCudaGraph;
+  Remedy remedy = Remedy::kTorchCompile;
   std::string reason;
 };
 // What fits a chain of kernels of these kinds.
@@ -29,11 +29,11 @@ struct Recommendations {
   std::vector<RecommendedChain> chains;  // by launches saved descending, then first position
 };
 
-// Groups the plan by chain (its first kernel and length determine the rest, PS being 1).
+// Groups runs of the same kernels.
 Recommendations recommend(const Trace& trace, const Links& links, const KernelNames& names,
                           const std::vector<int64_t>& raw_launch_times,
                           const std::vector<OpId>& roots, const KernelSegments& segments,
-                          const std::vector<PlannedChain>& plan, const LaunchFloor& floor,
+                          const std::vector<PlannedChain>& runs, const LaunchFloor& floor,
                           size_t max_chains);
 
 }  // namespace assay

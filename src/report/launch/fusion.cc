@@ -13,7 +13,8 @@ namespace {
 Table chains_table(const FusionReport& report) {
   TableOf table(report.chains,
                 {.key = "chains",
-                 .title = "Chains by length (fusable = deterministic, PS = 1, not overlapping)",
+                 .title = "Chains by length, as SKIP counts them (fusable = always together, PS = 1; launches "
+                          "alone, ideal)",
                  .terminal_limit = 0});
   table.add(keys::length, &ChainRow::length)
       .add(keys::unique, &ChainRow::unique)
@@ -86,10 +87,10 @@ std::string remedy_words(Remedy remedy) {
       return "Triton kernel";
     case Remedy::kTorchCompile:
       return "torch.compile";
-    case Remedy::kCudaGraph:
+    case Remedy::kEpilogue:
       break;
   }
-  return "CUDA graph";
+  return "epilogue of the product";
 }
 
 std::string where_words(const RecommendedChain& chain) {
@@ -121,7 +122,8 @@ Table recommended_table(const FusionReport& report, const ChainGains& gains) {
           keys::use, [](const Chain& c) { return remedy_words(c.remedy); }, Show::kReadersOnly)
       .add(keys::chain_text, label, elastic(Show::kReadersOnly))
       .add(keys::where, where_words, elastic(Show::kReadersOnly))
-      .add(keys::device_ns, &Chain::device_ns, Show::kDataOnly)
+      .add(keys::device_ns, &Chain::device_ns)
+      .add(keys::device_least_ns, &Chain::device_least_ns)
       .add(keys::launch_queue_ns, &Chain::launch_queue_ns, Show::kDataOnly)
       .add(keys::speedup, &Chain::speedup, Show::kDataOnly)
       .add(keys::remedy, remedy, Show::kDataOnly)
@@ -181,10 +183,10 @@ Section fusion_section(const FusionReport& report, const ChainGains& gains) {
   for (Block& chart : fusion_charts(report)) section.blocks.push_back(std::move(chart));
   section.blocks.push_back(chains_table(report));
   section.blocks.push_back(candidates_table(report));
-  section.blocks.push_back(plan_facts("plan", "Best mix of lengths", report.plan, report.k_eager));
+  section.blocks.push_back(plan_facts("plan", "Best mix of lengths by SKIP (launches alone, ideal)", report.plan, report.k_eager));
   section.blocks.push_back(plan_facts(
       "plan_min",
-      "Best mix of lengths, kernels seen at least " + std::to_string(report.min_count) + " times",
+      "Best mix by SKIP, kernels seen at least " + std::to_string(report.min_count) + " times",
       report.plan_min, report.k_eager));
   section.blocks.push_back(recommended_table(report, gains));
   section.blocks.push_back(chains_prose(report));

@@ -182,13 +182,17 @@
 
 // Recommended chains
 #define ASSAY_RECOMMENDED_CHAIN_RESULTS(R, U, O) \
-  U(length, "kernels in the chain; occurrences that the plan fuses") \
+  U(length, "kernels in the chain; occurrences") \
   U(count, "") \
   U(launches_saved, "`count` × (`length` − 1)") \
   U(gain_ns, "what the run is shorter by in a replay with this chain fused, `null` where none is told") \
   R(saving_ns, "host time ≤", kNanoseconds, \
     "`launches_saved` × F, a bound on host time saved that needs no replay; `null` without F") \
   U(device_ns, "Σ t_k of its kernels over these occurrences") \
+  R(device_least_ns, "device, at least", kNanoseconds, \
+    "the same with one kernel in place of each occurrence, at least: bytes read over the rate of " \
+    "the memory (of the cache where they fit), 1 µs, or the product's own time; `null` without " \
+    "shapes, or where the GPU's figures are not known") \
   U(launch_queue_ns, "Σ t_l of its kernels over these occurrences") \
   U(speedup, "K_eager / (K_eager − `launches_saved`), of this chain alone") \
   R(common_ops, "in", kText, \

@@ -21,6 +21,24 @@ constexpr int64_t kFar = 1'000'000'000;
 
 Windows one_window() { return {WindowSource::kWholeTrace, {{"whole trace", -kFar, kFar}}}; }
 
+// Small letters are kernels of PyTorch: g a product, s attention, r a reduction, others
+// elementwise.
+std::string kernel_named(char letter) {
+  switch (letter) {
+    case 'g':
+      return "nvjet_tst_128x64_64x10_1x2_h_bz_TNT";
+    case 's':
+      return "void pytorch_flash::flash_fwd_kernel<T>(F)";
+    case 'r':
+      return "void at::native::reduce_kernel<512, 1, R>(R)";
+    default:
+      break;
+  }
+  const std::string name(1, letter);
+  if (letter < 'a') return name;
+  return "void at::native::vectorized_elementwise_kernel<4, " + name + ">(int)";
+}
+
 // Launches one kernel per letter, 100 ns apart, from `start_ns` on; kernels follow 50 ns later.
 class Launcher {
  public:
@@ -28,7 +46,7 @@ class Launcher {
     for (char letter : letters) {
       ++correlation_;
       maker.call(thread, "cudaLaunchKernel", now, 10, correlation_)
-          .kernel(0, stream, std::string(1, letter), now + 50, 20, correlation_);
+          .kernel(0, stream, kernel_named(letter), now + 50, 20, correlation_);
       now += 100;
     }
     return *this;
@@ -238,10 +256,10 @@ TEST(Fuse, RecommendsChainsWithTheirPlaceAndPrice) {
       .op(1, "norm", 1'000, 300)
       .op(1, "aten::x", 1'050, 100)
       .op(1, "norm", 1'300, 300);
-  launcher.launch("ABCABC").sync().launch("ABD");
+  launcher.launch("abCabC").sync().launch("abD");
   FusionOptions options = with_rule(SegmentRule::kSync);
   options.floor = LaunchFloor{.source = FloorSource::kGiven, .floor_ns = 40, .text = "null kernel"};
-  // longest: A 2 (ABC and ABD), B 1, C 1: the third C ends a segment.
+  // longest: a 2 (abC and abD), b 1, C 1: the third C ends a segment.
   const FusionReport report = fuse(launcher.maker.build(), options);
   EXPECT_EQ(report.plan_min.chains, 3u);
   EXPECT_EQ(report.plan_min.launches_saved, 3u);
@@ -249,7 +267,8 @@ TEST(Fuse, RecommendsChainsWithTheirPlaceAndPrice) {
   EXPECT_DOUBLE_EQ(report.plan_min.speedup, 1.5);
   ASSERT_EQ(report.recommended.size(), 1u);
   const RecommendedChain& chain = report.recommended[0];
-  EXPECT_EQ(chain.kernels, (std::vector<std::string>{"A", "B"}));
+  EXPECT_EQ(chain.kernels, (std::vector<std::string>{kernel_named('a'), kernel_named('b')}));
+  EXPECT_FALSE(chain.device_least_ns);  // neither shapes nor a GPU
   EXPECT_EQ(chain.length, 2u);
   EXPECT_EQ(chain.count, 3u);
   EXPECT_EQ(chain.launches_saved, 3u);
@@ -267,6 +286,73 @@ TEST(Fuse, RecommendsChainsWithTheirPlaceAndPrice) {
   EXPECT_EQ(chain.root_ops[0].count, 3u);
   EXPECT_EQ(chain.without_common_op, 0u);
   EXPECT_EQ(report.floor.text, "null kernel");
+}
+
+std::vector<std::string> named(std::string_view letters) {
+  std::vector<std::string> names;
+  for (const char letter : letters) names.push_back(kernel_named(letter));
+  return names;
+}
+
+std::vector<RecommendedChain> recommended(std::string_view letters, uint32_t min_count = 2) {
+  Launcher launcher;
+  launcher.launch(letters);
+  FusionOptions options = with_rule(SegmentRule::kNone);
+  options.min_count = min_count;
+  return fuse(launcher.maker.build(), options).recommended;
+}
+
+// The same 7 kernels 3 times are one chain of SKIP's; nobody merges a product with attention.
+TEST(Fuse, NoChainIsRecommendedAcrossProductsAndAttention) {
+  const std::vector<RecommendedChain> chains = recommended("gabsrcUgabsrcUgabsrcU");
+  ASSERT_EQ(chains.size(), 2u);
+  EXPECT_EQ(chains[0].kernels, named("ab"));
+  EXPECT_EQ(chains[0].count, 3u);
+  EXPECT_EQ(chains[0].remedy, Remedy::kTriton);
+  EXPECT_EQ(chains[1].kernels, named("rc"));
+  EXPECT_EQ(chains[1].remedy, Remedy::kTorchCompile);
+}
+
+TEST(Fuse, OneElementwiseKernelAfterAProductIsItsEpilogue) {
+  const std::vector<RecommendedChain> chains = recommended("gagasasrgr");
+  ASSERT_EQ(chains.size(), 1u);  // not after attention, and no reduction
+  EXPECT_EQ(chains[0].kernels, named("ga"));
+  EXPECT_EQ(chains[0].remedy, Remedy::kEpilogue);
+  EXPECT_EQ(chains[0].device_least_ns, 40);  // the products', 20 each
+}
+
+TEST(Fuse, MinCountCountsOccurrencesOfTheChain) {
+  EXPECT_EQ(recommended("abUcdUabUc").size(), 1u);  // every kernel occurs twice but d
+  EXPECT_EQ(recommended("abUbaUabU").size(), 1u);   // each of a and b three times, ba once
+  EXPECT_EQ(recommended("abUbaUabU", 1).size(), 2u);
+}
+
+// One kernel reads what the run does not make itself: 256 MB of an A100's 2.039 TB/s.
+TEST(Fuse, TheGainIsBoundedByBytes) {
+  const auto trace_of = [](const char* second) {
+    TraceMaker maker;
+    maker.op(1, "aten::mul", 0, 100).call(1, "cudaLaunchKernel", 50, 10, 1);
+    maker.op(1, "aten::exp", 200, 100).call(1, "cudaLaunchKernel", 250, 10, 2);
+    maker.kernel(0, 7, kernel_named('a'), 1'000, 300'000, 1);
+    maker.kernel(0, 7, kernel_named('b'), 400'000, 200'000, 2);
+    Trace trace = maker.build();
+    trace.devices = {{.id = 0, .name = "NVIDIA A100-SXM4-80GB"}};
+    for (size_t o = 0; o < 2; ++o) {
+      const StringId dims = trace.strings.intern(o == 0 ? "[[64000000]]" : second);
+      const StringId types = trace.strings.intern("[\"float\"]");
+      trace.op_inputs.push_back({OpId(o), dims, types, StringId(), StringId()});
+    }
+    return trace;
+  };
+  FusionOptions options = with_rule(SegmentRule::kNone);
+  options.min_count = 1;
+  const FusionReport report = fuse(trace_of("[[64000000]]"), options);
+  ASSERT_EQ(report.recommended.size(), 1u);
+  EXPECT_EQ(report.recommended[0].device_ns, 500'000);
+  ASSERT_TRUE(report.recommended[0].device_least_ns);
+  EXPECT_NEAR(static_cast<double>(*report.recommended[0].device_least_ns), 256e6 / 2.039e3, 1);
+  // Loops over elements that do not divide each other are two.
+  EXPECT_TRUE(fuse(trace_of("[[48000001]]"), options).recommended.empty());
 }
 
 TEST(Fuse, AnEmptyTraceHasNoChains) {
@@ -319,11 +405,7 @@ TEST(Remedy, FollowsLengthAndKinds) {
   EXPECT_EQ(advise({K::kElementwise, K::kCopy}).remedy, Remedy::kTriton);
   EXPECT_EQ(advise(std::vector<K>(9, K::kElementwise)).remedy, Remedy::kTorchCompile);
   EXPECT_EQ(advise({K::kElementwise, K::kReduction}).remedy, Remedy::kTorchCompile);
-  EXPECT_EQ(advise({K::kLibrary, K::kElementwise}).remedy, Remedy::kTorchCompile);
-  EXPECT_EQ(advise({K::kLibrary, K::kLibrary, K::kElementwise}).remedy, Remedy::kCudaGraph);
-  EXPECT_EQ(advise({K::kGenerated, K::kElementwise}).remedy, Remedy::kCudaGraph);
-  EXPECT_EQ(advise({K::kCollective, K::kElementwise}).remedy, Remedy::kCudaGraph);
-  EXPECT_EQ(advise(std::vector<K>(17, K::kElementwise)).remedy, Remedy::kCudaGraph);
+  EXPECT_EQ(advise({K::kLibrary, K::kElementwise}).remedy, Remedy::kEpilogue);
 }
 
 }  // namespace
