@@ -419,6 +419,9 @@ class Reducer {
   static double charge(const TaxSums& sums, int64_t ns) {
     return sums.charged() ? static_cast<double>(ns) : std::nan("");
   }
+  static double charge_split(const TaxSums& sums, int64_t ns) {
+    return sums.split_known ? charge(sums, ns) : std::nan("");
+  }
 
   template <typename Item, typename Value>
   void series(const char* key, const char* label, DiffUnit unit, const std::vector<Item>& windows,
@@ -498,9 +501,9 @@ class Reducer {
     tax_series("t_orch_ns", "T_Orchestration", kNs,
                [](const W& w) { return charge(w.sums, w.sums.t_orch_ns); });
     tax_series("ft_ns", "framework translation", kNs,
-               [](const W& w) { return charge(w.sums, w.sums.ft_ns); });
+               [](const W& w) { return charge_split(w.sums, w.sums.ft_ns); });
     tax_series("ct_ns", "library translation", kNs,
-               [](const W& w) { return charge(w.sums, w.sums.ct_ns); });
+               [](const W& w) { return charge_split(w.sums, w.sums.ct_ns); });
     run_.metrics.back().per_run = true;
     tax_series("kt_ns", "launch calls", kNs,
                [](const W& w) { return charge(w.sums, w.sums.kt_ns); });

@@ -156,9 +156,14 @@ KernelFacts KernelBook::classify(std::string_view name) const {
                                   families_.begin());
   const Row* vendor = first(KernelAspect::kVendor, parts);
   const Row* native = first(KernelAspect::kNative, parts);
+  const Row* paper_native = first(KernelAspect::kPaperNative, parts);
   // A user's row about vendors is stronger than a built-in one about what is native.
-  facts.vendor_library =
-      vendor != nullptr && (native == nullptr || (vendor->by_user && !native->by_user));
+  const auto stands_against = [vendor](const Row* other) {
+    return vendor != nullptr && (other == nullptr || (vendor->by_user && !other->by_user));
+  };
+  facts.vendor_library = stands_against(native);
+  facts.paper_library = facts.vendor_library && stands_against(paper_native);
+  facts.named_native = native != nullptr && !facts.vendor_library;
   return std::move(parts.facts);
 }
 

@@ -45,7 +45,9 @@ struct KernelFacts {
   FoundBy found = FoundBy::kNothing;
   uint32_t line = 0;            // of the row that told the kind; 0 = none
   bool by_user = false;         // that row stands in the user's file
-  bool vendor_library = false;  // I_lib of TaxBreak (docs/metrics.md)
+  bool vendor_library = false;  // I_lib (docs/metrics.md): a vendor library launches it
+  bool paper_library = false;   // I_lib by TaxBreak's own convention, for its literal modes
+  bool named_native = false;    // a row says that no vendor library launches it
   uint16_t family = 0;          // index into KernelBook::families()
   std::string library = {};     // "cutlass"; empty = not told, as below
   std::string data_type = {};   // "bf16": of the operands

@@ -26,6 +26,7 @@ constexpr std::array<AspectName, kKernelAspects> kAspects = {
      {"collective", KernelAspect::kCollective, true},
      {"vendor", KernelAspect::kVendor, false},
      {"native", KernelAspect::kNative, false},
+     {"paper-native", KernelAspect::kPaperNative, false},
      {"vendor-op", KernelAspect::kVendorOp, false}}};
 
 struct PlaceName {
@@ -192,7 +193,7 @@ Result<TableRow> parse_row(std::string_view text) {
   if (aspect == nullptr) {
     return bad("starts with \"" + std::string(word) +
                "\"; a row starts with kind, library, family, type, tag, collective, vendor, "
-               "native or vendor-op");
+               "native, paper-native or vendor-op");
   }
   row.aspect = aspect->aspect;
   ASSAY_TRY(parse_value(head.substr(word.size()), aspect->has_value, row));

@@ -19,11 +19,12 @@ enum class KernelAspect : uint8_t {
   kType,
   kTag,
   kCollective,
-  kVendor,  // a vendor library's kernel (I_lib = 1) ...
-  kNative,  // ... and where it is none whatever it is built from
+  kVendor,       // a vendor library's kernel (I_lib = 1) ...
+  kNative,       // ... and where it is none whatever it is built from
+  kPaperNative,  // a vendor library's kernel that TaxBreak counts as native
   kVendorOp,
 };
-inline constexpr size_t kKernelAspects = 9;
+inline constexpr size_t kKernelAspects = 10;
 
 enum class NamePlace : uint8_t {
   kFunction,       // fn: the function's own name

@@ -16,9 +16,13 @@ struct Part {
 
 void find_largest(const TaxSums& sums, TaxDiagnosis& diagnosis) {
   Part largest{TaxLayer::kNone, 0};
+  // Dispatch and the libraries' front end, not told apart, are one part without a name.
+  const bool split = sums.split_known;
+  const Part both{TaxLayer::kNone, sums.ft_dispatch_ns + sums.ct_ns};
   for (const Part part :
-       {Part{TaxLayer::kDispatch, sums.ft_dispatch_ns}, Part{TaxLayer::kPython, sums.t_py_ns},
-        Part{TaxLayer::kLaunch, sums.kt_ns}, Part{TaxLayer::kLibrary, sums.ct_ns}}) {
+       {split ? Part{TaxLayer::kDispatch, sums.ft_dispatch_ns} : both,
+        Part{TaxLayer::kPython, sums.t_py_ns}, Part{TaxLayer::kLaunch, sums.kt_ns},
+        split ? Part{TaxLayer::kLibrary, sums.ct_ns} : both}) {
     if (part.ns > largest.ns) largest = part;
   }
   diagnosis.largest = largest.layer;

@@ -81,6 +81,21 @@ bool ranges_are_ops(const Trace& trace, const std::vector<TaxRow>& rows) {
   return any;
 }
 
+// Calls by which libraries launch what they load themselves; at::native launches by
+// cudaLaunchKernel and hipLaunchKernel alone.
+bool is_library_call(std::string_view call) {
+  return call.starts_with("cuLaunchKernelEx") || call == "hipExtModuleLaunchKernel";
+}
+
+// A kernel that no name explains is a library's where such a call launches it inside an operator of
+// ATen. Outside of those, compilers launch theirs by the same calls.
+bool library_by_call(const Trace& trace, const KernelFacts& facts, const TaxRow& row) {
+  const bool named = !facts.library.empty() || facts.found == FoundBy::kRow || facts.named_native;
+  return !named && !facts.vendor_library && row.call && row.op &&
+         is_library_call(trace.text(trace.api_calls.name[row.call.index()])) &&
+         trace.text(trace.ops.name[row.op.index()]).starts_with("aten::");
+}
+
 }  // namespace
 
 TaxRows extract_tax_rows(const Trace& trace, const Links& links, const Windows& windows,
@@ -103,7 +118,7 @@ TaxRows extract_tax_rows(const Trace& trace, const Links& links, const Windows& 
     row.cost.dur_ns = activities.dur_ns[a];
     const KernelFacts& facts = names->of(activities.name[a]);
     row.family = facts.family;
-    row.cost.library = facts.vendor_library;
+    row.paper_library = facts.paper_library;
     int64_t time_ns = activities.start_ns[a];
     if (row.call) {
       time_ns = trace.api_calls.start_ns[row.call.index()];
@@ -113,6 +128,10 @@ TaxRows extract_tax_rows(const Trace& trace, const Links& links, const Windows& 
     } else {
       row.entry_ns = row.root_ns = row.py_ns = time_ns;
     }
+    const bool literal = is_literal(options.mode);
+    row.library_by_call = !literal && library_by_call(trace, facts, row);
+    row.cost.library =
+        literal ? facts.paper_library : facts.vendor_library || row.library_by_call;
     row.cost.unpaid = row.owns_call() ? 0 : 1;
     row.window = static_cast<uint32_t>(window_at(windows, time_ns));  // -1: UINT32_MAX
     result.rows.push_back(row);

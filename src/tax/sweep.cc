@@ -51,12 +51,13 @@ TaxPoint point_of(const TaxReport& report, double batch, double seq_len) {
   TaxPoint point;
   point.batch = batch;
   point.seq_len = seq_len;
+  const bool split = report.whole.sums.split_known;
   const TaxMeans& means = report.means;
   if (report.window_source != WindowSource::kWholeTrace && means.t_orch_ns.n > 0) {
     point.n = means.n.mean;
     point.t_py_ns = means.t_py_ns.mean;
-    point.ft_ns = means.ft_ns.mean;
-    point.ct_ns = means.ct_ns.mean;
+    point.ft_ns = split ? means.ft_ns.mean : kNan;
+    point.ct_ns = split ? means.ct_ns.mean : kNan;
     point.kt_ns = means.kt_ns.mean;
     point.t_orch_ns = means.t_orch_ns.mean;
     point.t_device_ns = means.t_device_ns.mean;
@@ -67,8 +68,8 @@ TaxPoint point_of(const TaxReport& report, double batch, double seq_len) {
   const TaxSums& sums = report.whole.sums;
   point.n = static_cast<double>(sums.n);
   point.t_py_ns = static_cast<double>(sums.t_py_ns);
-  point.ft_ns = static_cast<double>(sums.ft_ns);
-  point.ct_ns = static_cast<double>(sums.ct_ns);
+  point.ft_ns = split ? static_cast<double>(sums.ft_ns) : kNan;
+  point.ct_ns = split ? static_cast<double>(sums.ct_ns) : kNan;
   point.kt_ns = static_cast<double>(sums.kt_ns);
   point.t_orch_ns = static_cast<double>(sums.t_orch_ns);
   point.t_device_ns = static_cast<double>(sums.t_device_ns);

@@ -29,9 +29,21 @@ void set_base(const std::vector<UniqueKernel>& kernels, TaxReport& report) {
   report.base_single_launch = true;
 }
 
+// The base of the paper's sums, over the kernels that are native to the paper.
+std::optional<int64_t> literal_base(const std::vector<UniqueKernel>& kernels, TaxReport report) {
+  for (TaxRow& row : report.rows) row.cost.library = row.paper_library;
+  set_base(kernels, report);
+  return report.base_ns;
+}
+
 // What is charged to the host, where anything is.
 double charge(const TaxWindow& window, int64_t ns) {
   return window.sums.charged() ? static_cast<double>(ns) : std::nan("");
+}
+
+// The same of dispatch or of the libraries' front end alone.
+double charge_split(const TaxWindow& window, int64_t ns) {
+  return window.sums.split_known ? charge(window, ns) : std::nan("");
 }
 
 // Values that a window does not have (NaN), and windows without kernels, are left out.
@@ -50,8 +62,8 @@ TaxMeans means_of(const std::vector<TaxWindow>& windows) {
   TaxMeans means;
   means.n = mean_of(windows, [](const W& w) { return w.sums.n; });
   means.t_py_ns = mean_of(windows, [](const W& w) { return charge(w, w.sums.t_py_ns); });
-  means.ft_ns = mean_of(windows, [](const W& w) { return charge(w, w.sums.ft_ns); });
-  means.ct_ns = mean_of(windows, [](const W& w) { return charge(w, w.sums.ct_ns); });
+  means.ft_ns = mean_of(windows, [](const W& w) { return charge_split(w, w.sums.ft_ns); });
+  means.ct_ns = mean_of(windows, [](const W& w) { return charge_split(w, w.sums.ct_ns); });
   means.kt_ns = mean_of(windows, [](const W& w) { return charge(w, w.sums.kt_ns); });
   means.kt_fw_ns = mean_of(windows, [](const W& w) { return w.sums.kt_fw_ns; });
   means.t_orch_ns = mean_of(windows, [](const W& w) { return charge(w, w.sums.t_orch_ns); });
@@ -183,8 +195,8 @@ Result<TaxReport> analyze_tax(const Trace& trace, const Links& links, const Wind
 
   const std::vector<UniqueKernel> kernels = group_unique_kernels(trace, report.rows);
   set_base(kernels, report);
-  const TaxMeter meter(trace, links, report.rows, options.mode, report.base_ns.value_or(0),
-                       report.floor.floor_ns);
+  report.literal_base_ns = literal_base(kernels, report);
+  const TaxMeter meter(trace, links, report, options.mode);
   for (uint32_t r = 0; r < report.rows.size(); ++r) {
     if (report.rows[r].owns_call()) report.rows[r].exclusive = meter.exclusive_cost(r);
   }

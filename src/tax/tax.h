@@ -90,6 +90,9 @@ struct TaxSums {
   int64_t host_observed_ns = 0;   // sum of T_Py + T_dispatch + T_launch (code only)
   int64_t host_framework_ns = 0;  // host_observed - n_launch x floor (code only)
 
+  // Without a base dispatch and the libraries' front end cannot be told apart; T_Orch holds both.
+  bool split_known = true;
+
   // Whether anything is charged to the host for these rows. Without a launch call in the trace, or
   // with calls but neither operators nor a floor, 0 is no cost but one that is not told.
   bool charged() const { return n == 0 || t_orch_ns > 0; }
@@ -224,6 +227,8 @@ struct TaxRow {
   ExclusiveCost exclusive;  // over the whole trace; of rows that own their call
   int64_t root_ns = 0;      // start of the outermost operator or frame around the call; of the call
   bool single_launch = false;  // its operator launches nothing else: what the base rests on
+  bool paper_library = false;  // cost.library by the paper's convention, for literal sums
+  bool library_by_call = false;  // cost.library rests on the launch call, not on the name
   bool follower = false;       // not the first kernel of its call
   bool without_py = false;     // has an entry, but nothing around it to measure T_Py from
   bool launch_clamped = false;
@@ -238,6 +243,7 @@ struct TaxReport {
   BaseWeighting base_weighting = BaseWeighting::kKernel;
   LaunchFloor floor;               // T_floor^sys
   std::optional<int64_t> base_ns;  // T_dispatch_base; absent: no native kernel, taken as 0
+  std::optional<int64_t> literal_base_ns;  // the same of the kernels native to the paper
   uint64_t base_samples = 0;       // unique kernels or invocations behind it
   bool base_single_launch = true;  // false: no such native kernel, the base is over all of them
   bool ranges_as_ops = false;      // labelled ranges stood in for operators

@@ -127,8 +127,16 @@ void note_method(const Trace& trace, const TaxReport& report, NoteList& notes) {
                   "(--floor)");
   const bool no_base = !report.base_ns && whole.sums.n_launch > 0;
   notes.add("no_dispatch_base", no_base ? whole.sums.n_launch : 0, 0, "ft_ns,ct_ns,t_orch_ns",
-            "no framework-native kernel with an operator: the dispatch base is taken as 0, and the "
-            "split into framework and library time means nothing");
+            is_literal(report.mode)
+                ? "no framework-native kernel with an operator: the dispatch base is taken as 0, "
+                  "and the split into framework and library time means nothing"
+                : "no framework-native kernel with an operator to compare with: how host time "
+                  "splits into dispatch and the libraries' front end is not known; T_Orch stands");
+  const auto by_call = std::count_if(report.rows.begin(), report.rows.end(),
+                                     [](const TaxRow& row) { return row.library_by_call; });
+  notes.add("library_by_call", static_cast<uint64_t>(by_call), 0, "ft_ns,ct_ns",
+            "kernels that no name explains, launched inside operators of ATen by a call that "
+            "libraries use: counted as a library's");
   notes.add("base_multi_launch", report.base_single_launch ? 0 : report.base_samples, 0,
             "dispatch_base_ns,ft_ns,ct_ns",
             "no native kernel is the only launch of its operator: the dispatch base is a median "

@@ -13,8 +13,8 @@
 namespace assay {
 
 // Every kernel of the trace as a row, in order of (window, launch, device start); with
-// options.count_copies also copies and fills. Of the options only count_copies and kernels are
-// read.
+// options.count_copies also copies and fills. Of the options only mode, count_copies and kernels
+// are read.
 //
 // Dispatch entry (spec/tax 3.2): of the operators around the launch call on its thread, the
 // innermost aten:: one; without any, the innermost operator. In a trace without operators the

@@ -25,15 +25,16 @@ int64_t first_start(const Trace& trace, const std::vector<TaxRow>& rows) {
 
 }  // namespace
 
-TaxMeter::TaxMeter(const Trace& trace, const Links& links, const std::vector<TaxRow>& rows,
-                   TaxMode mode, int64_t base_ns, int64_t floor_ns)
+TaxMeter::TaxMeter(const Trace& trace, const Links& links, const TaxReport& report, TaxMode mode)
     : trace_(trace),
       links_(links),
-      rows_(rows),
+      rows_(report.rows),
       mode_(mode),
-      base_ns_(base_ns),
-      floor_ns_(floor_ns),
-      tiles_(trace, links, rows) {}
+      base_known_(report.base_ns.has_value()),
+      base_ns_(report.base_ns.value_or(0)),
+      literal_base_ns_(report.literal_base_ns.value_or(0)),
+      floor_ns_(report.floor.floor_ns),
+      tiles_(trace, links, report.rows) {}
 
 ExclusiveCost TaxMeter::exclusive_cost(uint32_t row_id, int64_t from_ns) const {
   const TaxTile tile = tiles_.tile(row_id, from_ns);
@@ -74,10 +75,12 @@ int64_t TaxMeter::wall_ns(int64_t start_ns, int64_t end_ns) const {
 }
 
 TaxSums TaxMeter::literal_sums(const std::vector<uint32_t>& row_ids) const {
-  TaxSummer summer(is_literal(mode_) ? mode_ : TaxMode::kPaper, base_ns_, floor_ns_);
+  TaxSummer summer(is_literal(mode_) ? mode_ : TaxMode::kPaper, literal_base_ns_, floor_ns_);
   uint64_t launches = 0;
   for (const uint32_t row : row_ids) {
-    summer.add(rows_[row].cost);
+    KernelCost cost = rows_[row].cost;
+    cost.library = rows_[row].paper_library;
+    summer.add(cost);
     launches += rows_[row].owns_call() ? 1 : 0;
   }
   return summer.finish(launches);
@@ -118,6 +121,7 @@ TaxWindow TaxMeter::fill(std::string name, const std::vector<uint32_t>& row_ids,
   TaxWindow window;
   window.name = std::move(name);
   window.sums = sums;
+  window.sums.split_known = base_known_ || is_literal(mode_) || sums.ct_ns == 0;
   window.literal = literal_sums(row_ids);
   window.exclusive = exclusive;
   window.hdbi_exclusive = hdbi(sums.n, sums.t_device_ns, exclusive.total_ns);

@@ -14,8 +14,8 @@ namespace assay {
 
 class TaxMeter {
  public:
-  TaxMeter(const Trace& trace, const Links& links, const std::vector<TaxRow>& rows, TaxMode mode,
-           int64_t base_ns, int64_t floor_ns);
+  // Of the report its rows, bases and floor are read; the rows must stay where they are.
+  TaxMeter(const Trace& trace, const Links& links, const TaxReport& report, TaxMode mode);
 
   TaxWindow measure_whole() const;
   TaxWindow measure(const Window& window, const std::vector<uint32_t>& row_ids) const;
@@ -44,7 +44,9 @@ class TaxMeter {
   const Links& links_;
   const std::vector<TaxRow>& rows_;
   TaxMode mode_;
+  bool base_known_;
   int64_t base_ns_;
+  int64_t literal_base_ns_;
   int64_t floor_ns_;
   ExclusiveTiles tiles_;
 };

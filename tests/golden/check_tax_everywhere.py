@@ -85,7 +85,12 @@ def bounds_of(document):
             yield f"{name}: T_Orch is {window['t_orch_ns']}, its exclusive parts {total}"
         if total + sum(window[key] for key in BESIDE) > window["threads_span_ns"]:
             yield f"{name}: more host time than the threads had, {window['threads_span_ns']}"
-        if (window["t_orch_ns"] or 0) != sum(window[key] or 0 for key in ("ft_ns", "ct_ns", "kt_ns")):
+        layers = [window[key] or 0 for key in ("ft_ns", "ct_ns", "kt_ns")]
+        if window["t_orch_ns"] is not None and window["ct_ns"] is None:  # without a base: no split
+            layers = [window["t_py_ns"], window["exclusive_dispatch_ns"], window["kt_ns"]]
+            if tax["dispatch_base_ns"] is not None or window["ft_ns"] is not None:
+                yield f"{name}: half of a split is told"
+        if (window["t_orch_ns"] or 0) != sum(layers):
             yield f"{name}: T_Orch is not the sum of its layers"
     if tax.get("mode", "exclusive") != "exclusive":
         yield f"the default mode is {tax['mode']}"

@@ -17,5 +17,6 @@ def read(name):
     row = _rows.get(name)
     if row is None:
         unread.add(name)
-        return {"kind": "other", "family": "Other", "collective": "", "vendor_library": "0"}
+        return {"kind": "other", "family": "Other", "collective": "", "vendor_library": "0",
+                "paper_library": "0"}
     return row

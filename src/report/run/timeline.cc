@@ -436,8 +436,10 @@ void TimelineMaker::add_tax_tile(const TaxTile& tile, const std::vector<Interval
   }
   summer.add(cost);
   const TaxSums sums = summer.finish(1);
-  track.add(tile.open_ns, tile.end_ns, kernel_text(row.kernel), text("launch").value, sums.ft_ns,
-            sums.ct_ns, sums.kt_ns, sums.t_orch_ns);
+  const bool split = rooms_.tax.whole.sums.split_known;
+  track.add(tile.open_ns, tile.end_ns, kernel_text(row.kernel), text("launch").value,
+            split ? sums.ft_ns : kNoTimelineValue, split ? sums.ct_ns : kNoTimelineValue,
+            sums.kt_ns, sums.t_orch_ns);
   const auto slice = [&](int64_t start_ns, int64_t end_ns, std::string_view key,
                          std::string_view words) {
     if (start_ns >= end_ns) return;

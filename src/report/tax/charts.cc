@@ -27,6 +27,13 @@ struct Layers {
     library.y.push_back(static_cast<double>(ct_ns));
     launch.y.push_back(static_cast<double>(kt_ns));
   }
+  void name_after(const TaxReport& r) {
+    dispatch.name = layer_names(r.mode).dispatch;
+    launch.name = layer_names(r.mode).launch;
+    if (r.whole.sums.split_known) return;
+    dispatch.name += " and library, not told apart";
+    for (size_t i = 0; i < library.y.size(); ++i) dispatch.y[i] += std::exchange(library.y[i], 0);
+  }
   std::vector<Series> take() {
     return {std::move(py), std::move(dispatch), std::move(library), std::move(launch)};
   }
@@ -45,8 +52,6 @@ Chart windows_chart(const TaxReport& r) {
               .y = {"host time", Unit::kNanoseconds},
               .horizontal = !many};
   Layers layers;
-  layers.dispatch.name = layer_names(r.mode).dispatch;
-  layers.launch.name = layer_names(r.mode).launch;
   const auto add = [&](const std::string& name, const TaxSums& s) {
     chart.categories.push_back(name);
     layers.add(s.t_py_ns, s.ft_dispatch_ns, s.ct_ns, s.kt_ns);
@@ -56,6 +61,7 @@ Chart windows_chart(const TaxReport& r) {
   } else {
     add("whole trace", r.whole.sums);
   }
+  layers.name_after(r);
   chart.series = layers.take();
   return chart;
 }
@@ -66,12 +72,11 @@ Chart families_chart(const TaxReport& r) {
               .y = {"host time", Unit::kNanoseconds},
               .horizontal = true};
   Layers layers;
-  layers.dispatch.name = layer_names(r.mode).dispatch;
-  layers.launch.name = layer_names(r.mode).launch;
   for (const FamilyTax& family : r.families) {
     chart.categories.push_back(family.name);
     layers.add(family.t_py_ns, family.ft_dispatch_ns, family.ct_ns, family.kt_ns);
   }
+  layers.name_after(r);
   chart.series = layers.take();
   return chart;
 }

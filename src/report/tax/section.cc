@@ -16,6 +16,11 @@ namespace {
 // A sum of charges; missing where nothing could be charged (TaxSums::charged).
 Value charge(const TaxSums& sums, int64_t ns) { return sums.charged() ? Value(ns) : Value(); }
 
+// One part of what dispatch and the libraries' front end take together.
+Value charge_split(const TaxSums& sums, int64_t ns) {
+  return sums.split_known ? charge(sums, ns) : Value();
+}
+
 // The keys of one window, for JSON and CSV; what readers see of them is laid out elsewhere.
 std::vector<Item> window_items(const TaxWindow& w) {
   const TaxSums& s = w.sums;
@@ -23,9 +28,9 @@ std::vector<Item> window_items(const TaxWindow& w) {
           data_fact(keys::n, s.n),
           data_fact(keys::n_launch, s.n_launch),
           data_fact(keys::t_py_ns, charge(s, s.t_py_ns)),
-          data_fact(keys::ft_dispatch_ns, charge(s, s.ft_dispatch_ns)),
-          data_fact(keys::ft_ns, charge(s, s.ft_ns)),
-          data_fact(keys::ct_ns, charge(s, s.ct_ns)),
+          data_fact(keys::ft_dispatch_ns, charge_split(s, s.ft_dispatch_ns)),
+          data_fact(keys::ft_ns, charge_split(s, s.ft_ns)),
+          data_fact(keys::ct_ns, charge_split(s, s.ct_ns)),
           data_fact(keys::kt_ns, charge(s, s.kt_ns)),
           data_fact(keys::kt_fw_ns, s.kt_fw_ns),
           data_fact(keys::t_orch_ns, charge(s, s.t_orch_ns)),
@@ -108,10 +113,14 @@ Table layers_table(const TaxReport& r) {
                   : Layer{name, ns, from};
   };
   const char* const base = r.base_ns ? "trace" : "none";
+  const auto split = [&](const char* name, int64_t ns, const char* from) {
+    return s.split_known ? traced(name, ns, from)
+                         : Layer{name, std::nullopt, "no native kernel to compare with"};
+  };
   const std::vector<Layer> layers = {
       traced("Python, T_Py", s.t_py_ns, "trace"),
-      traced(names.dispatch, s.ft_dispatch_ns, literal ? base : "trace"),
-      traced("library, ΔCT", s.ct_ns, base),
+      split(names.dispatch, s.ft_dispatch_ns, literal ? base : "trace"),
+      split("library, ΔCT", s.ct_ns, base),
       no_floor ? Layer{names.launch, std::nullopt, "not known"}
                : Layer{names.launch, s.kt_ns,
                        literal ? std::string(floor_source_name(r.floor.source)) : "trace"},
@@ -187,6 +196,9 @@ Table families_table(const TaxReport& r) {
   const auto charged = [&sums](int64_t FamilyTax::* ns) {
     return [&sums, ns](const FamilyTax& f) { return charge(sums, f.*ns); };
   };
+  const auto split = [&sums](int64_t FamilyTax::* ns) {
+    return [&sums, ns](const FamilyTax& f) { return charge_split(sums, f.*ns); };
+  };
   TableOf table(
       r.families,
       {.key = "families",
@@ -207,8 +219,8 @@ Table families_table(const TaxReport& r) {
       .add_ns(keys::kt_fw_p50_ns, &FamilyTax::kt_fw_ns, residual)
       .add(keys::share_of_floor, &FamilyTax::share_of_floor, residual)
       .add(keys::t_py_ns, charged(&FamilyTax::t_py_ns), kData)
-      .add(keys::ft_dispatch_ns, charged(&FamilyTax::ft_dispatch_ns), kData)
-      .add(keys::ct_ns, charged(&FamilyTax::ct_ns), kData)
+      .add(keys::ft_dispatch_ns, split(&FamilyTax::ft_dispatch_ns), kData)
+      .add(keys::ct_ns, split(&FamilyTax::ct_ns), kData)
       .add(keys::kt_ns, charged(&FamilyTax::kt_ns), kData);
   return table;
 }
@@ -386,8 +398,8 @@ std::vector<Item> tax_overview(const TaxReport& report) {
   const TaxWindow& w = report.whole;
   return {fact(keys::n, w.sums.n),
           fact(keys::t_py_ns, charge(w.sums, w.sums.t_py_ns)),
-          fact(keys::ft_ns, charge(w.sums, w.sums.ft_ns)),
-          fact(keys::ct_ns, charge(w.sums, w.sums.ct_ns)),
+          fact(keys::ft_ns, charge_split(w.sums, w.sums.ft_ns)),
+          fact(keys::ct_ns, charge_split(w.sums, w.sums.ct_ns)),
           fact(keys::kt_ns, charge(w.sums, w.sums.kt_ns)),
           fact(keys::t_orch_ns, charge(w.sums, w.sums.t_orch_ns)),
           fact(keys::t_device_ns, w.sums.t_device_ns),

@@ -105,6 +105,10 @@ std::string answer(const TaxReport& report) {
 }
 
 std::string layers_text(const TaxReport& report, const TaxDiagnosis& diagnosis) {
+  if (!report.whole.sums.split_known && report.whole.sums.charged()) {
+    return "How T_Orch splits into dispatch and the libraries' front end is not known: this trace "
+           "has no native kernel to compare with.";
+  }
   if (diagnosis.largest == TaxLayer::kNone) return "";
   if (layers_untold(report)) {
     return "Most launches have no operator around them in this trace, so that Python, dispatch and "

@@ -18,7 +18,8 @@ namespace {
 
 // A row of tests/data/kernel_names.tsv: a name, and what a person read in it.
 struct ReadName {
-  std::string name, source, kind, family, collective, vendor_library, held_out, reason;
+  std::string name, source, kind, family, collective, vendor_library, held_out, reason,
+      paper_library;
 };
 
 std::vector<ReadName> read_names() {
@@ -29,8 +30,9 @@ std::vector<ReadName> read_names() {
   while (std::getline(file, line)) {
     std::istringstream cells(line);
     ReadName row;
-    for (std::string* cell : {&row.name, &row.source, &row.kind, &row.family, &row.collective,
-                              &row.vendor_library, &row.held_out, &row.reason}) {
+    for (std::string* cell :
+         {&row.name, &row.source, &row.kind, &row.family, &row.collective, &row.vendor_library,
+          &row.held_out, &row.reason, &row.paper_library}) {
       std::getline(cells, *cell, '\t');
     }
     rows.push_back(row);
@@ -55,11 +57,11 @@ TEST(KernelBook, AgreesWithWhatAPersonRead) {
   for (const ReadName& row : rows) {
     distinct.insert(row.name);
     const KernelFacts found = facts(row.name);
-    const std::vector<std::string> told = {std::string(kernel_kind_name(found.kind)),
-                                           KernelBook::built_in()->families()[found.family],
-                                           found.collective, found.vendor_library ? "1" : "0"};
-    const std::vector<std::string> read = {row.kind, row.family, row.collective,
-                                           row.vendor_library};
+    const std::vector<std::string> told = {
+        std::string(kernel_kind_name(found.kind)), KernelBook::built_in()->families()[found.family],
+        found.collective, found.vendor_library ? "1" : "0", found.paper_library ? "1" : "0"};
+    const std::vector<std::string> read = {row.kind, row.family, row.collective, row.vendor_library,
+                                           row.paper_library};
     agree += told == read ? 1 : 0;
     if (!kDisagreements.contains(row.name)) {
       EXPECT_EQ(told, read) << row.name;
@@ -147,15 +149,30 @@ TEST(KernelBook, NamesOfGradientsTellTheBackwardPass) {
   }
 }
 
+TEST(KernelBook, VendorLibrariesAreThoseThatLaunchTheKernel) {
+  for (const char* name : {"void cutlass::Kernel2<x>(P)", "nvjet_tst_128x64_64x10_1x2_h_bz_TNT",
+                           "void cuBLASLt::splitKreduce_kernel<32>(P)", "gemv2T_kernel_val",
+                           "void cudnn::bn_fw_tr_1C11_singleread<float>(P)", "Cijk_Ailk_Bljk",
+                           "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_32",
+                           "volta_fp16_s884gemm_fp16_cublas", "ampere_sgemm_128x64_tn"}) {
+    EXPECT_TRUE(facts(name).vendor_library) << name;
+  }
+  for (const char* name : {"void at::native::reduce_kernel<512, 1>(P)", "triton_poi_fused_add_0",
+                           "ncclDevKernel_AllReduce_Sum_f16_RING_LL(ncclDevKernelArgs)",
+                           "void flash::flash_fwd_kernel<cutlass::half_t>(P)"}) {
+    EXPECT_FALSE(facts(name).vendor_library) << name;
+  }
+}
+
 TEST(KernelBook, VendorLibrariesByThePapersConvention) {
-  EXPECT_TRUE(facts("void cutlass::Kernel2<x>(P)").vendor_library);
-  EXPECT_TRUE(facts("void cuBLASLt::splitKreduce_kernel<32>(P)").vendor_library);
-  EXPECT_TRUE(facts("void cudnn::bn_fw_tr_1C11_singleread<float>(P)").vendor_library);
-  EXPECT_TRUE(facts("Cijk_Ailk_Bljk").vendor_library);
-  EXPECT_FALSE(facts("nvjet_hsh_128x128_cublas").vendor_library);
-  EXPECT_FALSE(facts("volta_fp16_s884gemm_fp16_cublas").vendor_library);
-  EXPECT_FALSE(facts("ampere_sgemm_128x64_tn").vendor_library);
-  EXPECT_FALSE(facts("gemv2T_kernel_val").vendor_library);
+  EXPECT_TRUE(facts("void cutlass::Kernel2<x>(P)").paper_library);
+  EXPECT_TRUE(facts("void cuBLASLt::splitKreduce_kernel<32>(P)").paper_library);
+  EXPECT_TRUE(facts("void cudnn::bn_fw_tr_1C11_singleread<float>(P)").paper_library);
+  EXPECT_TRUE(facts("Cijk_Ailk_Bljk").paper_library);
+  EXPECT_FALSE(facts("nvjet_hsh_128x128_cublas").paper_library);
+  EXPECT_FALSE(facts("volta_fp16_s884gemm_fp16_cublas").paper_library);
+  EXPECT_FALSE(facts("ampere_sgemm_128x64_tn").paper_library);
+  EXPECT_FALSE(facts("gemv2T_kernel_val").paper_library);
   const KernelBook& book = *KernelBook::built_in();
   EXPECT_TRUE(book.is_vendor_op("aten::addmm"));
   EXPECT_TRUE(book.is_vendor_op("aten::_scaled_dot_product_flash_attention"));

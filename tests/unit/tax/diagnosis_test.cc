@@ -65,6 +65,16 @@ TEST(DiagnoseTax, WithoutABaseThereIsNoLibraryPartToShorten) {
   EXPECT_EQ(std::count(found.begin(), found.end(), "compile"), 1);
 }
 
+TEST(DiagnoseTax, LayersThatAreNotToldApartAreNeverTheLargest) {
+  TaxReport report = host_report();
+  report.whole.sums.split_known = false;
+  report.whole.sums.ct_ns = report.whole.sums.ft_dispatch_ns = 10'000;
+  report.whole.sums.t_orch_ns = 20'400;
+  EXPECT_EQ(diagnose_tax(report, report.whole.sums, {300, 700}).largest, TaxLayer::kNone);
+  report.whole.sums.kt_ns = 30'000;
+  EXPECT_EQ(diagnose_tax(report, report.whole.sums, {300, 700}).largest, TaxLayer::kLaunch);
+}
+
 TEST(DiagnoseTax, WorkThatRunsInGraphsAlreadyIsNotToldToUseThem) {
   TaxReport report = host_report();
   report.whole.orphans.graph_followers = 2;  // of 4

@@ -236,6 +236,49 @@ TEST(AnalyzeTax, UniqueNamesAreThoseOfTheTrace) {
   EXPECT_DOUBLE_EQ(report.whole.diversity_ratio, 2.0 / 3);
 }
 
+// cuBLASLt's kernels on Hopper, in an operator that takes 500 ns longer than a native one.
+TEST(AnalyzeTax, KernelsOfCublasLtPayTheLibrary) {
+  const auto trace_of = [](const char* name, const char* op, const char* call) {
+    TraceMaker maker;
+    maker.op(1, "aten::add", 1'000, 500).call(1, "cudaLaunchKernel", 1'400, 50, 1);
+    maker.kernel(0, 7, "void at::native::vectorized_elementwise_kernel<4>(int)", 1'500, 10, 1);
+    maker.op(1, op, 2'000, 1'000).call(1, call, 2'900, 50, 2).kernel(0, 7, name, 3'000, 10, 2);
+    return maker.build();
+  };
+  const auto ct = [&](const char* name, const char* op = "aten::addmm",
+                      const char* call = "cuLaunchKernelEx") {
+    return analyze(trace_of(name, op, call)).whole.sums.ct_ns;
+  };
+  EXPECT_EQ(ct("nvjet_tst_128x64_64x10_1x2_h_bz_TNT"), 500);
+  EXPECT_EQ(ct("cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_32"), 500);
+  // A name that nobody knows: the launch call and the operator are the evidence.
+  EXPECT_EQ(ct("sm100_new_thing"), 500);
+  EXPECT_EQ(ct("sm100_new_thing", "aten::addmm", "cudaLaunchKernel"), 0);
+  EXPECT_EQ(ct("sm100_new_thing", "my_triton_op"), 0);
+  EXPECT_EQ(ct("void at::native::reduce_kernel<512, 1>(P)"), 0);
+  EXPECT_TRUE(has_note(analyze(trace_of("sm100_new_thing", "aten::mm", "cuLaunchKernelEx")),
+                       "library_by_call"));
+
+  TaxOptions paper;
+  paper.mode = TaxMode::kPaper;
+  const Trace trace = trace_of("nvjet_tst_128x64", "aten::addmm", "cuLaunchKernelEx");
+  EXPECT_EQ(analyze(trace, whole(), paper).whole.sums.ct_ns, 0);
+  // What the exclusive mode sets beside its own sums is that of the literal mode.
+  EXPECT_EQ(analyze(trace).whole.literal.t_orch_ns,
+            analyze(trace, whole(), paper).whole.sums.t_orch_ns);
+}
+
+TEST(AnalyzeTax, WithoutANativeKernelTheSplitIsNotKnown) {
+  TraceMaker maker;
+  maker.op(1, "aten::mm", 1'000, 500).call(1, "cuLaunchKernelEx", 1'400, 50, 1);
+  maker.kernel(0, 7, "nvjet_tst_128x64", 1'500, 10, 1);
+  const TaxReport report = analyze(maker.build());
+  EXPECT_FALSE(report.base_ns);
+  EXPECT_FALSE(report.whole.sums.split_known);
+  EXPECT_EQ(report.whole.sums.t_orch_ns, 450);
+  EXPECT_TRUE(has_note(report, "no_dispatch_base"));
+}
+
 // ---- phases
 // --------------------------------------------------------------------------------------
 
