@@ -120,6 +120,11 @@ Result<RoofOfRequest> roof_of_request(const WhatIfRequest& request, TraceRequest
   return roof;
 }
 
+bool has_roof_edit(const std::vector<EditRequest>& edits) {
+  return std::any_of(edits.begin(), edits.end(),
+                     [](const EditRequest& edit) { return edit.kind == EditKind::kRoof; });
+}
+
 Result<TraceContent> whatif_content(const WhatIfRequest& request,
                                     const std::vector<EditRequest>& edits,
                                     const RoofOfRequest& roof, RanksTogether& ranks,
@@ -151,6 +156,12 @@ Result<TraceContent> whatif_content(const WhatIfRequest& request,
                         ? whatif_words(answer)
                         : std::vector<std::string>{no_kernels_words(loaded.trace)};
   content.sections = {whatif_section(answer), run_trust(loaded)};
+  // Facts are those of GPUs, and only the edit "roof" looks them up.
+  const bool looks_up = has_roof_edit(edits);
+  if (auto note =
+          looks_up ? unused_facts(roof.facts, request.facts, loaded.trace.devices, request.device)
+                   : unused_facts(roof.facts, request.facts, FactNames{}))
+    content.import_log.push_back(*std::move(note));
   ranks.add(loaded, report, verdict.bound);
   return content;
 }
@@ -232,9 +243,7 @@ Result<Answer> answer_whatif(const WhatIfRequest& request) {
   }
   if (request.score.empty()) {
     TraceRequest traces = request.traces;
-    traces.keep_op_inputs = std::any_of(edits.begin(), edits.end(), [](const EditRequest& edit) {
-      return edit.kind == EditKind::kRoof;
-    });
+    traces.keep_op_inputs = has_roof_edit(edits);
     ASSAY_TRY_ASSIGN(const RoofOfRequest roof, roof_of_request(request, traces));
     ASSAY_TRY_ASSIGN(RanksTogether ranks, RanksTogether::of(traces));
     const auto analyze = [&](const LoadedTrace& loaded) {

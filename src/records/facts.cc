@@ -188,6 +188,7 @@ class FactBook::Reading {
     if ((kind != "model" && kind != "hardware") || name_key(name).empty())
       return line_error(file_, line.number, "write a section as [model NAME] or [hardware NAME]");
     section_ = &book_.open(kind, name);
+    section_->files.push_back(file_);
     source_ = file_;
     return Ok{};
   }
@@ -264,9 +265,11 @@ void FactBook::complete(Section& section) {
     const auto at = section.values.find(name);
     return at == section.values.end() ? otherwise : at->second.value;
   };
-  section.complete = std::all_of(kAttributes.begin(), kAttributes.end(), [&](const Attribute& a) {
-    return section.kind != a.kind || !a.needed || section.values.count(a.name) > 0;
-  });
+  section.missing.clear();
+  for (const Attribute& a : kAttributes) {
+    if (section.kind == a.kind && a.needed && section.values.count(a.name) == 0)
+      section.missing.emplace_back(a.name);
+  }
   if (section.kind == "hardware") {
     section.hardware = {.name = section.name,
                         .tflops = value("tflops", 0),
@@ -315,7 +318,7 @@ const FactBook::Section* FactBook::find(std::string_view kind, std::string_view 
 const FactBook::Section* FactBook::find_by_memory(const std::string& bare,
                                                   std::string_view vendor) const {
   for (const Section& section : sections_) {
-    if (section.kind != "hardware" || !section.complete) continue;
+    if (section.kind != "hardware" || !section.complete()) continue;
     if (!may_be_of(vendor, vendor_of(section.keys.front()))) continue;
     const std::string shorter = without_memory(bare, section.hardware.memory_gb);
     if (!shorter.empty() && (section.bare_key == shorter || has_key(section.keys, shorter)))
@@ -326,18 +329,18 @@ const FactBook::Section* FactBook::find_by_memory(const std::string& bare,
 
 const ModelFacts* FactBook::model(std::string_view name) const {
   const Section* section = find("model", name);
-  return section != nullptr && section->complete ? &section->model : nullptr;
+  return section != nullptr && section->complete() ? &section->model : nullptr;
 }
 
 const HardwareFacts* FactBook::hardware(std::string_view name) const {
   const Section* section = find("hardware", name);
-  return section != nullptr && section->complete ? &section->hardware : nullptr;
+  return section != nullptr && section->complete() ? &section->hardware : nullptr;
 }
 
 std::vector<std::string> FactBook::model_names() const {
   std::vector<std::string> names;
   for (const Section& section : sections_) {
-    if (section.kind == "model") names.push_back(section.name);
+    if (section.kind == "model" && section.complete()) names.push_back(section.name);
   }
   return names;
 }
@@ -345,7 +348,7 @@ std::vector<std::string> FactBook::model_names() const {
 std::vector<std::string> FactBook::hardware_names() const {
   std::vector<std::string> names;
   for (const Section& section : sections_) {
-    if (section.kind == "hardware" && section.complete) names.push_back(section.name);
+    if (section.kind == "hardware" && section.complete()) names.push_back(section.name);
   }
   return names;
 }
@@ -353,6 +356,20 @@ std::vector<std::string> FactBook::hardware_names() const {
 std::map<std::string, Fact> FactBook::values(std::string_view kind, std::string_view name) const {
   const Section* section = find(kind, name);
   return section != nullptr ? section->values : std::map<std::string, Fact>();
+}
+
+std::optional<FactSection> FactBook::section(std::string_view kind, std::string_view name) const {
+  const Section* found = find(kind, name);
+  if (found == nullptr) return std::nullopt;
+  return FactSection{found->kind, found->name, found->missing};
+}
+
+std::vector<FactSection> FactBook::sections_of(const std::string& file) const {
+  std::vector<FactSection> out;
+  for (const Section& section : sections_) {
+    if (has_key(section.files, file)) out.push_back({section.kind, section.name, section.missing});
+  }
+  return out;
 }
 
 const ModelFacts* FactLookup::model(const std::string& name) {

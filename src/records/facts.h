@@ -5,6 +5,7 @@
 // about physics.
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -50,6 +51,14 @@ struct Fact {
   std::string source;
 };
 
+// A section of a facts file.
+struct FactSection {
+  std::string kind;  // "model" or "hardware"
+  std::string name;
+  std::vector<std::string> missing;  // needed values that no text tells; with any, model() and
+                                     // hardware() do not find it
+};
+
 // Facts by name. Names are compared without letter case and punctuation; a name that is not listed
 // is tried without its organisation ("org/") and without endings of fine-tuned variants such as
 // "-Instruct", which have their base model's shape; a device's without its memory ("L4 24GB").
@@ -69,6 +78,10 @@ class FactBook {
   std::vector<std::string> hardware_names() const;
   // Every value of a section with its source, by attribute; empty when there is no such section.
   std::map<std::string, Fact> values(std::string_view kind, std::string_view name) const;
+  // The section that a name leads to, also where it lacks needed values.
+  std::optional<FactSection> section(std::string_view kind, std::string_view name) const;
+  // The sections that the file given to add() has, in the book's order.
+  std::vector<FactSection> sections_of(const std::string& file) const;
 
  private:
   class Reading;
@@ -80,7 +93,9 @@ class FactBook {
     std::map<std::string, Fact> values = {};
     ModelFacts model = {};
     HardwareFacts hardware = {};
-    bool complete = false;
+    std::vector<std::string> missing = {};  // needed values
+    std::vector<std::string> files = {};    // that have the section
+    bool complete() const { return missing.empty(); }
   };
   const Section* find(std::string_view kind, std::string_view name) const;
   // A device called by a name that ends in the memory that it has. bare: without the vendor.

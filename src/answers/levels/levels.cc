@@ -40,6 +40,8 @@ struct JobReader {
   const LevelsOptions& options;
   const CounterRuns& counters;
   TelemetryRun& telemetry;
+  const FactBook& facts;
+  std::string device;  // that the user names, or none
   RoofReader roof;
   std::shared_ptr<const std::vector<CapturedGraph>> captured;
   bool several = false;
@@ -84,15 +86,21 @@ Status JobReader::read(const std::string& file) {
   ranks.push_back(summarize_rank(trace, rank_from_name(file), std::move(report)));
   ranks.back().counters = std::move(joined);
   clock.mark("levels", trace.content_bytes);
+  std::vector<ImportNote> import_log = import_notes(trace.log);
+  // Counter files name devices of their own.
+  if (counters.empty()) {
+    if (auto note = unused_facts(facts, request.counters.facts, trace.devices, device))
+      import_log.push_back(*std::move(note));
+  }
   answer.data_lost |= trace.log.data_lost();
   Document& document = answer.document;
   document.inputs.push_back({trace.source, trace_items(trace)});
   if (several) {
-    document.parts.push_back({trace.source, trace_items(trace), import_notes(trace.log), {}, {}});
+    document.parts.push_back({trace.source, trace_items(trace), std::move(import_log), {}, {}});
     return Ok{};
   }
   if (!has_kernels(trace)) no_kernels = {no_kernels_words(trace)};
-  document.import_log = import_notes(trace.log);
+  document.import_log = std::move(import_log);
   losses = all_notes(trace.log, {kernel_notes(trace, *loaded.kernels)});
   return Ok{};
 }
@@ -212,12 +220,14 @@ Result<Answer> answer_levels(const LevelsRequest& asked) {
   ASSAY_TRY_ASSIGN(TelemetryRun telemetry,
                    TelemetryRun::open(request.telemetry, request.traces.allow_truncated));
   ASSAY_TRY_ASSIGN(const FactBook facts, load_facts(request.counters.facts));
-  ASSAY_TRY_ASSIGN(std::string device, peaks_device(request.counters.peaks));
+  ASSAY_TRY_ASSIGN(const std::string device, peaks_device(request.counters.peaks));
   JobReader job{.request = request,
                 .options = options,
                 .counters = counters,
                 .telemetry = telemetry,
-                .roof = RoofReader(facts, std::move(device)),
+                .facts = facts,
+                .device = device,
+                .roof = RoofReader(facts, device),
                 .captured = std::move(captured),
                 .several = files.size() > 1,
                 .answer = {new_document("Levels")}};

@@ -5,8 +5,8 @@
 
 #include <cmath>
 #include <map>
+#include <set>
 
-#include "answers/inputs/facts.h"
 #include "ingest/bench/table.h"
 #include "throughput/dataset.h"
 
@@ -61,6 +61,27 @@ Result<BenchTable> read_tables(const BenchRequest& request, const std::string* t
 }
 
 }  // namespace
+
+FactNames names_in(const std::vector<BenchRow>& rows) {
+  std::set<std::string> models;
+  std::set<std::string> devices;
+  for (const BenchRow& row : rows) {
+    models.insert(row.model);
+    devices.insert(row.hardware);
+  }
+  return {{models.begin(), models.end()}, {devices.begin(), devices.end()}, true};
+}
+
+void note_unused_facts(const FactBook& facts, const std::string& path,
+                       const std::vector<BenchRow>& rows, const std::vector<BenchRow>& asked,
+                       std::vector<BenchOddity>& oddities) {
+  FactNames names = names_in(rows);
+  const FactNames more = names_in(asked);
+  names.models.insert(names.models.end(), more.models.begin(), more.models.end());
+  names.devices.insert(names.devices.end(), more.devices.begin(), more.devices.end());
+  if (const auto note = unused_facts(facts, path, names))
+    oddities.push_back({.code = note->code, .rows = note->count, .effect = note->meaning});
+}
 
 std::string name_of(const BenchRequest& request) {
   const std::string more = request.tables.size() > 1

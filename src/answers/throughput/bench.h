@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "answers/inputs/facts.h"
 #include "base/result.h"
 #include "ingest/bench/engine_name.h"
 #include "records/bench_table.h"
@@ -21,6 +22,13 @@ struct BenchRequest {
   std::string facts = {};                // file: docs/formats/facts.md
   std::optional<size_t> rows = {};       // learnt from at most
 };
+// Models and devices that rows have, for which facts must be complete.
+FactNames names_in(const std::vector<BenchRow>& rows);
+// Counts the sections of the user's facts file that help none of the rows, with each one's name.
+// asked: points that are no rows of the table.
+void note_unused_facts(const FactBook& facts, const std::string& path,
+                       const std::vector<BenchRow>& rows, const std::vector<BenchRow>& asked,
+                       std::vector<BenchOddity>& oddities);
 // For the head of a document and for errors.
 std::string name_of(const BenchRequest& request);
 

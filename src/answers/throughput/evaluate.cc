@@ -160,10 +160,12 @@ Status check_choice(const EvaluateRequest& request) {
 // Both tables' oddities count: rows that were not read cannot be judged.
 Result<Document> answer_other_table(const EvaluateRequest& request) {
   EngineSpellings spellings;
-  ASSAY_TRY_ASSIGN(const LoadedBench bench, load_bench(request.bench, nullptr, &spellings));
+  ASSAY_TRY_ASSIGN(LoadedBench bench, load_bench(request.bench, nullptr, &spellings));
   BenchRequest asked = request.judge;
   asked.facts = request.bench.facts;
   ASSAY_TRY_ASSIGN(const LoadedBench other, load_bench(asked, nullptr, &spellings));
+  note_unused_facts(bench.facts, request.bench.facts, bench.data.rows, other.data.rows,
+                    bench.table.oddities);
   const auto other_rows = feasible_rows(other.data).rows;
   request.listener.tell_step("latencies of " + name_of(asked));
   auto found = judge_latency(feasible_rows(bench.data).rows, other_rows, bench.facts);
@@ -171,7 +173,7 @@ Result<Document> answer_other_table(const EvaluateRequest& request) {
   if (!found) return found.take_error();
   Document document = new_document("Throughput: how far latencies of another table are off");
   std::vector<BenchOddity> oddities;
-  for (const LoadedBench* one : {&bench, &other}) {
+  for (const LoadedBench* one : {&std::as_const(bench), &other}) {
     document.inputs.push_back({one->table.source, {}});
     for (auto& note : bench_import_notes(one->table, one->data))
       document.import_log.push_back(std::move(note));
@@ -190,7 +192,8 @@ Result<Document> answer_other_table(const EvaluateRequest& request) {
 Result<Document> answer_evaluation(const EvaluateRequest& request) {
   ASSAY_TRY(check_choice(request));
   if (!request.judge.tables.empty()) return answer_other_table(request);
-  ASSAY_TRY_ASSIGN(const LoadedBench bench, load_bench(request.bench));
+  ASSAY_TRY_ASSIGN(LoadedBench bench, load_bench(request.bench));
+  note_unused_facts(bench.facts, request.bench.facts, bench.data.rows, {}, bench.table.oddities);
   ASSAY_TRY_ASSIGN(const std::vector<ThroughputMethod> methods, choose_methods(request, bench));
   ASSAY_TRY_ASSIGN(std::vector<Split> splits, choose_splits(request, bench.data));
   ThroughputEvaluation evaluation{bench.table, bench.data, std::move(splits), {}, {}, false};

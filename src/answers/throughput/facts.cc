@@ -4,18 +4,50 @@
 #include "report/throughput/facts.h"
 
 namespace assay {
+namespace {
 
-Result<Document> answer_facts(const FactsRequest& request) {
-  ASSAY_TRY_ASSIGN(const FactBook facts, load_facts(request.facts));
-  for (const std::string& name : request.names) {
-    if (facts.model(name) != nullptr || facts.hardware(name) != nullptr) continue;
+// Those that are complete, and those of the user's file.
+std::vector<FactSection> all_sections(const FactBook& facts, const std::string& file) {
+  std::vector<FactSection> all;
+  const std::vector<FactSection> own = facts.sections_of(file);
+  for (const char* kind : {"model", "hardware"}) {
+    const bool is_model = std::string_view(kind) == "model";
+    for (const std::string& name : is_model ? facts.model_names() : facts.hardware_names())
+      all.push_back({kind, name, {}});
+    for (const FactSection& section : own) {
+      if (section.kind == kind && !section.missing.empty()) all.push_back(section);
+    }
+  }
+  return all;
+}
+
+Result<std::vector<FactSection>> named_sections(const FactBook& facts,
+                                                const std::vector<std::string>& names) {
+  std::vector<FactSection> named;
+  for (const std::string& name : names) {
+    const size_t before = named.size();
+    for (const char* kind : {"model", "hardware"}) {
+      if (auto section = facts.section(kind, name)) named.push_back(*std::move(section));
+    }
+    if (named.size() > before) continue;
     return Error{ErrorCode::kInvalidArgument,
                  "nothing is known of a model or device '" + name + "'", "", -1};
   }
+  return named;
+}
+
+}  // namespace
+
+Result<Document> answer_facts(const FactsRequest& request) {
+  ASSAY_TRY_ASSIGN(const FactBook facts, load_facts(request.facts));
+  std::vector<FactSection> shown = all_sections(facts, request.facts);
+  if (!request.names.empty()) {
+    ASSAY_TRY_ASSIGN(shown, named_sections(facts, request.names));
+  }
   Document document = new_document("Facts about models and devices");
   if (!request.facts.empty()) document.inputs.push_back({request.facts, {}});
-  document.verdict = facts_words(facts, request.names);
-  document.sections.push_back(facts_section(facts, request.names));
+  document.verdict = facts_words(facts, shown);
+  document.sections.push_back(facts_section(facts, shown, !request.names.empty()));
   return document;
 }
 

@@ -147,6 +147,8 @@ Result<FittedModel> fit_table(const BenchRequest& bench, const FitRequest& reque
   if (request.outside) fit.options.outside_factor = *request.outside;
   if (request.small) fit.options.digest_from_rows = std::numeric_limits<size_t>::max();
   ASSAY_TRY_ASSIGN(std::vector<BenchRow> asked, read_points(points, fit));
+  if (fit.options.physics)
+    note_unused_facts(fit.facts, bench.facts, fit.data.rows, asked, oddities);
   std::vector<std::string> notes;
   if (request.refit && !request.no_physics) {
     ASSAY_TRY(search_parameters(fit, true, listener, fit.options.physics_parameters, notes));
@@ -186,6 +188,7 @@ Result<FittedModel> load_model(const BenchRequest& bench, const FitRequest& requ
     fit.options.frameworks.reset();
   }
   ASSAY_TRY_ASSIGN(std::vector<BenchRow> asked, read_points(points, fit));
+  note_unused_facts(fit.facts, bench.facts, fit.data.rows, asked, fit.data.oddities);
   ASSAY_TRY_ASSIGN(FittedModel model, make_predictor(std::move(fit)));
   model.asked = std::move(asked);
   return model;

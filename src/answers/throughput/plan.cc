@@ -101,13 +101,26 @@ Result<LatencyModel> fit_latencies(const PlanRequest& request, const std::vector
 // A screen has twenty lines: what else was odd is in `oddities`.
 std::vector<ImportNote> short_log(const LoadedBench& bench) {
   uint64_t dropped = 0;
-  for (const BenchOddity& oddity : all_oddities(bench.table, bench.data)) dropped += oddity.dropped;
+  uint64_t odd = 0;
+  for (const BenchOddity& oddity : all_oddities(bench.table, bench.data)) {
+    dropped += oddity.dropped;
+    odd += oddity.rows;
+  }
+  if (odd == 0) return {};
   const std::vector<ImportNote> notes = bench_import_notes(bench.table, bench.data);
-  if (notes.empty()) return {};
-  return {{.code = "rows_left_out",
+  return {{.code = dropped > 0 ? "rows_left_out" : "rows_with_notes",
            .severity = has_losses(notes) ? "data_loss" : "info",
-           .count = dropped,
+           .count = dropped > 0 ? dropped : odd,
            .meaning = "--format json says why"}};
+}
+
+// Facts of the user's file that the plan does not use.
+std::optional<ImportNote> unused_facts_of(const PlanRequest& request, const LoadedBench& bench,
+                                          const PlanQuestion& question) {
+  FactNames names = names_in(bench.data.rows);
+  names.models.push_back(question.model);
+  for (const GpuOffer& offer : question.offers) names.devices.push_back(offer.name);
+  return unused_facts(bench.facts, request.bench.facts, names);
 }
 
 // Which rows were left out, for JSON.
@@ -143,6 +156,8 @@ Result<Answer> answer_plan(const PlanRequest& request) {
   document.sections.push_back(oddities_section(bench));
   document.sections.push_back(trust_section(plan_trust(report)));
   document.import_log = short_log(bench);
+  if (auto note = unused_facts_of(request, bench, question))
+    document.import_log.push_back(*std::move(note));
   answer.data_lost = has_losses(document.import_log);
   return answer;
 }

@@ -12,9 +12,7 @@
 namespace assay {
 namespace {
 
-struct FactsOf {
-  std::string kind;  // "model" or "hardware"
-  std::string name;
+struct FactsOf : FactSection {
   std::map<std::string, Fact> values;
   std::string remark = {};
 };
@@ -27,48 +25,45 @@ struct OneFact {
 
 bool is_estimate(const Fact& fact) { return fact.source.find("estimate") != std::string::npos; }
 
-// More than three times off is a mistyped number, or an architecture that this says nothing about.
-std::string odd_size(const FactBook& facts, const std::string& name) {
-  const ModelFacts& model = *facts.model(name);
-  if (model.experts > 1) return "";
-  const double expected = parameters_by_layers(facts.values("model", name));
-  const double ratio = model.parameters_b / expected;
-  if (ratio < 3 && ratio > 1.0 / 3) return "";
-  return fmt::format("layers and hidden size suggest {} x 10^9 parameters",
-                     rounded_text(expected, 2));
-}
-
-std::vector<FactsOf> chosen(const FactBook& facts, const std::vector<std::string>& names) {
-  std::vector<FactsOf> out;
-  const auto add = [&](const char* kind, const std::string& name) {
-    out.push_back({kind, name, facts.values(kind, name)});
-    if (out.back().kind == "model") out.back().remark = odd_size(facts, name);
-    for (const auto& [attribute, fact] : out.back().values) {
-      if (!is_estimate(fact)) continue;
-      std::string& remark = out.back().remark;
-      remark += (remark.empty() ? "estimated: " : ", ") + attribute;
-    }
-  };
-  if (names.empty()) {
-    for (const std::string& name : facts.model_names()) add("model", name);
-    for (const std::string& name : facts.hardware_names()) add("hardware", name);
-    return out;
-  }
-  for (const std::string& name : names) {
-    if (const ModelFacts* model = facts.model(name)) add("model", model->name);
-    if (const HardwareFacts* hardware = facts.hardware(name)) add("hardware", hardware->name);
-  }
-  return out;
-}
-
 double number_told(const FactsOf& of, const char* attribute) {
   const auto at = of.values.find(attribute);
   return at == of.values.end() ? 0 : at->second.value;
 }
 
+// More than three times off is a mistyped number, or an architecture that this says nothing about.
+std::string odd_size(const FactsOf& of) {
+  if (of.kind != "model" || !of.missing.empty() || number_told(of, "experts") > 1) return "";
+  const double expected = parameters_by_layers(of.values);
+  const double ratio = number_told(of, "parameters_b") / expected;
+  if (ratio < 3 && ratio > 1.0 / 3) return "";
+  return fmt::format("layers and hidden size suggest {} x 10^9 parameters",
+                     rounded_text(expected, 2));
+}
+
+std::vector<FactsOf> with_values(const FactBook& facts, const std::vector<FactSection>& shown) {
+  std::vector<FactsOf> out;
+  for (const FactSection& section : shown) {
+    FactsOf of{section, facts.values(section.kind, section.name)};
+    const auto add_remark = [&of](const std::string& text) {
+      of.remark += (of.remark.empty() ? "" : ", ") + text;
+    };
+    if (!of.missing.empty()) add_remark(fmt::format("lacks {}", fmt::join(of.missing, ", ")));
+    if (const std::string odd = odd_size(of); !odd.empty()) add_remark(odd);
+    bool any_estimate = false;
+    for (const auto& [attribute, fact] : of.values) {
+      if (!is_estimate(fact)) continue;
+      add_remark((any_estimate ? "" : "estimated: ") + attribute);
+      any_estimate = true;
+    }
+    out.push_back(std::move(of));
+  }
+  return out;
+}
+
 std::string facts_in_short(const FactsOf& of) {
   const auto number = [&of](const char* attribute) {
-    return rounded_text(number_told(of, attribute), 4);
+    const double value = number_told(of, attribute);
+    return value > 0 ? rounded_text(value, 4) : "?";
   };
   if (of.kind == "model") {
     std::string text = number("parameters_b") + " x 10^9";
@@ -93,21 +88,23 @@ Table readers_table(const FactsOf& of) {
       .add(
           keys::fact_text, [](const V& v) { return rounded_text(v.second.value, 8); },
           Look(Show::kEverywhere, false, Align::kRight))
-      .add(keys::source, [](const V& v) { return v.second.source; }, elastic());
+      .add(
+          keys::source, [](const V& v) { return v.second.source; }, elastic());
   return table;
 }
 
 }  // namespace
 
-Section facts_section(const FactBook& facts, const std::vector<std::string>& names) {
+Section facts_section(const FactBook& facts, const std::vector<FactSection>& shown, bool in_full) {
   Section section{.key = "throughput", .title = "Facts"};
-  const std::vector<FactsOf> all = chosen(facts, names);
+  const std::vector<FactsOf> all = with_values(facts, shown);
   std::vector<OneFact> values;
   for (const FactsOf& of : all) {
     for (const auto& [attribute, fact] : of.values) values.push_back({of, attribute, fact});
   }
-  const Show in_full = names.empty() ? Show::kEverywhere : Show::kDataOnly;
-  TableOf table(all, {.key = "facts", .terminal_limit = 0, .show = in_full});
+  TableOf table(
+      all,
+      {.key = "facts", .terminal_limit = 0, .show = in_full ? Show::kDataOnly : Show::kEverywhere});
   // Models come first; which values are estimates is seen beside each, when asked by name.
   table.add(keys::fact_kind, &FactsOf::kind, Show::kDataOnly)
       .add(keys::name, &FactsOf::name)
@@ -118,15 +115,16 @@ Section facts_section(const FactBook& facts, const std::vector<std::string>& nam
   each.add(keys::name, [](const OneFact& f) { return f.of.name; })
       .add(keys::fact_attribute, &OneFact::attribute)
       .add(keys::fact_value, [](const OneFact& f) { return f.fact.value; })
-      .add(keys::source, [](const OneFact& f) { return f.fact.source; }, elastic());
+      .add(
+          keys::source, [](const OneFact& f) { return f.fact.source; }, elastic());
   section.blocks.push_back(each);
-  if (names.empty()) return section;
+  if (!in_full) return section;
   for (const FactsOf& of : all) section.blocks.push_back(readers_table(of));
   return section;
 }
 
-std::vector<std::string> facts_words(const FactBook& facts, const std::vector<std::string>& names) {
-  const std::vector<FactsOf> all = chosen(facts, names);
+std::vector<std::string> facts_words(const FactBook& facts, const std::vector<FactSection>& shown) {
+  const std::vector<FactsOf> all = with_values(facts, shown);
   size_t models = 0;
   size_t estimated = 0;
   size_t odd = 0;
@@ -138,6 +136,11 @@ std::vector<std::string> facts_words(const FactBook& facts, const std::vector<st
   std::vector<std::string> words = {format_counted(models, "model", "models") + " and " +
                                     format_counted(all.size() - models, "device", "devices") +
                                     ": no values of one contradict each other."};
+  for (const FactsOf& of : all) {
+    if (of.missing.empty()) continue;
+    words.push_back(fmt::format("[{} {}] lacks {}: predictions do not use it.", of.kind, of.name,
+                                fmt::join(of.missing, ", ")));
+  }
   if (estimated > 0)
     words.push_back(fmt::format(
         "{} {} values that are estimates: asked for by name, each is shown with its source.",

@@ -10,10 +10,10 @@
 
 namespace assay {
 
-// names: those to tell; empty: all. "facts", "values".
-Section facts_section(const FactBook& facts, const std::vector<std::string>& names);
+// in_full: every value of each, for readers too. "facts", "values".
+Section facts_section(const FactBook& facts, const std::vector<FactSection>& shown, bool in_full);
 // How many are complete, which are estimates, and what looks odd. Contradictions never get here:
 // FactBook::add() refuses them by line.
-std::vector<std::string> facts_words(const FactBook& facts, const std::vector<std::string>& names);
+std::vector<std::string> facts_words(const FactBook& facts, const std::vector<FactSection>& shown);
 
 }  // namespace assay

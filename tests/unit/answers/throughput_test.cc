@@ -96,6 +96,46 @@ TEST(AnswerThroughput, ASearchTellsItsStepsAndEndsWhenAskedTo) {
   EXPECT_THAT(model->notes.front(), HasSubstr("interrupted"));
 }
 
+// A user's section is shown with what it lacks: nothing that predicts can use it.
+TEST(AnswerThroughput, FactsOfAModelWithoutLayersAreToldAsIncomplete) {
+  FactsRequest request;
+  request.facts = in_repository("tests/data/formats/facts.ini");
+  for (const auto& names : {std::vector<std::string>{}, std::vector<std::string>{"my-7b"}}) {
+    request.names = names;
+    const auto told = answer_facts(request);
+    ASSERT_TRUE(told) << told.error().describe();
+    EXPECT_THAT(write_json(*told), HasSubstr("my-org/my-7b"));
+    EXPECT_THAT(told->verdict,
+                ::testing::Contains(
+                    HasSubstr("[model my-org/my-7b] lacks layers, kv_heads, head_dim, hidden")));
+  }
+}
+
+TEST(AnswerThroughput, FactsThatNothingUsesAreCountedByName) {
+  const Folder folder("facts");
+  EvaluateRequest request;
+  request.bench = example_table();
+  request.methods = {"linear"};
+  request.splits = {"S2"};
+  const auto unused = [&request](const std::string& path) -> std::string {
+    request.bench.facts = path;
+    const auto answer = answer_evaluation(request);
+    if (!answer) return answer.error().describe();
+    for (const ImportNote& note : answer->import_log) {
+      if (note.code == "facts_unused") return note.meaning;
+    }
+    return "";
+  };
+  EXPECT_THAT(unused(in_repository("tests/data/formats/facts.ini")), HasSubstr("lacks layers"));
+  EXPECT_THAT(unused(folder.add("none.ini", "# nothing\n")), HasSubstr("has no section"));
+  EXPECT_THAT(unused(folder.add("other.ini",
+                                "[hardware Other]\ntflops = 100\nbandwidth_tb_s = 1\n"
+                                "memory_gb = 80\nlink_gb_s = 100\n")),
+              HasSubstr("[hardware Other] is of nothing"));
+  EXPECT_EQ(unused(folder.add("used.ini", "[hardware H100 SXM]\nlink_gb_s = 450\n")), "");
+  EXPECT_EQ(unused(""), "");
+}
+
 TEST(AnswerThroughput, UnknownMethodsAndSplitsAreErrors) {
   EvaluateRequest request;
   request.bench = example_table();
