@@ -3,13 +3,17 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
+#include <utility>
 
 #include "base/files.h"
 
@@ -35,28 +39,44 @@ std::string read_all(int file) {
   }
 }
 
-enum class Keep : uint8_t { kNothing, kOutput, kEverything };
-
-Result<ChildResult> run(const std::vector<std::string>& argv, Keep keep) {
+std::vector<char*> words_of(const std::vector<std::string>& argv) {
   std::vector<char*> words;
   for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
+  return words;
+}
+
+// In the child of a process with the id `parent`, before it becomes the command.
+[[noreturn]] void become_asked(char* const* words, int output, pid_t parent,
+                               uint64_t memory_bytes) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(1);  // it ended before it could be watched
+  const rlimit memory = {memory_bytes, memory_bytes};
+  if (memory_bytes > 0) ::setrlimit(RLIMIT_DATA, &memory);
+  const int nothing = ::open("/dev/null", O_RDONLY);
+  if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
+  ::dup2(output, STDOUT_FILENO);
+  ::dup2(output, STDERR_FILENO);
+  ::execv(words[0], words);
+  ::_exit(127);
+}
+
+}  // namespace
+
+Result<ChildResult> run_child(const std::vector<std::string>& argv, bool keep_output) {
+  const std::vector<char*> words = words_of(argv);
   int pipe[2] = {-1, -1};
-  if (keep != Keep::kNothing && ::pipe2(pipe, O_CLOEXEC) != 0) return cannot_run(argv[0], errno);
+  if (keep_output && ::pipe2(pipe, O_CLOEXEC) != 0) return cannot_run(argv[0], errno);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  if (keep == Keep::kEverything) {
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, pipe[1], STDERR_FILENO);
-  }
-  posix_spawn_file_actions_adddup2(&actions, keep == Keep::kNothing ? STDERR_FILENO : pipe[1],
-                                   STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, keep_output ? pipe[1] : STDERR_FILENO, STDOUT_FILENO);
   pid_t child = 0;
   const int code =
       ::posix_spawnp(&child, argv[0].c_str(), &actions, nullptr, words.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   ChildResult result;
-  if (keep != Keep::kNothing) {
+  if (keep_output) {
     ::close(pipe[1]);
     if (code == 0) result.output = read_all(pipe[0]);
     ::close(pipe[0]);
@@ -66,8 +86,6 @@ Result<ChildResult> run(const std::vector<std::string>& argv, Keep keep) {
   return result;
 }
 
-}  // namespace
-
 int wait_for(pid_t child) {
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
@@ -75,13 +93,44 @@ int wait_for(pid_t child) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-Result<ChildResult> run_child(const std::vector<std::string>& argv, bool keep_output) {
-  return run(argv, keep_output ? Keep::kOutput : Keep::kNothing);
+Result<AskedChild> AskedChild::start(const std::vector<std::string>& argv, uint64_t memory_bytes) {
+  const std::vector<char*> words = words_of(argv);
+  int pipe[2] = {-1, -1};
+  if (::pipe2(pipe, O_CLOEXEC) != 0) return cannot_run(argv[0], errno);
+  const pid_t self = ::getpid();
+  const pid_t child = ::fork();
+  const int code = errno;
+  if (child == 0) become_asked(words.data(), pipe[1], self, memory_bytes);
+  ::close(pipe[1]);
+  if (child < 0) {
+    ::close(pipe[0]);
+    return cannot_run(argv[0], code);
+  }
+  ::setpgid(child, child);  // here too: it may not have come so far
+  return AskedChild(child, pipe[0]);
 }
 
-Result<ChildResult> ask_child(const std::vector<std::string>& argv) {
-  return run(argv, Keep::kEverything);
+AskedChild::AskedChild(AskedChild&& other) noexcept
+    : child_(std::exchange(other.child_, 0)),
+      output_(std::exchange(other.output_, -1)),
+      text_(std::move(other.text_)) {}
+
+AskedChild::~AskedChild() {
+  if (output_ >= 0) ::close(output_);
+  if (child_ <= 0) return;
+  ::kill(-child_, SIGKILL);
+  wait_for(child_);
 }
+
+bool AskedChild::read_some() {
+  char block[4096];
+  const ssize_t got = ::read(output_, block, sizeof block);
+  if (got < 0 && errno == EINTR) return true;
+  if (got > 0 && text_.size() < kMostOutput) text_.append(block, static_cast<size_t>(got));
+  return got > 0;
+}
+
+ChildResult AskedChild::finish() { return {wait_for(std::exchange(child_, 0)), std::move(text_)}; }
 
 Result<std::string> ask_copy(const std::function<std::string()>& ask, unsigned seconds) {
   const std::string self = "a copy of this process";

@@ -16,7 +16,6 @@ using Json = nlohmann::ordered_json;
 // Versions whose messages are the ones below; the first is offered where the client's is not known.
 constexpr std::array<std::string_view, 4> kProtocols = {"2025-11-25", "2025-06-18", "2025-03-26",
                                                         "2024-11-05"};
-constexpr size_t kMostMessage = size_t{1} << 20;
 
 // JSON-RPC 2.0, section 5.1.
 enum RpcError : int {
@@ -130,7 +129,7 @@ Json tool_result(const ToolAnswer& answer) {
   return {{"content", content}, {"isError", answer.is_error}};
 }
 
-std::string call_tool(const McpServer& server, const Json& id, const Json& params) {
+McpRequest read_call(const McpServer& server, const Json& id, const Json& params) {
   const auto name = params.find("name");
   ToolCall call;
   std::string names;
@@ -139,13 +138,19 @@ std::string call_tool(const McpServer& server, const Json& id, const Json& param
     names += (names.empty() ? "" : ", ") + tool.name;
   }
   if (call.tool == nullptr)
-    return rpc_error(id, kInvalidParams, "no such tool; there are " + names);
+    return {rpc_error(id, kInvalidParams, "no such tool; there are " + names)};
   const auto arguments = params.find("arguments");
   const std::string wrong =
       take_arguments(arguments == params.end() ? Json::object() : *arguments, call);
   // For the model to read and to put right, so it is an answer.
-  if (!wrong.empty()) return rpc_result(id, tool_result({call.tool->name + ": " + wrong, true}));
-  return rpc_result(id, tool_result(server.call(call)));
+  if (!wrong.empty()) return {rpc_result(id, tool_result({call.tool->name + ": " + wrong, true}))};
+  return {.call = std::move(call), .id = json_text(id)};
+}
+
+McpRequest read_notification(const std::string& method, const Json& params) {
+  const auto id = params.find("requestId");
+  if (method != "notifications/cancelled" || id == params.end()) return {};
+  return {.cancelled = json_text(*id)};
 }
 
 bool is_request(const Json& message) {
@@ -170,30 +175,36 @@ std::string ToolCall::one(const std::string& name) const {
   return given.empty() ? "" : given.front();
 }
 
-std::string answer_message(const McpServer& server, const std::string& line) {
+McpRequest read_message(const McpServer& server, const std::string& line) {
   if (line.size() > kMostMessage || nested_too_deep(line)) {
-    return rpc_error(nullptr, kParseError, "the message is too large");
+    return {rpc_error(nullptr, kParseError, "the message is too large")};
   }
   const Json message = parsed_ordered_json(line);
-  if (message.is_discarded()) return rpc_error(nullptr, kParseError, "the line is no JSON");
+  if (message.is_discarded()) return {rpc_error(nullptr, kParseError, "the line is no JSON")};
   if (!is_request(message)) {
-    return rpc_error(nullptr, kInvalidRequest, "not one request of JSON-RPC 2.0");
-  }
-  const auto id = message.find("id");
-  if (id == message.end()) return "";  // a notification
-  if (!id->is_string() && !id->is_number_integer()) {
-    return rpc_error(nullptr, kInvalidRequest, "id is neither text nor a whole number");
+    return {rpc_error(nullptr, kInvalidRequest, "not one request of JSON-RPC 2.0")};
   }
   const auto given = message.find("params");
   const Json params = given == message.end() ? Json::object() : *given;
   const auto& method = message["method"].get_ref<const std::string&>();
-  if (method == "initialize") return rpc_result(*id, initialized(server, params));
-  if (method == "ping") return rpc_result(*id, Json::object());
-  if (method == "tools/call") return call_tool(server, *id, params);
-  if (method != "tools/list") return rpc_error(*id, kMethodNotFound, "there is no such method");
+  const auto id = message.find("id");
+  if (id == message.end()) return read_notification(method, params);
+  if (!id->is_string() && !id->is_number_integer()) {
+    return {rpc_error(nullptr, kInvalidRequest, "id is neither text nor a whole number")};
+  }
+  if (method == "initialize") return {rpc_result(*id, initialized(server, params))};
+  if (method == "ping") return {rpc_result(*id, Json::object())};
+  if (method == "tools/call") return read_call(server, *id, params);
+  if (method != "tools/list") {
+    return {rpc_error(*id, kMethodNotFound, "there is no such method")};
+  }
   Json tools = Json::array();
   for (const AgentTool& tool : server.tools) tools.push_back(tool_json(tool));
-  return rpc_result(*id, {{"tools", tools}});
+  return {rpc_result(*id, {{"tools", tools}})};
+}
+
+std::string tool_message(const std::string& id, const ToolAnswer& answer) {
+  return rpc_result(parsed_ordered_json(id), tool_result(answer));
 }
 
 }  // namespace assay

@@ -4,8 +4,8 @@
 // is said here and how; what a tool does is given by the caller.
 
 #include <cstdint>
-#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,11 +44,22 @@ struct ToolAnswer {
 struct McpServer {
   std::string instructions;  // what a model reads before it asks
   std::vector<AgentTool> tools;
-  std::function<ToolAnswer(const ToolCall&)> call;
 };
 
-// The answer to one line, without its end; empty where the message wants none. Never fails: what is
-// no message is answered with an error of JSON-RPC.
-std::string answer_message(const McpServer& server, const std::string& line);
+// Of a message of a client.
+struct McpRequest {
+  std::string answer = {};            // to be sent at once, a line without its end; may be empty
+  std::optional<ToolCall> call = {};  // to be run, and answered by tool_message()
+  std::string id = {};                // of the call, as JSON
+  std::string cancelled = {};         // the id of a call that nobody waits for any more, as JSON
+};
+
+// A longer line is no message.
+constexpr size_t kMostMessage = size_t{1} << 20;
+
+// Never fails: what is no message has an error of JSON-RPC for its answer.
+McpRequest read_message(const McpServer& server, const std::string& line);
+// The answer to a call with this id.
+std::string tool_message(const std::string& id, const ToolAnswer& answer);
 
 }  // namespace assay

@@ -29,6 +29,7 @@ struct SqlVerb {
   std::string command;
   std::string memory;
   int64_t limit = -1;  // -1 = kReaderRows for people, all for programs
+  double timeout_s = 0;
   bool allow_files = false;
 };
 
@@ -90,6 +91,7 @@ class SqlSession {
   DatabaseOptions database_options() const {
     return {.memory_limit = verb_.memory,
             .threads = std::max(1u, verb_.common.threads),
+            .timeout_s = verb_.timeout_s,
             .allow_files = verb_.allow_files};
   }
 
@@ -302,12 +304,20 @@ int run_command(SqlSession& session, const SqlVerb& verb) {
   return kExitFine;
 }
 
+// Statements of one word are written as "vacuum"; files that are not there mostly with a dot or a
+// slash.
+bool may_be_sql(const std::string& text) {
+  if (text.find_first_of(" \n\t;(") != std::string::npos) return true;
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalpha(c) != 0 || c == '_';
+  });
+}
+
 // The last argument is the statement, unless it names an input.
 void take_command(SqlVerb& verb) {
   if (!verb.command.empty() || verb.common.inputs.size() < 2) return;
   const std::string& last = verb.common.inputs.back();
-  const bool sql = last.find_first_of(" \n\t;(") != std::string::npos;
-  if (!sql || file_exists(last)) return;
+  if (!may_be_sql(last) || file_exists(last)) return;
   verb.command = last;
   verb.common.inputs.pop_back();
 }
@@ -346,6 +356,8 @@ void add_sql_verb(Verb& app, int& exit_code) {
   sub.option("--memory", verb->memory,
              "what DuckDB may use, e.g. 4GB; nothing is ever spilled to disk")
       .called("SIZE");
+  sub.option("--timeout", verb->timeout_s, "seconds that a statement may take; 0 = any time")
+      .at_least_zero();
   sub.flag("--allow-files", verb->allow_files,
            "let SQL read and write files (read_csv, COPY); otherwise it sees the traces only");
   sub.option("--floor", verb->request.floor,

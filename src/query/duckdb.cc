@@ -2,13 +2,19 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <cmath>
+#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <optional>
+#include <utility>
 
+#include "base/decimal.h"
 #include "base/dynamic_library.h"
 #include "base/files.h"
+#include "base/try_thread.h"
 #include "query/duckdb_abi.h"
 
 namespace assay {
@@ -35,6 +41,8 @@ std::vector<std::string> places() {
   return libraries_beside_program(kFileName);
 }
 
+bool (*is_null_value)(Handle) = nullptr;  // of DuckDB 1.2 and later
+
 Result<Functions> load_functions() {
   ASSAY_TRY_ASSIGN(
       const DynamicLibrary library,
@@ -47,6 +55,7 @@ Result<Functions> load_functions() {
   ASSAY_TRY(library.bind("duckdb_" #name, functions.name));
   ASSAY_DUCKDB_FUNCTIONS(ASSAY_BIND)
 #undef ASSAY_BIND
+  library.bind_if_there("duckdb_is_null_value", is_null_value);
   return functions;
 }
 
@@ -96,7 +105,9 @@ void add_column(Handle info, const char* name, CellType type) {
 void bind_scan(Handle info) {
   const auto* catalog = static_cast<const Catalog*>(api.bind_get_extra_info(info));
   Handle parameter = api.bind_get_parameter(info, 0);
-  char* name = api.get_varchar(parameter);
+  // DuckDB takes the text of NULL for a fault of its own.
+  const bool is_null = is_null_value != nullptr && is_null_value(parameter);
+  char* name = is_null ? nullptr : api.get_varchar(parameter);
   const Relation* relation = name != nullptr ? catalog->find(name) : nullptr;
   api.free(name);
   api.destroy_value(&parameter);
@@ -251,9 +262,57 @@ bool is_direct(int type) {
          type == duck::kVarchar;
 }
 
+// Interrupts a connection's statement that takes longer than it may.
+class StatementLimit {
+ public:
+  StatementLimit(Handle connection, double seconds) : seconds_(seconds) {
+    if (seconds <= 0) return;
+    watch_ = try_thread([this, connection] {
+      std::unique_lock lock(mutex_);
+      const auto limit = std::chrono::duration<double>(seconds_);
+      // An interrupt that comes before DuckDB has begun is forgotten: ask until the end.
+      while (!ended_.wait_for(lock, is_over_ ? std::chrono::duration<double>(0.1) : limit,
+                              [this] { return done_; })) {
+        is_over_ = true;
+        api.interrupt(connection);
+      }
+    });
+  }
+  ~StatementLimit() {
+    if (!watch_) return;
+    {
+      const std::lock_guard lock(mutex_);
+      done_ = true;
+    }
+    ended_.notify_all();
+    watch_->join();
+  }
+  StatementLimit(const StatementLimit&) = delete;
+  StatementLimit& operator=(const StatementLimit&) = delete;
+
+  // The error that DuckDB gave, or that the time is over.
+  Error error(const char* message) {
+    const std::lock_guard lock(mutex_);
+    if (!is_over_) return sql_error(message);
+    return Error{ErrorCode::kInvalidArgument,
+                 "the statement took longer than --timeout " + shortest_text(seconds_) +
+                     " s: ask for less, or allow more",
+                 "", -1};
+  }
+
+ private:
+  double seconds_;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool done_ = false;
+  bool is_over_ = false;
+  std::optional<std::thread> watch_;
+};
+
 class DuckRows final : public QueryRows {
  public:
-  explicit DuckRows(duck::QueryResult result) : result_(result) {
+  DuckRows(duck::QueryResult result, std::unique_ptr<StatementLimit> limit)
+      : result_(result), limit_(std::move(limit)) {
     const Size count = api.column_count(&result_);
     for (Size i = 0; i < count; ++i) {
       types_.push_back(api.column_type(&result_, i));
@@ -264,7 +323,10 @@ class DuckRows final : public QueryRows {
                           .elastic = types_.back() == duck::kVarchar});
     }
   }
-  ~DuckRows() override { api.destroy_result(&result_); }
+  ~DuckRows() override {
+    limit_.reset();
+    api.destroy_result(&result_);
+  }
   DuckRows(const DuckRows&) = delete;
   DuckRows& operator=(const DuckRows&) = delete;
 
@@ -287,7 +349,7 @@ class DuckRows final : public QueryRows {
     Handle chunk = api.fetch_chunk(result_);
     if (chunk == nullptr) {
       const char* error = api.result_error(&result_);
-      if (error != nullptr && *error != '\0') return sql_error(error);
+      if (error != nullptr && *error != '\0') return limit_->error(error);
       return rows;
     }
     rows.resize(api.data_chunk_get_size(chunk), Row(columns_.size()));
@@ -306,6 +368,7 @@ class DuckRows final : public QueryRows {
 
  private:
   duck::QueryResult result_;
+  std::unique_ptr<StatementLimit> limit_;
   std::vector<int> types_;
   std::vector<Column> columns_;
 };
@@ -360,6 +423,7 @@ class DuckDatabase final : public Database {
   DuckDatabase() = default;
 
   Status start(const DatabaseOptions& options) {
+    timeout_s_ = options.timeout_s;
     Handle config = nullptr;
     if (api.create_config(&config) != duck::kSuccess) return sql_error("no configuration");
     std::string refused;
@@ -411,9 +475,10 @@ class DuckDatabase final : public Database {
   }
 
   Result<std::unique_ptr<DuckRows>> run(const std::string& sql) {
+    auto limit = std::make_unique<StatementLimit>(connection_, timeout_s_);
     Handle statement = nullptr;
     if (api.prepare(connection_, sql.c_str(), &statement) != duck::kSuccess) {
-      Error error = sql_error(api.prepare_error(statement));
+      Error error = limit->error(api.prepare_error(statement));
       api.destroy_prepare(&statement);
       return error;
     }
@@ -421,11 +486,11 @@ class DuckDatabase final : public Database {
     const int state = api.execute_prepared_streaming(statement, &result);
     api.destroy_prepare(&statement);
     if (state != duck::kSuccess) {
-      Error error = sql_error(api.result_error(&result));
+      Error error = limit->error(api.result_error(&result));
       api.destroy_result(&result);
       return error;
     }
-    return std::make_unique<DuckRows>(result);
+    return std::make_unique<DuckRows>(result, std::move(limit));
   }
 
   // The same query with the columns that are not direct as texts, names kept.
@@ -444,6 +509,7 @@ class DuckDatabase final : public Database {
 
   Handle database_ = nullptr;
   Handle connection_ = nullptr;
+  double timeout_s_ = 0;
 };
 
 }  // namespace

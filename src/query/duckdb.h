@@ -17,6 +17,7 @@ namespace assay {
 struct DatabaseOptions {
   std::string memory_limit = {};  // as DuckDB has it, "4GB"; empty = its default, 80 % of memory
   unsigned threads = 1;           // above 1, rows without ORDER BY may come in any order
+  double timeout_s = 0;           // of one statement, its rows included; 0 = none
   bool allow_files = false;  // SQL may read and write files; otherwise nothing but the relations
 };
 

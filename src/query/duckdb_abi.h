@@ -70,6 +70,7 @@ using Delete = void(void* data);
   F(close, void, (Handle*))                                                    \
   F(connect, int, (Handle, Handle*))                                           \
   F(disconnect, void, (Handle*))                                               \
+  F(interrupt, void, (Handle))                                                 \
   F(free, void, (void*))                                                       \
   F(prepare, int, (Handle, const char*, Handle*))                              \
   F(prepare_error, const char*, (Handle))                                      \

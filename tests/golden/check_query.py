@@ -64,10 +64,17 @@ def check_sql(assay):
     for sql, words in (("select nothing from nowhere", b"Catalog Error"), ("selec 1", b"Parser Error"),
                        ("select * from read_csv('/etc/passwd')", b"Permission Error"),
                        ("copy (select 1) to '/tmp/assay-must-not-be'", b"Permission Error"),
+                       ("from assay_scan(null)", b"no table of that name"),
                        ("set enable_external_access = true", b"rror"), ("insert into ops values (1)", b"rror")):
         done = run(assay, "sql", EXAMPLE, "-c", sql)
         expect(done.returncode == 2 and words in done.stderr, f"{sql}: {done.returncode} {done.stderr!r}")
+        expect(b"INTERNAL" not in done.stderr, f"{sql}: {done.stderr!r}")
     expect(not pathlib.Path("/tmp/assay-must-not-be").exists(), "SQL wrote a file")
+    done = run(assay, "sql", EXAMPLE, "vacuum")
+    expect(done.returncode == 0, f"a statement of one word: {done.stderr!r}")
+    done = run(assay, "sql", EXAMPLE, "--timeout", "0.2", "with recursive t(n) as (select 1 union all select n + 1 from t) "
+               "select max(n) from t")
+    expect(done.returncode == 2 and b"--timeout 0.2 s" in done.stderr, f"an endless statement: {done.stderr!r}")
 
     shell = run(assay, "sql", EXAMPLE, text=b".help\n.schema ops\nselect ';' as\nx; select 2 as y -- end; \n")
     expect(shell.returncode == 0 and b"dur_ns" in shell.stdout and b"y\n" in shell.stdout, f"shell: {shell}")

@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -33,8 +34,9 @@ class Client:
         self.server.stdin.flush()
         return json.loads(self.server.stdout.readline())
 
-    def tell(self, method):
-        self.server.stdin.write(json.dumps({"jsonrpc": "2.0", "method": method}) + "\n")
+    def tell(self, method, **members):
+        self.server.stdin.write(json.dumps({"jsonrpc": "2.0", "method": method, **members}) + "\n")
+        self.server.stdin.flush()
 
     def ask(self, method, **params):
         self.id += 1
@@ -57,6 +59,13 @@ class Client:
         code = self.server.wait(10)
         self.server.stdout.close()
         return code
+
+
+def alive(process):
+    try:
+        return " Z " not in pathlib.Path(f"/proc/{process}/stat").read_text()
+    except FileNotFoundError:
+        return False
 
 
 class Session(unittest.TestCase):
@@ -177,6 +186,71 @@ class Session(unittest.TestCase):
                     break
             else:
                 self.fail("no answer to ping")
+
+    def endless(self, number=1):
+        """The request of a statement that never ends."""
+        self.client.tell("tools/call", id=f"endless{number}", params={"name": "sql", "arguments": {
+            "trace": "vit.json.gz",
+            "statement": "with recursive t(n) as (select 1 union all select n + 1 from t) select max(n) from t"}})
+
+    def children(self):
+        """Ids of the processes that the server runs."""
+        pid = self.client.server.pid
+        return [int(child) for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+    def need_duckdb(self):
+        if "DuckDB is not here" in self.client.tool("sql", trace="vit.json.gz", statement="select 1")[0]:
+            self.skipTest("DuckDB is not here")
+
+    def wait_until(self, holds, words):
+        until = time.monotonic() + 20
+        while not holds():
+            self.assertLess(time.monotonic(), until, words)
+            time.sleep(0.01)
+
+    def test_a_call_keeps_no_message_waiting_and_can_be_cancelled(self):
+        self.need_duckdb()
+        for number in range(6):  # more than run at once
+            self.endless(number)
+        begun = time.monotonic()
+        self.assertEqual(self.client.ask("ping")["result"], {})
+        self.assertLess(time.monotonic() - begun, 5)
+        self.wait_until(lambda: len(self.children()) == 4, "four calls run")
+        for number in range(6):
+            self.client.tell("notifications/cancelled", params={"requestId": f"endless{number}"})
+        self.wait_until(lambda: not self.children(), "cancelled calls end")
+        # A cancelled call has no answer: the next line is of the next request.
+        self.assertIn("operator of the framework", self.client.tool("explain", term="dispatch")[0])
+
+    def test_the_end_of_the_server_ends_its_calls(self):
+        self.need_duckdb()
+        for end in ("input", "kill"):
+            self.endless()
+            self.wait_until(self.children, "the call runs")
+            child = self.children()[0]
+            if end == "kill":
+                self.client.server.kill()
+                self.client.server.wait(10)
+                self.client.server.stdin.close()
+                self.client.server.stdout.close()
+            else:
+                self.assertEqual(self.client.close(), 0)
+            self.wait_until(lambda: not alive(child), f"{end}: process {child} lives on")
+            self.client = Client(self.runs)
+
+    def test_calls_are_limited_in_time_and_memory(self):
+        self.need_duckdb()
+        self.client.close()
+        self.client = Client(self.runs, options=("--timeout", "3"))
+        self.endless()
+        answer = json.loads(self.client.server.stdout.readline())
+        self.assertTrue(answer["result"]["isError"])
+        self.assertIn("3 s", answer["result"]["content"][0]["text"])
+        self.client.close()
+        self.client = Client(self.runs, options=("--memory", "300MB"))
+        said, failed = self.client.tool("sql", trace="vit.json.gz", statement="select list(i) from range(100000000) t(i)")
+        self.assertTrue(failed)
+        self.assertIn("memory", said.lower())
 
     def test_memory_is_flat(self):
         for _ in range(20):
