@@ -411,9 +411,30 @@ std::string did_you_mean(const std::string& typed, const std::vector<std::string
   return near.empty() ? "" : "; did you mean '" + near + "'?";
 }
 
+// The verbs below others that have this name, with those above them.
+void find_below(const VerbFacts& verb, const std::string& name, std::vector<std::string>& found) {
+  for (const VerbFacts& below : verb.verbs) {
+    if (below.name.ends_with(" " + name)) found.push_back(below.name);
+    find_below(below, name, found);
+  }
+}
+
+// A verb that stands below another one is meant as it is written, before any that looks like it.
+std::string verb_meant(const std::string& typed, const VerbFacts& program,
+                       const std::string& program_name) {
+  std::vector<std::string> below;
+  find_below(program, typed, below);
+  if (below.empty()) return did_you_mean(typed, names_of_verbs(program));
+  std::string text;
+  for (const std::string& name : below)
+    text += (text.empty() ? "; did you mean '" : " or '") + program_name + " " + name + "'";
+  return text + "?";
+}
+
 // The words as the parser is to see them; an error where none of them is known.
 Result<std::vector<std::string>> meant_words(std::vector<std::string> words,
                                              const VerbFacts& program,
+                                             const std::string& program_name,
                                              const std::string& default_verb) {
   if (words.empty()) return std::vector<std::string>{"--help"};
   if (words.front() == "help") {
@@ -429,10 +450,10 @@ Result<std::vector<std::string>> meant_words(std::vector<std::string> words,
       words.insert(words.begin(), default_verb);
       return words;
     }
-    return Error{ErrorCode::kInvalidArgument,
-                 "no verb or file '" + clean_text(first) + "'" +
-                     did_you_mean(first, names_of_verbs(program)),
-                 "", -1};
+    return Error{
+        ErrorCode::kInvalidArgument,
+        "no verb or file '" + clean_text(first) + "'" + verb_meant(first, program, program_name),
+        "", -1};
   }
   if (!verb->verbs.empty() && used < words.size() && !words[used].starts_with("-")) {
     return Error{ErrorCode::kInvalidArgument,
@@ -475,19 +496,24 @@ CommandLine::End CommandLine::parse(
     if (!checked) throw CLI::ValidationError(checked.error().file, checked.error().message);
   });
   const VerbFacts program = root_->facts();
-  auto words = meant_words(std::vector<std::string>(argv + 1, argv + argc), program, default_verb);
+  auto words = meant_words(std::vector<std::string>(argv + 1, argv + argc), program,
+                           app_->get_name(), default_verb);
   if (!words) {
     fmt::print(stderr, "{}: {}\n", app_->get_name(), words.error().message);
     return End::kRefused;
   }
   try {
     app_->parse(std::vector<std::string>(words->rbegin(), words->rend()));
-  } catch (const CLI::ExtrasError& error) {
-    app_->exit(error);
-    fmt::print(stderr, "{}", unknown_options(*words, program));
-    return End::kRefused;
   } catch (const CLI::ParseError& error) {
-    return app_->exit(error) == 0 ? End::kTold : End::kRefused;
+    if (error.get_exit_code() == 0) {
+      app_->exit(error);
+      return End::kTold;
+    }
+    // The library says what is wrong, and not in which verb.
+    const std::string verb = app_->get_name() + " " + verb_named(program, *words).first->name;
+    fmt::print(stderr, "{}: {}\n{}See '{} --help'.\n", verb, clean_text(error.what()),
+               unknown_options(*words, program), verb);
+    return End::kRefused;
   }
   return End::kRan;
 }

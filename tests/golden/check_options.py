@@ -64,6 +64,7 @@ def check_overview(assay, verbs):
     check(run(assay, "help", "tax").stdout == run(assay, "tax", "--help").stdout, "assay help tax is not assay tax --help")
     check(run(assay, "-V").stdout.startswith("assay "), "assay -V tells no version")
     for command, meant in ((["reprot", "x"], "report"), (["throughput", "predcit"], "predict"),
+                           (["plan", "x"], "assay throughput plan"), (["predict"], "assay throughput predict"),
                            (["report", "--ful", TRACE], "--full"), (["explain", "tkqlt"], "tklqt")):
         refused = run(assay, *command)
         check(refused.returncode == 2 and f"did you mean '{meant}'?" in refused.stderr, f"{command}: {refused.stderr}")
