@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -109,18 +110,39 @@ const char* why_nothing_was_seen(const RecordingFacts& facts) {
              : "the process started the driver, and launched nothing while recording";
 }
 
-void report_file(const RecordedFile& file) {
-  const RecordingFacts& facts = file.facts;
+bool has_note(const RecordingFacts& facts, NoteCode code) {
+  return std::any_of(facts.notes.begin(), facts.notes.end(),
+                     [code](const RecordingFacts::Note& note) { return note.code == code; });
+}
+
+// The footer counts what the recorder had in memory. What the program did after the file had ended
+// was not recorded, and nobody counted it.
+std::string lost_text(const RecordingFacts& facts) {
+  if (!facts.closed) return "the rest lost, uncounted";
   uint64_t lost = 0;
   for (const auto& [reason, count] : facts.lost) lost += count;
-  say_of_recording(fmt::format("{}: process {} ({}): {}; {} lost; {}", file.path, facts.pid,
-                               facts.program, counts_text(facts), lost, bytes_text(facts.bytes)));
+  const bool ended_early =
+      has_note(facts, NoteCode::kByteLimit) || has_note(facts, NoteCode::kWriteFailed);
+  return fmt::format("{}{} lost", ended_early ? "at least " : "", lost);
+}
+
+bool still_runs(const RecordingFacts& facts) {
+  return facts.pid != 0 && ::kill(static_cast<pid_t>(facts.pid), 0) == 0;
+}
+
+void report_file(const RecordedFile& file) {
+  const RecordingFacts& facts = file.facts;
+  say_of_recording(fmt::format("{}: process {} ({}): {}; {}; {}", file.path, facts.pid,
+                               facts.program, counts_text(facts), lost_text(facts),
+                               bytes_text(facts.bytes)));
   if (!facts.closed) {
-    say_of_recording(fmt::format(
-        "{}: not closed: the process still runs, or was killed or crashed and could not be asked "
-        "for the rest, or there was no room left to write to; what it did since the last flush is "
-        "missing",
-        file.path));
+    const std::string why =
+        still_runs(facts)
+            ? fmt::format("process {} still runs: wait for it in the command", facts.pid)
+            : "the process was killed or crashed and could not be asked for the rest, or there was "
+              "no room left to write to";
+    say_of_recording(fmt::format("{}: not closed: {}; what it did since the last flush is missing",
+                                 file.path, why));
   }
   std::string told;
   for (const RecordingFacts::Note& note : facts.notes) {
@@ -198,9 +220,7 @@ Status convert(RecordedFile& file) {
 }
 
 bool lacks_its_end(const RecordedFile& file) {
-  return std::any_of(
-      file.facts.notes.begin(), file.facts.notes.end(),
-      [](const RecordingFacts::Note& note) { return note.code == NoteCode::kWriteFailed; });
+  return !file.facts.closed || has_note(file.facts, NoteCode::kWriteFailed);
 }
 
 // The command's own; but where that is fine and the recording is not, who looks at nothing else

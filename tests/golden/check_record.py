@@ -225,6 +225,20 @@ def check_processes(bench):
     check(both == [2, 4], f"two processes, two files: {both}")
 
 
+def check_survivor(bench):
+    """A process that outlives the command: its file has no end yet, which is said, and is no success."""
+    command = bench.command("survivor.assaytrace", flags=("--flush-ms", "20"))
+    program = command.pop()
+    started = bench.folder / "survivor.started"
+    script = (f"{program} launch 3 pause 300000 ready {started} pause 1500000 launch 2 & "
+              f"while ! [ -e {started} ]; do sleep 0.01; done; {program} launch 5")
+    done = subprocess.run([*command, "sh", "-c", script], env=bench.env, capture_output=True, text=True, check=False,
+                          timeout=TIMEOUT_S)
+    check(done.returncode == 3, f"a survivor: exit code {done.returncode}: {done.stderr}")
+    check("still runs" in done.stderr and "the rest lost, uncounted" in done.stderr, f"a survivor: {done.stderr}")
+    check("5 kernels" in done.stderr and done.stderr.count("; 0 lost") == 1, f"the one that ended: {done.stderr}")
+
+
 def kernels_written(count):
     return lambda _, found: len(of_kind(found, KERNEL)) == count
 
@@ -246,12 +260,14 @@ def check_full(bench):
                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)))
     check(fine.returncode == 3 and "cannot write" in fine.stderr, f"disk full, the program ends well: {fine.returncode}")
     # Everything lies in CUPTI's buffers before the first byte is written: each record is kept or counted.
-    bench.record("limit.assaytrace", "launch", 4000, flags=("--max-bytes", "100000", "--flush-ms", "600000"))
+    done = bench.record("limit.assaytrace", "launch", 4000, flags=("--max-bytes", "100000", "--flush-ms", "600000"))
     found = records(bench.folder / "limit.assaytrace")
     kept = len(of_kind(found, KERNEL)) + len(of_kind(found, CALL))
     lost = struct.unpack_from("<IQ", of_kind(found, LOST)[0], 4)[1]
     check((bench.folder / "limit.assaytrace").stat().st_size <= 100_000, "the limit was not kept")
     check(kept > 0 and kept + lost == 8000, f"kept {kept}, lost {lost} of 8000")
+    # What the program does once the file has ended is recorded no more, and not counted.
+    check(f"at least {lost} lost" in done.stderr, f"limit: {done.stderr}")
     codes = bench.codes("limit.assaytrace")
     check(codes.get("cut_short") == 1 and codes.get("lost_records") == lost, f"import log: {codes}")
 
