@@ -13,8 +13,16 @@ NestedSpans::NestedSpans(std::vector<NestedSpan> spans, size_t threads)
   }
 }
 
+namespace {
+
+// Of parents above a span: Python's limit of calls. Chains of parents are walked for every launch.
+constexpr uint32_t kMostNested = 1000;
+
+}  // namespace
+
 void NestedSpans::sweep(size_t begin, size_t end, std::vector<Change>& changes) {
   std::vector<uint32_t> open;
+  std::vector<uint32_t> depth(end - begin);  // parents above each
   const auto set_innermost = [&](int64_t time_ns) {
     const uint32_t span = open.empty() ? kNone : open.back();
     if (!changes.empty() && changes.back().time_ns == time_ns) {
@@ -36,6 +44,12 @@ void NestedSpans::sweep(size_t begin, size_t end, std::vector<Change>& changes) 
     if (span.end_ns <= span.start_ns) continue;
     close_until(span.start_ns);
     span.parent = open.empty() ? kNone : open.back();
+    if (span.parent != kNone && depth[span.parent - begin] == kMostNested) {
+      do {
+        span.parent = spans_[span.parent].parent;
+      } while (span.parent != kNone && spans_[span.parent].end_ns <= span.start_ns);
+    }
+    depth[s - begin] = span.parent == kNone ? 0 : depth[span.parent - begin] + 1;
     open.push_back(static_cast<uint32_t>(s));
     set_innermost(span.start_ns);
   }

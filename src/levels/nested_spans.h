@@ -24,7 +24,8 @@ class NestedSpans {
 
   NestedSpans() = default;
   // Spans in order of (thread, start, longer first), as the tables of a Trace are. Parents are set
-  // here. A span that outlives the one it started in stays innermost until its own end.
+  // here. A span that outlives the one it started in stays innermost until its own end. One with
+  // 1,000 parents is no parent: what starts in it gets its parent.
   NestedSpans(std::vector<NestedSpan> spans, size_t threads);
 
   size_t size() const { return spans_.size(); }

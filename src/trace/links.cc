@@ -11,6 +11,8 @@ namespace {
 // How far a child may outlive its parent: whole-microsecond traces cut both ends to 1 us, and even
 // nanosecond traces show children that end a few hundred ns late.
 constexpr int64_t kOutliveNs = 1000;
+// Of parents above an operator: more than Python's limit of 1,000 calls.
+constexpr uint32_t kMostNested = 1000;
 
 // A sum that stays at the largest value instead of overflowing, for files with absurd durations.
 void add_clamped(int64_t& sum, int64_t more) {
@@ -232,7 +234,21 @@ class Nester {
   struct Open {
     int64_t end_ns;
     OpId op;
+    uint32_t depth;  // parents above it
   };
+
+  // Chains of parents are walked for every launch, so that their length is bounded: below
+  // kMostNested an operator becomes a sibling.
+  OpId parent_below(const Open& around, int64_t start_ns, uint32_t& depth) const {
+    OpId parent = around.op;
+    depth = around.depth + 1;
+    if (depth <= kMostNested) return parent;
+    do {
+      parent = links_.op_parent[parent.index()];
+      --depth;
+    } while (parent && trace_.end_ns(parent) <= start_ns);
+    return parent;
+  }
 
   void place_op(OpId op) {
     const int64_t start_ns = trace_.ops.start_ns[op.index()];
@@ -246,12 +262,16 @@ class Nester {
       }
       open_.pop_back();
     }
-    links_.stats.overlap_split += split;
+    uint32_t depth = 0;
     if (!open_.empty()) {
-      links_.op_parent[op.index()] = open_.back().op;
+      const OpId parent = parent_below(open_.back(), start_ns, depth);
+      split |= parent != open_.back().op;
+      links_.op_parent[op.index()] = parent;
       links_.stats.overlap_tolerated += end_ns > open_.back().end_ns;
     }
-    open_.push_back({end_ns, op});  // one of no length is popped before anything can lie in it
+    links_.stats.overlap_split += split;
+    open_.push_back(
+        {end_ns, op, depth});  // one of no length is popped before anything can lie in it
   }
 
   void place_call(ApiCallId call) {
