@@ -6,6 +6,7 @@ docs/measured/throughput_latency.md says of intervals and probabilities when who
 import argparse
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -112,6 +113,23 @@ def check_trace(assay, folder):
         fail(f"the trace of requests was read as {told['ii']} + {told['oo']} at {told['rate_per_s']}")
 
 
+def check_words(assay, folder):
+    """Every GPU that was asked about is named; replicas are explained; no estimate is called the best there can be."""
+    (folder / "prices.csv").write_text(PRICES + "T4,0.35,70,8,4\n", encoding="utf-8")
+    text = " ".join(run(assay, folder, "plan").split())
+    silent = " ".join(run(assay, folder, "plan", {"--ttft-ms": "1"}).split())
+    (folder / "prices.csv").write_text(PRICES, encoding="utf-8")
+    if not re.search(r"\d+ replicas? of \d+ × [a-z]\d+\w* with", text):
+        fail(f"replicas are not explained: {text[:300]}")
+    for gpu in ("h100_sxm", "h200_sxm", "b200_sxm", "T4"):
+        if gpu not in text:
+            fail(f"{gpu} was asked about, and nothing is said of it: {text[:900]}")
+    if "Not on T4" not in text or "0 times" in text:
+        fail(f"that there is no plan on T4: {text[:900]}")
+    if "at best" in silent or "an estimated" not in silent or "90 % intervals begin at" not in silent:
+        fail(f"the shortest time to the first token: {silent[:600]}")
+
+
 def check_refusals(assay, folder):
     (folder / "facts.ini").write_text("[model Qwen/Qwen3-32B]\nactive_b = 40\n", encoding="utf-8")
     said = run(assay, folder, "plan", (), "--facts", "facts.ini", code=2)
@@ -199,6 +217,7 @@ def main():
         check_order(assay, folder, told)
         check_new_gpu(assay, folder)
         check_trace(assay, folder)
+        check_words(assay, folder)
         check_refusals(assay, folder)
         check_left_out(assay, folder)
         check_other_table(assay, folder)

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "base/decimal.h"
 #include "base/numbers.h"
@@ -282,16 +283,56 @@ std::string refused_words(const Plan& plan) {
   return "Ruled out: " + text + ".";
 }
 
-// Of a price list what is left out whole is said by name.
-std::string silent_offers(const PlanReport& report) {
-  std::vector<bool> has(report.question.offers.size(), false);
-  for (const PlanSetup& setup : report.plan.setups) has[setup.offer] = true;
-  std::string names;
-  for (size_t k = 0; k < has.size(); ++k) {
-    if (!has[k]) names += (names.empty() ? "" : ", ") + report.question.offers[k].name;
+// GPUs whose plans a screen has no row for, each with its best one.
+std::vector<std::string> plans_not_shown(const PlanReport& report) {
+  const std::vector<PlanRow> rows = rows_of(report);
+  std::set<const GpuOffer*> named;
+  for (const PlanRow& row : first_rows(rows)) named.insert(&row.offer);
+  std::string sure;
+  std::string likely;
+  for (const PlanRow& row : rows) {
+    if (!named.insert(&row.offer).second) continue;
+    std::string& list = row.sure ? sure : likely;
+    list += fmt::format("{}{} for {}", list.empty() ? "" : ", ", row.offer.name, cost_text(row.is));
   }
-  if (names.empty() || report.plan.setups.empty()) return "";
-  return "Not on " + names + ": every setup there is ruled out.";
+  std::vector<std::string> words;
+  if (!sure.empty()) words.push_back("Sure, too: " + sure + ".");
+  if (!likely.empty()) words.push_back("Likely, too: " + likely + ".");
+  return words;
+}
+
+// GPUs that were asked about and have no plan: why each is left out.
+std::vector<std::string> silent_offers(const PlanReport& report) {
+  const Plan& plan = report.plan;
+  const size_t count = report.question.offers.size();
+  std::vector<bool> has_setup(count, false);
+  std::vector<bool> has_plan(count, false);
+  for (const PlanSetup& setup : plan.setups) has_setup[setup.offer] = true;
+  for (const auto* list : {&plan.sure, &plan.likely}) {
+    for (const PlanCandidate& one : *list) has_plan[plan.setups[one.setup].offer] = true;
+  }
+  std::string ruled_out;
+  std::string unlikely;
+  for (size_t k = 0; k < count; ++k) {
+    if (has_plan[k]) continue;
+    std::string& names = has_setup[k] ? unlikely : ruled_out;
+    names += (names.empty() ? "" : ", ") + report.question.offers[k].name;
+    if (has_setup[k]) continue;
+    std::string why;
+    for (const auto& [reason, refusal] : plan.refused) {
+      if (refusal.offers.count(k) > 0) why += (why.empty() ? "" : ", ") + reason;
+    }
+    if (!why.empty()) names += " (" + why + ")";
+  }
+  std::vector<std::string> words;
+  if (!ruled_out.empty() && !plan.setups.empty())
+    words.push_back("Not on " + ruled_out + ": every setup there is ruled out.");
+  // Where there is no plan at all, that was said before.
+  const bool any_plan = !plan.sure.empty() || !plan.likely.empty();
+  if (!unlikely.empty() && any_plan)
+    words.push_back("Not on " + unlikely + ": no setup there is likely to keep the limits" +
+                    (plan.sure.empty() ? "." : " for less."));
+  return words;
 }
 
 std::string rate_text(double per_s) {
@@ -306,16 +347,27 @@ std::string limits_text(const PlanQuestion& q) {
                      rounded_text(q.tpot_ms), 100 * q.percentile, rate_text(q.per_s));
 }
 
+// "an estimated 135 ms or more (90 % intervals begin at 11.6 ms, rows at 184 ms)". The interval
+// that begins first need not be that of the least estimate.
+std::string least_text(const ShortestLatency& shortest) {
+  std::string text =
+      fmt::format("an estimated {:.3g} ms or more (90 % intervals begin at {:.3g} ms",
+                  shortest.estimate_ms, shortest.low90_ms);
+  if (std::isfinite(shortest.measured_ms))
+    text += fmt::format(", rows at {:.3g} ms", shortest.measured_ms);
+  return text + ")";
+}
+
 // Which of what was asked is out of reach.
 std::string out_of_reach(const Plan& plan, const PlanQuestion& q) {
-  if (plan.least_ttft_ms > q.ttft_ms)
-    return fmt::format("one request alone waits {:.3g} ms for its first token at best",
-                       plan.least_ttft_ms);
-  if (plan.least_tpot_ms > q.tpot_ms)
-    return fmt::format("one request alone takes {:.3g} ms a token at best", plan.least_tpot_ms);
+  if (plan.ttft.least_ms() > q.ttft_ms)
+    return "one request alone waits " + least_text(plan.ttft) + " for its first token";
+  if (plan.tpot.least_ms() > q.tpot_ms)
+    return "one request alone takes " + least_text(plan.tpot) + " a token";
   if (plan.most_per_s < q.per_s)
-    return fmt::format("all GPUs of an offer can do {} requests/s at most, whatever the limits",
-                       rate_text(plan.most_per_s));
+    return fmt::format(
+        "by the estimates all GPUs of an offer finish {} requests/s, whatever the limits",
+        rate_text(plan.most_per_s));
   return fmt::format("the likeliest is {:.0f} % sure with all GPUs that may be rented",
                      100 * plan.best_probability);
 }
@@ -380,17 +432,21 @@ TrustNotes plan_trust(const PlanReport& report) {
 std::vector<std::string> plan_words(const PlanReport& report) {
   const Plan& plan = report.plan;
   const PlanQuestion& q = report.question;
+  // The table's "9 × 2 h100_sxm" in words.
   const auto named = [&](const PlanCandidate& one) {
     const PlanSetup& setup = plan.setups[one.setup];
-    return plan_text(one, setup, q.offers[setup.offer]);
+    return fmt::format("{} of {:g} × {} with {}",
+                       format_counted(one.replicas, "replica", "replicas"), setup.row.devices,
+                       q.offers[setup.offer].name, setup_text(setup));
   };
   std::vector<std::string> words;
   if (plan.setups.empty()) {
     words.push_back("Nothing can be planned: every setup is ruled out.");
   } else if (!plan.sure.empty()) {
     const PlanCandidate& best = plan.sure.front();
-    words.push_back(fmt::format("{} for {} keeps {}, {} sure: {}.", named(best), cost_text(best),
-                                limits_text(q), sure_words(best.probability),
+    words.push_back(fmt::format("{} for {} {} {}, {} sure: {}.", named(best), cost_text(best),
+                                best.replicas == 1 ? "keeps" : "keep", limits_text(q),
+                                sure_words(best.probability),
                                 question_words(plan.setups[best.setup].question)));
   } else if (plan.likely.empty()) {
     words.push_back(
@@ -417,8 +473,10 @@ std::vector<std::string> plan_words(const PlanReport& report) {
                   q.version.empty() ? "a build that none of them is (--engine-version)"
                                     : "a new run of build " + q.version));
   // Where there is a plan JSON has what was ruled out.
-  const std::string without = plan.sure.empty() ? refused_words(plan) : silent_offers(report);
-  if (!without.empty()) words.push_back(without);
+  const std::string refused = plan.sure.empty() ? refused_words(plan) : "";
+  if (!refused.empty()) words.push_back(refused);
+  for (std::string& text : plans_not_shown(report)) words.push_back(std::move(text));
+  for (std::string& text : silent_offers(report)) words.push_back(std::move(text));
   return words;
 }
 

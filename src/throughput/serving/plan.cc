@@ -154,18 +154,20 @@ class Planner {
           const Asked& known)
       : latencies_(latencies), facts_(facts), question_(question), known_(known) {}
 
-  Plan make() {
+  Plan make(const std::vector<BenchRow>& rows) {
     plan_.most_load = most_load(question_.variation);
     for (size_t offer = 0; offer < question_.offers.size(); ++offer) list_setups(offer);
     draw_curves();
+    note_measured(rows);
     for (size_t s = 0; s < plan_.setups.size(); ++s) count_replicas(s);
     choose();
     return std::move(plan_);
   }
 
  private:
-  void refuse(const std::string& why, const std::string& example = "");
-  void note_best(const PlanSetup& setup);
+  void refuse(size_t offer, const std::string& why, const std::string& example = "");
+  void note_best(const PlanSetup& setup, const LatencyAnswer& alone);
+  void note_measured(const std::vector<BenchRow>& rows);
   void list_setups(size_t offer);
   void add_setup(size_t offer, BenchRow row);
   void draw_curves();
@@ -199,9 +201,10 @@ double Planner::watts(size_t offer) const {
   return at == values.end() ? kNan : at->second.value;
 }
 
-void Planner::refuse(const std::string& why, const std::string& example) {
+void Planner::refuse(size_t offer, const std::string& why, const std::string& example) {
   PlanRefusal& refusal = plan_.refused[why];
   ++refusal.setups;
+  refusal.offers.insert(offer);
   refusal.example = example;
 }
 
@@ -239,7 +242,8 @@ void Planner::list_setups(size_t offer) {
 
 void Planner::add_setup(size_t offer, BenchRow row) {
   if (!known_.version.empty() && !has_version(known_, row.framework))
-    return refuse("an engine without rows of that version", versions_text(known_, row.framework));
+    return refuse(offer, "an engine without rows of that version",
+                  versions_text(known_, row.framework));
   const HardwareFacts& hardware = *facts_.hardware(row.hardware);
   const Placement placement = placement_of(row, *known_.model, hardware);
   if (placement.seats < 1) {
@@ -247,19 +251,20 @@ void Planner::add_setup(size_t offer, BenchRow row) {
                                   ? " and " + rounded_text(placement.sequence_gb, 3) +
                                         " GB of keys and values of one request"
                                   : "";
-    return refuse("memory", "weights of " + rounded_text(placement.weights_gb, 3) + " GB" + cache +
-                                " in " + rounded_text(placement.memory_gb, 3) + " GB of " +
-                                rounded_text(row.devices) + " " + row.hardware);
+    return refuse(offer, "memory",
+                  "weights of " + rounded_text(placement.weights_gb, 3) + " GB" + cache + " in " +
+                      rounded_text(placement.memory_gb, 3) + " GB of " + rounded_text(row.devices) +
+                      " " + row.hardware);
   }
   const auto problems = placement_problems(row, *known_.model, hardware);
-  if (!problems.empty()) return refuse("heads that do not divide", problems.front());
+  if (!problems.empty()) return refuse(offer, "heads that do not divide", problems.front());
   if (!peak_is_known(row, hardware) && row.precision.units != MatrixUnits::k16Bit)
-    return refuse("a precision without units", row.variant.words + " on " + row.hardware);
+    return refuse(offer, "a precision without units", row.variant.words + " on " + row.hardware);
   const double context = known_.model->context;
   if (context > 0 && row.in_len + row.out_len > context) {
-    return refuse("the model's context", rounded_text(context) +
-                                             " tokens, and prompt and answer have " +
-                                             rounded_text(row.in_len + row.out_len));
+    return refuse(offer, "the model's context",
+                  rounded_text(context) + " tokens, and prompt and answer have " +
+                      rounded_text(row.in_len + row.out_len));
   }
   PlanSetup setup;
   setup.row = std::move(row);
@@ -285,40 +290,59 @@ void Planner::draw_curves() {
     PlanSetup& setup = plan_.setups[s];
     if (!fill_curve(setup, curve)) continue;
     add_points(kept.size(), setup, curve);
-    note_best(setup);
+    note_best(setup, curve.front());
     kept.push_back(std::move(setup));
   }
   plan_.setups = std::move(kept);
 }
 
-void Planner::note_best(const PlanSetup& setup) {
-  const auto lower = [](double& least, double value) {
-    if (least == 0 || value < least) least = value;
+void Planner::note_best(const PlanSetup& setup, const LatencyAnswer& alone) {
+  const auto lower = [](double& least, double ms) {
+    if (least == 0 || ms < least) least = ms;
   };
-  lower(plan_.least_ttft_ms, setup.loop.ttft_ms.front());
-  lower(plan_.least_tpot_ms, setup.loop.tpot_ms.front());
+  for (auto [floor, target] : {std::pair{&plan_.ttft, LatencyTarget::kTtft},
+                               std::pair{&plan_.tpot, LatencyTarget::kTpot}}) {
+    lower(floor->estimate_ms, alone.at(target).ms);
+    lower(floor->low90_ms, alone.at(target).low90_ms);
+  }
   plan_.most_per_s = std::max(plan_.most_per_s,
                               most_replicas(setup) * plan_.most_load * capacity_per_s(setup.loop));
+}
+
+// Rows bound what the estimates say: a longer prompt takes no less time.
+void Planner::note_measured(const std::vector<BenchRow>& rows) {
+  FactLookup lookup(facts_);
+  std::set<const HardwareFacts*> offered;
+  for (const GpuOffer& offer : question_.offers) offered.insert(lookup.hardware(offer.name));
+  for (const BenchRow& row : rows) {
+    if (!teaches_latency(row, lookup) || lookup.model(row.model) != known_.model ||
+        offered.count(lookup.hardware(row.hardware)) == 0 || row.in_len < question_.in_len)
+      continue;
+    plan_.ttft.measured_ms =
+        std::min(plan_.ttft.measured_ms, measured_ms(row, LatencyTarget::kTtft));
+    plan_.tpot.measured_ms =
+        std::min(plan_.tpot.measured_ms, measured_ms(row, LatencyTarget::kTpot));
+  }
 }
 
 // TTFT and TPOT with 1, 2, 3, ... in flight, straight between the answers in logarithms.
 bool Planner::fill_curve(PlanSetup& setup, const std::vector<LatencyAnswer>& answers) {
   setup.question = answers.front().question;
   if (setup.question == LatencyQuestion::kHardware && answers.front().sibling.empty()) {
-    refuse("an engine without rows on any GPU of the vendor",
+    refuse(setup.offer, "an engine without rows on any GPU of the vendor",
            setup.row.framework + " on " + setup.row.hardware);
     return false;
   }
   setup.sibling = answers.front().sibling;
   if (question_.measured_only && setup.question != LatencyQuestion::kOtherCampaign) {
-    refuse("having no rows");
+    refuse(setup.offer, "having no rows");
     return false;
   }
   // As far as the rows reach.
   size_t reached = 0;
   while (reached < answers.size() && !answers[reached].beyond_rows()) ++reached;
   if (reached == 0) {
-    refuse("reaching beyond the rows", answers.front().reasons.back());
+    refuse(setup.offer, "reaching beyond the rows", answers.front().reasons.back());
     return false;
   }
   setup.seats = std::min(setup.seats, static_cast<size_t>(kInFlight[reached - 1]));
@@ -519,7 +543,7 @@ Result<Plan> make_plan(const LatencyModel& latencies, const std::vector<BenchRow
                        const FactBook& facts, const PlanQuestion& question) {
   ASSAY_TRY(check(question, facts));
   ASSAY_TRY_ASSIGN(const Asked known, look_up(rows, facts, question));
-  return Planner(latencies, facts, question, known).make();
+  return Planner(latencies, facts, question, known).make(rows);
 }
 
 }  // namespace assay

@@ -3,9 +3,12 @@
 // The cheapest machines that serve a model at a rate within limits on TTFT and TPOT, with the
 // probability that they do. Spec page planner, 6.
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -90,7 +93,20 @@ struct ParetoPoint {
 // Why setups were not considered.
 struct PlanRefusal {
   size_t setups = 0;
-  std::string example;  // what exactly, of the last; may be empty
+  std::set<size_t> offers;  // of these GPUs
+  std::string example;      // what exactly, of the last; may be empty
+};
+
+// How short a latency can be.
+struct ShortestLatency {
+  double estimate_ms = 0;  // least over the setups; 0: there are none
+  double low90_ms = 0;     // least low end of the 90 % intervals
+  // Least of the rows of the model on a GPU that is offered, with prompts at least as long;
+  // infinite without one.
+  double measured_ms = std::numeric_limits<double>::infinity();
+
+  // Nothing that is estimated or was measured is shorter.
+  double least_ms() const { return std::min(low90_ms, measured_ms); }
 };
 
 struct Plan {
@@ -104,11 +120,10 @@ struct Plan {
   std::optional<size_t> measure_next;          // of `likely`
   double most_load = 0;
   double best_probability = 0;  // of what was searched, where nothing is likely
-  // By the estimates, the best of all setups: of one request alone, and what all GPUs offered can
-  // finish, whatever the limits.
-  double least_ttft_ms = 0;
-  double least_tpot_ms = 0;
-  double most_per_s = 0;
+  // The best of all setups with one request alone.
+  ShortestLatency ttft;
+  ShortestLatency tpot;
+  double most_per_s = 0;  // that all GPUs offered finish, by the estimates, whatever the limits
 };
 
 // Errors: a model or a GPU without facts, no offers, an engine or precision that nobody has rows

@@ -131,6 +131,41 @@ TEST(Plan, LooserLimitsAndFewerRequestsAreNeverDearer) {
   EXPECT_GE(planned(bursts).sure.front().usd_per_hour, dear);
 }
 
+// "At best" is nothing that a row of the model on an offered GPU beats.
+TEST(Plan, FloorIsNoLongerThanARowWithAPromptAsLong) {
+  PlanQuestion asked = question();
+  asked.offers = {{"H100", 2.5, 700, 8, 4}};
+  std::vector<BenchRow> measured = rows();
+  measured.push_back(measured.front());
+  BenchRow& fast = measured.back();
+  fast.model = "Llama-3-70B";
+  fast.devices = 8;
+  settle_precision(fast);
+  fast.ttft_ms = 7;
+  fast.tpot_ms = 2;
+  const auto floor_of = [&](double in_len) {
+    PlanQuestion one = asked;
+    one.in_len = in_len;
+    return make_plan(latencies(), measured, FactBook::built_in(), one)->ttft;
+  };
+  const ShortestLatency as_long = floor_of(1024);
+  EXPECT_EQ(as_long.measured_ms, 7);
+  EXPECT_LE(as_long.least_ms(), 7);
+  EXPECT_LE(as_long.low90_ms, as_long.estimate_ms);
+  // Of a longer prompt it says nothing.
+  EXPECT_TRUE(std::isinf(floor_of(2048).measured_ms));
+  asked.offers = {{"H200", 3.2, 700, 8, 4}};
+  EXPECT_GT(floor_of(1024).measured_ms, 7);
+}
+
+TEST(Plan, RefusalsNameTheirGpus) {
+  PlanQuestion asked = question();
+  asked.offers = {{"H100", 2.5, 700, 8, 4}, {"T4", 0.5, 70, 8, 4}};
+  const Plan plan = planned(asked);
+  EXPECT_EQ(plan.refused.at("memory").offers, (std::set<size_t>{0, 1}));
+  for (const PlanSetup& setup : plan.setups) EXPECT_EQ(setup.offer, 0U);
+}
+
 TEST(Plan, SaysThatNothingIsLikely) {
   PlanQuestion asked = question();
   asked.tpot_ms = 0.5;
@@ -138,11 +173,11 @@ TEST(Plan, SaysThatNothingIsLikely) {
   EXPECT_TRUE(plan.sure.empty());
   EXPECT_TRUE(plan.likely.empty());
   EXPECT_LT(probability_of(asked), 0.5);
-  EXPECT_GT(plan.least_tpot_ms, 0.5);
+  EXPECT_GT(plan.tpot.least_ms(), 0.5);
   asked = question();
   asked.per_s = 1e6;
   EXPECT_LT(planned(asked).most_per_s, 1e6);
-  EXPECT_LT(planned(asked).least_ttft_ms, asked.ttft_ms);
+  EXPECT_LT(planned(asked).ttft.estimate_ms, asked.ttft_ms);
 }
 
 // A build that has rows leaves less unknown, however its name is typed.
