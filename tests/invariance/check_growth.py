@@ -42,6 +42,21 @@ def overlap(count):
         yield from launched(i + 1, 10 * i + 1, 10 * i + 5, 4)
 
 
+def nested(count):
+    """Each operator begins within all before it, ends 0.5 us after them, and launches a kernel."""
+    for i in range(count):
+        yield {**op(f"op{i % 50}", i / 2, 10 * count), "args": {"External id": i + 1}}
+        yield from launched(i + 1, i / 2 + 0.1, 11 * count + 3 * i, 1)
+
+
+def labels(count):
+    """Labels of a layer, each of which outlives the one before it."""
+    for i in range(count):
+        yield {"ph": "X", "cat": "user_annotation", "name": f"layer_{i % 32}", "pid": 1, "tid": 1, "ts": 10 * i, "dur": 15}
+        yield op("aten::mm", 10 * i + 2, 5)
+        yield from launched(i + 1, 10 * i + 3, 10 * i + 6, 3)
+
+
 def steps(count):
     for i in range(count):
         yield {"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{i}", "pid": 1, "tid": 1, "ts": 20 * i, "dur": 19}
@@ -71,7 +86,7 @@ def ties(count):
 
 # Operators, and the answers that are asked. Pages and levels cost the most.
 ASKED = (("report",), ("report", "-o", "page.html"), ("levels",))
-SHAPES = {overlap: 10_000, steps: 10_000, names: 20_000, threads: 4_000, ties: 20_000}
+SHAPES = {overlap: 10_000, nested: 5_000, labels: 5_000, steps: 10_000, names: 20_000, threads: 4_000, ties: 20_000}
 
 
 def write(path, shape, count):

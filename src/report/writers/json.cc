@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "base/json_tree.h"
@@ -59,28 +61,48 @@ void add_block(const Facts& facts, Json& parent) {
   add_items(facts.items, object_at(facts.key, parent));
 }
 
+// Stands in the tree for rows that are in the document: a tree of values takes ten times as much
+// memory as their text, and a table may have a row for each of 100,000 steps. No value of a
+// document is binary.
+template <typename Rows>
+Json rows_later(const Rows& rows) {
+  const Rows* const address = &rows;
+  Json::binary_t::container_type bytes(sizeof(address));
+  std::memcpy(bytes.data(), &address, sizeof(address));
+  return Json::binary(std::move(bytes), std::is_same_v<Rows, Tree> ? 1 : 0);
+}
+
+template <typename Rows>
+const Rows& rows_of(const Json& later) {
+  const Rows* address = nullptr;
+  std::memcpy(&address, later.get_binary().data(), sizeof(address));
+  return *address;
+}
+
 void add_block(const Table& table, Json& parent) {
-  if (table.key.empty()) return;
-  Json rows = Json::array();
-  for (const Row& row : table.rows) {
-    Json object = Json::object();
-    add_cells(table.columns, row, object);
-    rows.push_back(std::move(object));
-  }
-  parent[table.key] = std::move(rows);
+  if (!table.key.empty()) parent[table.key] = rows_later(table);
 }
 
 void add_block(const Tree& tree, Json& parent) {
-  if (tree.key.empty()) return;
-  Json nodes = Json::array();
-  for (const TreeNode& node : tree.nodes) {
-    Json object = Json::object();
-    object["depth"] = node.depth;
-    object[tree.label_key] = node.label;
-    add_cells(tree.columns, node.values, object);
-    nodes.push_back(std::move(object));
-  }
-  parent[tree.key] = std::move(nodes);
+  if (!tree.key.empty()) parent[tree.key] = rows_later(tree);
+}
+
+size_t row_count(const Table& table) { return table.rows.size(); }
+size_t row_count(const Tree& tree) { return tree.nodes.size(); }
+
+Json row_json(const Table& table, size_t row) {
+  Json object = Json::object();
+  add_cells(table.columns, table.rows[row], object);
+  return object;
+}
+
+Json row_json(const Tree& tree, size_t row) {
+  const TreeNode& node = tree.nodes[row];
+  Json object = Json::object();
+  object["depth"] = node.depth;
+  object[tree.label_key] = node.label;
+  add_cells(tree.columns, node.values, object);
+  return object;
 }
 
 void add_sections(const std::vector<Section>& sections, Json& parent);
@@ -201,38 +223,86 @@ Json part_json(const Part& part) {
   return object;
 }
 
-constexpr int kIndent = 2;
+constexpr size_t kIndent = 2;
+
+void append_line_start(size_t depth, std::string& out) {
+  out += '\n';
+  out.append(kIndent * depth, ' ');
+}
+
+// `count` entries between brackets, one a line. append(i): the i-th.
+template <typename Append>
+void append_entries(const char* brackets, size_t count, size_t depth, std::string& out,
+                    Append&& append) {
+  out += brackets[0];
+  for (size_t i = 0; i < count; ++i) {
+    if (i > 0) out += ',';
+    append_line_start(depth + 1, out);
+    append(i);
+  }
+  if (count > 0) append_line_start(depth, out);
+  out += brackets[1];
+}
+
+void append_json(const Json& value, size_t depth, std::string& out);
+
+template <typename Rows>
+void append_rows(const Rows& rows, size_t depth, std::string& out) {
+  append_entries("[]", row_count(rows), depth, out,
+                 [&](size_t row) { append_json(row_json(rows, row), depth + 1, out); });
+}
+
+void append_json(const Json& value, size_t depth, std::string& out) {
+  if (value.is_binary()) {
+    if (value.get_binary().subtype() == 1)
+      append_rows(rows_of<Tree>(value), depth, out);
+    else
+      append_rows(rows_of<Table>(value), depth, out);
+  } else if (value.is_object()) {
+    auto member = value.begin();
+    append_entries("{}", value.size(), depth, out, [&](size_t) {
+      out += json_text(Json(member.key())) + ": ";
+      append_json(*member++, depth + 1, out);
+    });
+  } else if (value.is_array()) {
+    append_entries("[]", value.size(), depth, out,
+                   [&](size_t i) { append_json(value[i], depth + 1, out); });
+  } else {
+    out += json_text(value);
+  }
+}
 
 // The parts as the last entry of the root's text. One by one: of many ranks never more than one is
-// a tree of values. Inside strings a line break is an escape, so that every line can be indented.
+// a tree of values.
 void append_parts(const Document& document, std::string& root) {
   root.resize(root.size() - 2);  // "\n}"
-  root += fmt::format(",\n{:{}}{}: [", "", kIndent, json_text(Json(document.parts_key), kIndent));
-  const std::string line_start = fmt::format("\n{:{}}", "", 2 * kIndent);
-  for (const Part& part : document.parts) {
-    if (&part != document.parts.data()) root += ',';
-    root += line_start;
-    for (const char c : json_text(part_json(part), kIndent)) {
-      if (c == '\n') {
-        root += line_start;
-      } else {
-        root += c;
-      }
-    }
-  }
-  root += fmt::format("\n{:{}}]\n}}", "", kIndent);
+  root += ',';
+  append_line_start(1, root);
+  root += json_text(Json(document.parts_key)) + ": ";
+  append_entries("[]", document.parts.size(), 1, root,
+                 [&](size_t i) { append_json(part_json(document.parts[i]), 2, root); });
+  root += "\n}";
 }
 
 // Characters above ASCII are written raw, which leaves DEL, C1 and bidi controls; outside strings
 // there are none, so an escape is always right.
-std::string escape_unsafe(std::string_view dumped) {
-  std::string out;
-  out.reserve(dumped.size() + 1);
-  for (size_t i = 0; i < dumped.size();) {
+bool is_unsafe(const CodePoint& point) {
+  return point.value != '\n' && (is_control(point.value) || is_invisible(point.value));
+}
+
+std::string escape_unsafe(std::string dumped) {
+  size_t safe = 0;
+  while (safe < dumped.size()) {
+    const CodePoint point = decode_utf8(dumped, safe);
+    if (is_unsafe(point)) break;
+    safe += point.bytes;
+  }
+  if (safe == dumped.size()) return dumped;  // most are, and a copy is large
+  std::string out = dumped.substr(0, safe);
+  for (size_t i = safe; i < dumped.size();) {
     const CodePoint point = decode_utf8(dumped, i);
-    const bool layout = point.value == '\n';
-    if (layout || (!is_control(point.value) && !is_invisible(point.value))) {
-      out += dumped.substr(i, point.bytes);
+    if (!is_unsafe(point)) {
+      out.append(dumped, i, point.bytes);
     } else if (point.value < 0x10000) {
       out += fmt::format("\\u{:04x}", static_cast<uint32_t>(point.value));
     } else {
@@ -260,9 +330,12 @@ std::string write_json(const Document& document) {
   if (document.answer) root["answer"] = answer_json(*document.answer);
   add_sections(document.sections, root);
   if (!document.parts.empty()) root.erase(document.parts_key);
-  std::string text = json_text(root, kIndent);
+  std::string text;
+  append_json(root, 0, text);
   if (!document.parts.empty()) append_parts(document, text);
-  return escape_unsafe(text) + "\n";
+  text = escape_unsafe(std::move(text));
+  text += '\n';
+  return text;
 }
 
 }  // namespace assay
