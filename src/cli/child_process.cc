@@ -15,6 +15,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/descriptors.h"
 #include "base/files.h"
 
 extern char** environ;
@@ -54,8 +55,9 @@ std::vector<char*> words_of(const std::vector<std::string>& argv) {
   if (::getppid() != parent) ::_exit(1);  // it ended before it could be watched
   const rlimit memory = {memory_bytes, memory_bytes};
   if (memory_bytes > 0) ::setrlimit(RLIMIT_DATA, &memory);
-  const int nothing = ::open("/dev/null", O_RDONLY);
-  if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
+  // Its input ends at once: the lowest free number is this one.
+  ::close(STDIN_FILENO);
+  hold_descriptor(false);
   ::dup2(output, STDOUT_FILENO);
   ::dup2(output, STDERR_FILENO);
   ::execv(words[0], words);

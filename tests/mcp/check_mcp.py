@@ -181,7 +181,8 @@ class Session(unittest.TestCase):
             self.client.id += 1
             mark = f"mark{self.client.id}"
             self.client.server.stdin.write(json.dumps({"jsonrpc": "2.0", "id": mark, "method": "ping"}) + "\n")
-            for _ in range(3):
+            # Calls of earlier lines may be answered in between.
+            for _ in range(800):
                 if json.loads(self.client.server.stdout.readline()).get("id") == mark:
                     break
             else:
