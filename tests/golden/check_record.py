@@ -641,6 +641,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(str(pathlib.Path(arguments.assay).resolve()), arguments.fakes.resolve(), pathlib.Path(folder))
         run_parts(bench, (check_round_trip, check_runtime_and_driver_rows, check_quiet_calls, check_kineto, check_processes,
+                          check_survivor,
                           check_full, check_full_disk, check_older_output, check_wall_clock_step, check_python,
                           check_missing, check_which_cupti, check_kineto_inside, check_loss_and_clocks, check_no_memory_for_buffers, check_capture, check_ranges, check_many_names,
                           check_null_kernel, check_damage))

@@ -245,6 +245,25 @@ TEST(Nesting, ChildThatOutlivesItsParentByMoreIsASibling) {
   EXPECT_EQ(links.stats.overlap_split, 1u);
 }
 
+// Every answer walks the chain of parents for each launch.
+TEST(Nesting, ChainsOfParentsAreBounded) {
+  constexpr int kOps = 3000;
+  for (const int64_t step : {2, -2}) {  // nested, and each outliving its parent a little
+    TraceMaker maker;
+    for (int64_t i = 0; i < kOps; ++i) maker.op(1, "op", i, 20000 - step * i);
+    const Trace trace = maker.build();
+    const Links links = link_trace(trace);
+    size_t longest = 0;
+    for (size_t i = 0; i < kOps; ++i) {
+      size_t parents = 0;
+      for (OpId op = links.op_parent[i]; op; op = links.op_parent[op.index()]) ++parents;
+      longest = std::max(longest, parents);
+    }
+    EXPECT_EQ(longest, 1000U) << step;
+    EXPECT_EQ(links.stats.overlap_split, kOps - 1001U) << step;
+  }
+}
+
 TEST(Nesting, CallBelongsToTheOperatorOpenAtItsStart) {
   const Trace trace = TraceMaker()
                           .op(1, "outer", 0, 10000)
