@@ -106,6 +106,39 @@ def check_limits(assay, trace, name):
     expect(quiet and seen[80, "utf8"].startswith(quiet) and len(quiet.splitlines()) <= 2, f"{name}: -q says {quiet!r}")
 
 
+# Causes that a headline of a kind names by the share that follows "for" or "take"; of kinds with several, what
+# these are in all.
+HOST_CAUSES = ("dispatch", "python", "call", "host_gap", "latency")
+KEY_OF_WORD = {"launch latency": "latency", "runtime call": "call", "Python": "python", "no detail": "host_gap"}
+NAMED_CAUSES = {
+    "sync": ("sync",), "input": ("input",), "alloc": ("alloc",), "cold_start": ("cold",), "copy": ("copy",),
+    "not_loaded": ("nothing_asked",), "collective_wait": ("collective", "comm_wait", "transfer"),
+    "communication": ("collective", "comm_wait", "transfer"), "unseen_device_work": ("unseen", "no_evidence"),
+}
+
+
+def check_headline(told, name):
+    """What the headline names has that share in the bar."""
+    said = re.search(r"(?:: for|costs take) (<?[\d.]+) % of ", told["verdict"][0])
+    if not said or not told["causes"]:
+        return
+    said_share = float(said[1].strip("<"))
+    share = {cause["key"]: 100 * cause["ns"] / told["total_ns"] for cause in told["causes"]}
+    kind = told["kind"]
+    at = f"{name}: {told['verdict'][0]} The bar: {share}"
+    if kind == "host":
+        host = sum(share.get(cause, 0) for cause in HOST_CAUSES)
+        # Of launch latency some is the device's own; stalls are a part of what the host takes.
+        least = host - share.get("latency", 0) if "\u00d7" not in told["verdict"][0] else host / 2
+        expect(least - 0.1 <= said_share <= host + 0.1, at)
+        return
+    after = re.search(r" the GPU waits for ([\w ]+), [\d.]+ % of it after", told["verdict"][0])
+    if kind == "sync" and after:
+        expect(abs(share.get(KEY_OF_WORD.get(after[1], after[1]), 0) - said_share) <= 0.1, at)
+    elif kind in NAMED_CAUSES:
+        expect(abs(sum(share.get(cause, 0) for cause in NAMED_CAUSES[kind]) - said_share) <= 0.1, at)
+
+
 def check_data(assay, trace, name):
     done = answer(assay, trace, "--format", "json")
     if done.returncode:
@@ -118,6 +151,7 @@ def check_data(assay, trace, name):
     expect(len(told["levers"]) <= 3, f"{name}: {len(told['levers'])} levers")
     if told["causes"]:
         expect(sum(cause["ns"] for cause in told["causes"]) == told["total_ns"], f"{name}: causes do not add up")
+    check_headline(told, name)
     for span in told["spans"]:
         expect(0 <= span["start_ns"] < span["end_ns"] <= told["window_ns"], f"{name}: a span outside the window")
     torch = any(word in json.dumps(told["levers"]) for word in ("torch", "DataLoader"))
@@ -164,6 +198,11 @@ def traces():
                     yield path
 
 
+def pairs():
+    for folder in ("h100_pairs", "h200_pairs"):
+        yield from sorted((IN_REPOSITORY / folder).glob("*.zst"))
+
+
 def make_job(folder, size):
     """A job of so many ranks from the eight of a real one, each with a rank of its own."""
     bases = [gzip.decompress(path.read_bytes()) for path in sorted(CASES["ranks"].glob("*.json.gz"))]
@@ -208,6 +247,9 @@ def main():
             continue
         check_limits(options.assay, trace, trace.name)
         check_data(options.assay, trace, trace.name)
+    for trace in pairs():
+        if not options.names or any(name in str(trace) for name in options.names):
+            check_data(options.assay, trace, trace.name)
     for problem in problems:
         print(problem)
     return 1 if problems else 0

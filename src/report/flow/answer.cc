@@ -260,11 +260,7 @@ class Verdict {
       case BoundBy::kInput:
         return input();
       case BoundBy::kSync:
-        return sentence_of(
-            "Sync-bound: " + for_share(group_ns(BoundBy::kSync)) +
-                " the GPU runs empty, because the host waits for it before it goes on",
-            {waits_for_pageable(answer_) ? ", first in copies to pageable memory"
-                                         : waiting_call()});
+        return sync();
       case BoundBy::kAlloc:
         return alloc();
       case BoundBy::kColdStart:
@@ -347,6 +343,24 @@ class Verdict {
   std::string longest_copy() const {
     const std::string copy = longest(WorkKind::kCopy);
     return copy.empty() ? longest(WorkKind::kFill) : copy;
+  }
+
+  // The share is that of one cause of the bar: the waits themselves, or host time that follows them.
+  std::string sync() const {
+    const std::string first =
+        waits_for_pageable(answer_) ? ", first in copies to pageable memory" : waiting_call();
+    const FlowCause cause = verdict_.detail.value_or(FlowCause::kSync);
+    const std::string base = "Sync-bound: " + for_share(total_[cause]) + " the GPU ";
+    if (cause == FlowCause::kSync) {
+      return sentence_of(base + "runs empty, because the host waits for it before it goes on",
+                         {first});
+    }
+    const int64_t after_ns =
+        total_.opened_ns[static_cast<size_t>(cause)][static_cast<size_t>(OpenedBy::kSync)];
+    return sentence_of(base + "waits for " + answer_word(std::string(flow_cause_name(cause))) +
+                           ", " + format_share(share(after_ns, total_[cause])) +
+                           " of it after the host waited for the GPU",
+                       {first});
   }
 
   // The wait itself, not what the host does behind it.
