@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
+
+#include "base/intervals.h"
 
 namespace assay {
 namespace {
@@ -72,7 +75,13 @@ class LastRanksFinder {
                        order.begin() + static_cast<std::ptrdiff_t>(enough_of(order)));
     std::sort(found.ranks.begin(), found.ranks.end());
     if (!is_few(found)) return {};
-    for (const Arrivals& arrivals : met_) add_meeting(arrivals, found);
+    std::vector<Interval> waits;  // of meetings that may overlap: groups and streams meet apart
+    for (const Arrivals& arrivals : met_) {
+      const Interval wait = wait_for(arrivals, found.ranks);
+      if (wait.end_ns > wait.start_ns) waits.push_back(wait);
+    }
+    found.times = waits.size();
+    found.behind_ns = union_ns(std::move(waits));
     return found;
   }
 
@@ -96,16 +105,16 @@ class LastRanksFinder {
     return n;
   }
 
-  static void add_meeting(const Arrivals& arrivals, LastRanks& found) {
+  // From when the last of the others has come to when the last of `ranks` does.
+  static Interval wait_for(const Arrivals& arrivals, const std::vector<uint32_t>& ranks) {
     int64_t theirs_ns = INT64_MIN;
     int64_t others_ns = INT64_MIN;
     for (const Arrival& arrival : arrivals) {
-      const bool of_set = std::binary_search(found.ranks.begin(), found.ranks.end(), arrival.rank);
+      const bool of_set = std::binary_search(ranks.begin(), ranks.end(), arrival.rank);
       (of_set ? theirs_ns : others_ns) = arrival.time_ns;
     }
-    if (theirs_ns == INT64_MIN || others_ns == INT64_MIN || theirs_ns <= others_ns) return;
-    ++found.times;
-    found.behind_ns += theirs_ns - others_ns;
+    if (theirs_ns == INT64_MIN || others_ns == INT64_MIN) return {};
+    return {others_ns, theirs_ns};
   }
 
   bool is_few(const LastRanks& found) const {

@@ -13,7 +13,9 @@ namespace assay {
 struct LastRanks {
   std::vector<uint32_t> ranks;  // places in Job::ranks(), ascending; empty = no few ranks do
   uint64_t times = 0;           // meetings at which the others had come before all of these
-  int64_t behind_ns = 0;        // by how much, in all
+  // Wall time in which the others had come to a meeting and these had not. It bounds what the job
+  // would save if these came with the others: outside of it nobody waits for them.
+  int64_t behind_ns = 0;
 };
 
 // The few ranks behind most of the time by which somebody comes later than the others: up to a

@@ -42,7 +42,7 @@ def check_words(assay):
     for key in SAME:
         expect(report["levels"][key] == levels["levels"][key], f"{key} differs from that of levels")
     check_ratios(levels["levels"])
-    begin = "Ranks 0 and 6 make the others wait, last in 66 of 84 collectives, 339 ms in all"
+    begin = "Ranks 0 and 6 make the others wait, last in 66 of 84 collectives, for 339 ms of 652 ms"
     expect(report["verdict"][0].startswith(begin), f"the verdict begins with {report['verdict'][0]}")
     expect(any(text.startswith("Over 8 ranks ") for text in report["verdict"]), "nothing on where the time went")
     expect(report["cause"] == "collective_wait", f"the cause is {report['cause']}")

@@ -204,8 +204,8 @@ class JobText {
             labels_.list(last.ranks) + (work_alone(last.ranks) ? other_work(last.ranks) : "") +
             (many ? " make" : " makes") + " the others wait, last in " +
             std::to_string(last.times) + " of " +
-            format_counted(flow_.job.meetings().size(), "collective", "collectives") + ", " +
-            format_ns(last.behind_ns) + " in all";
+            format_counted(flow_.job.meetings().size(), "collective", "collectives") + ", for " +
+            format_ns(last.behind_ns) + " of " + format_ns(blame_.makespan_ns);
     if (pauses_told()) {
       return text + ". But all hosts pause now and then: with all work at the ranks' median " +
              "this run takes " + format_ns(blame_.makespan_ns - blame_.common_gain_ns) + ", not " +
@@ -272,7 +272,7 @@ class JobText {
     }
     return its + (several() ? " hosts pause " : " host pauses ") +
            format_counted(blame_.pauses.count, "time", "times") + ", " +
-           format_ns(blame_.pauses.sum_ns) + " in all" + most + ".";
+           pauses_sum() + most + ".";
   }
 
   // In which iterations, where that is not all of them.
@@ -367,13 +367,18 @@ class JobText {
            format_ns(pauses.longest_ns) + " at once.";
   }
 
+  // Pauses of several hosts overlap: their sum may be longer than the run.
+  std::string pauses_sum() const {
+    return format_ns(blame_.pauses.sum_ns) + (several() ? " summed over them" : " in all");
+  }
+
   std::string late_hosts() const {
     const HostPauses& pauses = blame_.pauses;
     const std::string whose = several() ? "Their hosts" : "Its host";
     if (pauses.sum_ns * 2 >= blame_.late->gain_ns) {
       std::string text = whose + (several() ? " pause " : " pauses ") +
                          format_counted(pauses.count, "time", "times") + " for 0.3 ms or more, " +
-                         format_ns(pauses.sum_ns) + " in all, up to " +
+                         pauses_sum() + ", up to " +
                          format_ns(pauses.longest_ns) + " at once";
       text += "; the other " + std::string(two() ? "one " : "ranks' ") +
               format_counted(blame_.other_pauses.count, "time", "times") + ", " +

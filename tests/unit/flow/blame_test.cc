@@ -394,6 +394,22 @@ TEST(LastRanks, ASetThatComesLastTogetherIsFound) {
   EXPECT_EQ(last.behind_ns, 3 * 397);  // 500 - 103
 }
 
+// Two groups wait at the same time for one rank: the job cannot save both waits.
+TEST(LastRanks, WaitsThatOverlapCountOnce) {
+  JobMaker maker;
+  for (uint32_t r = 0; r < 5; ++r) {
+    const int64_t work = r == 4 ? 900 : 100;
+    maker.add({r, 0, 0, work, "a"});
+    maker.add({r, 0, work, 1000, "", "first"});
+    maker.add({r, 1, 0, work, "b"});
+    maker.add({r, 1, work, 1000, "", "second"});
+  }
+  const LastRanks last = usually_last(maker.build());
+  EXPECT_EQ(last.ranks, Ranks{4});
+  EXPECT_EQ(last.times, 2u);
+  EXPECT_EQ(last.behind_ns, 800);
+}
+
 TEST(LastRanks, AMajorityIsNotLast) {
   JobMaker maker;
   for (uint32_t r = 0; r < 6; ++r) {
