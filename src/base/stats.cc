@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <numeric>
 
 #include "base/numbers.h"
 
@@ -104,6 +105,19 @@ double median(std::vector<double> values) {
 int64_t median_ns(std::vector<int64_t> values) {
   std::sort(values.begin(), values.end());
   return std::llround(quantile_sorted(values, 0.5));
+}
+
+bool DurationSpread::mean_is_typical() const {
+  return std::abs(mean_ns - median_ns) * 2 <= median_ns;
+}
+
+DurationSpread duration_spread(const std::vector<int64_t>& durations_ns) {
+  if (durations_ns.empty()) return {};
+  const int64_t sum_ns = std::reduce(durations_ns.begin(), durations_ns.end());
+  return {.count = durations_ns.size(),
+          .mean_ns = sum_ns / static_cast<int64_t>(durations_ns.size()),
+          .median_ns = median_ns(durations_ns),
+          .longest_ns = *std::max_element(durations_ns.begin(), durations_ns.end())};
 }
 
 double median_abs_deviation(const std::vector<double>& values) {

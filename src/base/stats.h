@@ -15,6 +15,16 @@ double quantile_sorted(const std::vector<double>& sorted, double q);
 double median(std::vector<double> values);
 // Rounded to a whole nanosecond; at least one value.
 int64_t median_ns(std::vector<int64_t> values);
+// Durations of what happens again and again. With a heavy tail the mean describes no single one.
+struct DurationSpread {
+  uint64_t count = 0;
+  int64_t mean_ns = 0;
+  int64_t median_ns = 0;
+  int64_t longest_ns = 0;
+  // Within half of the median, so that "count x mean" describes the durations.
+  bool mean_is_typical() const;
+};
+DurationSpread duration_spread(const std::vector<int64_t>& durations_ns);
 // Median absolute deviation from the median, unscaled.
 double median_abs_deviation(const std::vector<double>& values);
 

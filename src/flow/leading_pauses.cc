@@ -6,6 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/intervals.h"
+#include "flow/names.h"
+
 namespace assay {
 namespace {
 
@@ -97,6 +100,28 @@ std::optional<Contributor> longest_pauses(const FlowReport& report) {
   return longest;
 }
 
+// The durations of all pauses, and of those of `who`, as FlowTotals and ContributorSums count them.
+void measure(const Trace& trace, const FlowReport& report, LeadingPauses& pauses) {
+  std::vector<int64_t> all_ns;
+  std::vector<int64_t> who_ns;
+  for (size_t d = 0; d < report.devices.size(); ++d) {
+    for (const Interval& recorded : subtract({report.device_windows[d]}, report.unrecorded)) {
+      for (const FlowSlice& slice : report.devices[d].idle) {
+        const int64_t ns = std::min(slice.span.end_ns, recorded.end_ns) -
+                           std::max(slice.span.start_ns, recorded.start_ns);
+        if (ns < kPauseNs || !is_host_work(slice.cause)) continue;
+        all_ns.push_back(ns);
+        if (pauses.who && slice.cause == pauses.who->cause && slice.source == pauses.who->source &&
+            row_name(trace, slice.source, slice.row) == pauses.who->name) {
+          who_ns.push_back(ns);
+        }
+      }
+    }
+  }
+  pauses.all = duration_spread(all_ns);
+  pauses.of_who = duration_spread(who_ns);
+}
+
 }  // namespace
 
 LeadingPauses leading_pauses(const FlowReport& report) {
@@ -127,6 +152,7 @@ void judge_pauses(const Trace& trace, const FlowReport& report, const Windows* i
                             pauses.who->source == RowSource::kOp &&
                             always_the_same(trace, *iterations, *pauses.who, *usual);
   }
+  if (pauses.ns > 0) measure(trace, report, pauses);
   const bool spread = pauses_spread(pauses);
   pauses.stalls = pauses.ns > 0 && pauses.count > 1 && spread && (!pauses.who || pauses.rare);
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/stats.h"
 #include "flow/flow.h"
 #include "trace/iterations.h"
 #include "trace/trace.h"
@@ -19,6 +20,8 @@ struct LeadingPauses {
   // At least half of them, else the largest part where they are no stalls; its name is none where
   // nothing tells what the host did.
   std::optional<Contributor> who;
+  DurationSpread all;     // of them
+  DurationSpread of_who;  // of those of `who`
   // Most of what `who` does takes no time.
   bool rare = false;
   // `who` is an operator, and its long rows are the same one of each iteration.

@@ -127,6 +127,7 @@ class Comparer {
     link.members = role.members;
     link.meetings = transfers.meetings.size();
     link.transfer_ns = middle_of(transfers.ns);
+    link.transfers = duration_spread(transfers.ns);
     link.bytes = middle_of(transfers.bytes);
     link.bus_bytes_per_s = transfers.even ? bus_bandwidth(role.kind, link) : kNan;
     compare_with_others(groups, transfers, link);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/intervals.h"
+#include "base/stats.h"
 #include "flow/job.h"
 
 namespace assay {
@@ -35,7 +36,8 @@ struct LinkClass {
   int64_t members = 0;
   int64_t bytes = -1;  // median; -1 = not told
   uint64_t meetings = 0;
-  int64_t transfer_ns = 0;  // median: from the last to come to the last end
+  int64_t transfer_ns = 0;   // median: from the last to come to the last end
+  DurationSpread transfers;  // of all meetings
   // NaN where the bytes are not told, and of an all-to-all whose ranks give or take different
   // amounts: how much of it stays on its rank was not recorded.
   double bus_bytes_per_s = 0;

@@ -171,6 +171,12 @@ size_t column_step(double median, double largest, std::span<const Step> steps) {
 }  // namespace
 
 std::string format_ns(int64_t ns) { return format_value(ns, Unit::kNanoseconds); }
+std::string format_times(const DurationSpread& spread) {
+  const std::string count = format_count(static_cast<int64_t>(spread.count));
+  if (spread.mean_is_typical()) return count + " \u00D7 " + format_ns(spread.mean_ns);
+  return count + " times, median " + format_ns(spread.median_ns) + ", longest " +
+         format_ns(spread.longest_ns);
+}
 std::string format_count(int64_t count) { return format_value(count, Unit::kCount); }
 std::string format_counted(uint64_t count, std::string_view one, std::string_view many) {
   return format_value(Value(count), Unit::kCount) + " " + std::string(count == 1 ? one : many);

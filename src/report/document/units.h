@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/stats.h"
 #include "report/document/document.h"
 
 namespace assay {
@@ -19,6 +20,8 @@ Value whole_ns(double ns);
 Value finite_value(double value);
 
 std::string format_ns(int64_t ns);        // "999 ns", "12.3 µs", "1.00 ms", "1,234 s"
+// "12 × 3.17 ms"; of a heavy tail "130 times, median 412 µs, longest 812 ms".
+std::string format_times(const DurationSpread& spread);
 std::string format_count(int64_t count);  // "1,234,567"
 // "1 kernel", "1,234 kernels".
 std::string format_counted(uint64_t count, std::string_view one, std::string_view many);

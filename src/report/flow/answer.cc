@@ -582,20 +582,15 @@ class Verdict {
     const LeadingPauses& pauses = verdict_.pauses;
     const int64_t told_ns = pauses_in_one(pauses) ? pauses.who->pause_ns : pauses.ns;
     const std::string base = "Host-bound: " + for_share(told_ns) + " the GPU waits";
-    const auto each = [](uint64_t count, int64_t ns) {
-      return format_count(static_cast<int64_t>(count)) + " \u00D7 " +
-             format_ns(ns / static_cast<int64_t>(std::max<uint64_t>(count, 1)));
-    };
     if (pauses.stalls) {
       const std::string name = pauses.who ? fitted(pause_name(answer_)) : "";
       return sentence_of(
-          base + " in pauses of the host, " + each(pauses.count, pauses.ns),
+          base + " in pauses of the host, " + format_times(pauses.all),
           {name.empty() ? ", in one call or operator or another" : ", most of them in " + name,
            behind(" while another thread is in ", fitted(pause_holder(answer_)))});
     }
     const bool one = pauses_in_one(pauses);
-    const std::string times =
-        one ? each(pauses.who->pauses, pauses.who->pause_ns) : each(pauses.count, pauses.ns);
+    const std::string times = format_times(one ? pauses.of_who : pauses.all);
     const std::string name = pause_name(answer_);
     if (name.empty()) {
       return sentence_of("Host-bound: " + for_share(told_ns) + " the GPU has nothing to do, " +

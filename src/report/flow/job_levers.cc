@@ -176,10 +176,8 @@ class BlameLevers {
     }
     if (most == nullptr) return;
     add("transfers", blame_.transfer_gain_ns, "Hide or shrink transfers",
-        fmt::format("first {}, {} \u00D7 {}: beside kernels, begun earlier, or fewer bytes",
-                    flow_.job.groups()[most->group].kind,
-                    format_count(static_cast<int64_t>(most->meetings)),
-                    format_ns(most->transfer_ns)));
+        fmt::format("first {}, {}: beside kernels, begun earlier, or fewer bytes",
+                    flow_.job.groups()[most->group].kind, format_times(most->transfers)));
   }
 
   const JobFlow& flow_;

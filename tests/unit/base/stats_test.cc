@@ -26,6 +26,20 @@ TEST(Stats, QuantileOfWideIntegersDoesNotOverflow) {
                    4611686018427387904.0);
 }
 
+TEST(Stats, TheMeanOfAHeavyTailIsNotTypical) {
+  // Two of 130 hold 92 % of the sum.
+  std::vector<int64_t> durations(128, 1'000'000);
+  durations.insert(durations.end(), {736'000'000, 736'000'000});
+  const DurationSpread tail = duration_spread(durations);
+  EXPECT_EQ(tail.count, 130u);
+  EXPECT_EQ(tail.mean_ns, 12'307'692);
+  EXPECT_EQ(tail.median_ns, 1'000'000);
+  EXPECT_EQ(tail.longest_ns, 736'000'000);
+  EXPECT_FALSE(tail.mean_is_typical());
+  EXPECT_TRUE(duration_spread({8, 10, 12, 20}).mean_is_typical());
+  EXPECT_EQ(duration_spread({}).count, 0u);
+}
+
 TEST(Stats, MedianAndItsAbsoluteDeviation) {
   EXPECT_DOUBLE_EQ(median({9, 1, 5}), 5);
   EXPECT_DOUBLE_EQ(median({4, 1, 3, 2}), 2.5);

@@ -106,6 +106,20 @@ TEST(FlowVerdict, PausesOfOneName) {
   EXPECT_FALSE(verdict.pauses.stalls);
 }
 
+TEST(FlowVerdict, PausesOfAHeavyTailKeepMedianAndLongest) {
+  std::vector<std::pair<std::string, int64_t>> ops(49, {"acme::step", 1'002'000});
+  ops.emplace_back("acme::step", 800'002'000);
+  const LeadingPauses pauses = judge(host_of(ops)).pauses;
+  ASSERT_TRUE(pauses.who.has_value());
+  for (const DurationSpread& spread : {pauses.all, pauses.of_who}) {
+    EXPECT_EQ(spread.count, pauses.count);
+    EXPECT_EQ(spread.median_ns, 1'000'000);
+    EXPECT_EQ(spread.longest_ns, 800'000'000);
+    EXPECT_EQ(spread.mean_ns, pauses.ns / static_cast<int64_t>(pauses.count));
+    EXPECT_FALSE(spread.mean_is_typical());
+  }
+}
+
 TEST(FlowVerdict, PausesTakeThreeTenthsOfAMillisecondAndHalfOfTheHost) {
   EXPECT_EQ(judge(host_of({{"acme::step", 301'000}})).pauses.count, 0u);  // 299 us idle
   EXPECT_GT(judge(host_of({{"acme::step", 302'000}})).pauses.count, 90u);

@@ -13,6 +13,12 @@
 namespace assay {
 namespace {
 
+TEST(ReportUnits, TimesOfAHeavyTailAreGivenByMedianAndLongest) {
+  EXPECT_EQ(format_times(duration_spread({3'000'000, 3'500'000})), "2 \u00D7 3.25 ms");
+  EXPECT_EQ(format_times(duration_spread({1'000'000, 1'000'000, 1'000'000, 812'000'000})),
+            "4 times, median 1.00 ms, longest 812 ms");
+}
+
 TEST(ReportUnits, AnUpperBoundOfAShareIsOneWithoutASign) {
   EXPECT_EQ(format_upper_share(0.0000341), "0.1 %");
   EXPECT_EQ(format_upper_share(0.99999), "100 %");
