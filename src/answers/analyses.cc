@@ -4,6 +4,7 @@
 
 #include "answers/inputs/recordings.h"
 #include "base/beside.h"
+#include "report/run/section.h"
 
 namespace assay {
 namespace {
@@ -84,6 +85,22 @@ Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions&
   if (options.levers) found.tried = tried.take();
   if (options.path) found.path = path_slices(model.run, model.graph, found.flow.path);
   return found;
+}
+
+AnswerEvidence evidence_of(const LoadedTrace& loaded) {
+  const bool whole = loaded.windows.source == WindowSource::kWholeTrace;
+  return {.data_lost = loaded.trace.log.data_lost(),
+          .iterations = whole ? 1 : loaded.windows.windows.size(),
+          .by_kernel_names = loaded.windows.source == WindowSource::kKernelPeriod};
+}
+
+TrustNotes flow_trust(const LoadedTrace& loaded, const FlowReport& report,
+                      const FlowVerdict& verdict) {
+  TrustNotes notes = caveat_notes({loaded.trace, report, verdict}, evidence_of(loaded));
+  for (TrustNote& note : kernel_notes(loaded.trace, *loaded.kernels)) {
+    notes.push_back(std::move(note));
+  }
+  return notes;
 }
 
 }  // namespace assay

@@ -16,6 +16,7 @@
 #include "launch/fuse.h"
 #include "launch/metrics.h"
 #include "levels/levels.h"
+#include "report/flow/answer.h"
 #include "tax/tax.h"
 
 namespace assay {
@@ -64,6 +65,11 @@ FlowFindings find_flow(const LoadedTrace& loaded, const std::vector<EditRequest>
 // The recommended chains as edits, and what they give, in their order; none where it is not told.
 std::vector<EditRequest> chain_edits(const FusionReport& fusion);
 std::vector<std::optional<int64_t>> chain_gains(const WhatIf& tried);
+
+// What limits an answer that rests on the dependency graph. One list: every verb has it.
+AnswerEvidence evidence_of(const LoadedTrace& loaded);
+TrustNotes flow_trust(const LoadedTrace& loaded, const FlowReport& report,
+                      const FlowVerdict& verdict);
 
 // Errors: those of the rooms, of `meanwhile`.
 Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions& options);

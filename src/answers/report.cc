@@ -126,13 +126,6 @@ Result<Findings> find_everything(const ReportRequest& request, const LoadedTrace
   return found;
 }
 
-AnswerEvidence evidence_of(const LoadedTrace& loaded) {
-  const bool whole = loaded.windows.source == WindowSource::kWholeTrace;
-  return {.data_lost = loaded.trace.log.data_lost(),
-          .iterations = whole ? 1 : loaded.windows.windows.size(),
-          .by_kernel_names = loaded.windows.source == WindowSource::kKernelPeriod};
-}
-
 // The verdict, what would change it, and what else a reader must know first.
 std::vector<std::string> opening_words(const FlowAnswer& answer, const std::vector<Lever>& levers,
                                        const LaunchReport& launch) {
@@ -161,10 +154,11 @@ void add_tax(const Findings& found, const LoadedTrace& loaded, const std::vector
 
 Section report_trust(const Findings& found, const LoadedTrace& loaded) {
   const Analyses& of = found.analyses;
-  return trust_section(all_notes(
-      loaded.trace.log, {of.launch.trust, of.fusion.trust, of.tax.trust, found.job.trust,
-                         found.telemetry ? found.telemetry->trust : TrustNotes{}, found.floor.trust,
-                         kernel_notes(loaded.trace, *loaded.kernels)}));
+  return trust_section(
+      all_notes(loaded.trace.log,
+                {flow_trust(loaded, of.flow, of.verdict), of.launch.trust, of.fusion.trust,
+                 of.tax.trust, found.job.trust,
+                 found.telemetry ? found.telemetry->trust : TrustNotes{}, found.floor.trust}));
 }
 
 // Tables of measured throughput, as errors of them send the reader on.

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "answers/analyses.h"
 #include "answers/inputs/facts.h"
 #include "answers/inputs/recordings.h"
 #include "answers/path_layers.h"
@@ -99,8 +100,8 @@ class RanksTogether {
   std::vector<RankFlow> flows_;
 };
 
-Section run_trust(const LoadedTrace& loaded) {
-  return trust_section(all_notes(loaded.trace.log, {kernel_notes(loaded.trace, *loaded.kernels)}));
+Section run_trust(const LoadedTrace& loaded, const FlowReport& report, const FlowVerdict& verdict) {
+  return trust_section(all_notes(loaded.trace.log, {flow_trust(loaded, report, verdict)}));
 }
 
 // What the edit "roof" rests on beside the trace.
@@ -155,7 +156,7 @@ Result<TraceContent> whatif_content(const WhatIfRequest& request,
   content.verdict = has_kernels(loaded.trace) || !loaded.trace.activities.empty()
                         ? whatif_words(answer)
                         : std::vector<std::string>{no_kernels_words(loaded.trace)};
-  content.sections = {whatif_section(answer), run_trust(loaded)};
+  content.sections = {whatif_section(answer), run_trust(loaded, report, verdict)};
   // Facts are those of GPUs, and only the edit "roof" looks them up.
   const bool looks_up = has_roof_edit(edits);
   if (auto note =
@@ -168,7 +169,9 @@ Result<TraceContent> whatif_content(const WhatIfRequest& request,
 
 Result<TraceContent> score_content(const FrozenGain& prediction, const LoadedTrace& loaded) {
   const FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
-  int64_t measured_ns = 0;
+  const FlowReport report = make_flow_report(model, {.windows = &loaded.windows});
+  const FlowVerdict verdict = judge_flow(loaded.trace, report, {.iterations = &loaded.windows});
+  int64_t measured_ns = report.window_ns();
   if (prediction.per_iteration) {
     const StepTimes steps = recorded_steps(model, loaded.windows);
     if (steps.n == 0) {
@@ -178,14 +181,11 @@ Result<TraceContent> score_content(const FrozenGain& prediction, const LoadedTra
                    "", -1};
     }
     measured_ns = steps.median_ns;
-  } else {
-    const FlowReport report = make_flow_report(model, {});
-    measured_ns = report.window_ns();
   }
   TraceContent content;
   const FrozenScore score = score_frozen(prediction, measured_ns);
   content.verdict = score_words(prediction, score);
-  content.sections = {score_section(prediction, score), run_trust(loaded)};
+  content.sections = {score_section(prediction, score), run_trust(loaded, report, verdict)};
   return content;
 }
 
@@ -208,7 +208,7 @@ Result<TraceContent> why_content(const TraceRequest& request, RanksTogether& ran
     content.sections.push_back(opened_by_section(report));
     content.sections.push_back(path_section(path));
   }
-  content.sections.push_back(run_trust(loaded));
+  content.sections.push_back(run_trust(loaded, report, verdict));
   ranks.add(loaded, report, verdict.bound);
   return content;
 }

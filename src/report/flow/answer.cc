@@ -345,7 +345,8 @@ class Verdict {
     return copy.empty() ? longest(WorkKind::kFill) : copy;
   }
 
-  // The share is that of one cause of the bar: the waits themselves, or host time that follows them.
+  // The share is that of one cause of the bar: the waits themselves, or host time that follows
+  // them.
   std::string sync() const {
     const std::string first =
         waits_for_pageable(answer_) ? ", first in copies to pageable memory" : waiting_call();
@@ -1021,6 +1022,15 @@ struct Trust {
   std::string reason;
 };
 
+// What limits an answer.
+struct Caveat {
+  std::string key;
+  TrustGrade grade = TrustGrade::kFair;
+  std::string reason;
+  int64_t time_ns = 0;  // at stake; 0 where it is not known
+};
+constexpr const char* kDataLost = "data_lost";
+
 std::string signed_percent(double share_of) {
   const std::string text = format_share(std::abs(share_of));
   if (text.starts_with('<'))
@@ -1074,8 +1084,8 @@ int64_t recording_ns(const FlowAnswer& answer) {
              : 0;
 }
 
-// One reason, that with the largest stake first.
-Trust trust_of(const FlowAnswer& answer, const AnswerEvidence& evidence) {
+// All that limits the answer, that with the largest stake first.
+std::vector<Caveat> caveats_of(const FlowAnswer& answer, const AnswerEvidence& evidence) {
   constexpr double kMostDark = 0.2;
   constexpr double kMostUnnamed = 0.3;
   constexpr double kSmallError = 0.02;
@@ -1088,59 +1098,80 @@ Trust trust_of(const FlowAnswer& answer, const AnswerEvidence& evidence) {
       share(total[FlowCause::kUnseen] + total[FlowCause::kNoEvidence], total.window_ns);
   const bool decided = verdict.bound != BoundBy::kTooLittle && verdict.bound != BoundBy::kNoGpu &&
                        verdict.bound != BoundBy::kNoHost;
+  std::vector<Caveat> caveats;
+  const auto add = [&caveats](const char* key, TrustGrade grade, std::string reason,
+                              int64_t time_ns = 0) {
+    caveats.push_back({key, grade, std::move(reason), time_ns});
+  };
   const ClockGap gap = clock_gap(report.evidence);
-  if (verdict.bound != BoundBy::kNoGpu && gap.ns > 0) return {TrustGrade::kLow, clock_words(gap)};
-  if (!decided || dark >= kMostDark) return undecided_trust(answer);
+  if (verdict.bound != BoundBy::kNoGpu && gap.ns > 0) {
+    add("clocks_apart", TrustGrade::kLow, clock_words(gap), gap.ns);
+  }
+  if (!decided || dark >= kMostDark) {
+    Trust trust = undecided_trust(answer);
+    add("undecided", trust.grade, std::move(trust.reason));
+    return caveats;  // nothing was decided that the rest could limit
+  }
   if (evidence.data_lost) {
-    return {TrustGrade::kFair, "data was lost on import, so totals are lower bounds"};
+    add(kDataLost, TrustGrade::kFair, "data was lost on import, so totals are lower bounds");
   }
-  switch (misfit_of(report.fit)) {
-    case Misfit::kModelError:
-      return {TrustGrade::kLow, "what-if is refused (replay without changes " +
-                                    signed_percent(report.fit.model_error) + ")"};
-    case Misfit::kUnexplained:
-      return {TrustGrade::kLow, "what-if is refused (" +
-                                    format_share(report.fit.unexplained_share) +
-                                    " of the critical path is unexplained)"};
-    case Misfit::kNone:
-      break;
+  const Misfit misfit = misfit_of(report.fit);
+  if (misfit == Misfit::kModelError) {
+    add("replay_refused", TrustGrade::kLow,
+        "what-if is refused (replay without changes " + signed_percent(report.fit.model_error) +
+            ")");
+  } else if (misfit == Misfit::kUnexplained) {
+    add("replay_refused", TrustGrade::kLow,
+        "what-if is refused (" + format_share(report.fit.unexplained_share) +
+            " of the critical path is unexplained)");
   }
-  const double unnamed = share(total[FlowCause::kHostGap], total.window_ns);
-  if (unnamed >= kMostUnnamed && pause_name(answer).empty()) {
-    return {TrustGrade::kFair,
-            format_share(unnamed) + " of the time is host time that nothing recorded names"};
+  const int64_t unnamed_ns = total[FlowCause::kHostGap];
+  if (share(unnamed_ns, total.window_ns) >= kMostUnnamed && pause_name(answer).empty()) {
+    add("host_unnamed", TrustGrade::kFair,
+        format_share(share(unnamed_ns, total.window_ns)) +
+            " of the time is host time that nothing recorded names",
+        unnamed_ns);
   }
   if (verdict.linked_share < kLinked) {
-    return {TrustGrade::kFair, "launches are recorded for " + format_share(verdict.linked_share) +
-                                   " of the GPU's time"};
+    add("launches_missing", TrustGrade::kFair,
+        "launches are recorded for " + format_share(verdict.linked_share) + " of the GPU's time",
+        report.evidence.work_ns - report.evidence.linked_ns);
   }
   if (const int64_t slower_ns = recording_ns(answer); slower_ns > 0) {
-    return {TrustGrade::kFair,
-            "recording may slow the host by " + format_share(share(slower_ns, total.window_ns)) +
-                " of this time (2.3 \u00B5s a row, as on an H200's host): without "
-                "it the GPU would be the bound"};
+    add("recording_cost", TrustGrade::kFair,
+        "recording may slow the host by " + format_share(share(slower_ns, total.window_ns)) +
+            " of this time (2.3 \u00B5s a row, as on an H200's host): without "
+            "it the GPU would be the bound",
+        slower_ns);
   }
   if (verdict.borderline == Borderline::kAtBound) {
-    return {TrustGrade::kFair, "borderline: a share is within 5 points of the bound that decides"};
+    add("borderline", TrustGrade::kFair,
+        "borderline: a share is within 5 points of the bound that decides");
+  } else if (verdict.borderline == Borderline::kInferred) {
+    add("inferred", TrustGrade::kFair, "more than half of the leading time rests on inference");
   }
-  if (verdict.borderline == Borderline::kInferred) {
-    return {TrustGrade::kFair, "more than half of the leading time rests on inference"};
-  }
-  if (std::abs(report.fit.model_error) > kSmallError) {
-    return {TrustGrade::kFair,
-            "replay without changes is off by " + signed_percent(report.fit.model_error)};
+  if (misfit == Misfit::kNone && std::abs(report.fit.model_error) > kSmallError) {
+    add("replay_off", TrustGrade::kFair,
+        "replay without changes is off by " + signed_percent(report.fit.model_error));
   }
   if (evidence.iterations < kIterations) {
     std::string reason =
         evidence.iterations == 1 ? "one pass, so no interval" : "two iterations only";
     const bool stacks = report.evidence.frames && total[FlowCause::kPython] * 10 >= total.window_ns;
     if (stacks) reason += "; recording stacks slows Python";
-    return {TrustGrade::kFair, reason};
+    add("few_iterations", TrustGrade::kFair, std::move(reason));
   }
-  return {TrustGrade::kHigh, "replay without changes " + signed_percent(report.fit.model_error) +
-                                 ", " + format_count(static_cast<int64_t>(evidence.iterations)) +
-                                 " iterations" +
-                                 (evidence.by_kernel_names ? " by kernel names" : "")};
+  return caveats;
+}
+
+// The first caveat as the one reason.
+Trust trust_of(const FlowAnswer& answer, const AnswerEvidence& evidence) {
+  const std::vector<Caveat> caveats = caveats_of(answer, evidence);
+  if (!caveats.empty()) return {caveats.front().grade, caveats.front().reason};
+  return {TrustGrade::kHigh,
+          "replay without changes " + signed_percent(answer.report.fit.model_error) + ", " +
+              format_count(static_cast<int64_t>(evidence.iterations)) + " iterations" +
+              (evidence.by_kernel_names ? " by kernel names" : "")};
 }
 
 // What of the iterations is not like the rest, behind what is said of them; numbers count from 1.
@@ -1278,6 +1309,16 @@ void add_between(const WhatIf* tried, AnswerLever& card) {
 }
 
 }  // namespace
+
+TrustNotes caveat_notes(const FlowAnswer& answer, const AnswerEvidence& evidence) {
+  NoteList notes;
+  for (Caveat& caveat : caveats_of(answer, evidence)) {
+    if (caveat.key == kDataLost) continue;  // the import log has a note for each kind of loss
+    notes.add(std::move(caveat.key), 1, caveat.time_ns, "verdict,gain_ns",
+              std::move(caveat.reason));
+  }
+  return notes.take();
+}
 
 std::string verdict_sentence(const FlowAnswer& answer) { return Verdict(answer).first(); }
 

@@ -9,6 +9,7 @@
 #include "flow/job_verdict.h"
 #include "report/document/short_answer.h"
 #include "report/flow/section.h"
+#include "trace/trust.h"
 
 namespace assay {
 
@@ -22,6 +23,9 @@ struct AnswerEvidence {
 // levers: flow_levers() of the answer.
 ShortAnswer short_answer(const FlowAnswer& answer, const std::vector<Lever>& levers,
                          const AnswerEvidence& evidence);
+
+// What the trust of the answer rests on, as notes: the first is its reason.
+TrustNotes caveat_notes(const FlowAnswer& answer, const AnswerEvidence& evidence);
 
 // The verdict in one sentence.
 std::string verdict_sentence(const FlowAnswer& answer);

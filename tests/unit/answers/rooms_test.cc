@@ -11,6 +11,7 @@
 #include "answers/report.h"
 #include "answers/tables.h"
 #include "answers/tax.h"
+#include "answers/whatif.h"
 #include "unit/answers/small_traces.h"
 
 namespace assay {
@@ -37,6 +38,26 @@ TEST(Answers, LaunchHasWhatWasAskedFor) {
   EXPECT_EQ(answer->document.title, "Launch");
   EXPECT_THAT(keys_of(answer->document.sections), ElementsAre("launch", "", "", ""));
   EXPECT_EQ(block_of<Table>(answer->document.sections, "kernels").rows.size(), 1u);
+}
+
+// The reason of the short answer's trust, and what `why` and `whatif` list, come from one place.
+TEST(Answers, CaveatsAreTheSameInEveryVerb) {
+  const Folder folder("caveats");
+  const TraceRequest traces = traces_at({folder.add("a.json", one_kernel_trace(100))});
+  const auto report = answer_report({.traces = traces});
+  const auto why = answer_why(traces);
+  const auto whatif = answer_whatif({.traces = traces});
+  ASSERT_TRUE(report && why && whatif);
+  ASSERT_TRUE(report->document.answer);
+  ASSERT_NE(report->document.answer->trust, TrustGrade::kHigh);
+  for (const Document* document : {&report->document, &why->document, &whatif->document}) {
+    const Table& trust = block_of<Table>(document->sections, "trust");
+    std::vector<std::string> effects;
+    for (const std::vector<Value>& row : trust.rows) {
+      if (const auto* effect = row.back().get<std::string>()) effects.push_back(*effect);
+    }
+    EXPECT_THAT(effects, Contains(report->document.answer->reason)) << document->title;
+  }
 }
 
 TEST(Answers, FloorThatIsNoneIsAnError) {
