@@ -159,6 +159,11 @@ const std::vector<PlainWord>& plain_words() {
        "pauses of its host threads, uneven data, a slower GPU or clock",
        "Look at its own trace: assay FILE. Pin its host threads to cores of their own; even out "
        "what ranks are given."},
+      {"host", "host-bound",
+       "The GPU is idle because the host has not launched the next work: Python, dispatch, runtime "
+       "calls, host time without detail, and launch latency together.",
+       "many small kernels, an eager loop, a slow CPU core, host threads that stall",
+       "The answer names the largest part: assay explain PART. assay tax FILE splits it by layer."},
       {"copy", "copy", "Only copies and fills run, and no kernel beside them.",
        "large transfers, pageable memory, copies on the stream that computes",
        "Pin the memory, copy on another stream while kernels run, keep data on the GPU."},

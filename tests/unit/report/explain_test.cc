@@ -35,6 +35,15 @@ TEST(Explain, SymbolsByWhatPeopleType) {
   EXPECT_EQ(explain("o_nothing", 80), "");
 }
 
+// The headline says host-bound; no number of that name is meant.
+TEST(Explain, HostIsTheKindOfTheHeadline) {
+  for (const char* word : {"host", "Host-bound"}) {
+    const std::string text = explain(word, 80);
+    EXPECT_TRUE(text.starts_with("host-bound\n")) << text;
+    EXPECT_EQ(text.find("host_ns"), std::string::npos) << text;
+  }
+}
+
 // Each has a definition to stand before, and no two share a name.
 TEST(Explain, SymbolsAreDefined) {
   std::set<std::string> names;
