@@ -471,7 +471,7 @@ export function chartElement(chart: Chart, room: string): HTMLElement {
   const figure = h("figure", { class: "chart", attributes: { "aria-labelledby": titleId } });
   let table: HTMLElement | null = null;
   const toggle = button("Table", () => {
-    table ??= new Grid({ ...chartTable(chart), title: chart.title }, room).element;
+    table ??= new Grid({ ...chartTable(chart), title: chart.title }, { room, table: chart.key }).element;
     const open = toggle.getAttribute("aria-pressed") !== "true";
     toggle.setAttribute("aria-pressed", String(open));
     canvas.hidden = open;

@@ -19,7 +19,7 @@ import { type Found, searchElement } from "./search.ts";
 import { sentence, shortenMiddle, wholeFlags } from "./text.ts";
 import { onTheme, startTheme, theme, toggleTheme } from "./theme.ts";
 import { Timeline } from "./timeline.ts";
-import { definitionOf, roomOf, startTips } from "./tips.ts";
+import { definitionOf, type Place, roomOf, startTips } from "./tips.ts";
 import { formatValue, numberOf } from "./units.ts";
 import type { Answer, Block, Facts, Head, ImportNote, Item, Part, Said, Section, Table, View } from "./view.ts";
 import "./style.css";
@@ -31,11 +31,14 @@ function proseElement(paragraphs: string[], bullets: boolean): HTMLElement {
   return h("div", { class: "prose" }, ...paragraphs.map((text) => h("p", {}, ...sentence(text))));
 }
 
+const NOWHERE: Place = { room: "", table: "" };
+const VERDICT: Place = { room: "verdict", table: "verdict_numbers" };
+
 // What a block became, for who looks for it.
 const built = new WeakMap<Block, { element: HTMLElement; grid: Grid | null }>();
 
 function blockElements(block: Block, room: string): (HTMLElement | null)[] {
-  const grid = block.type === "table" || block.type === "tree" ? new Grid(block, room) : null;
+  const grid = block.type === "table" || block.type === "tree" ? new Grid(block, { room, table: block.key }) : null;
   const elements = grid ? [block.type === "tree" ? icicleElement(block) : null, grid.element] : plainElements(block, room);
   const element = elements[elements.length - 1];
   if (element) built.set(block, { element, grid });
@@ -105,7 +108,7 @@ function itemsLine(items: Item[]): HTMLElement {
   const line = h("span", { class: "items" });
   for (const item of items) {
     if (item.hidden) continue;
-    line.append(h("span", { class: "item" }, term(item.label, item.key, ""), " ", valueElement(item, "")), " "); // a line may end here
+    line.append(h("span", { class: "item" }, term(item.label, item.key, NOWHERE), " ", valueElement(item, NOWHERE)), " "); // a line may end here
   }
   return line;
 }
@@ -182,7 +185,7 @@ function numbersBehind(sections: Section[]): HTMLElement | null {
       return h(
         "dl",
         { class: "behind" },
-        ...items.map((i) => h("div", {}, h("dt", {}, term(i.label, i.key, "verdict")), h("dd", {}, valueElement(i, "verdict")))),
+        ...items.map((i) => h("div", {}, h("dt", {}, term(i.label, i.key, VERDICT)), h("dd", {}, valueElement(i, VERDICT)))),
       );
     }
   }
@@ -243,16 +246,16 @@ function verdictElement(verdict: string[], sections: Section[]): HTMLElement | n
 }
 
 // What the page calls a key, where some block shows it.
-function labelsOf(sections: Section[]): Map<string, { label: string; room: string }> {
-  const labels = new Map<string, { label: string; room: string }>();
-  const add = (key: string, label: string, room: string) => {
-    if (key && !labels.has(key)) labels.set(key, { label, room });
+function labelsOf(sections: Section[]): Map<string, { label: string; place: Place }> {
+  const labels = new Map<string, { label: string; place: Place }>();
+  const add = (key: string, label: string, place: Place) => {
+    if (key && !labels.has(key)) labels.set(key, { label, place });
   };
   for (const section of sections) {
     const room = roomOf(section.key);
     for (const block of section.blocks) {
-      if (block.type === "facts") block.items.forEach((i) => add(i.key, i.label, room));
-      if (block.type === "table") block.columns.forEach((c) => add(c.key, c.title, room));
+      if (block.type === "facts") block.items.forEach((i) => add(i.key, i.label, { room, table: block.key }));
+      if (block.type === "table") block.columns.forEach((c) => add(c.key, c.title, { room, table: block.key }));
     }
   }
   return labels;
@@ -289,7 +292,7 @@ function trustPanel(body: Said): HTMLElement | null {
   for (const note of notes) {
     const moved = note.affects.flatMap((key, i) => {
       const known = labels.get(key);
-      const shown = known && definitionOf(key, known.room) ? term(known.label, key, known.room) : term(key, key, "");
+      const shown = known && definitionOf(key, known.place) ? term(known.label, key, known.place) : term(key, key, NOWHERE);
       return [i > 0 ? ", " : "", shown];
     });
     list.append(
@@ -297,7 +300,7 @@ function trustPanel(body: Said): HTMLElement | null {
         h("span", { class: "stake" }, note.time > 0 ? formatValue(note.time, "ns", true) : "–"),
         h("div", {},
           h("p", {}, ...sentence(note.effect)),
-          h("p", { class: "meta" }, term(note.what.replaceAll("_", " "), note.what, "trust"), `: ${formatValue(note.count, "count", true)}`, moved.length > 0 ? "; moves " : "", ...moved),
+          h("p", { class: "meta" }, term(note.what.replaceAll("_", " "), note.what, { room: "trust", table: "" }), `: ${formatValue(note.count, "count", true)}`, moved.length > 0 ? "; moves " : "", ...moved),
         ),
       ),
     );

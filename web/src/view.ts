@@ -188,6 +188,7 @@ export interface Definition {
   keys: string[];
   room: string;
   heading: string;
+  tables: string[]; // whose keys these are; none where the text does not say
   text: string;
 }
 

@@ -35,6 +35,17 @@ void add_quoted(std::string_view cell, std::vector<std::string>& keys) {
   }
 }
 
+// "`causes[]`, `roof.unknown` (top)" as "causes" and "roof.unknown"; words without quotes count
+// too.
+std::vector<std::string> tables_of(std::string_view cell) {
+  std::vector<std::string> tables;
+  add_quoted(cell, tables);
+  if (tables.empty() && !cell.empty()) tables.emplace_back(cell);
+  for (std::string& table : tables)
+    table.resize(std::min(table.find_first_of("[ ("), table.size()));
+  return tables;
+}
+
 // Markdown as plain text: backticks and stars gone, "[words](target)" as its words.
 std::string plain(std::string_view cell) {
   std::string text;
@@ -89,6 +100,8 @@ std::vector<Definition> parse_definitions(std::string_view markdown) {
   std::vector<std::string_view> header;
   std::string room;
   std::string heading;
+  std::vector<std::string> subject;  // the table that the text under the heading opens with
+  std::vector<std::string> tables;   // of the row, or of the last row above that names some
   std::string_view previous;
   while (!markdown.empty()) {
     const size_t end = std::min(markdown.find('\n'), markdown.size());
@@ -96,19 +109,31 @@ std::vector<Definition> parse_definitions(std::string_view markdown) {
     markdown.remove_prefix(std::min(end + 1, markdown.size()));
     if (line.starts_with("## ")) room = heading = std::string(line.substr(3));
     if (line.starts_with("### ")) heading = std::string(line.substr(4));
+    if (line.starts_with('#')) subject.clear();
+    if (const size_t colon = line.find("`:"); line.starts_with('`') && colon != line.npos) {
+      subject = tables_of(line.substr(0, colon + 1));
+    }
     if (!line.starts_with('|')) {
       header.clear();
     } else if (is_rule(line)) {
       header = cells_of(previous);
+      tables = subject;
     } else if (!header.empty()) {
       const std::vector<std::string_view> cells = cells_of(line);
-      Definition row{.keys = {}, .room = room, .heading = heading, .text = text_of(header, cells)};
+      Definition row{.keys = {},
+                     .room = room,
+                     .heading = heading,
+                     .text = text_of(header, cells),
+                     .tables = tables};
       if (!cells.empty()) add_quoted(cells[0], row.keys);
       for (size_t i = 1; i < header.size() && i < cells.size(); ++i) {
         if (header[i] == "label") row.label = plain(cells[i].substr(0, cells[i].find(';')));
       }
-      if (header.size() > 1 && cells.size() > 1 && header[1] == "keys")
+      if (header.size() > 1 && cells.size() > 1 && header[1] == "keys") {
+        if (!cells[0].empty()) tables = tables_of(cells[0]);
+        row.tables = tables;
         add_quoted(cells[1], row.keys);
+      }
       if (!row.keys.empty() && !row.text.empty()) found.push_back(std::move(row));
     }
     previous = line;

@@ -14,6 +14,8 @@ struct Definition {
   std::string room;        // the "## " heading above it: "Launch", "Tax", ...
   std::string heading;     // the nearest heading
   std::string text;        // plain text, without markup
+  // The tables or objects whose keys these are, as "roof.unknown"; none where the text does not say.
+  std::vector<std::string> tables = {};
   std::string label = {};  // what it is called on screen; empty where the table does not say
 };
 

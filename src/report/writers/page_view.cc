@@ -474,6 +474,7 @@ class ViewMaker {
       list.push_back({{"keys", std::move(keys)},
                       {"room", definition.room},
                       {"heading", definition.heading},
+                      {"tables", definition.tables},
                       {"text", definition.text}});
     }
     return list;

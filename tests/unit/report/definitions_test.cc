@@ -42,6 +42,20 @@ TEST(Definitions, ObjectsNameTheirKeysInTheSecondColumn) {
   EXPECT_EQ(found[0].text, "counts");
 }
 
+TEST(Definitions, ARowBelongsToTheTableThatItsTextNames) {
+  const auto found = parse_definitions(
+      "## Launch\n### Top\n`top_kernels`: one row per name\n\n"
+      "| key | definition |\n|---|---|\n| `mean_ns` | of a name |\n"
+      "### Times\n| key | definition |\n|---|---|\n| `mean_ns` | of all |\n"
+      "### Other\n| object | keys | definition |\n|---|---|---|\n"
+      "| `causes[]`, `roof.rows` (all) | `ns` | time |\n| | `share` | of it |\n");
+  ASSERT_EQ(found.size(), 4U);
+  EXPECT_EQ(found[0].tables, Keys{"top_kernels"});
+  EXPECT_EQ(found[1].tables, Keys{});
+  EXPECT_EQ(found[2].tables, (Keys{"causes", "roof.rows"}));
+  EXPECT_EQ(found[3].tables, (Keys{"causes", "roof.rows"}));
+}
+
 TEST(Definitions, TheBuiltInTextDefinesTheMainNumbers) {
   const auto found = parse_definitions(metrics_text());
   for (const char* key : {"tklqt_ns", "akd_ns", "il_ns", "gpu_idle_union_ns", "hdbi"}) {
