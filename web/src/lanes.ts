@@ -46,7 +46,9 @@ export interface EventRow {
   label: Uint32Array;
   type: Uint8Array;
   depths: number;
-  byDepth: Uint32Array[]; // indices of events, by how many lie around them
+  // Indices of events: of a thread by how many lie around them; of a stream by sub-lane, in each of
+  // which none lies over another.
+  byDepth: Uint32Array[];
   busy: Uint8Array | null; // share of all events per bin, where only the longest are held
 }
 
@@ -148,6 +150,20 @@ function nest(start: Float64Array, end: Float64Array): Uint32Array[] {
   return byDepth;
 }
 
+// The events of every sub-lane: each goes to the first one whose last event has ended. One without
+// length takes the nanosecond in which it lies. There are as many as events that overlap at once.
+function subLanes(start: Float64Array, end: Float64Array): Uint32Array[] {
+  const ends: number[] = [];
+  const lanes: number[][] = [];
+  for (let i = 0; i < start.length; i++) {
+    let lane = ends.findIndex((until) => until <= start[i]!);
+    if (lane < 0) lane = lanes.push([]) - 1;
+    ends[lane] = Math.max(end[i]!, start[i]! + 1);
+    lanes[lane]!.push(i);
+  }
+  return lanes.map((events) => Uint32Array.from(events));
+}
+
 function eventRow(row: RowHead, bytes: Uint8Array, at: number): EventRow {
   const n = row.held;
   const start = new Float64Array(n);
@@ -161,7 +177,7 @@ function eventRow(row: RowHead, bytes: Uint8Array, at: number): EventRow {
     start[i] = time += start[i]!;
     end[i] = time + end[i]!;
   }
-  const byDepth = nest(start, end);
+  const byDepth = row.kind === "thread" ? nest(start, end) : subLanes(start, end);
   return {
     kind: row.kind === "thread" ? "thread" : "stream",
     name: row.name,

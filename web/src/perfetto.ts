@@ -24,8 +24,17 @@ function causeSpans(lanes: Lanes, row: CauseRow, from: number, to: number): Span
   return within(row, from, to).map((i) => ({ start: row.start[i]!, end: row.end[i]!, name: causeWord(lanes.states[row.state[i]!]!), kind: "cause" }));
 }
 
-function eventSpans(lanes: Lanes, row: EventRow, kinds: readonly string[], from: number, to: number): Span[] {
-  return within(row, from, to).map((i) => ({ start: row.start[i]!, end: row.end[i]!, name: lanes.names[row.label[i]!] ?? "", kind: kinds[row.type[i]!] ?? "" }));
+// A track of a viewer holds what nests: each sub-lane of a stream is one.
+function eventTracks(lanes: Lanes, row: EventRow, kinds: readonly string[], from: number, to: number) {
+  const inside = within(row, from, to);
+  const span = (i: number): Span => ({ start: row.start[i]!, end: row.end[i]!, name: lanes.names[row.label[i]!] ?? "", kind: kinds[row.type[i]!] ?? "" });
+  if (row.kind === "thread") return [{ process: 2, name: row.name, spans: inside.map(span) }];
+  const held = new Set(inside);
+  return row.byDepth.map((events, lane) => ({
+    process: 1,
+    name: lane === 0 ? row.name : `${row.name} (${lane + 1})`,
+    spans: [...events].filter((i) => held.has(i)).map(span),
+  }));
 }
 
 // Microseconds with all digits of the nanoseconds.
@@ -35,7 +44,7 @@ const micro = (ns: number) => Number((ns / 1000).toFixed(3));
 export function perfettoFile(lanes: Lanes, kinds: readonly string[], from: number, to: number): { json: string; count: number } {
   const rows = [
     ...lanes.causes.map((row) => ({ process: 0, name: row.name, spans: causeSpans(lanes, row, from, to) })),
-    ...lanes.events.map((row) => ({ process: row.kind === "stream" ? 1 : 2, name: row.name, spans: eventSpans(lanes, row, kinds, from, to) })),
+    ...lanes.events.flatMap((row) => eventTracks(lanes, row, kinds, from, to)),
   ].filter((row) => row.spans.length > 0);
   const named = PROCESSES.map((name, pid) => ({ ph: "M", name: "process_name", pid: pid + 1, tid: 0, args: { name } }));
   const events = rows.flatMap((row, tid) => [

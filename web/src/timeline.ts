@@ -77,6 +77,7 @@ export class Timeline {
   private readonly shown = h("span", { class: "lane-range" });
   private bands: Band[] = [];
   private order: number[] = []; // of states from the bottom of a column
+  private painted: { name: string; ns: number }[] = []; // time of the events drawn, by stream
   private allDepths = false;
   private depthsButton!: HTMLButtonElement;
   private pending = false;
@@ -225,10 +226,10 @@ export class Timeline {
     for (const row of this.lanes.events) {
       const most = this.allDepths ? row.depths : phone ? PHONE_DEPTHS : SHOWN_DEPTHS;
       const first = this.allDepths ? 0 : this.outermost(row);
-      const depths = row.kind === "stream" ? 1 : Math.max(1, Math.min(row.depths - first, most));
-      const height = row.kind === "stream" ? STREAM : depths * DEPTH;
+      const depths = row.kind === "stream" ? Math.max(1, row.depths) : Math.max(1, Math.min(row.depths - first, most));
+      const height = depths * (row.kind === "stream" ? STREAM : DEPTH);
       const name = row.kind === "stream" ? row.name.replace(/^GPU \d+, /, this.lanes.causes.length > 1 ? row.name.split(",")[0]! + " " : "") : row.name;
-      const about = row.kind === "stream" ? "" : first > 0 ? `${first} outer hidden` : "host thread";
+      const about = row.kind === "stream" ? (depths > 1 ? `${depths} at once` : "") : first > 0 ? `${first} outer hidden` : "host thread";
       bands.push({ kind: "events", row, first, depths, name, about, ...add(height, GAP, true) });
     }
     this.bands = bands;
@@ -286,6 +287,7 @@ export class Timeline {
     paint.font = FONT;
     paint.textBaseline = "middle";
     const range = this.range.get();
+    this.painted = [];
     for (const band of this.bands) {
       if (band.kind === "overview") this.drawOverview(paint, band, range);
       else if (band.kind === "ruler") this.drawRuler(paint, band, range);
@@ -303,6 +305,7 @@ export class Timeline {
     );
     this.canvas.dataset.from = String(Math.round(range.from));
     this.canvas.dataset.to = String(Math.round(range.to));
+    this.canvas.dataset.painted = JSON.stringify(this.painted);
     this.canvas.dataset.drawMs = (performance.now() - begun).toFixed(2);
   }
 
@@ -474,11 +477,13 @@ export class Timeline {
   private drawEvents(paint: CanvasRenderingContext2D, band: Band & { kind: "events" }, range: Range): void {
     const row = band.row;
     if (row.busy) this.drawBusy(paint, row.busy, band, range);
-    const each = row.kind === "stream" ? band.height : DEPTH;
+    const each = row.kind === "stream" ? STREAM : DEPTH;
+    let painted = 0;
     for (let depth = 0; depth < band.depths; depth++) {
       const list = row.byDepth[band.first + depth];
-      if (list) this.drawDepth(paint, row, list, band.top + depth * each, each - 1, range);
+      if (list) painted += this.drawDepth(paint, row, list, band.top + depth * each, each - 1, range);
     }
+    if (row.kind === "stream") this.painted.push({ name: row.name, ns: painted });
   }
 
   private drawLever(paint: CanvasRenderingContext2D, band: Band & { kind: "lever" }, range: Range): void {
@@ -509,9 +514,12 @@ export class Timeline {
     }
   }
 
-  // Events of one depth do not overlap: what is narrower than a pixel is drawn once per pixel.
-  private drawDepth(paint: CanvasRenderingContext2D, row: EventRow, list: Uint32Array, top: number, height: number, range: Range): void {
+  // Events of one depth do not overlap: what is narrower than a pixel is drawn once per pixel. The
+  // time of the events that it has drawn, as far as they lie in the range.
+  private drawDepth(paint: CanvasRenderingContext2D, row: EventRow, list: Uint32Array, top: number, height: number, range: Range): number {
     const scale = this.width / (range.to - range.from);
+    let painted = 0;
+    const inRange = (event: number) => Math.min(row.end[event]!, range.to) - Math.max(row.start[event]!, range.from);
     const name = chosenName();
     const wanted = name !== null && this.occurrences(name).spans.length > 0 ? this.lanes.names.indexOf(name) : -1;
     const isPale = (event: number) => wanted >= 0 && row.label[event]! !== wanted;
@@ -540,6 +548,7 @@ export class Timeline {
           this.text(paint, this.lanes.names[row.label[event]!] ?? "", left, left + wide, top + height / 2 + 0.5);
         }
         paint.globalAlpha = 1;
+        painted += inRange(event);
         at++;
         continue;
       }
@@ -552,14 +561,15 @@ export class Timeline {
         filled += Math.min(row.end[next]!, limit) - row.start[next]!;
         if ((row.end[next]! - row.start[next]!) * scale >= 1 && next !== event) break;
         pale = pale && isPale(next);
+        painted += inRange(next);
         at++;
-        if (wanted < 0 && pixel > 1e5 && at + 64 < list.length && row.start[list[at + 64]!]! < limit) at += 32;
       }
       if (wanted >= 0 && !pale) paint.fillStyle = this.typeColour(row.type[event]!, wanted);
       paint.globalAlpha = wanted >= 0 ? (pale ? PALE : 1) : Math.max(0.25, Math.min(1, filled / pixel));
       paint.fillRect(left, top, 1, height);
       paint.globalAlpha = 1;
     }
+    return painted;
   }
 
   // ---- what is chosen by name ----
@@ -667,7 +677,7 @@ export class Timeline {
   // The event at a place, or within two pixels of it; -1: none.
   private eventAt(band: Band & { kind: "events" }, x: number, y: number): number {
     const at = this.timeAt(x);
-    const depth = band.row.kind === "stream" ? 0 : band.first + Math.floor((y - band.top) / DEPTH);
+    const depth = band.first + Math.floor((y - band.top) / (band.row.kind === "stream" ? STREAM : DEPTH));
     const slack = ((this.range.get().to - this.range.get().from) / this.width) * 2;
     let near = -1;
     for (const event of band.row.byDepth[depth] ?? []) {
