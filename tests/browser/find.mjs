@@ -202,6 +202,21 @@ await main({
     await close();
   },
 
+  async "a name in a depth that is not drawn opens the depths"() {
+    const { page, close } = await openReport(example, { width: 1440, rooms: false });
+    await settled(page);
+    const pressed = () => page.locator("button", { hasText: "All depths" }).first().getAttribute("aria-pressed");
+    equal(await pressed(), "false", "all depths before");
+    await page.keyboard.press("/");
+    await page.keyboard.type("addmm");
+    const hit = page.locator(".found-one", { hasText: "aten::addmm" }).first();
+    await hit.waitFor();
+    await hit.click();
+    await settled(page);
+    equal(await pressed(), "true", "all depths after");
+    await close();
+  },
+
   async "every event of a stream is painted, also where kernels overlap"() {
     const events = [];
     const kernel = (n, at, run) => launch(n, at, `kernel_${n % 3}`, { run }).map((e) => (e.cat === "kernel" ? { ...e, ts: at + 10, dur: run } : e));

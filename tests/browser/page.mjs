@@ -273,6 +273,20 @@ await main({
     }
   },
 
+  async "prints charts that nobody has scrolled to"() {
+    const { page, close } = await openReport(file);
+    await page.waitForFunction(() => "assayCharts" in globalThis);
+    const empty = await page.evaluate(() => {
+      const inked = (canvas) => canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.some((v) => v !== 0);
+      window.dispatchEvent(new Event("beforeprint"));
+      const shown = Array.from(document.querySelectorAll(".chart .canvas")).filter((box) => box.clientWidth > 0);
+      if (shown.length === 0) return ["no chart is open"];
+      return shown.filter((box) => !Array.from(box.querySelectorAll("canvas")).some(inked)).map((box) => box.getAttribute("aria-label").slice(0, 60));
+    });
+    equal(empty, [], "charts without ink in the moment of printing");
+    await close();
+  },
+
   async "every definition is that of the number's own table"() {
     const { page, close } = await openReport(file);
     await scrollThrough(page);

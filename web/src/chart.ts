@@ -2,7 +2,7 @@
 
 import { button, freshId, h } from "./dom.ts";
 import { Grid } from "./grid.ts";
-import { chartLibrary, type ECharts, type EChartsCoreOption } from "./library.ts";
+import { chartLibrary, type ECharts, type EChartsCoreOption, type Library, loadedLibrary } from "./library.ts";
 import { sentence, shortenMiddle } from "./text.ts";
 import { color, onTheme, seriesColor } from "./theme.ts";
 import { axisScale, formatLogTick, formatTick, formatValue } from "./units.ts";
@@ -488,8 +488,7 @@ export function chartElement(chart: Chart, room: string): HTMLElement {
   if (chart.caption) figure.append(h("figcaption", {}, ...sentence(chart.caption)));
 
   let instance: ECharts | null = null;
-  const draw = async () => {
-    const { init } = await chartLibrary();
+  const drawWith = ({ init }: Library) => {
     if (!canvas.clientWidth) return;
     instance ??= init(canvas, undefined, { renderer: "canvas" });
     instance.setOption(drawing.option() as EChartsCoreOption, true);
@@ -501,7 +500,10 @@ export function chartElement(chart: Chart, room: string): HTMLElement {
     note.textContent = hints.join(" ");
     note.hidden = hints.length === 0;
   };
-  // Charts out of sight cost nothing until they come into it.
+  const draw = async () => drawWith(await chartLibrary());
+  // Printing waits for nothing: the library is there before somebody prints.
+  requestIdleCallback(() => void chartLibrary());
+  // Charts out of sight are drawn when they come into it.
   const watcher = new IntersectionObserver(
     (entries) => {
       if (!entries.some((entry) => entry.isIntersecting)) return;
@@ -514,7 +516,9 @@ export function chartElement(chart: Chart, room: string): HTMLElement {
   new ResizeObserver(() => instance?.resize()).observe(canvas);
   onTheme(() => instance && void draw());
   window.addEventListener("beforeprint", () => {
-    if (!instance) void draw();
+    const library = loadedLibrary();
+    if (!instance && library) drawWith(library);
+    instance?.getZr().flush(); // the page is printed before the next frame
   });
   return figure;
 }

@@ -4,11 +4,12 @@ import type { EChartsCoreOption, ECharts, init } from "echarts/core";
 import { unpackText, wholeFile } from "./packed.ts";
 
 export type { EChartsCoreOption, ECharts };
-interface Library {
+export interface Library {
   init: typeof init;
 }
 
 let asked: Promise<Library> | null = null;
+let loaded: Library | null = null; // for who cannot wait: a page that is about to be printed
 
 async function load(): Promise<Library> {
   await wholeFile;
@@ -16,7 +17,10 @@ async function load(): Promise<Library> {
   script.textContent = await unpackText("assay-charts");
   document.head.append(script); // runs at once
   script.remove();
-  return (globalThis as unknown as { assayCharts: Library }).assayCharts;
+  loaded = (globalThis as unknown as { assayCharts: Library }).assayCharts;
+  return loaded;
 }
+
+export const loadedLibrary = (): Library | null => loaded;
 
 export const chartLibrary = (): Promise<Library> => (asked ??= load());

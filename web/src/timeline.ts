@@ -123,6 +123,8 @@ export class Timeline {
     onTheme(() => this.ask());
     onChosen(this.element, () => {
       this.showPicked();
+      const name = chosenName();
+      if (name !== null && this.isHidden(name)) this.showDepths(true);
       this.ask();
     });
     new ResizeObserver(() => this.resize()).observe(this.canvas.parentElement!);
@@ -137,11 +139,7 @@ export class Timeline {
         title: `${step.name}, ${time(step.end - step.start)}`,
       }),
     );
-    const depths = button("All depths", () => {
-      this.allDepths = !this.allDepths;
-      depths.setAttribute("aria-pressed", String(this.allDepths));
-      this.resize();
-    }, { class: "lane-button" });
+    const depths = button("All depths", () => this.showDepths(!this.allDepths), { class: "lane-button" });
     depths.setAttribute("aria-pressed", "false");
     this.depthsButton = depths;
     this.showDepthsButton();
@@ -156,6 +154,24 @@ export class Timeline {
       button("gap \u203a", () => this.goToGap(1), { class: "lane-button", title: "next gap (n)" }),
       depths,
       button("Perfetto", () => this.savePerfetto(), { class: "lane-button", title: "Save what is shown here as a file for ui.perfetto.dev" }),
+    );
+  }
+
+  private showDepths(all: boolean): void {
+    this.allDepths = all;
+    this.depthsButton.setAttribute("aria-pressed", String(all));
+    this.resize();
+  }
+
+  // Whether an event of that name lies in a depth that is not drawn.
+  private isHidden(name: string): boolean {
+    const label = this.lanes.names.indexOf(name);
+    return this.bands.some(
+      (band) =>
+        band.kind === "events" &&
+        band.row.byDepth.some(
+          (list, depth) => (depth < band.first || depth >= band.first + band.depths) && list.some((event) => band.row.label[event] === label),
+        ),
     );
   }
 
