@@ -1,11 +1,14 @@
 #include "trace/builder.h"
 
 #include <algorithm>
+#include <compare>
 #include <iterator>
 #include <numeric>
 #include <set>
+#include <tuple>
 #include <type_traits>
 
+#include "base/decimal.h"
 #include "trace/process_facts.h"
 #include "trace/unrecorded.h"
 
@@ -65,29 +68,69 @@ struct SortKey {
   uint32_t row;
 };
 
+// Orders rows of equal time by all that the file states of them: ids first, which count up as the
+// program runs, then texts. Rows that this leaves equal are interchangeable.
+template <typename Table>
+class TieOrder {
+ public:
+  TieOrder(const Table& table, const StringPool& strings) : table_(table), strings_(strings) {}
+
+  bool operator()(uint32_t a, uint32_t b) const {
+    std::strong_ordering order = compare(a, b, false);
+    if (order == 0) order = compare(a, b, true);
+    return order < 0;
+  }
+
+ private:
+  std::strong_ordering compare(uint32_t a, uint32_t b, bool texts) const {
+    std::strong_ordering order = std::strong_ordering::equal;
+    table_.for_each_column([&](auto, auto, auto, const auto& column) {
+      using Cell = typename std::remove_cvref_t<decltype(column)>::value_type;
+      constexpr bool kText = std::is_same_v<Cell, StringId>;
+      if (order != 0 || texts != kText) return;
+      if constexpr (kText) {
+        if (column[a] != column[b]) order = strings_.view(column[a]) <=> strings_.view(column[b]);
+      } else {
+        order = std::strong_order(column[a], column[b]);
+      }
+    });
+    return order;
+  }
+
+  const Table& table_;
+  const StringPool& strings_;
+};
+
 // Sorts rows of one lane. Recorded lanes are mostly sorted already, often as a few interleaved
 // runs, so the sorted case is recognised before any work is done.
-void sort_lane(std::vector<SortKey>& keys, const std::vector<int64_t>& dur_ns) {
-  const auto before = [&dur_ns](const SortKey& a, const SortKey& b) {
+template <typename Ties>
+void sort_lane(std::vector<SortKey>& keys, const std::vector<int64_t>& dur_ns, const Ties& ties) {
+  const auto before = [&](const SortKey& a, const SortKey& b) {
     if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
     if (dur_ns[a.row] != dur_ns[b.row]) return dur_ns[a.row] > dur_ns[b.row];
-    return a.row < b.row;
+    return ties(a.row, b.row);
   };
   if (!std::is_sorted(keys.begin(), keys.end(), before))
     std::sort(keys.begin(), keys.end(), before);
 }
 
-template <typename LaneId>
-Order order_by_lane(const std::vector<LaneId>& lane, const std::vector<int64_t>& start_ns,
-                    const std::vector<int64_t>& dur_ns) {
+template <typename Table, typename LaneId>
+Order order_by_lane(const Table& table, const std::vector<LaneId>& lane,
+                    const StringPool& strings) {
+  const std::vector<int64_t>& start_ns = table.start_ns;
+  const std::vector<int64_t>& dur_ns = table.dur_ns;
+  const TieOrder ties(table, strings);
   const size_t rows = start_ns.size();
   bool sorted = true;
   for (size_t i = 1; i < rows && sorted; ++i) {
     if (lane[i] != lane[i - 1]) {
       sorted = lane[i - 1] < lane[i];
+    } else if (start_ns[i] != start_ns[i - 1]) {
+      sorted = start_ns[i - 1] < start_ns[i];
+    } else if (dur_ns[i] != dur_ns[i - 1]) {
+      sorted = dur_ns[i - 1] > dur_ns[i];
     } else {
-      sorted = start_ns[i - 1] < start_ns[i] ||
-               (start_ns[i - 1] == start_ns[i] && dur_ns[i - 1] >= dur_ns[i]);
+      sorted = !ties(static_cast<uint32_t>(i), static_cast<uint32_t>(i - 1));
     }
   }
   if (sorted) return {};
@@ -105,18 +148,25 @@ Order order_by_lane(const std::vector<LaneId>& lane, const std::vector<int64_t>&
     keys.clear();
     for (uint32_t i = first[l]; i < first[l + 1]; ++i)
       keys.push_back({start_ns[order[i]], order[i]});
-    sort_lane(keys, dur_ns);
+    sort_lane(keys, dur_ns, ties);
     for (uint32_t i = first[l]; i < first[l + 1]; ++i) order[i] = keys[i - first[l]].row;
   }
   return order;
 }
 
-Order order_by_time(const std::vector<int64_t>& time_ns) {
-  if (std::is_sorted(time_ns.begin(), time_ns.end())) return {};
+template <typename Table>
+Order order_by_time(const Table& table, const std::vector<int64_t>& time_ns,
+                    const StringPool& strings) {
+  const TieOrder ties(table, strings);
+  const auto before = [&](uint32_t a, uint32_t b) {
+    return time_ns[a] != time_ns[b] ? time_ns[a] < time_ns[b] : ties(a, b);
+  };
+  bool sorted = true;
+  for (uint32_t i = 1; i < time_ns.size() && sorted; ++i) sorted = !before(i, i - 1);
+  if (sorted) return {};
   Order order(time_ns.size());
   std::iota(order.begin(), order.end(), 0u);
-  std::stable_sort(order.begin(), order.end(),
-                   [&time_ns](uint32_t a, uint32_t b) { return time_ns[a] < time_ns[b]; });
+  std::sort(order.begin(), order.end(), before);
   return order;
 }
 
@@ -255,14 +305,68 @@ void shift_times(Table& table, int64_t base_time_ns) {
   }
 }
 
-// A row without a name has the empty one: rooms keep what they know of names by their index.
-template <typename Table>
-void name_all(Table& table, StringPool& strings) {
-  table.for_each_column([&strings](std::string_view column, auto, auto, auto& values) {
-    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(values)>, std::vector<StringId>>) {
-      if (column != kNameColumn) return;
-      for (StringId& id : values) {
-        if (!id) id = strings.intern("");
+// Numbers texts as the sorted rows first use them. A row without a name has the empty one: analyses
+// keep facts on names by their index.
+class TextNumbers {
+ public:
+  explicit TextNumbers(const StringPool& recorded)
+      : recorded_(recorded), number_of_(recorded.size()) {}
+
+  template <typename Table>
+  void renumber(Table& table) {
+    table.for_each_column([this](std::string_view column, auto, auto, auto& values) {
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(values)>, std::vector<StringId>>) {
+        const StringId absent = column == kNameColumn ? StringId(0) : StringId();
+        for (StringId& id : values) id = id ? number_of(id) : absent;
+      }
+    });
+  }
+
+  StringPool take() && { return std::move(used_); }
+
+ private:
+  StringId number_of(StringId recorded) {
+    StringId& number = number_of_[recorded.index()];
+    if (!number) number = used_.intern(recorded_.view(recorded));
+    return number;
+  }
+
+  const StringPool& recorded_;
+  std::vector<StringId> number_of_;
+  StringPool used_;
+};
+
+// Numbers by their value and before words, as people count.
+bool before_by_number(const std::string& a, const std::string& b) {
+  int64_t a_number = 0;
+  int64_t b_number = 0;
+  const bool a_counts = parse_int64(a, a_number);
+  const bool b_counts = parse_int64(b, b_number);
+  if (a_counts && b_counts && a_number != b_number) return a_number < b_number;
+  return a_counts != b_counts ? a_counts : a < b;
+}
+
+// Sorts `lanes`; the result is the new number of each, empty where nothing moves.
+template <typename LaneId, typename Row, typename Before>
+std::vector<LaneId> sort_lanes(std::vector<Row>& lanes, Before before) {
+  if (std::is_sorted(lanes.begin(), lanes.end(), before)) return {};
+  Order order(lanes.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(),
+            [&](uint32_t a, uint32_t b) { return before(lanes[a], lanes[b]); });
+  std::vector<Row> sorted;
+  for (const uint32_t lane : order) sorted.push_back(std::move(lanes[lane]));
+  lanes = std::move(sorted);
+  return inverse<LaneId>(order, lanes.size());
+}
+
+template <typename Table, typename LaneId>
+void renumber_lanes(Table& table, const std::vector<LaneId>& number_of) {
+  if (number_of.empty()) return;
+  table.for_each_column([&number_of](auto, auto, auto, auto& values) {
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(values)>, std::vector<LaneId>>) {
+      for (LaneId& id : values) {
+        if (id) id = number_of[id.index()];
       }
     }
   });
@@ -476,7 +580,7 @@ class TableSorter {
   template <typename Table, typename Lanes, typename Same, typename Repoint>
   void sort_owner(Table& table, const Lanes& lane, Same same, Repoint repoint) {
     const size_t rows = table.size();
-    Order order = order_by_lane(lane, table.start_ns, table.dur_ns);
+    Order order = order_by_lane(table, lane, built_.strings);
     reorder(table, order);
     const std::vector<uint32_t> repeats = duplicate_rows(table, same);
     const std::vector<uint32_t> far = far_rows(table, reach_);
@@ -553,17 +657,16 @@ class TableSorter {
 
   void sort_others() {
     TraceBuilder& b = built_;
-    reorder(b.frames, order_by_lane(b.frames.thread, b.frames.start_ns, b.frames.dur_ns));
-    reorder(b.annotations,
-            order_by_lane(b.annotations.thread, b.annotations.start_ns, b.annotations.dur_ns));
-    reorder(b.gpu_annotations, order_by_lane(b.gpu_annotations.stream, b.gpu_annotations.start_ns,
-                                             b.gpu_annotations.dur_ns));
-    reorder(b.other_events,
-            order_by_lane(b.other_events.thread, b.other_events.start_ns, b.other_events.dur_ns));
-    reorder(b.overheads, order_by_time(b.overheads.start_ns));
-    reorder(b.counters, order_by_time(b.counters.time_ns));
-    reorder(b.memory_events, order_by_time(b.memory_events.time_ns));
-    reorder(b.forward_backward_flows, order_by_time(b.forward_backward_flows.time_ns));
+    const StringPool& texts = b.strings;
+    reorder(b.frames, order_by_lane(b.frames, b.frames.thread, texts));
+    reorder(b.annotations, order_by_lane(b.annotations, b.annotations.thread, texts));
+    reorder(b.gpu_annotations, order_by_lane(b.gpu_annotations, b.gpu_annotations.stream, texts));
+    reorder(b.other_events, order_by_lane(b.other_events, b.other_events.thread, texts));
+    reorder(b.overheads, order_by_time(b.overheads, b.overheads.start_ns, texts));
+    reorder(b.counters, order_by_time(b.counters, b.counters.time_ns, texts));
+    reorder(b.memory_events, order_by_time(b.memory_events, b.memory_events.time_ns, texts));
+    reorder(b.forward_backward_flows,
+            order_by_time(b.forward_backward_flows, b.forward_backward_flows.time_ns, texts));
   }
 
   TraceBuilder& built_;
@@ -580,14 +683,60 @@ void TraceBuilder::count_odd_devices() {
   if (odd > 0) log.add(ImportCode::kOddDevice, -1, static_cast<uint64_t>(odd));
 }
 
+void TraceBuilder::order_lanes() {
+  const std::vector<ThreadId> number_of_thread =
+      sort_lanes<ThreadId>(threads_, [](const Thread& a, const Thread& b) {
+        return a.pid != b.pid ? before_by_number(a.pid, b.pid) : before_by_number(a.tid, b.tid);
+      });
+  const std::vector<StreamId> number_of_stream =
+      sort_lanes<StreamId>(streams_, [](const Stream& a, const Stream& b) {
+        return std::pair(a.device, a.stream) < std::pair(b.device, b.stream);
+      });
+#define ASSAY_MEMBER(member, Row, COLUMNS, doc) \
+  renumber_lanes(member, number_of_thread);     \
+  renumber_lanes(member, number_of_stream);
+  ASSAY_TABLES(ASSAY_MEMBER)
+#undef ASSAY_MEMBER
+  const auto moved = [](auto& id, const auto& number_of) {
+    if (id && !number_of.empty()) id = number_of[id.index()];
+  };
+  for (SpanMark& mark : marks) {
+    moved(mark.thread, number_of_thread);
+    moved(mark.stream, number_of_stream);
+  }
+  for (ForwardBackwardFlowRow& arrow : dependency_flows) moved(arrow.thread, number_of_thread);
+  for (auto& [key, thread] : thread_ids_) moved(thread, number_of_thread);
+  for (auto& [key, stream] : stream_ids_) moved(stream, number_of_stream);
+  for (auto& [key, thread] : joined_) moved(thread, number_of_thread);
+  last_thread_ = ThreadId();
+  last_stream_ = StreamId();
+}
+
+void TraceBuilder::order_other_events() {
+  const Order order = order_by_lane(other_events, other_events.thread, strings);
+  if (!order.empty()) {
+    const auto where = inverse<Id<struct OtherEventTag>>(order, other_events.size());
+    for (auto& [row, id] : other_correlations) row = where[row].value;
+    for (auto& [row, type] : other_task_types) row = where[row].value;
+    reorder(other_events, order);
+  }
+  std::sort(dependency_flows.begin(), dependency_flows.end(),
+            [](const ForwardBackwardFlowRow& a, const ForwardBackwardFlowRow& b) {
+              return std::tie(a.time_ns, a.flow_id, a.thread, a.is_end) <
+                     std::tie(b.time_ns, b.flow_id, b.thread, b.is_end);
+            });
+}
+
 Trace TraceBuilder::finish(int64_t base_time_ns) && {
   const Reach reach = find_reach(time_shape, typical_start_ns());
+  order_lanes();
   TableSorter(*this, reach).sort();
   count_odd_devices();
   Trace trace;
+  TextNumbers texts(strings);
 #define ASSAY_MEMBER(member, Row, COLUMNS, doc) \
   shift_times(member, base_time_ns);            \
-  name_all(member, strings);                    \
+  texts.renumber(member);                       \
   trace.member = std::move(member);
   ASSAY_TABLES(ASSAY_MEMBER)
 #undef ASSAY_MEMBER
@@ -608,7 +757,7 @@ Trace TraceBuilder::finish(int64_t base_time_ns) && {
   }
   trace.threads = std::move(threads_);
   trace.streams = std::move(streams_);
-  trace.strings = std::move(strings);
+  trace.strings = std::move(texts).take();
   trace.counts = counts;
   trace.log = log;
   trace.whole_microseconds = time_shape.whole_microseconds();

@@ -1,8 +1,9 @@
 #pragma once
 
 // Collects rows in input order, then turns them into a Trace. A reader that works on several pieces
-// of the input at once gives each piece a builder and merges them in input order: the ids, and so
-// the Trace, come out the same however the input was cut.
+// of the input at once gives each piece a builder and merges them. The Trace has one canonical order:
+// threads by process and thread id, streams by device and stream, rows as trace.h states, texts by
+// their first use. It comes out the same however the input was cut or ordered.
 
 #include <cstdint>
 #include <map>
@@ -103,6 +104,11 @@ class TraceBuilder {
   void reserve_times(double factor);
   // Appends everything of `other`, which saw the input right after this one. Consumes it.
   void merge(TraceBuilder&& other);
+
+  // Numbers threads and streams by the identity that the file states.
+  void order_lanes();
+  // Sorts rows of other_events and the arrows, for readers that file them by their lanes.
+  void order_other_events();
 
   // Sorts the tables, drops exact duplicates, adds `base_time_ns` to every time. After this line
   // the trace is immutable.

@@ -1,9 +1,9 @@
 #pragma once
 
 // A Trace: what one profiled process did, as columns. Built once by a TraceBuilder, never changed.
-// Every table is sorted by (lane, start, longer first, input order), where the lane is the thread
-// or the stream; side tables are sorted by the row they belong to. Row ids are positions in that
-// order.
+// Every table is sorted by (lane, start, longer first, ids, texts), where the lane is the thread or
+// the stream; side tables are sorted by the row they belong to. Row ids are positions in that order,
+// which is independent of the order of the input.
 
 #include <cstdint>
 #include <optional>

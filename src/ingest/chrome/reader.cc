@@ -264,7 +264,9 @@ void note_time_shape(TraceBuilder& builder) {
 }
 
 Trace finish_document(ChromePiece& document) {
+  document.builder.order_lanes();
   pair_marks(document.builder);
+  document.builder.order_other_events();
   file_rocm_lanes(document.builder);
   file_ascend_lanes(document.builder);
   file_xprof_lanes(document.builder);
