@@ -220,7 +220,7 @@ await main({
   async "every event of a stream is painted, also where kernels overlap"() {
     const events = [];
     const kernel = (n, at, run) => launch(n, at, `kernel_${n % 3}`, { run }).map((e) => (e.cat === "kernel" ? { ...e, ts: at + 10, dur: run } : e));
-    // Each begins 1 ns before the one before it ends; one in five lies within a long one.
+    // Each begins 1 ns before the one before it ends; of the last ten all run at once.
     for (let i = 0; i < 300; ++i) events.push(...kernel(1 + i, 10 + i * 20 - i * 0.001, 20));
     for (let i = 0; i < 10; ++i) events.push(...kernel(400 + i, 6200 + i * 2, 100));
     const { page, close } = await openReport(report(writeTrace("overlap.json", events), "overlap.html"), { width: 1440, rooms: false });
