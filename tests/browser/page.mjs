@@ -273,6 +273,14 @@ await main({
     }
   },
 
+  async "draws its charts where the browser tells no idle time"() {
+    const setUp = (page) => page.addInitScript(() => { delete globalThis.requestIdleCallback; });
+    const { page, close, ...heard } = await openReport(file, { setUp });
+    await page.waitForFunction(() => "assayCharts" in globalThis);
+    quiet(heard, "without requestIdleCallback");
+    await close();
+  },
+
   async "prints charts that nobody has scrolled to"() {
     const { page, close } = await openReport(file);
     await page.waitForFunction(() => "assayCharts" in globalThis);

@@ -502,7 +502,8 @@ export function chartElement(chart: Chart, room: string): HTMLElement {
   };
   const draw = async () => drawWith(await chartLibrary());
   // Printing waits for nothing: the library is there before somebody prints.
-  requestIdleCallback(() => void chartLibrary());
+  const whenIdle = globalThis.requestIdleCallback ?? ((load: () => void) => setTimeout(load, 1000)); // Safari has none
+  whenIdle(() => void chartLibrary());
   // Charts out of sight are drawn when they come into it.
   const watcher = new IntersectionObserver(
     (entries) => {
