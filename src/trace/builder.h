@@ -1,9 +1,9 @@
 #pragma once
 
 // Collects rows in input order, then turns them into a Trace. A reader that works on several pieces
-// of the input at once gives each piece a builder and merges them. The Trace has one canonical order:
-// threads by process and thread id, streams by device and stream, rows as trace.h states, texts by
-// their first use. It comes out the same however the input was cut or ordered.
+// of the input at once gives each piece a builder and merges them. The Trace has one canonical
+// order: threads by process and thread id, streams by device and stream, rows as trace.h states,
+// texts by their first use. It comes out the same however the input was cut or ordered.
 
 #include <cstdint>
 #include <map>

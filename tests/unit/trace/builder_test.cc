@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 namespace assay {
 namespace {
 
@@ -19,6 +23,48 @@ TEST(TraceBuilder, RowsThatAReaderGaveNoNameHaveTheEmptyOne) {
   EXPECT_EQ(trace.text(trace.ops.name[0]), "");
   ASSERT_TRUE(trace.activities.name[0]);
   EXPECT_EQ(trace.text(trace.annotations.name[0]), "ProfilerStep#3");
+}
+
+// Lanes, rows and texts of a run, filed forward or backward.
+Trace run_filed(bool backward) {
+  struct Row {
+    std::string tid;
+    int64_t start_ns;
+    std::string name;
+    uint32_t id;
+  };
+  std::vector<Row> rows = {{"20", 5, "b", 9}, {"3", 5, "c", 2}, {"3", 5, "a", 2}, {"3", 5, "d", 1}};
+  if (backward) std::reverse(rows.begin(), rows.end());
+  TraceBuilder builder;
+  for (const Row& row : rows) {
+    builder.ops.push_back(
+        {row.start_ns, 7, builder.text(row.name), builder.thread("1", row.tid), row.id});
+    builder.frames.push_back(
+        {row.start_ns, 7, builder.text(row.name), builder.thread("1", row.tid)});
+  }
+  return std::move(builder).finish(0);
+}
+
+TEST(TraceBuilder, TheOrderOfTheInputIsNotSeen) {
+  const Trace forward = run_filed(false);
+  const Trace backward = run_filed(true);
+  for (const Trace* trace : {&forward, &backward}) {
+    EXPECT_EQ(trace->threads[0].tid, "3");  // numbers by value
+    std::string names;
+    for (const StringId name : trace->ops.name) names += trace->text(name);
+    EXPECT_EQ(names, "dacb");  // by id, then by text
+  }
+  EXPECT_EQ(forward.ops.name, backward.ops.name);
+  EXPECT_EQ(forward.frames.name, backward.frames.name);
+}
+
+TEST(TraceBuilder, BuiltInFunctionsAreWithinTheFrameOfTheSameTime) {
+  TraceBuilder builder;
+  const ThreadId thread = builder.thread("1", "1");
+  builder.frames.push_back({5, 7, builder.text("<built-in function sleep>"), thread});
+  builder.frames.push_back({5, 7, builder.text("queue.py(154): get"), thread});
+  const Trace trace = std::move(builder).finish(0);
+  EXPECT_EQ(trace.text(trace.frames.name[0]), "queue.py(154): get");
 }
 
 }  // namespace

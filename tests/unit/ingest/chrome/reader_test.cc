@@ -575,8 +575,9 @@ TEST(ChromeReader, CountersMemoryFlowsSequencesCollectives) {
       R"("Collective name":"allreduce","In msg nelems":8,"Out msg nelems":8,"Group size":2,"dtype":"Float",)"
       R"("Process Group Ranks":"[0, 1]","Seq":3}})"));
   ASSERT_EQ(trace.counters.size(), 2u);
-  EXPECT_EQ(trace.counters.value[0], 120.5);
-  EXPECT_EQ(trace.text(trace.counters.series[1]), "");
+  EXPECT_EQ(trace.text(trace.counters.series[0]), "");
+  EXPECT_EQ(trace.text(trace.counters.series[1]), "W");
+  EXPECT_EQ(trace.counters.value[1], 120.5);
   ASSERT_EQ(trace.memory_events.size(), 1u);
   EXPECT_EQ(trace.memory_events.bytes[0], -512);
   EXPECT_EQ(trace.memory_events.addr[0], 281474976710655u);

@@ -44,13 +44,14 @@ TEST(Timeline, LanesOfOneThreadAreOneThread) {
   EXPECT_EQ(trace.threads[0].pid, "1");
   EXPECT_EQ(trace.threads[0].tid, "2");
   EXPECT_EQ(trace.threads[0].name, "python");
-  EXPECT_EQ(trace.threads[1].pid, "one");
-  EXPECT_EQ(trace.threads[2].tid, "40");  // a lane that nobody spoke of is a thread
+  EXPECT_EQ(trace.threads[1].tid, "40");  // a lane that nobody spoke of is a thread
+  EXPECT_EQ(trace.threads[2].pid, "one");
   EXPECT_EQ(trace.ops.thread[0], ThreadId(0));
   EXPECT_EQ(trace.ops.start_ns[0], 2'000);
   EXPECT_EQ(trace.ops.thread[1], ThreadId(0));
   EXPECT_EQ(trace.ops.start_ns[1], 3'000);
   EXPECT_EQ(trace.ops.thread[2], ThreadId(1));
+  EXPECT_EQ(trace.ops.thread[3], ThreadId(2));
 }
 
 // Later stretches of a file know nothing of its head until they are merged.
