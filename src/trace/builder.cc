@@ -218,6 +218,30 @@ std::vector<uint32_t> duplicate_rows(const Table& table, Same same) {
   return repeats;
 }
 
+// Allocator records that repeat the one before them: an address that was given out is free before
+// it is given out again, so the same record twice at one time without its counterpart is one
+// record.
+std::vector<uint32_t> repeated_records(const MemoryEventTable& rows) {
+  std::vector<uint32_t> repeats;
+  for (uint32_t i = 1; i < rows.size(); ++i) {
+    const auto same = [&](const auto& column) { return column[i] == column[i - 1]; };
+    if (rows.addr[i] == 0 || !same(rows.time_ns) || !same(rows.addr) || !same(rows.bytes) ||
+        !same(rows.total_allocated_bytes) || !same(rows.total_reserved_bytes) ||
+        !same(rows.device_type) || !same(rows.device)) {
+      continue;
+    }
+    const auto [begin, end] =
+        std::equal_range(rows.time_ns.begin(), rows.time_ns.end(), rows.time_ns[i]);
+    bool counterpart = false;
+    for (auto at = begin; at != end && !counterpart; ++at) {
+      const auto k = static_cast<size_t>(at - rows.time_ns.begin());
+      counterpart = rows.addr[k] == rows.addr[i] && (rows.bytes[k] < 0) != (rows.bytes[i] < 0);
+    }
+    if (!counterpart) repeats.push_back(i);
+  }
+  return repeats;
+}
+
 // order without the given (new) rows.
 Order keep_others(size_t rows, const std::vector<uint32_t>& dropped) {
   Order keep;
@@ -674,6 +698,11 @@ class TableSorter {
     reorder(b.overheads, order_by_time(b.overheads, b.overheads.start_ns, texts));
     reorder(b.counters, order_by_time(b.counters, b.counters.time_ns, texts));
     reorder(b.memory_events, order_by_time(b.memory_events, b.memory_events.time_ns, texts));
+    const std::vector<uint32_t> repeats = repeated_records(b.memory_events);
+    if (!repeats.empty()) {
+      b.log.add(ImportCode::kDuplicateEvent, -1, repeats.size());
+      keep_only(b.memory_events, keep_others(b.memory_events.size(), repeats));
+    }
     reorder(b.forward_backward_flows,
             order_by_time(b.forward_backward_flows, b.forward_backward_flows.time_ns, texts));
   }

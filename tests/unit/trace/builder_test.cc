@@ -67,5 +67,21 @@ TEST(TraceBuilder, BuiltInFunctionsAreWithinTheFrameOfTheSameTime) {
   EXPECT_EQ(trace.text(trace.frames.name[0]), "queue.py(154): get");
 }
 
+TEST(TraceBuilder, AnAllocatorRecordThatRepeatsCountsOnce) {
+  TraceBuilder builder;
+  const auto record = [&builder](int64_t time_ns, int64_t bytes) {
+    builder.memory_events.push_back({time_ns, bytes, -1, -1, 512, 1, 0});
+  };
+  record(10, 64);
+  record(10, 64);  // the block is in use
+  record(20, -64);
+  record(30, 64);  // given out, freed and given out again at one time
+  record(30, -64);
+  record(30, 64);
+  const Trace trace = std::move(builder).finish(0);
+  EXPECT_EQ(trace.memory_events.size(), 5u);
+  EXPECT_EQ(trace.log.entry(ImportCode::kDuplicateEvent).count, 1u);
+}
+
 }  // namespace
 }  // namespace assay
