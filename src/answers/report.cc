@@ -283,11 +283,19 @@ std::vector<size_t> late_ranks(const JobFlow& flow) {
   return late;
 }
 
+template <typename T>
+std::vector<T> only(const std::vector<T>& all, const std::vector<size_t>& places) {
+  std::vector<T> kept;
+  for (const size_t place : places) kept.push_back(all[place]);
+  return kept;
+}
+
 }  // namespace
 
 void conclude_job(const std::vector<RankLevels>& outlines, std::vector<RankFlow> flows,
                   Document& document, const std::vector<RankOfAnswer>* shown) {
-  const JobLevels job = combine_ranks(outlines);
+  const std::vector<size_t> ranks = ranks_among(flows);
+  const JobLevels job = combine_ranks(only(outlines, ranks));
   if (!is_one_job(job)) {
     if (shown != nullptr) {
       document.answer = side_by_side_answer(*shown);
@@ -295,15 +303,30 @@ void conclude_job(const std::vector<RankLevels>& outlines, std::vector<RankFlow>
     }
     return;
   }
-  const JobFlow flow(std::move(flows));
+  std::vector<size_t> others;
+  std::vector<std::string> helpers;
+  for (size_t i = 0; i < flows.size(); ++i) {
+    if (std::binary_search(ranks.begin(), ranks.end(), i)) continue;
+    others.push_back(i);
+    helpers.push_back(flows[i].graph.file);
+  }
+  const JobFlow flow(only(flows, ranks));
   std::vector<std::string> words = job_flow_words(flow);
   for (std::string& text : job_words(job)) words.push_back(std::move(text));
+  const std::string no_ranks = helpers_sentence(helpers);
+  if (!no_ranks.empty()) words.push_back(no_ranks);
   std::vector<Section> sections = job_flow_sections(flow);
   sections.push_back(job_section(job));
   put_first(std::move(words), std::move(sections), document);
   if (shown == nullptr) return;
-  document.answer = job_answer(job, flow, *shown);
-  document.parts_order = telling_order(*shown, late_ranks(flow));
+  const std::vector<RankOfAnswer> of_ranks = only(*shown, ranks);
+  document.answer = job_answer(flow, of_ranks);
+  if (!no_ranks.empty()) document.answer->more.push_back(no_ranks);
+  document.parts_order.clear();
+  for (const size_t rank : telling_order(of_ranks, late_ranks(flow))) {
+    document.parts_order.push_back(ranks[rank]);
+  }
+  document.parts_order.insert(document.parts_order.end(), others.begin(), others.end());
 }
 
 }  // namespace assay

@@ -86,8 +86,10 @@ class RanksTogether {
   }
   // Nothing where they are no ranks, or met nowhere.
   std::optional<JobFlow> take() {
-    if (flows_.size() < 2 || twice_) return std::nullopt;
-    JobFlow flow(std::move(flows_));
+    std::vector<RankFlow> ranks;
+    for (const size_t place : ranks_among(flows_)) ranks.push_back(std::move(flows_[place]));
+    if (ranks.size() < 2 || twice_) return std::nullopt;
+    JobFlow flow(std::move(ranks));
     return flow.job.aligned() ? std::optional(std::move(flow)) : std::nullopt;
   }
 

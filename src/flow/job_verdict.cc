@@ -78,6 +78,17 @@ std::vector<CommSplit> split_communication(const Job& job) {
   return splits;
 }
 
+std::vector<size_t> ranks_among(const std::vector<const RankGraph*>& traces,
+                                const std::vector<FlowTotals>& totals) {
+  const bool any_works = std::any_of(totals.begin(), totals.end(),
+                                     [](const FlowTotals& total) { return total.window_ns > 0; });
+  std::vector<size_t> ranks;
+  for (size_t i = 0; i < traces.size(); ++i) {
+    if (!any_works || totals[i].window_ns > 0 || traces[i]->rank) ranks.push_back(i);
+  }
+  return ranks;
+}
+
 JobTotals job_totals(const std::vector<FlowTotals>& ranks, const std::vector<CommSplit>& comm) {
   JobTotals job;
   for (const FlowTotals& rank : ranks) job.sum += rank;

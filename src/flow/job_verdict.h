@@ -23,6 +23,11 @@ std::vector<std::vector<std::vector<Interval>>> waiting_in(const Job& job);
 // Per rank of the job. Nothing is split where the clocks could not be aligned.
 std::vector<CommSplit> split_communication(const Job& job);
 
+// Places of the traces that are ranks. One without device work that states no rank is a process
+// that helps them (a server's front end, a data loader), where any of the others has such work.
+std::vector<size_t> ranks_among(const std::vector<const RankGraph*>& traces,
+                                const std::vector<FlowTotals>& totals);
+
 struct JobTotals {
   FlowTotals sum;  // over all devices of all ranks
   CommSplit comm;  // of sum.collective_ns

@@ -168,6 +168,22 @@ def check_memory(assay, folder):
         expect(eight < 1.6 * two, f"{form}: eight ranks take {eight / 1e6:.0f} MB where two take {two / 1e6:.0f}")
 
 
+def check_helper(assay, folder):
+    """A trace without GPU work that states no rank, in the folder of ranks, leaves every rank its name."""
+    for rank in RANKS.glob("*.json.gz"):
+        (folder / rank.name).symlink_to(rank)
+    alone = json.loads(output(assay, "report", folder, "--format", "json"))
+    helper = folder / "a_tokenizer.json"
+    helper.write_text(json.dumps({"schemaVersion": 1, "traceEvents": [
+        {"ph": "X", "cat": "cpu_op", "name": "tokenize", "pid": 7, "tid": 7, "ts": 1000.5 + 100 * i, "dur": 50,
+         "args": {"External id": i + 1}} for i in range(50)]}))
+    helped = json.loads(output(assay, "report", folder, "--format", "json"))
+    expect(helped["blame"] == alone["blame"], "a helper's trace changes who is late")
+    expect(helped["verdict"][0] == alone["verdict"][0], f"with a helper's trace: {helped['verdict'][0]}")
+    expect(any(text.startswith("a_tokenizer.json has no GPU work") for text in helped["verdict"]),
+           "the helper's file is not named")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--assay", default=datasets.ROOT / "build/release/assay")
@@ -179,6 +195,8 @@ def main():
     check_two(assay)
     with tempfile.TemporaryDirectory() as name:
         check_memory(assay, pathlib.Path(name))
+    with tempfile.TemporaryDirectory() as name:
+        check_helper(assay, pathlib.Path(name))
     for problem in problems:
         print(problem)
     return 1 if problems else 0

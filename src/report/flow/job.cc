@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "base/files.h"
 #include "base/numbers.h"
 #include "report/document/text.h"
 #include "report/document/units.h"
@@ -72,7 +73,7 @@ class JobText {
     const bool many = hosts.waiting.size() > 1;
     std::string ranks = (many ? "ranks " : "rank ") + labels_.list(hosts.waiting);
     if (all) ranks = two() ? "the other rank" : "the others";
-    const std::string rank = "ank " + std::to_string(labels_.number(hosts.rank));
+    const std::string rank = "ank " + labels_.label(hosts.rank);
     std::string text = "R" + rank + " holds up the hosts of " + ranks +
                        (many ? ": each waits " : ": it waits ") + waits;
     if (hosts.on_device) return text + ", while r" + rank + "'s GPU computes.";
@@ -420,8 +421,8 @@ class JobText {
       if (set.ranks.size() != 1 || ++named > kRanksNamed) continue;
       const auto& late = blame_.late->ranks;
       if (std::find(late.begin(), late.end(), set.ranks[0]) == late.end()) continue;
-      text += (text.empty() ? "rank " : ", rank ") + std::to_string(labels_.number(set.ranks[0])) +
-              " " + format_ns(std::max<int64_t>(set.gain_ns, 0));
+      text += (text.empty() ? "rank " : ", rank ") + labels_.label(set.ranks[0]) + " " +
+              format_ns(std::max<int64_t>(set.gain_ns, 0));
     }
     return text.empty()
                ? ""
@@ -507,12 +508,6 @@ std::string cause_of_set(const JobBlame& blame, const BlameSet& set) {
   return cause_of(most->what);
 }
 
-std::vector<std::string> texts_of(const std::vector<int64_t>& numbers) {
-  std::vector<std::string> texts;
-  for (const int64_t number : numbers) texts.push_back(std::to_string(number));
-  return texts;
-}
-
 Table sets_table(const JobFlow& flow, const std::vector<BlameSet>& sets) {
   const RankLabels labels(flow.job);
   TableOf table(sets, {.key = "sets",
@@ -520,8 +515,8 @@ Table sets_table(const JobFlow& flow, const std::vector<BlameSet>& sets) {
                        .terminal_limit = kSetsListed});
   table
       .add(
-          keys::ranks,
-          [&](const BlameSet& set) { return Value(texts_of(labels.sorted(set.ranks))); }, elastic())
+          keys::ranks, [&](const BlameSet& set) { return Value(labels.labels(set.ranks)); },
+          elastic())
       .add(keys::name, &BlameSet::name,
            shown_if(std::any_of(sets.begin(), sets.end(),
                                 [](const BlameSet& set) { return !set.name.empty(); })))
@@ -544,7 +539,7 @@ Table parts_table(const JobBlame& blame) {
 }
 
 struct RankRow {
-  int64_t rank = 0;
+  std::optional<int64_t> rank;
   uint32_t place = 0;
 };
 
@@ -558,8 +553,9 @@ Table ranks_table(const JobFlow& flow) {
   const RankLabels labels(flow.job);
   std::vector<RankRow> rows;
   for (uint32_t r = 0; r < flow.job.ranks().size(); ++r) rows.push_back({labels.number(r), r});
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const RankRow& a, const RankRow& b) { return a.rank < b.rank; });
+  std::sort(rows.begin(), rows.end(), [&labels](const RankRow& a, const RankRow& b) {
+    return labels.before(a.place, b.place);
+  });
   TableOf table(rows, {.key = "ranks", .title = "Rank by rank"});
   table.add(keys::rank, &RankRow::rank)
       .add(keys::excess_ns, [&](const RankRow& row) { return at(flow.blame.excess_ns, row.place); })
@@ -633,6 +629,27 @@ JobFlow::JobFlow(std::vector<RankFlow> flows)
   blame = find_blame(job);
   if (!blame.late) last = usually_last(job);
   if (hosts && blame.late && blame.late->gain_ns >= hosts->wait_ns) hosts.reset();
+}
+
+std::vector<size_t> ranks_among(const std::vector<RankFlow>& flows) {
+  std::vector<const RankGraph*> graphs;
+  for (const RankFlow& flow : flows) graphs.push_back(&flow.graph);
+  return ranks_among(graphs, totals_of(flows));
+}
+
+std::string helpers_sentence(const std::vector<std::string>& files) {
+  constexpr size_t kMostNamed = 4;
+  if (files.empty()) return "";
+  std::string names;
+  for (size_t i = 0; i < std::min(files.size(), kMostNamed); ++i) {
+    names += (i == 0 ? "" : ", ") + clean_text(file_name(files[i]));
+  }
+  if (files.size() > kMostNamed) {
+    names += " and " + std::to_string(files.size() - kMostNamed) + " more";
+  }
+  return names + (files.size() == 1
+                      ? " has no GPU work and states no rank: it is no rank here."
+                      : " have no GPU work and state no rank: they are no ranks here.");
 }
 
 std::vector<std::string> job_flow_words(const JobFlow& flow) {

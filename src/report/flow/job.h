@@ -27,6 +27,11 @@ struct RankFlow {
 // report: made with FlowOptions::rank_graph, which it gives up.
 RankFlow make_rank_flow(const Trace& trace, FlowReport& report, BoundBy bound);
 
+// Places of the traces that are ranks (flow/job_verdict.h).
+std::vector<size_t> ranks_among(const std::vector<RankFlow>& flows);
+// Which files are no ranks, as a sentence; empty where all are.
+std::string helpers_sentence(const std::vector<std::string>& files);
+
 struct JobFlow {
   explicit JobFlow(std::vector<RankFlow> flows);
 

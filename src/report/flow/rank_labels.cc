@@ -2,39 +2,53 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
+#include "base/files.h"
 #include "kernels/name.h"
+#include "report/document/text.h"
 
 namespace assay {
 
 RankLabels::RankLabels(const Job& job, size_t named) : named_(named) {
-  std::map<int64_t, size_t> seen;
+  std::map<int64_t, size_t> times;
   for (const RankGraph& rank : job.ranks()) {
-    told_ = told_ && rank.rank && ++seen[rank.rank.value_or(0)] == 1;
+    if (rank.rank) ++times[*rank.rank];
   }
-  for (size_t r = 0; r < job.ranks().size(); ++r) {
-    numbers_.push_back(told_ ? *job.ranks()[r].rank : static_cast<int64_t>(r));
+  for (const RankGraph& rank : job.ranks()) {
+    const bool unique = rank.rank && times[*rank.rank] == 1;
+    const auto place = static_cast<int64_t>(numbers_.size());
+    numbers_.push_back(unique ? rank.rank : times.empty() ? std::optional(place) : std::nullopt);
+    files_.push_back(clean_text(file_name(rank.file)));
   }
 }
 
-std::vector<int64_t> RankLabels::sorted(const std::vector<uint32_t>& ranks) const {
-  std::vector<int64_t> numbers;
-  for (const uint32_t r : ranks) numbers.push_back(numbers_[r]);
-  std::sort(numbers.begin(), numbers.end());
-  return numbers;
+std::string RankLabels::label(uint32_t rank) const {
+  return numbers_[rank] ? std::to_string(*numbers_[rank]) : files_[rank];
+}
+
+bool RankLabels::before(uint32_t a, uint32_t b) const {
+  if (numbers_[a] && numbers_[b]) return *numbers_[a] < *numbers_[b];
+  if (numbers_[a] || numbers_[b]) return numbers_[a].has_value();
+  return std::pair(files_[a], a) < std::pair(files_[b], b);
+}
+
+std::vector<std::string> RankLabels::labels(std::vector<uint32_t> ranks) const {
+  std::sort(ranks.begin(), ranks.end(), [this](uint32_t a, uint32_t b) { return before(a, b); });
+  std::vector<std::string> labels;
+  for (const uint32_t r : ranks) labels.push_back(label(r));
+  return labels;
 }
 
 std::string RankLabels::list(const std::vector<uint32_t>& ranks) const {
-  const std::vector<int64_t> numbers = sorted(ranks);
+  const std::vector<std::string> all = labels(ranks);
   std::string text;
-  const size_t shown = std::min(numbers.size(), named_);
+  const size_t shown = std::min(all.size(), named_);
   for (size_t i = 0; i < shown; ++i) {
-    const bool last = i + 1 == numbers.size();
-    text += (i == 0 ? "" : last ? " and " : ", ") + std::to_string(numbers[i]);
+    const bool last = i + 1 == all.size();
+    text += (i == 0 ? "" : last ? " and " : ", ") + all[i];
   }
-  if (shown < numbers.size()) {
-    text += " and " + std::to_string(numbers.size() - shown) + " more";
-  }
+  if (shown < all.size()) text += " and " + std::to_string(all.size() - shown) + " more";
   return text;
 }
 

@@ -14,6 +14,7 @@
 #include "kernels/book.h"
 #include "report/document/text.h"
 #include "report/document/units.h"
+#include "report/flow/rank_labels.h"
 #include "report/flow/spoken.h"
 #include "report/run/job_levers.h"
 
@@ -148,8 +149,8 @@ std::vector<double> unusualness(const std::vector<RankOfAnswer>& ranks) {
 
 class JobAnswer {
  public:
-  JobAnswer(const JobLevels& job, const JobFlow& flow, const std::vector<RankOfAnswer>& ranks)
-      : job_(job), flow_(flow), ranks_(ranks), total_(sum_of(ranks)) {
+  JobAnswer(const JobFlow& flow, const std::vector<RankOfAnswer>& ranks)
+      : flow_(flow), labels_(flow.job), ranks_(ranks), total_(sum_of(ranks)) {
     if (flow.job.aligned()) move_clocks();
     stages_ = mostly_between_two();
   }
@@ -248,19 +249,17 @@ class JobAnswer {
   std::string who_hands_on() const {
     constexpr double kFarMore = 1.1;
     const auto order = in_order();
-    const auto compute_ns = [this](const std::pair<int64_t, size_t>& rank) {
-      return ranks_[rank.second].total.compute_ns;
-    };
-    const auto longest = std::max_element(
-        order.begin(), order.end(),
-        [&](const auto& a, const auto& b) { return compute_ns(a) < compute_ns(b); });
+    const auto compute_ns = [this](uint32_t rank) { return ranks_[rank].total.compute_ns; };
+    const auto longest = std::max_element(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+      return compute_ns(a) < compute_ns(b);
+    });
     const double mean = static_cast<double>(total_.compute_ns) / static_cast<double>(ranks_.size());
     const double times = static_cast<double>(compute_ns(*longest)) / mean;
     if (mean > 0 && times >= kFarMore) {
       return fmt::format(
           "Rank {} computes {:.2f} times the mean, and the others wait for what it hands on: give "
           "it less, or equal parts to all.",
-          longest->first, times);
+          labels_.label(*longest), times);
     }
     return "Stages of a pipeline wait for each other: more micro-batches, interleaved or equal "
            "stages.";
@@ -350,38 +349,33 @@ class JobAnswer {
            format_share(share(split ? comm.wait_ns : comm.unsplit_ns, total.window_ns));
   }
 
-  // Ranks by number where all told one, else as read.
-  std::vector<std::pair<int64_t, size_t>> in_order() const {
-    std::map<std::string, int64_t> of_file;
-    for (const JobGpu& gpu : job_.gpus) of_file.try_emplace(gpu.file, gpu.rank.value_or(gpu.gpu));
-    std::vector<std::pair<int64_t, size_t>> order;
-    for (size_t i = 0; i < ranks_.size(); ++i) {
-      const auto found = of_file.find(ranks_[i].file);
-      order.emplace_back(found == of_file.end() ? static_cast<int64_t>(i) : found->second, i);
-    }
-    std::stable_sort(order.begin(), order.end());
+  // Places of the ranks, as lists name them.
+  std::vector<uint32_t> in_order() const {
+    std::vector<uint32_t> order(ranks_.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::sort(order.begin(), order.end(),
+              [this](uint32_t a, uint32_t b) { return labels_.before(a, b); });
     return order;
   }
 
   // Of many ranks the four latest, then those that stand in collectives longest.
-  std::vector<std::pair<int64_t, size_t>> shown(size_t most) const {
-    std::vector<std::pair<int64_t, size_t>> order = in_order();
+  std::vector<uint32_t> shown(size_t most) const {
+    std::vector<uint32_t> order = in_order();
     if (order.size() <= most) return order;
     const auto lateness = [this](size_t place) -> int64_t {
       if (is_late(place)) return std::max<int64_t>(flow_.blame.excess_ns[place], 1);
       const auto& last = flow_.last.ranks;
       return std::find(last.begin(), last.end(), place) != last.end() ? 1 : 0;
     };
-    std::stable_sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
-      return lateness(a.second) > lateness(b.second);
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](uint32_t a, uint32_t b) { return lateness(a) > lateness(b); });
     std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(most / 2), order.end(),
-                     [&](const auto& a, const auto& b) {
-                       return ranks_[a.second].total.collective_ns >
-                              ranks_[b.second].total.collective_ns;
+                     [&](uint32_t a, uint32_t b) {
+                       return ranks_[a].total.collective_ns > ranks_[b].total.collective_ns;
                      });
     order.resize(most);
-    std::sort(order.begin(), order.end());
+    std::sort(order.begin(), order.end(),
+              [this](uint32_t a, uint32_t b) { return labels_.before(a, b); });
     return order;
   }
 
@@ -389,12 +383,11 @@ class JobAnswer {
     const Interval all = common_window(ranks_);
     const auto on_screen = shown(answer.levers.empty() ? kShownRanks : kShownBesideLevers);
     answer.strip_ns = all.end_ns - all.start_ns;
-    for (const auto& [number, place] : in_order()) {
-      const bool is_shown = std::find(on_screen.begin(), on_screen.end(),
-                                      std::pair(number, place)) != on_screen.end();
+    for (const uint32_t place : in_order()) {
+      const bool is_shown = std::find(on_screen.begin(), on_screen.end(), place) != on_screen.end();
       if (!is_shown && answer.ranks.size() >= kMostRanks) continue;
       const RankOfAnswer& rank = ranks_[place];
-      answer.ranks.push_back({fmt::format("rank {}", number),
+      answer.ranks.push_back({"rank " + labels_.label(place),
                               all.end_ns > all.start_ns ? on_common_time(rank, all) : rank.bins,
                               remark(place), is_shown});
     }
@@ -432,8 +425,8 @@ class JobAnswer {
     }
   }
 
-  const JobLevels& job_;
   const JobFlow& flow_;
+  const RankLabels labels_;
   std::vector<RankOfAnswer> ranks_;
   FlowTotals total_;
   int64_t moved_ns_ = 0;
@@ -460,9 +453,8 @@ std::vector<size_t> telling_order(const std::vector<RankOfAnswer>& ranks,
   return order;
 }
 
-ShortAnswer job_answer(const JobLevels& job, const JobFlow& flow,
-                       const std::vector<RankOfAnswer>& ranks) {
-  return JobAnswer(job, flow, ranks).make();
+ShortAnswer job_answer(const JobFlow& flow, const std::vector<RankOfAnswer>& ranks) {
+  return JobAnswer(flow, ranks).make();
 }
 
 ShortAnswer side_by_side_answer(const std::vector<RankOfAnswer>& traces) {

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "levels/ranks.h"
 #include "report/document/short_answer.h"
 #include "report/flow/answer.h"
 #include "report/flow/job.h"
@@ -14,8 +13,7 @@
 namespace assay {
 
 // flow, ranks: of the same traces, in the order they were read.
-ShortAnswer job_answer(const JobLevels& job, const JobFlow& flow,
-                       const std::vector<RankOfAnswer>& ranks);
+ShortAnswer job_answer(const JobFlow& flow, const std::vector<RankOfAnswer>& ranks);
 // Places of ranks, those that tell most first: the late ones, the latest first; the most usual one;
 // then the others, the further their shares of the time (compute, collectives, copies, idle) are
 // from the medians, the sooner.

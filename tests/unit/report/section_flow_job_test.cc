@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 
+#include "report/flow/rank_labels.h"
 #include "support/job_maker.h"
 
 namespace assay {
@@ -54,6 +56,34 @@ TEST(JobFlowWords, NameTheLateSetWhatItCostsAndWhatIsLong) {
                 "Over 4 ranks the devices compute for 76.0 %, wait in collectives for the last "
                 "rank for 15.6 %, transfer with nothing beside it for 8.3 %, and are idle for "
                 "0 %."}));
+}
+
+TEST(RankLabels, ARankIsWhatItsFileStatesAndElseGoesByItsFile) {
+  std::vector<RankGraph> graphs;
+  for (RankFlow& flow : flows({100, 100, 100, 100})) graphs.push_back(std::move(flow.graph));
+  const std::vector<std::optional<int64_t>> stated = {5, std::nullopt, 3, 2};
+  for (size_t r = 0; r < graphs.size(); ++r) {
+    graphs[r].rank = stated[r];
+    graphs[r].file = "run/file_" + std::to_string(r) + ".json";
+  }
+  const RankLabels labels{Job(graphs)};
+  EXPECT_EQ(labels.list({0, 1, 2, 3}), "2, 3, 5 and file_1.json");
+  EXPECT_EQ(labels.number(1), std::nullopt);
+  // The same rank twice names nothing.
+  graphs[3].rank = 5;
+  EXPECT_EQ(RankLabels{Job(graphs)}.list({0, 2, 3}), "3, file_0.json and file_3.json");
+  for (RankGraph& graph : graphs) graph.rank.reset();
+  EXPECT_EQ(RankLabels{Job(graphs)}.list({0, 2}), "0 and 2");
+}
+
+TEST(RanksAmong, LeaveOutTracesWithoutDeviceWorkThatStateNoRank) {
+  std::vector<RankFlow> traces = flows({100, 100, 100});
+  traces[0].graph.rank.reset();
+  traces[0].total.window_ns = 0;
+  traces[2].total.window_ns = 0;  // states its rank: its rows are missing
+  EXPECT_EQ(ranks_among(traces), (std::vector<size_t>{1, 2}));
+  traces[1].total.window_ns = 0;
+  EXPECT_EQ(ranks_among(traces).size(), 3u);  // no trace has any
 }
 
 TEST(JobFlowWords, NobodyIsLateAmongEquals) {
