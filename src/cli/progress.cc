@@ -10,6 +10,12 @@
 
 namespace assay {
 
+std::string progress_words(uint64_t read, uint64_t total) {
+  // A file that grows, or of which parts are read twice, has more to read than it had at first.
+  if (total == 0 || read > total) return fmt::format("{} MB", read / 1000000);
+  return fmt::format("{:3.0f} %", 100.0 * static_cast<double>(read) / static_cast<double>(total));
+}
+
 ProgressBar::ProgressBar(std::string name, const ReadProgress& progress)
     : name_(std::move(name)), progress_(progress) {
   if (::isatty(STDERR_FILENO) != 0) painter_ = try_thread([this] { draw_until_stopped(); });
@@ -32,11 +38,7 @@ void ProgressBar::draw_until_stopped() {
   do {
     const uint64_t read = progress_.stored_bytes_read.load(std::memory_order_relaxed);
     const uint64_t total = progress_.stored_bytes.load(std::memory_order_relaxed);
-    const std::string done = total > 0
-                                 ? fmt::format("{:3.0f} %", 100.0 * static_cast<double>(read) /
-                                                                static_cast<double>(total))
-                                 : fmt::format("{} MB", read / 1000000);
-    fmt::print(stderr, "\rreading {} {}\x1b[K", clean_text(name_), done);
+    fmt::print(stderr, "\rreading {} {}\x1b[K", clean_text(name_), progress_words(read, total));
     std::fflush(stderr);
   } while (!stopping_.wait_for(lock, std::chrono::milliseconds(200), stopped));
   fmt::print(stderr, "\r\x1b[K");

@@ -3,6 +3,7 @@
 // A progress line on stderr while a file is read: only on a terminal, only after a second.
 
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -11,6 +12,9 @@
 #include "ingest/chrome/reader.h"
 
 namespace assay {
+
+// " 42 %" of what is stored, "123 MB" where that is not known or more was read.
+std::string progress_words(uint64_t read, uint64_t total);
 
 class ProgressBar {
  public:

@@ -1,0 +1,20 @@
+#include "cli/progress.h"
+
+#include <gtest/gtest.h>
+
+namespace assay {
+namespace {
+
+TEST(ProgressWords, AreAPartOfWhatIsStored) {
+  EXPECT_EQ(progress_words(0, 200), "  0 %");
+  EXPECT_EQ(progress_words(84, 200), " 42 %");
+  EXPECT_EQ(progress_words(200, 200), "100 %");
+}
+
+TEST(ProgressWords, AreBytesWhereTheWholeIsNotKnownOrWasExceeded) {
+  EXPECT_EQ(progress_words(7'000'000, 0), "7 MB");
+  EXPECT_EQ(progress_words(113'000'000, 100'000'000), "113 MB");
+}
+
+}  // namespace
+}  // namespace assay
