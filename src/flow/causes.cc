@@ -108,6 +108,7 @@ class IdleSweep {
   void recorded_gap(Interval span, uint32_t next) {
     if (span.end_ns <= span.start_ns) return;
     opened_by_ = begun_ ? OpenedBy::kUnknown : OpenedBy::kFirst;
+    ends_with_ = next;
     const bool told = !submits_.empty() && host_known_;
     if (!told) {
       add(span, FlowCause::kNoEvidence, CauseEvidence::kAbsent);
@@ -227,12 +228,16 @@ class IdleSweep {
   // work, until it does or the span ends. Returns when that is.
   int64_t host_slices(Interval span) {
     const uint32_t next = next_submitted(span.start_ns);
-    if (next == kNoFlowRow) {
+    // Rows that no call launches still come: somebody moves pages or runs the device without calls.
+    const bool goes_on = ends_with_ != kNoFlowRow && run_.works[ends_with_].helper;
+    if (next == kNoFlowRow && !goes_on) {
       add(span, FlowCause::kNothingAsked, CauseEvidence::kRecorded);
       return span.end_ns;
     }
-    span.end_ns = std::min(span.end_ns, arrival_ns(run_, run_.works[next]));
-    const HostThread& thread = thread_of(next);
+    if (next != kNoFlowRow) {
+      span.end_ns = std::min(span.end_ns, arrival_ns(run_, run_.works[next]));
+    }
+    const HostThread& thread = thread_of(next != kNoFlowRow ? next : submits_.back().row);
     // What is missing now the host should have handed over that long ago.
     later_ns_ = run_.floors.way_ns;
     for_each_piece(run_, thread, {span.start_ns - later_ns_, span.end_ns - later_ns_}, cursor_,
@@ -321,8 +326,18 @@ class IdleSweep {
     return until_ns;
   }
 
+  // Pages of managed memory that move without a call.
+  bool moves_pages(uint32_t w) const {
+    return w != kNoFlowRow && run_.works[w].helper && run_.works[w].kind == WorkKind::kCopy;
+  }
+
   // Nobody tells what the thread did. Before its process did anything at all, nobody asked.
   void add_silence(Interval span, const HostPiece* piece, const HostThread& thread) {
+    const bool silent = piece == nullptr || piece->cause == FlowCause::kHostGap;
+    if (silent && moves_pages(ends_with_)) {
+      // Their mover is the host, which touches pages that lie on the device.
+      return add_work_slice(span, FlowCause::kHostGap, CauseEvidence::kInferred, ends_with_);
+    }
     if (piece != nullptr) return add(span, piece->cause, piece->evidence);
     const int64_t begin_ns =
         std::clamp(run_.process_start_ns[thread.process], span.start_ns, span.end_ns);
@@ -392,8 +407,9 @@ class IdleSweep {
   bool begun_ = false;  // some work has begun before the gap
   OpenedBy opened_by_ = OpenedBy::kFirst;
   uint32_t gap_ = 0;
-  int64_t later_ns_ = 0;  // what slices stand later than what the host did
-  size_t sorted_ = 0;     // slices before those that explain the silence at hand
+  uint32_t ends_with_ = kNoFlowRow;  // the work behind the gap
+  int64_t later_ns_ = 0;             // what slices stand later than what the host did
+  size_t sorted_ = 0;                // slices before those that explain the silence at hand
   std::vector<FlowSlice> slices_;
 };
 

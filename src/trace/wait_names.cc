@@ -1,7 +1,11 @@
 #include "trace/wait_names.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <string>
+
+#include "base/ascii.h"
 
 namespace assay {
 namespace {
@@ -9,7 +13,40 @@ namespace {
 constexpr std::array<std::string_view, 5> kNames = {
     "Unknown Sync", "Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync"};
 
+constexpr std::array<std::string_view, 6> kWaitWords = {"wait",  "waiting",   "waits",
+                                                        "fence", "semaphore", "barrier"};
+// Words that say for what, or how.
+constexpr std::array<std::string_view, 16> kWaitObjects = {
+    "event",  "events", "stream", "notify", "packet",  "value", "for", "on",
+    "signal", "queue",  "host",   "device", "command", "and",   "or",  "sync"};
+
+template <size_t kSize>
+bool is_one_of(const std::array<std::string_view, kSize>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
 }  // namespace
+
+bool is_device_wait(std::string_view name) {
+  constexpr size_t kLongest = 40;  // names of kernels are longer, and most rows are kernels
+  if (name.empty() || name.size() > kLongest) return false;
+  bool waits = false;
+  std::string word;
+  for (size_t i = 0; i <= name.size(); ++i) {
+    const char c = i < name.size() ? name[i] : ' ';
+    if (is_letter(c)) {
+      word += lower(c);
+      continue;
+    }
+    if (!is_digit(c) && c != '_' && c != '-' && c != ' ') return false;
+    if (word.empty()) continue;
+    const bool wait = is_one_of(kWaitWords, word);
+    if (!wait && !is_one_of(kWaitObjects, word)) return false;
+    waits |= wait;
+    word.clear();
+  }
+  return waits;
+}
 
 std::string_view wait_name(WaitKind kind) { return kNames[static_cast<size_t>(kind)]; }
 

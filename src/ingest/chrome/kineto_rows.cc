@@ -49,10 +49,12 @@ void file_row(TraceBuilder& builder, Category category, int64_t start_ns, int64_
               int64_t offset, Columns&& from) {
   const auto activity = [&](ActivityKind kind) {
     const StringId name = from.name();
-    const bool own = kind == ActivityKind::kKernel;
-    builder.activities.push_back({start_ns, dur_ns, name, from.stream(), from.correlation(),
-                                  from.external_id(),
-                                  own ? kind_of_hip_kernel(builder.strings.view(name)) : kind});
+    const std::string_view text = builder.strings.view(name);
+    const bool any = kind == ActivityKind::kKernel || kind == ActivityKind::kOther;
+    if (kind == ActivityKind::kKernel) kind = kind_of_hip_kernel(text);
+    if (any && is_device_wait(text)) kind = ActivityKind::kSync;
+    builder.activities.push_back(
+        {start_ns, dur_ns, name, from.stream(), from.correlation(), from.external_id(), kind});
   };
   const auto call = [&](ApiKind kind) {
     const StringId name = from.name();

@@ -546,6 +546,10 @@ class Verdict {
     std::stable_sort(parts.begin(), parts.end(),
                      [this](FlowCause a, FlowCause b) { return total_[a] > total_[b]; });
     const int64_t host_ns = group_ns(BoundBy::kHost);
+    if (const int64_t ns = pages_ns(); ns * 2 > host_ns) {
+      return sentence_of("Host-bound: " + for_share(ns) + " the host touches managed memory",
+                         {", of which pages move back one by one"});
+    }
     if (verdict_.pauses.ns > 0) return host_pauses();
     const bool second = share(total_[parts[1]], host_ns) >= kPartNamed;
     parts.resize(second ? 2 : 1);
@@ -567,6 +571,16 @@ class Verdict {
     }
     return sentence_of(base + " while " + preparing(parts),
                        {behind(", most in ", fitted(label_of_host(answer_)))});
+  }
+
+  // Host time in which nothing is recorded but that pages of managed memory move.
+  int64_t pages_ns() const {
+    int64_t ns = 0;
+    for (const Contributor& part : report_.contributors) {
+      const bool pages = part.cause == FlowCause::kHostGap && part.source == RowSource::kActivity;
+      if (pages) ns += part.ns;
+    }
+    return ns;
   }
 
   // "aten::lerp_, aten::mul_ and others"
@@ -770,11 +784,13 @@ class Verdict {
            format_ns(other.ns) + ".";
   }
 
-  // Kernels that touch managed memory wait for its pages within their own time.
+  // Kernels that touch managed memory wait for its pages within their own time, and so does a host.
   std::string migrations() const {
     const int64_t ns = report_.evidence.migration_ns;
-    if (verdict_.bound != BoundBy::kGpu || ns * 10 < total_.window_ns) return "";
-    return "Pages of managed memory move for " + format_ns(ns) + ", while kernels wait for them.";
+    if (ns == 0 || ns * 10 < total_.window_ns) return "";
+    const bool kernels = verdict_.bound == BoundBy::kGpu;
+    return "Pages of managed memory move for " + format_ns(ns) +
+           (kernels ? ", while kernels wait for them." : "; who touches them waits for each.");
   }
 
   // Time in communication that hides the host or other work behind it.

@@ -599,13 +599,19 @@ TEST_P(FlowProperty, CausesOfTheHostAreThoseOfItsThread) {
     for (uint32_t d = 0; d < devices.size(); ++d) {
       for (const FlowSlice& slice : devices[d].idle) {
         if (!is_host(slice.cause) || slice.source == RowSource::kNone) continue;
+        if (slice.source == RowSource::kActivity) continue;  // pages that no call moves
         const int64_t at = slice.span.start_ns;
         const FlowWork* next = nullptr;
+        const FlowWork* last = nullptr;
         for (const FlowWork& work : run.works) {
           const bool later =
               work.device == d && work.submit_ns != kUnknownNs && work.submit_ns > at;
           if (later && (next == nullptr || work.submit_ns < next->submit_ns)) next = &work;
+          const bool known = work.device == d && work.submit_ns != kUnknownNs;
+          if (known && (last == nullptr || work.submit_ns >= last->submit_ns)) last = &work;
         }
+        // After its last launch the thread is still the one that answers for rows without calls.
+        if (next == nullptr) next = last;
         ASSERT_NE(next, nullptr);
         const HostThread& thread = run.threads[run.calls[next->call].thread.index()];
         if (!thread.colleagues.empty()) continue;

@@ -365,6 +365,20 @@ TEST(FlowCauses, HelperRowsAreNoMissingLaunches) {
   EXPECT_EQ(idle.totals[FlowCause::kDispatch], 64000 - 7000 - 1000);
 }
 
+// After the last launch nobody asks the device for work, but the host takes pages back.
+TEST(FlowCauses, PagesThatMoveAfterTheLastLaunchAreTheHosts) {
+  TraceMaker maker;
+  launch(maker, 0, 1, 1000);
+  maker.activity(ActivityKind::kMemcpy, 0, 7, "Memcpy DtoH (Device -> Managed)", 50000, 1000, 0)
+      .activity(ActivityKind::kMemcpy, 0, 7, "Memcpy DtoH (Device -> Managed)", 90000, 1000, 0);
+  const Idle idle = idle_of(maker.build());
+  EXPECT_EQ(idle.totals[FlowCause::kNothingAsked], 0);
+  EXPECT_EQ(idle.totals[FlowCause::kHostGap], 50000 - 7000 + 90000 - 51000);
+  for (const Contributor& part : idle.contributors) {
+    EXPECT_EQ(part.source == RowSource::kActivity, part.cause == FlowCause::kHostGap);
+  }
+}
+
 // What would close a circle is cut, and the rest still replays exactly.
 TEST(FlowGraph, WorkBeforeItsOwnCause) {
   TraceMaker maker;
