@@ -74,6 +74,8 @@ class TraceBuilder {
   // pid and tid as written in the input, numbers or not.
   ThreadId thread(std::string_view pid, std::string_view tid);
   StreamId stream(int64_t device, int64_t stream);
+  int64_t device_of(StreamId lane) const { return streams_[lane.index()].device; }
+  size_t threads() const { return threads_.size(); }
   // The number by which a lane's device knows it.
   int64_t stream_number(StreamId lane) const { return streams_[lane.index()].stream; }
   // thread_name metadata; files repeat it tens of thousands of times, the last one counts.

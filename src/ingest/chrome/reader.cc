@@ -22,6 +22,7 @@
 #include "ingest/chrome/kineto_rows.h"
 #include "ingest/chrome/piece.h"
 #include "ingest/chrome/plain_lanes.h"
+#include "ingest/chrome/processes.h"
 #include "ingest/chrome/rocm_lanes.h"
 #include "ingest/chrome/unread_form.h"
 #include "ingest/chrome/xprof_lanes.h"
@@ -271,6 +272,7 @@ Trace finish_document(ChromePiece& document) {
   file_ascend_lanes(document.builder);
   file_xprof_lanes(document.builder);
   file_plain_lanes(document.builder);
+  separate_processes(document.builder);
   note_time_shape(document.builder);
   const ChromeHeader& header = document.header;
   if (header.has_distributed && !header.distributed.rank) {

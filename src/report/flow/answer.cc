@@ -229,6 +229,16 @@ std::string holder_of_wait(const FlowAnswer& answer) {
   return leading.empty() ? "" : held_by_thread(answer.trace, leading.front());
 }
 
+// Ranks in one file are judged together: who waits for whom is known of ranks in files of their
+// own.
+std::string several_ranks(const FlowAnswer& answer) {
+  const uint64_t processes = answer.trace.log.entry(ImportCode::kSeveralProcesses).count;
+  const size_t gpus = answer.report.devices.size();
+  if (processes < 2 || gpus < 2) return "";
+  return "The file holds several ranks: " + std::to_string(processes) + " processes on " +
+         std::to_string(gpus) + " GPUs. A folder of one file per rank shows who waits for whom.";
+}
+
 class Verdict {
  public:
   explicit Verdict(const FlowAnswer& answer)
@@ -1360,6 +1370,9 @@ ShortAnswer short_answer(const FlowAnswer& answer, const std::vector<Lever>& lev
   ShortAnswer card;
   card.kind = std::string(bound_by_word(verdict.bound));
   card.verdict = Verdict(answer).sentences();
+  if (std::string ranks = several_ranks(answer); !ranks.empty()) {
+    card.more.push_back(std::move(ranks));
+  }
   card.window_ns = answer.report.window_ns();
   card.total_ns = answer.report.total.window_ns;
   const bool little = verdict.bound == BoundBy::kTooLittle || verdict.bound == BoundBy::kNoGpu;

@@ -12,6 +12,7 @@
 #include "support/bytes.h"
 #include "support/no_threads.h"
 #include "support/trace_maker.h"
+#include "trace/links.h"
 #include "trace/process_facts.h"
 
 namespace assay {
@@ -39,6 +40,52 @@ std::string op(const std::string& ts, const std::string& dur, const std::string&
 }
 
 std::string events(const std::string& list) { return R"({"traceEvents":[)" + list + "]}"; }
+
+std::string launched(int pid, int device, int64_t call_us, uint32_t correlation, int64_t row_us) {
+  const std::string id = std::to_string(correlation);
+  const std::string on = std::to_string(device);
+  const std::string process = std::to_string(pid);
+  return R"({"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":)" + process +
+         R"(,"tid":)" + process + R"(,"ts":)" + std::to_string(call_us) +
+         R"(.5,"dur":4,"args":{"correlation":)" + id + R"(}},)" +
+         R"({"ph":"X","cat":"kernel","name":"k","pid":)" + on + R"(,"tid":7,"ts":)" +
+         std::to_string(row_us) + R"(.5,"dur":4,"args":{"device":)" + on +
+         R"(,"stream":7,"correlation":)" + id + "}}";
+}
+
+// Two ranks count their calls from 1; the second one starts later and is faster.
+TEST(ChromeReader, RanksInOneFileAreLinkedToTheirOwnCalls) {
+  std::string list;
+  for (uint32_t i = 1; i <= 40; ++i) {
+    list += launched(70, 0, 1000 + 100 * i, i, 1050 + 100 * i) + ",";
+    list += launched(80, 1, 3000 + 50 * i, i, 3020 + 50 * i) + (i < 40 ? "," : "");
+  }
+  const Trace trace = must_read(events(list));
+  EXPECT_EQ(logged(trace, ImportCode::kSeveralProcesses), 2u);
+  EXPECT_EQ(logged(trace, ImportCode::kMissingCorrelation), 0u);
+  const Links links = link_trace(trace);
+  ASSERT_EQ(trace.activities.size(), 80u);
+  for (size_t a = 0; a < trace.activities.size(); ++a) {
+    ASSERT_TRUE(links.activity_call[a]);
+    const ThreadId thread = trace.api_calls.thread[links.activity_call[a].index()];
+    const int64_t device = trace.streams[trace.activities.stream[a].index()].device;
+    EXPECT_EQ(trace.threads[thread.index()].pid, device == 0 ? "70" : "80");
+  }
+}
+
+TEST(ChromeReader, CommandsThatWaitAreNoWork) {
+  const auto kind_of = [](const std::string& category, const std::string& name) {
+    return must_read(events(R"({"ph":"X","cat":")" + category + R"(","name":")" + name +
+                            R"(","pid":0,"tid":7,"ts":1,"dur":4,"args":{"device":0,"stream":7}})"))
+        .activities.kind.front();
+  };
+  EXPECT_EQ(kind_of("mtia_ccp_events", "event_wait"), ActivityKind::kSync);
+  EXPECT_EQ(kind_of("kernel", "EVENT_WAIT"), ActivityKind::kSync);
+  EXPECT_EQ(kind_of("mtia_ccp_events", "barrier_packet"), ActivityKind::kSync);
+  EXPECT_EQ(kind_of("mtia_ccp_events", "fc_kernel"), ActivityKind::kOther);
+  EXPECT_EQ(kind_of("kernel", "wait_for_grid(int*)"), ActivityKind::kKernel);
+  EXPECT_EQ(kind_of("kernel", "event"), ActivityKind::kKernel);
+}
 
 // rpd2tracing and the first rocprof write rows without categories and ids: lanes and arrows tell.
 TEST(ChromeReader, LanesOfRpdAreCallsAndDeviceWork) {
