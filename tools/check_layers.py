@@ -4,7 +4,8 @@
 Data flows file -> ingest -> Trace -> Links -> analysis -> Document -> writer, and includes point
 only against it:
 
-    base <- trace <- records <- kernels, floor, roof <- ingest, devices, flow <- rooms <- report <- query <- answers <- cli
+    base <- trace <- records <- kernels, floor, roof <- ingest, devices, flow <- findings <- text <- rooms <- report <- query
+         <- answers <- cli
 
 Of the rooms, only power may see devices: it drives them. The sampler (collect/sample) sees devices
 too: it reads their sensors. It sees no room, and only cli sees it.
@@ -39,11 +40,13 @@ ALLOWED = {
     "roof": {"base", "trace", "records", "kernels", "roof"},
     "ingest": {"base", "trace", "records", "kernels", "floor", "ingest"},
     "flow": {"base", "trace", "records", "kernels", "floor", "roof", "flow"},
+    "findings": {"base", "trace", "kernels", "flow", "findings"},
+    "text": {"base", "findings", "text"},
     "devices": {"base", "trace", "records", "devices"},
-    "report": {*BELOW, "report", *ROOMS},
-    "query": {"base", "trace", "report", "query"},
-    "answers": {*BELOW, "ingest", "report", "query", "answers", *ROOMS},
-    "cli": {*BELOW, "ingest", "devices", "report", "query", "answers", "cli", "collect", "collect/sample", *ROOMS},
+    "report": {*BELOW, "findings", "text", "report", *ROOMS},
+    "query": {"base", "trace", "findings", "text", "report", "query"},
+    "answers": {*BELOW, "findings", "text", "ingest", "report", "query", "answers", *ROOMS},
+    "cli": {*BELOW, "findings", "text", "ingest", "devices", "report", "query", "answers", "cli", "collect", "collect/sample", *ROOMS},
     "collect": {"collect"},
     "collect/sample": {"base", "devices", "collect", "collect/sample"},
     **{room: {*BELOW, room} for room in ROOMS},
@@ -119,6 +122,7 @@ KERNEL_WORDS = re.compile(
 MATCHING = re.compile(r"(?:contains|find|starts_with|ends_with|has|in_name|in_text|any_of|search)\w*\s*\(|"
                       r"std::array<\s*std::string_view|initializer_list<std::string_view>|const char\*")
 OTHER_NAMES = {
+    "src/flow/facts.cc": "names of operators that move data",
     "src/trace/phases.cc": "names of operators, labels and kernels alike, only to see that something attends",
     "src/levels/modules.cc": "classes of modules and operators",
     "src/levels/structure.cc": "names that Chopper gives operations",
@@ -163,9 +167,16 @@ def kernel_lists(name, text):
     return found
 
 
+# What is said follows from facts alone: who decides it, and who words it, reads no table of a trace.
+TRACE_TABLE = re.compile(r"\.(?:activities|ops|api_calls|frames|annotations|transfers|overheads|other_events)\b")
+
+
 def second_homes(name, room, text):
     """What is decided here and has its home elsewhere."""
     problems = kernel_lists(name, text)
+    if room in ("findings", "text"):
+        problems += [f"{name}: '{found.group()}': {room}/ reads no table of a trace; facts come from flow/facts.h"
+                     for found in TRACE_TABLE.finditer(re.sub(r"//[^\n]*", "", text))]
     if room != "floor":
         problems += [f"{name}: '{first_line(found)}': the launch floor is found in floor/"
                      for found in SECOND_FLOOR.finditer(text)]
@@ -210,7 +221,7 @@ def own_include(name, room, target):
         problems.append(f'{name}: {room} must not include "{target}"')
     elif other in ROOMS and room == "report" and folder in READERS_OF_DOCUMENTS:
         problems.append(f'{name}: documents and writers know no room, not "{target}"')
-    if not any((ROOT / base / target).exists() for base in ("src", ".")):
+    if not any((ROOT / base / path).exists() for base in ("src", ".") for path in (target, target + ".in")):
         problems.append(f'{name}: "{target}" does not exist (paths start at src/)')
     return problems
 

@@ -21,8 +21,8 @@
 #include "cli/progress.h"
 #include "cli/workbook_file.h"
 #include "ingest/formats.h"
-#include "report/document/text.h"
-#include "report/document/units.h"
+#include "text/plain_text.h"
+#include "text/units.h"
 #include "report/writers/writers.h"
 
 namespace assay {

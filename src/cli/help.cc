@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "report/document/text.h"
+#include "text/plain_text.h"
 
 namespace assay {
 namespace {

@@ -9,7 +9,7 @@
 #include "base/closest_word.h"
 #include "base/files.h"
 #include "cli/help.h"
-#include "report/document/text.h"
+#include "text/plain_text.h"
 
 namespace assay {
 

@@ -16,7 +16,7 @@
 #include "base/files.h"
 #include "base/real_path.h"
 #include "ingest/formats.h"
-#include "report/document/text.h"
+#include "text/plain_text.h"
 
 namespace assay {
 namespace {

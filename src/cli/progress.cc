@@ -6,7 +6,7 @@
 #include <chrono>
 
 #include "base/try_thread.h"
-#include "report/document/text.h"
+#include "text/plain_text.h"
 
 namespace assay {
 

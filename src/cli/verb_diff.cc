@@ -12,7 +12,7 @@
 #include "cli/verbs.h"
 #include "cli/workbook_file.h"
 #include "report/diff/section.h"
-#include "report/document/text.h"
+#include "text/plain_text.h"
 
 namespace assay {
 namespace {

@@ -8,7 +8,7 @@
 #include "cli/example_trace.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
-#include "report/document/text.h"
+#include "text/plain_text.h"
 
 namespace assay {
 namespace {

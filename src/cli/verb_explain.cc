@@ -10,7 +10,7 @@
 #include "cli/options.h"
 #include "cli/verbs.h"
 #include "report/document/explain.h"
-#include "report/document/text.h"
+#include "text/plain_text.h"
 
 namespace assay {
 namespace {

@@ -19,7 +19,7 @@
 #include "devices/amd.h"
 #include "ingest/assaytrace/reader.h"
 #include "ingest/load.h"
-#include "report/document/text.h"
+#include "text/plain_text.h"
 #include "trace/links.h"
 
 namespace assay {

@@ -22,7 +22,7 @@
 #include "power/calibration.h"
 #include "power/procedure.h"
 #include "power/report.h"
-#include "report/document/text.h"
+#include "text/plain_text.h"
 #include "report/power/device.h"
 #include "report/power/section.h"
 

@@ -14,7 +14,7 @@
 #include "cli/telemetry_flags.h"
 #include "cli/verbs.h"
 #include "ingest/load.h"
-#include "report/document/text.h"
+#include "text/plain_text.h"
 
 namespace assay {
 namespace {

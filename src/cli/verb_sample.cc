@@ -8,7 +8,7 @@
 #include "cli/verbs.h"
 #include "cli/version.h"
 #include "collect/sample/sampler.h"
-#include "report/document/text.h"
+#include "text/plain_text.h"
 
 namespace assay {
 namespace {

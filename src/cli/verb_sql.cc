@@ -16,7 +16,7 @@
 #include "cli/workbook_file.h"
 #include "query/duckdb.h"
 #include "query/table_text.h"
-#include "report/document/text.h"
+#include "text/plain_text.h"
 
 namespace assay {
 namespace {

@@ -9,8 +9,8 @@
 #include "cli/options.h"
 #include "cli/verbs.h"
 #include "ingest/formats.h"
-#include "report/document/text.h"
-#include "report/document/units.h"
+#include "text/plain_text.h"
+#include "text/units.h"
 
 namespace assay {
 namespace {

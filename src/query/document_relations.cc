@@ -6,7 +6,7 @@
 #include <memory>
 #include <set>
 
-#include "report/document/text.h"
+#include "text/plain_text.h"
 #include "report/writers/grid.h"
 
 namespace assay {
@@ -417,6 +417,8 @@ std::string_view relation_unit(Unit unit) {
       return "bytes";
     case Unit::kPerSecond:
       return "1/s";
+    case Unit::kBytesPerSecond:
+      return "B/s";
     case Unit::kWatts:
       return "W";
     case Unit::kJoules:

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "base/ascii.h"
-#include "report/document/text.h"
+#include "text/plain_text.h"
 
 namespace assay {
 namespace {

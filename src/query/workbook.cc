@@ -17,8 +17,8 @@
 #include "query/sheet_zip.h"
 #include "query/trust_sentences.h"
 #include "report/document/definitions.h"
-#include "report/document/text.h"
-#include "report/document/units.h"
+#include "text/plain_text.h"
+#include "text/units.h"
 #include "report/writers/grid.h"
 
 namespace assay {

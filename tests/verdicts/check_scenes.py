@@ -755,6 +755,36 @@ def write_scene(name, folder):
     return file
 
 
+# The first part of a headline's code, by the kind of the answer.
+HEADLINES = {"gpu": "gpu_bound", "host": "host_bound", "input": "data_loading_bound", "sync": "sync_bound",
+             "alloc": "allocation_bound", "cold_start": "warmup_bound", "unseen_device_work": "undetermined",
+             "collective_wait": "comm_bound", "communication": "comm_bound", "copy": "copy_bound", "not_loaded": "no_work",
+             "too_little": "insufficient_data", "no_gpu": "no_gpu_work", "no_host": "no_host_data|insufficient_data"}
+
+
+def check_findings(answer):
+    """Where the diagnosis as data differs from the screen."""
+    findings = answer["findings"]
+    if not findings:  # of a job
+        return []
+    problems = []
+    headline = findings[0]
+    if headline["role"] != "headline" or sum(one["role"] == "headline" for one in findings) != 1:
+        problems.append("the findings do not begin with the one headline")
+    if headline["code"].split(".")[0] not in HEADLINES[answer["kind"]].split("|"):
+        problems.append(f"the headline {headline['code']} is not of kind {answer['kind']}")
+    gains = [one["values"]["gain_ns"] for one in findings if one["role"] == "action"]
+    if any(lever["gain_ns"] not in gains for lever in answer["levers"]):
+        problems.append("a lever is no action")
+    heads = [one["code"].split(".")[1] for one in findings if one["role"] == "note"]
+    if heads != [note["head"] for note in answer["notes"]]:
+        problems.append(f"notes {heads} are not those of the screen")
+    for one in findings:
+        if one["text"] == one["code"] or len(one["text"]) > 160 and one["role"] == "headline":
+            problems.append(f"{one['code']} reads {one['text']}")
+    return problems
+
+
 def check(assay, name, file):
     """What is wrong about the answer to a scene."""
     _, cause, says, says_not = SCENES[name]
@@ -768,6 +798,7 @@ def check(assay, name, file):
         problems.append(f"{len(narrow.splitlines())} lines")
     if cause is not None and report["cause"] != cause:
         problems.append(f"the cause is {report['cause']}, not {cause}")
+    problems += check_findings(report["answer"])
     if not re.search(says, text):
         problems.append(f"does not say {says}")
     if found := re.search(says_not, text):

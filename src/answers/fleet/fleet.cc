@@ -14,7 +14,7 @@
 #include "fleet/findings.h"
 #include "fleet/job.h"
 #include "fleet/sets.h"
-#include "report/document/units.h"
+#include "text/units.h"
 #include "report/fleet/fleet.h"
 
 namespace assay {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "report/diff/section.h"
-#include "report/document/text.h"
+#include "text/plain_text.h"
 
 namespace assay {
 namespace {

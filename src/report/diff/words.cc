@@ -8,8 +8,8 @@
 
 #include "base/stats.h"
 #include "report/diff/section.h"
-#include "report/document/text.h"
-#include "report/document/units.h"
+#include "text/plain_text.h"
+#include "text/units.h"
 
 namespace assay {
 namespace {

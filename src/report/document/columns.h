@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "report/document/document.h"
-#include "report/document/units.h"
+#include "text/units.h"
 
 namespace assay {
 

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "report/document/definitions.h"
-#include "report/document/text.h"
+#include "text/plain_text.h"
 
 namespace assay {
 namespace {

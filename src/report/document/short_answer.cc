@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "report/document/text.h"
+#include "text/plain_text.h"
 
 namespace assay {
 namespace {
@@ -66,20 +66,6 @@ void set_verdict(ShortAnswer& answer, const std::vector<std::string>& texts) {
   const auto behind = sentences.begin() + static_cast<std::ptrdiff_t>(taken);
   answer.verdict.assign(sentences.begin(), behind);
   answer.more.assign(behind, sentences.end());
-}
-
-const char* answer_word(const std::string& key) {
-  static constexpr std::pair<std::string_view, const char*> kWords[] = {
-      {"collective", "collectives"},  {"comm_wait", "waiting for a late rank"},
-      {"wait_other", "other work"},   {"unseen", "unseen device work"},
-      {"latency", "launch latency"},  {"alloc", "allocation"},
-      {"cold", "cold start"},         {"call", "runtime call"},
-      {"python", "Python"},           {"host_gap", "no detail"},
-      {"no_evidence", "no evidence"}, {"nothing_asked", "nothing asked"}};
-  for (const auto& [cause, word] : kWords) {
-    if (cause == key) return word;
-  }
-  return key.c_str();
 }
 
 const char* trust_word(TrustGrade grade) {

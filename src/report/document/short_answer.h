@@ -11,10 +11,11 @@
 #include <vector>
 
 #include "base/intervals.h"
+#include "findings/finding.h"
 
 namespace assay {
 
-// A part of the whole. The word for a reader, from the key: answer_word().
+// A part of the whole. The word for a reader: findings::cause_legend().
 struct AnswerCause {
   std::string key;  // "compute", "dispatch", ...
   int64_t ns = 0;
@@ -89,6 +90,7 @@ struct ShortAnswer {
   int64_t strip_ns = 0;           // what the bins of all ranks span; 0: each its own time
   TrustGrade trust = TrustGrade::kNone;
   std::string reason;
+  std::vector<findings::Finding> findings;  // the diagnosis as data; of a job none so far
   std::vector<std::string> next;  // commands
   std::vector<Interval> spans;    // what the verdict speaks of, from the window's start
 };
@@ -98,8 +100,6 @@ constexpr size_t kLongestVerdict = 160;
 // one that is too long by itself is cut where its parts meet. No word is lost.
 void set_verdict(ShortAnswer& answer, const std::vector<std::string>& sentences);
 
-// "compute", "launch latency", "not recorded", ... of a cause's key; the key where it is none.
-const char* answer_word(const std::string& key);
 const char* trust_word(TrustGrade grade);
 
 // How many of `room` cells each part gets: largest remainder, at least one for every part that is

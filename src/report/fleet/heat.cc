@@ -8,7 +8,7 @@
 
 #include "base/numbers.h"
 #include "report/document/columns.h"
-#include "report/document/units.h"
+#include "text/units.h"
 #include "report/fleet/results.h"
 
 namespace assay {

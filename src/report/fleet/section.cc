@@ -9,7 +9,7 @@
 #include "base/random.h"
 #include "fleet/usual.h"
 #include "report/document/columns.h"
-#include "report/document/units.h"
+#include "text/units.h"
 #include "report/fleet/fleet.h"
 #include "report/fleet/heat.h"
 #include "report/fleet/results.h"

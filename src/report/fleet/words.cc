@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "findings/causes.h"
 #include "base/numbers.h"
-#include "report/document/text.h"
-#include "report/document/units.h"
+#include "text/plain_text.h"
+#include "text/units.h"
 #include "report/fleet/fleet.h"
 #include "report/fleet/rows.h"
 #include "report/flow/answer.h"
@@ -106,7 +107,7 @@ std::string cause_text(const FleetFinding& one) {
   if (one.kind == FindingKind::kLinks) return "";
   std::string text = where_text(one.excess);
   if (one.excess.kernel_ns * 2 <= one.excess.total_ns() && one.cause) {
-    text += fmt::format(" ({})", answer_word(std::string(flow_cause_name(*one.cause))));
+    text += fmt::format(" ({})", findings::cause_legend(std::string(flow_cause_name(*one.cause))));
   }
   return text;
 }

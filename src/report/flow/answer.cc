@@ -1,6 +1,7 @@
 // The short answer of one trace. Whose words a sentence may use is the program's: no advice on
 // PyTorch for a program that has none.
 
+#include "findings/causes.h"
 #include "report/flow/answer.h"
 
 #include <fmt/format.h>
@@ -18,12 +19,15 @@
 #include "flow/slow_runs.h"
 #include "flow/uneven.h"
 #include "kernels/name.h"
-#include "report/document/text.h"
-#include "report/document/units.h"
-#include "report/flow/advice.h"
-#include "report/flow/pauses.h"
+#include "text/plain_text.h"
+#include "text/units.h"
+#include "findings/diagnosis.h"
+#include "flow/advice.h"
+#include "report/flow/sentences.h"
+#include "flow/host_stalls.h"
 #include "report/flow/recipes.h"
-#include "report/flow/spoken.h"
+#include "flow/contributor_names.h"
+#include "text/names.h"
 #include "report/flow/whatif.h"
 #include "report/run/section.h"
 #include "trace/copy_way.h"
@@ -368,7 +372,7 @@ class Verdict {
     }
     const int64_t after_ns =
         total_.opened_ns[static_cast<size_t>(cause)][static_cast<size_t>(OpenedBy::kSync)];
-    return sentence_of(base + "waits for " + answer_word(std::string(flow_cause_name(cause))) +
+    return sentence_of(base + "waits for " + std::string(findings::cause_legend(flow_cause_name(cause))) +
                            ", " + format_share(share(after_ns, total_[cause])) +
                            " of it after the host waited for the GPU",
                        {first});
@@ -1334,6 +1338,27 @@ void add_between(const WhatIf* tried, AnswerLever& card) {
   }
 }
 
+// Everything that the first screen says, as data.
+void add_findings(const FlowAnswer& answer, const AnswerEvidence& evidence, ShortAnswer& card) {
+  const findings::Diagnosis diagnosis =
+      findings::diagnose(RunFacts(answer, {.data_lost = evidence.data_lost,
+                                           .iterations = evidence.iterations,
+                                           .by_kernel_names = evidence.by_kernel_names}));
+  const auto add = [&card](const std::vector<findings::Finding>& more) {
+    card.findings.insert(card.findings.end(), more.begin(), more.end());
+  };
+  card.findings.push_back(diagnosis.headline);
+  add(diagnosis.details);
+  for (const findings::Action& action : diagnosis.actions) {
+    card.findings.push_back(action.title);
+    card.findings.back().ns("gain", action.gain_ns);
+    if (action.how) card.findings.push_back(*action.how);
+  }
+  add(diagnosis.notes);
+  card.findings.push_back(diagnosis.reason);
+  add(diagnosis.remarks);
+}
+
 }  // namespace
 
 TrustNotes caveat_notes(const FlowAnswer& answer, const AnswerEvidence& evidence) {
@@ -1403,6 +1428,7 @@ ShortAnswer short_answer(const FlowAnswer& answer, const std::vector<Lever>& lev
   card.next.push_back("assay explain " + explain_word(verdict));
   card.next.push_back("assay FILE --full");
   card.spans = spans_of(answer);
+  add_findings(answer, evidence, card);
   return card;
 }
 

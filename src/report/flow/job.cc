@@ -9,12 +9,14 @@
 
 #include "base/files.h"
 #include "base/numbers.h"
-#include "report/document/text.h"
-#include "report/document/units.h"
+#include "text/plain_text.h"
+#include "text/units.h"
 #include "report/flow/rank_labels.h"
 #include "report/flow/results.h"
 #include "report/flow/section.h"
-#include "report/flow/spoken.h"
+#include "flow/contributor_names.h"
+#include "report/flow/sentences.h"
+#include "text/names.h"
 #include "report/levels/results.h"
 
 namespace assay {

@@ -9,11 +9,13 @@
 #include <utility>
 
 #include "base/numbers.h"
-#include "report/document/text.h"
-#include "report/document/units.h"
+#include "text/plain_text.h"
+#include "text/units.h"
 #include "report/flow/job.h"
 #include "report/flow/rank_labels.h"
-#include "report/flow/spoken.h"
+#include "flow/contributor_names.h"
+#include "report/flow/sentences.h"
+#include "text/names.h"
 
 namespace assay {
 namespace {

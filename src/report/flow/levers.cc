@@ -7,10 +7,11 @@
 #include "base/numbers.h"
 #include "kernels/kernel.h"
 #include "kernels/name.h"
-#include "report/document/text.h"
-#include "report/document/units.h"
-#include "report/flow/advice.h"
-#include "report/flow/pauses.h"
+#include "text/plain_text.h"
+#include "text/units.h"
+#include "flow/advice.h"
+#include "report/flow/sentences.h"
+#include "flow/host_stalls.h"
 #include "report/flow/section.h"
 
 namespace assay {

@@ -6,7 +6,7 @@
 
 #include "base/files.h"
 #include "kernels/name.h"
-#include "report/document/text.h"
+#include "text/plain_text.h"
 
 namespace assay {
 

@@ -9,11 +9,13 @@
 #include "base/intervals.h"
 #include "flow/names.h"
 #include "kernels/name.h"
-#include "report/document/text.h"
-#include "report/document/units.h"
-#include "report/flow/advice.h"
-#include "report/flow/pauses.h"
-#include "report/flow/spoken.h"
+#include "text/plain_text.h"
+#include "text/units.h"
+#include "flow/advice.h"
+#include "report/flow/sentences.h"
+#include "flow/host_stalls.h"
+#include "flow/contributor_names.h"
+#include "text/names.h"
 #include "trace/copy_way.h"
 
 namespace assay {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/numbers.h"
-#include "report/document/units.h"
+#include "text/units.h"
 #include "report/flow/results.h"
 #include "report/launch/results.h"
 #include "report/run/results.h"

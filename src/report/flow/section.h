@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "flow/answer.h"
 #include "flow/job_verdict.h"
 #include "flow/verdict.h"
 #include "flow/whatif.h"
@@ -14,15 +15,6 @@
 #include "trace/trace.h"
 
 namespace assay {
-
-// What the causes of a run are told with.
-struct FlowAnswer {
-  const Trace& trace;
-  const FlowReport& report;
-  const FlowVerdict& verdict;
-  const WhatIf* tried =
-      nullptr;  // usual_edits and work_edits, each alone; absent: no levers are told
-};
 
 // The answer in at most three sentences: what bounds the run and who does it; what is uncertain
 // about that; of a cold start what bounds the rest.

@@ -11,7 +11,7 @@
 #include "base/numbers.h"
 #include "flow/cause.h"
 #include "kernels/name.h"
-#include "report/document/units.h"
+#include "text/units.h"
 #include "report/flow/results.h"
 #include "report/levels/results.h"
 #include "report/run/results.h"

@@ -5,8 +5,9 @@
 #include <string_view>
 #include <utility>
 
-#include "report/document/units.h"
-#include "report/flow/advice.h"
+#include "text/units.h"
+#include "flow/advice.h"
+#include "report/flow/sentences.h"
 #include "report/flow/answer.h"
 #include "report/flow/section.h"
 

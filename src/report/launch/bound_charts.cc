@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "report/document/units.h"
+#include "text/units.h"
 #include "report/launch/charts.h"
 
 namespace assay {

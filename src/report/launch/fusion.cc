@@ -1,7 +1,7 @@
 #include <string>
 
 #include "kernels/name.h"
-#include "report/document/units.h"
+#include "text/units.h"
 #include "report/launch/charts.h"
 #include "report/launch/results.h"
 #include "report/launch/section.h"

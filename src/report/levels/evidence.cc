@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "report/document/units.h"
+#include "text/units.h"
 #include "report/launch/results.h"
 #include "report/levels/results.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/shift.h"
 #include "base/stats.h"
-#include "report/document/units.h"
+#include "text/units.h"
 #include "report/levels/figures_parts.h"
 #include "report/levels/insights.h"
 

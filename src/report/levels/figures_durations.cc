@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "base/numbers.h"
-#include "report/document/units.h"
+#include "text/units.h"
 #include "report/levels/figures_parts.h"
 
 namespace assay::levels_figures {

@@ -4,7 +4,7 @@
 #include <limits>
 #include <set>
 
-#include "report/document/units.h"
+#include "text/units.h"
 #include "report/levels/figures_parts.h"
 
 namespace assay::levels_figures {

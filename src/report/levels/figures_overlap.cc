@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-#include "report/document/units.h"
+#include "text/units.h"
 #include "report/levels/figures_parts.h"
 
 namespace assay::levels_figures {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "report/document/columns.h"
-#include "report/document/units.h"
+#include "text/units.h"
 #include "report/levels/results.h"
 
 namespace assay {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/stats.h"
-#include "report/document/units.h"
+#include "text/units.h"
 
 namespace assay {
 namespace {

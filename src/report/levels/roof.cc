@@ -10,7 +10,7 @@
 
 #include "base/numbers.h"
 #include "base/stats.h"
-#include "report/document/units.h"
+#include "text/units.h"
 #include "report/flow/results.h"
 #include "report/levels/results.h"
 

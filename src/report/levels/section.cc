@@ -13,7 +13,9 @@
 
 #include "base/numbers.h"
 #include "report/flow/section.h"
-#include "report/flow/spoken.h"
+#include "flow/contributor_names.h"
+#include "report/flow/sentences.h"
+#include "text/names.h"
 #include "report/levels/evidence.h"
 #include "report/levels/job.h"
 #include "report/levels/results.h"

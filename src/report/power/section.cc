@@ -8,7 +8,7 @@
 #include "base/ascii.h"
 #include "base/numbers.h"
 #include "kernels/name.h"
-#include "report/document/units.h"
+#include "text/units.h"
 #include "report/power/charts.h"
 #include "report/run/section.h"
 

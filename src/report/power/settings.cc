@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "report/document/units.h"
+#include "text/units.h"
 
 namespace assay {
 namespace {

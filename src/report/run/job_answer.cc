@@ -1,3 +1,4 @@
+#include "findings/causes.h"
 #include "report/run/job_answer.h"
 
 #include <fmt/format.h>
@@ -12,10 +13,12 @@
 #include "base/numbers.h"
 #include "base/stats.h"
 #include "kernels/book.h"
-#include "report/document/text.h"
-#include "report/document/units.h"
+#include "text/plain_text.h"
+#include "text/units.h"
+#include "flow/contributor_names.h"
+#include "report/flow/sentences.h"
+#include "text/names.h"
 #include "report/flow/rank_labels.h"
-#include "report/flow/spoken.h"
 #include "report/run/job_levers.h"
 
 namespace assay {
@@ -307,7 +310,7 @@ class JobAnswer {
       if (parts[i].ns * kLeastPart < total_.idle_ns) break;
       const std::string name =
           parts[i].name.empty()
-              ? std::string(answer_word(std::string(flow_cause_name(parts[i].cause))))
+              ? std::string(findings::cause_legend(std::string(flow_cause_name(parts[i].cause))))
               : fitted(parts[i].name, 30);
       next.push_back(name + " (" + part_text(parts[i].ns) + ")");
     }
@@ -328,7 +331,7 @@ class JobAnswer {
                      [](const AnswerCause& a, const AnswerCause& b) { return a.ns > b.ns; });
     std::string text;
     for (size_t i = 0; i < kMostCauses && causes[i].ns * kLeastPart >= total_.idle_ns; ++i) {
-      text += fmt::format("{}{} {}", text.empty() ? ": " : ", ", answer_word(causes[i].key),
+      text += fmt::format("{}{} {}", text.empty() ? ": " : ", ", findings::cause_legend(causes[i].key),
                           part_text(causes[i].ns));
     }
     return text;

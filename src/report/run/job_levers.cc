@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "flow/edits.h"
-#include "report/document/units.h"
+#include "text/units.h"
 
 namespace assay {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "base/json_string.h"
 #include "kernels/name.h"
-#include "report/document/text.h"
+#include "text/plain_text.h"
 #include "report/run/timeline.h"
 
 namespace assay {

@@ -8,7 +8,7 @@
 
 #include "base/checksum.h"
 #include "report/document/results.h"
-#include "report/document/units.h"
+#include "text/units.h"
 #include "report/flow/results.h"
 #include "report/launch/results.h"
 #include "report/levels/results.h"

@@ -6,7 +6,7 @@
 
 #include "base/numbers.h"
 #include "kernels/name.h"
-#include "report/document/units.h"
+#include "text/units.h"
 #include "report/run/results.h"
 #include "report/run/section.h"
 #include "trace/unread.h"

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "report/document/chart_limits.h"
-#include "report/document/units.h"
+#include "text/units.h"
 #include "report/tax/charts.h"
 
 namespace assay {

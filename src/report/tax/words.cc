@@ -8,7 +8,7 @@
 #include <cmath>
 #include <utility>
 
-#include "report/document/units.h"
+#include "text/units.h"
 #include "report/tax/section.h"
 
 namespace assay {

@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "base/stats.h"
-#include "report/document/units.h"
+#include "text/units.h"
 #include "report/throughput/charts.h"
 #include "report/throughput/results.h"
 

@@ -11,9 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "findings/causes.h"
 #include "report/document/palette.h"
-#include "report/document/text.h"
-#include "report/document/units.h"
+#include "text/plain_text.h"
+#include "text/units.h"
 #include "report/writers/writers.h"
 
 namespace assay {
@@ -201,7 +202,7 @@ class AnswerText {
       for (size_t cell = 0; cell < cells[i]; ++cell) run += mark;
       line += coloured(run, parts[i].key);
       const std::string words = fmt::format(
-          " {} {}", clean(answer_word(parts[i].key)),
+          " {} {}", clean(findings::cause_legend(parts[i].key)),
           whole_percent(static_cast<double>(parts[i].ns) / static_cast<double>(answer_.total_ns)));
       legend.emplace_back(mark + words, coloured(mark, parts[i].key) + words);
     }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/document/text.h"
+#include "text/plain_text.h"
 #include "report/writers/grid.h"
 #include "report/writers/writers.h"
 

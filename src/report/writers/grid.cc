@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "report/document/units.h"
+#include "text/units.h"
 
 namespace assay {
 namespace {

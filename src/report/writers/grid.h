@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "report/document/document.h"
-#include "report/document/text.h"
+#include "text/plain_text.h"
 
 namespace assay {
 

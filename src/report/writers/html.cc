@@ -10,7 +10,7 @@
 
 #include "base/beside.h"
 #include "base/deflate.h"
-#include "report/document/text.h"
+#include "text/plain_text.h"
 #include "report/writers/page_view.h"
 #include "report/writers/writers.h"
 

@@ -6,10 +6,12 @@
 #include <type_traits>
 #include <utility>
 
+#include "findings/causes.h"
 #include "base/json_tree.h"
-#include "report/document/text.h"
+#include "text/plain_text.h"
 #include "report/writers/grid.h"
 #include "report/writers/writers.h"
+#include "text/message.h"
 
 namespace assay {
 namespace {
@@ -185,6 +187,48 @@ Json answer_levers(const ShortAnswer& answer) {
   return levers;
 }
 
+// ns and counts stay integers; what is not known is left out.
+Json value_json(const Value& value) {
+  return std::visit(
+      [](const auto& one) {
+        using T = std::decay_t<decltype(one)>;
+        if constexpr (std::is_same_v<T, std::monostate>) {
+          return Json();
+        } else {
+          return Json(one);
+        }
+      },
+      value.storage());
+}
+
+Json finding_json(const findings::Finding& finding) {
+  Json object = {{"code", findings::name(finding.code)},
+                 {"role", findings::role_name(finding.role())},
+                 {"text", text::message(finding)},
+                 {"subjects", Json::array()},
+                 {"values", Json::object()}};
+  for (const findings::Subject& subject : finding.subjects) {
+    object["subjects"].push_back(
+        {{"kind", findings::subject_kind_name(subject.kind)}, {"name", subject.name}});
+  }
+  for (const findings::Quantity& quantity : finding.quantities) {
+    object["values"][findings::value_key(quantity)] = value_json(quantity.value);
+  }
+  const findings::FindingWindow& window = finding.window;
+  object["window"] = {{"window_ns", window.window_ns},
+                      {"total_ns", window.total_ns},
+                      {"devices", window.devices}};
+  if (finding.role() != findings::Role::kHeadline) return object;
+  object["evidence"] = {{"recorded", finding.evidence[0]},
+                        {"inferred", finding.evidence[1]},
+                        {"absent", finding.evidence[2]}};
+  object["spans"] = Json::array();
+  for (const Interval& span : finding.spans) {
+    object["spans"].push_back({{"start_ns", span.start_ns}, {"end_ns", span.end_ns}});
+  }
+  return object;
+}
+
 Json answer_json(const ShortAnswer& answer) {
   Json object = {{"kind", answer.kind},
                  {"verdict", answer.verdict},
@@ -193,6 +237,10 @@ Json answer_json(const ShortAnswer& answer) {
                  {"total_ns", answer.total_ns},
                  {"causes", parts_of_whole(answer)},
                  {"levers", answer_levers(answer)}};
+  object["findings"] = Json::array();
+  for (const findings::Finding& finding : answer.findings) {
+    object["findings"].push_back(finding_json(finding));
+  }
   object["notes"] = Json::array();
   for (const AnswerNote& note : answer.notes) {
     object["notes"].push_back({{"head", note.head}, {"lines", note.lines}});

@@ -4,8 +4,9 @@
 #include <string>
 #include <utility>
 
-#include "report/document/text.h"
-#include "report/document/units.h"
+#include "findings/causes.h"
+#include "text/plain_text.h"
+#include "text/units.h"
 #include "report/writers/grid_layout.h"
 #include "report/writers/writers.h"
 
@@ -84,7 +85,7 @@ class MarkdownWriter {
     if (answer.total_ns > 0 && !answer.causes.empty()) {
       out_ += "| where the time went | time | share |\n| --- | ---: | ---: |\n";
       for (const AnswerCause& part : bar_parts(answer)) {
-        out_ += "| " + escaped(answer_word(part.key)) + " | " + format_ns(part.ns) + " | " +
+        out_ += "| " + escaped(findings::cause_legend(part.key)) + " | " + format_ns(part.ns) + " | " +
                 format_share(static_cast<double>(part.ns) / static_cast<double>(answer.total_ns)) +
                 " |\n";
       }

@@ -1,3 +1,4 @@
+#include "findings/causes.h"
 #include "report/writers/page_view.h"
 
 #include <fmt/format.h>
@@ -11,7 +12,7 @@
 #include "base/json_tree.h"
 #include "report/document/definitions.h"
 #include "report/document/palette.h"
-#include "report/document/text.h"
+#include "text/plain_text.h"
 #include "report/writers/grid.h"
 
 namespace assay {
@@ -42,6 +43,8 @@ const char* unit_name(Unit unit) {
       return "bytes";
     case Unit::kPerSecond:
       return "rate";
+    case Unit::kBytesPerSecond:
+      return "byte_rate";
     case Unit::kWatts:
       return "watts";
     case Unit::kJoules:
@@ -187,7 +190,7 @@ class ViewMaker {
       colours[std::string(colour.key)] = {{"light", fmt::format("#{:06x}", colour.light)},
                                           {"dark", fmt::format("#{:06x}", colour.dark)},
                                           {"hatched", colour.hatched},
-                                          {"word", answer_word(std::string(colour.key))}};
+                                          {"word", findings::cause_legend(std::string(colour.key))}};
     }
     return colours;
   }
@@ -205,7 +208,7 @@ class ViewMaker {
     out["causes"] = PageJson::array();
     for (const AnswerCause& cause : told->causes) {
       out["causes"].push_back(
-          {{"key", cause.key}, {"word", answer_word(cause.key)}, {"ns", cause.ns}});
+          {{"key", cause.key}, {"word", findings::cause_legend(cause.key)}, {"ns", cause.ns}});
     }
     out["levers"] = PageJson::array();
     for (const AnswerLever& lever : told->levers) {

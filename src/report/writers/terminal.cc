@@ -2,8 +2,8 @@
 #include <string>
 #include <utility>
 
-#include "report/document/text.h"
-#include "report/document/units.h"
+#include "text/plain_text.h"
+#include "text/units.h"
 #include "report/writers/grid_layout.h"
 #include "report/writers/writers.h"
 

@@ -1,6 +1,6 @@
 #include "report/writers/writers.h"
 
-#include "report/document/text.h"
+#include "text/plain_text.h"
 
 namespace assay {
 

@@ -1,4 +1,6 @@
-#include "report/flow/spoken.h"
+#include "flow/contributor_names.h"
+#include "report/flow/sentences.h"
+#include "text/names.h"
 
 #include <gtest/gtest.h>
 

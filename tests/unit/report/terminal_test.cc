@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "report/document/text.h"
+#include "text/plain_text.h"
 #include "report/writers/writers.h"
 #include "support/report_sample.h"
 

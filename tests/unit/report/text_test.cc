@@ -1,6 +1,6 @@
 // Cleaning, measuring, shortening and wrapping of untrusted text.
 
-#include "report/document/text.h"
+#include "text/plain_text.h"
 
 #include <gtest/gtest.h>
 

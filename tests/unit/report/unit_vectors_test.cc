@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "report/document/units.h"
+#include "text/units.h"
 
 namespace assay {
 namespace {

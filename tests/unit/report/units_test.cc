@@ -1,6 +1,6 @@
 // Scaling and rounding, single values and columns. Expected strings are worked by hand.
 
-#include "report/document/units.h"
+#include "text/units.h"
 
 #include <gtest/gtest.h>
 

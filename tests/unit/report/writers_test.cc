@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "report/document/import_notes.h"
-#include "report/document/text.h"
+#include "text/plain_text.h"
 #include "support/report_sample.h"
 
 namespace assay {

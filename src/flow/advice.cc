@@ -1,14 +1,12 @@
-#include "report/flow/advice.h"
+#include "flow/advice.h"
 
 #include <algorithm>
 #include <map>
 
 #include "base/intervals.h"
+#include "flow/contributor_names.h"
+#include "flow/host_stalls.h"
 #include "flow/names.h"
-#include "report/document/text.h"
-#include "report/document/units.h"
-#include "report/flow/pauses.h"
-#include "report/flow/spoken.h"
 
 namespace assay {
 namespace {
@@ -33,23 +31,6 @@ std::vector<Interval> host_idle(const FlowReport& report) {
 }
 
 }  // namespace
-
-std::string first_cold_words(const FlowAnswer& answer, size_t room) {
-  for (const Contributor& contributor : answer.report.contributors) {
-    if (contributor.cause != FlowCause::kCold) continue;
-    const std::string name = fitted(contributor_name(answer.trace, contributor), room);
-    return name.empty() ? "" : ", first " + name + " " + format_ns(contributor.ns);
-  }
-  return "";
-}
-
-std::string blocking_sentence(const FlowAnswer& answer) {
-  const BoundBy bound = answer.verdict.bound;
-  const bool told = bound == BoundBy::kHost || bound == BoundBy::kSync;
-  return told && answer.report.evidence.blocking_launches
-             ? "Launches block until their kernels end."
-             : "";
-}
 
 const TriedLever* find_tried(const FlowAnswer& answer, std::initializer_list<EditKind> kinds) {
   if (answer.tried == nullptr) return nullptr;

@@ -1,13 +1,12 @@
 #pragma once
 
-// What follows from the causes of a run for what to say and to advise: asked by the sentences, the
-// levers and their recipes.
+// Decisions that follow from the causes of a run and from its replays.
 
 #include <cstddef>
 #include <initializer_list>
 #include <string>
 
-#include "report/flow/section.h"
+#include "flow/answer.h"
 
 namespace assay {
 
@@ -35,11 +34,5 @@ std::string most_of_host(const FlowAnswer& answer);
 std::string label_of_host(const FlowAnswer& answer);
 // Most of the time that the host waits goes to copies to pageable memory.
 bool waits_for_pageable(const FlowAnswer& answer);
-
-// ", first NAME TIME" of the longest one-off cost, `room` columns at most for the name; empty where
-// nothing names it.
-std::string first_cold_words(const FlowAnswer& answer, size_t room);
-// What the launches show beside the verdict; empty where they show nothing.
-std::string blocking_sentence(const FlowAnswer& answer);
 
 }  // namespace assay

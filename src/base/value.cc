@@ -1,4 +1,4 @@
-#include "report/document/document.h"
+#include "base/value.h"
 
 #include <cmath>
 

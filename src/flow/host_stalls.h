@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "report/flow/section.h"
+#include "flow/answer.h"
 
 namespace assay {
 

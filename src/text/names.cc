@@ -1,8 +1,6 @@
-#include "report/flow/spoken.h"
+#include "text/names.h"
 
-#include "flow/names.h"
-#include "kernels/name.h"
-#include "report/document/text.h"
+#include "text/plain_text.h"
 
 namespace assay {
 namespace {
@@ -54,61 +52,6 @@ std::string fitted(std::string_view name, size_t room) {
   const std::string_view short_name = without_folders(text);
   if (short_name.size() == text.size()) return shorten_middle(text, room);
   return shorten_middle("…/" + std::string(short_name), room);
-}
-
-std::string_view cause_words(FlowCause cause) {
-  switch (cause) {
-    case FlowCause::kNoEvidence:
-      return "no evidence";
-    case FlowCause::kUnseen:
-      return "unseen device work";
-    case FlowCause::kWaitOther:
-      return "waits for other work";
-    case FlowCause::kLatency:
-      return "launch latency";
-    case FlowCause::kSync:
-      return "synchronisation";
-    case FlowCause::kCold:
-      return "one-off costs";
-    case FlowCause::kAlloc:
-      return "allocation";
-    case FlowCause::kInput:
-      return "input";
-    case FlowCause::kCall:
-      return "runtime calls";
-    case FlowCause::kDispatch:
-      return "operators";
-    case FlowCause::kPython:
-      return "Python";
-    case FlowCause::kHostGap:
-      return "host code not recorded";
-    case FlowCause::kNothingAsked:
-      return "nothing asked for";
-  }
-  return "";
-}
-
-std::string contributor_name(const Trace& trace, const Contributor& contributor) {
-  if (!contributor.name) return "";
-  const std::string_view name = trace.text(contributor.name);
-  if (contributor.source == RowSource::kActivity) return describe_kernel(name);
-  return std::string(name);
-}
-
-std::string loader_around(const Trace& trace, Interval span) {
-  const auto in_table = [&](const auto& table) -> std::string {
-    for (size_t i = 0; i < table.size(); ++i) {
-      const bool around =
-          table.start_ns[i] <= span.start_ns && table.start_ns[i] + table.dur_ns[i] >= span.end_ns;
-      if (around && classify_host_name(trace.text(table.name[i])).input) {
-        return std::string(trace.text(table.name[i]));
-      }
-    }
-    return "";
-  };
-  std::string name = in_table(trace.ops);
-  if (name.empty()) name = in_table(trace.annotations);
-  return name.empty() ? in_table(trace.frames) : name;
 }
 
 }  // namespace assay

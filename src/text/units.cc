@@ -1,4 +1,4 @@
-#include "report/document/units.h"
+#include "text/units.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <iterator>
 #include <span>
 
-#include "report/document/short_answer.h"
+#include "findings/causes.h"
 
 namespace assay {
 namespace {
@@ -29,6 +29,8 @@ constexpr Step kBinary[] = {{1, "B"},
                             {1125899906842624, "PiB"},
                             {1152921504606846976, "EiB"}};
 constexpr Step kRate[] = {{1, "/s"}, {1e3, "k/s"}, {1e6, "M/s"}, {1e9, "G/s"}};
+constexpr Step kByteRate[] = {
+    {1, "B/s"}, {1e3, "kB/s"}, {1e6, "MB/s"}, {1e9, "GB/s"}, {1e12, "TB/s"}};
 constexpr Step kPower[] = {{1e-3, "mW"}, {1, "W"}, {1e3, "kW"}, {1e6, "MW"}};
 constexpr Step kEnergy[] = {{1e-6, "\u00B5J"}, {1e-3, "mJ"}, {1, "J"}, {1e3, "kJ"}, {1e6, "MJ"}};
 
@@ -45,6 +47,8 @@ std::span<const Step> steps_of(Unit unit) {
       return kBinary;
     case Unit::kPerSecond:
       return kRate;
+    case Unit::kBytesPerSecond:
+      return kByteRate;
     case Unit::kWatts:
       return kPower;
     case Unit::kJoules:
@@ -146,7 +150,7 @@ std::string format_other(const Value& value) {
 // Other text than keys of states stays as it is.
 std::string state_word(const Value& value) {
   const auto* key = value.get<std::string>();
-  return key == nullptr ? format_other(value) : answer_word(*key);
+  return key == nullptr ? format_other(value) : std::string(findings::cause_legend(*key));
 }
 
 int decimals_for(double smallest, int most) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/stats.h"
-#include "report/document/document.h"
+#include "base/value.h"
 
 namespace assay {
 

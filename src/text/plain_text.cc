@@ -1,4 +1,4 @@
-#include "report/document/text.h"
+#include "text/plain_text.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,12 +1,12 @@
-#include "report/flow/pauses.h"
+#include "flow/host_stalls.h"
 
 #include <algorithm>
 #include <map>
 #include <vector>
 
 #include "base/intervals.h"
+#include "flow/contributor_names.h"
 #include "flow/names.h"
-#include "report/flow/spoken.h"
 #include "trace/system_calls.h"
 
 namespace assay {

@@ -1,0 +1,423 @@
+#include "findings/actions.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <utility>
+
+#include "base/numbers.h"
+#include "findings/rules/rule.h"
+
+namespace assay::findings {
+namespace {
+
+using Advice = HostAdvice;
+using Direction = CopyFacts::Direction;
+using Releases = AllocationFacts::Releases;
+
+// A rule that holds for actions of one key.
+struct ActionRule {
+  std::string_view key;
+  RunRule rule;
+};
+
+bool pytorch(const RunFacts& f) { return f.program.kind == ProgramKind::kPyTorch; }
+bool hip(const RunFacts& f) { return f.program.hip; }
+bool cuda(const RunFacts& f) { return f.program.cuda; }
+// Written against CUDA itself, with no framework above it.
+bool plain_cuda(const RunFacts& f) { return f.program.kind == ProgramKind::kCuda; }
+bool jax(const RunFacts& f) { return f.program.kind == ProgramKind::kJax; }
+bool advises(const RunFacts& f, Advice advice) { return f.host_advice == advice; }
+bool by_profiler(const RunFacts& f) {
+  return f.stalls.source == StallFacts::Source::kProfiler;
+}
+
+bool crosses_host(const RunFacts& f) {
+  return f.copy.direction != Direction::kFill && f.copy.direction != Direction::kOnDevice &&
+         f.copy.direction != Direction::kBetweenDevices;
+}
+// More copies than kernels could hide.
+bool mostly_copies(const RunFacts& f) {
+  return crosses_host(f) && f.copy.pinned &&
+         f.evidence.copy_ns > f.evidence.kernel_ns + f.evidence.collective_ns;
+}
+std::string waited_for(const RunFacts& f) {
+  return f.stalls.holder.empty() ? f.stalls.name : f.stalls.holder;
+}
+std::string conf_variable(const RunFacts& f) {
+  return hip(f) ? "PYTORCH_HIP_ALLOC_CONF" : "PYTORCH_CUDA_ALLOC_CONF";
+}
+std::string caching_variable(const RunFacts& f) {
+  return hip(f) ? "PYTORCH_NO_HIP_MEMORY_CACHING" : "PYTORCH_NO_CUDA_MEMORY_CACHING";
+}
+bool single_process_loader(const RunFacts& f) {
+  return f.input.loader.find("_utils/fetch.py") != std::string::npos ||
+         f.input.loader.find("SingleProcessDataLoader") != std::string::npos;
+}
+bool torch_loader(const RunFacts& f) {
+  return f.input.loader.find("dataloader.py") != std::string::npos ||
+         f.input.loader.find("DataLoader") != std::string::npos;
+}
+bool few_input_waits(const RunFacts& f) { return f.input.waits > 1 && f.input.few_iterations; }
+
+#define ASSAY_ACTION(key, code, condition, ...) \
+  ActionRule { key, ASSAY_RULE(code, condition, __VA_ARGS__) }
+
+const ActionRule kTitles[] = {
+    ASSAY_ACTION("device_work", kActionKernelsKind, !f.kind_name.empty(),
+                 out.named("kind", SubjectKind::kKernelKind, f.kind_name)),
+    ASSAY_ACTION("device_work", kActionKernelsName, true,
+                 out.named("kernel", SubjectKind::kKernel, f.longest_of_kind)),
+
+    ASSAY_ACTION("cuda_graph", kActionHostStallsShorten, !f.python_main.empty(),
+                 out.named("function", SubjectKind::kFunction, f.python_main)),
+    ASSAY_ACTION("cuda_graph", kActionCudaGraph, cuda(f)),
+    ASSAY_ACTION("cuda_graph", kActionHipGraph, hip(f)),
+    ASSAY_ACTION("cuda_graph", kActionGraphOrFewerLaunches, true),
+
+    ASSAY_ACTION("cheaper_host", kActionReduceHostWorkBetweenGraphs,
+                 advises(f, Advice::kBetweenGraphs)),
+    ASSAY_ACTION("cheaper_host", kActionHostStallsProfiler,
+                 advises(f, Advice::kShortenOne) && by_profiler(f)),
+    ASSAY_ACTION("cheaper_host", kActionHostStallsWait,
+                 advises(f, Advice::kShortenOne) && f.stalls.waits,
+                 out.named("function", SubjectKind::kFunction, waited_for(f))),
+    ASSAY_ACTION("cheaper_host", kActionHostStallsShorten,
+                 advises(f, Advice::kShortenOne) && f.stalls.in_one,
+                 out.named("function", SubjectKind::kFunction, f.stalls.name)),
+    ASSAY_ACTION("cheaper_host", kActionHostStallsShortenSeveral, advises(f, Advice::kShortenOne),
+                 out.named("function", SubjectKind::kFunction, f.stalls.name)),
+    ASSAY_ACTION("cheaper_host", kActionHostStallsRecord, advises(f, Advice::kRecordHost)),
+    ASSAY_ACTION("cheaper_host", kActionHostStallsHolder,
+                 advises(f, Advice::kSteadyHost) && !f.stalls.holder.empty(),
+                 out.named("holder", SubjectKind::kFunction, f.stalls.holder)),
+    ASSAY_ACTION("cheaper_host", kActionHostStallsSteady, advises(f, Advice::kSteadyHost)),
+    ASSAY_ACTION("cheaper_host", kActionCpuCompute, advises(f, Advice::kMoveToDevice)),
+    ASSAY_ACTION("cheaper_host", kActionReduceHostWorkBetweenLaunches,
+                 advises(f, Advice::kLessHost)),
+    ASSAY_ACTION("cheaper_host", kActionReduceHostWorkFewerLaunches,
+                 advises(f, Advice::kFewerLaunches)),
+    ASSAY_ACTION("cheaper_host", kActionReduceHostWorkJax, jax(f)),
+    ASSAY_ACTION("cheaper_host", kActionReduceHostWorkHipGraphs, hip(f)),
+    ASSAY_ACTION("cheaper_host", kActionReduceHostWorkGraphs, true),
+
+    ASSAY_ACTION("faster_cpu", kActionFasterCpu, true, out.ratio("factor", 1.3)),
+    ASSAY_ACTION("input", kActionDataLoading, true),
+    ASSAY_ACTION("remove_syncs", kActionSyncPageable, f.pageable_waits),
+    ASSAY_ACTION("remove_syncs", kActionSyncLoop, f.replayed_iterations > 1),
+    ASSAY_ACTION("remove_syncs", kActionSyncAny, true),
+    ASSAY_ACTION("allocation", kActionAllocationPinned, f.allocation.host_memory),
+    ASSAY_ACTION("allocation", kActionAllocationDevice, true),
+    ASSAY_ACTION("copies", kActionCopiesFill, f.copy.direction == Direction::kFill),
+    ASSAY_ACTION("copies", kActionCopiesLess, !crosses_host(f)),
+    ASSAY_ACTION("copies", kActionCopiesBytes, mostly_copies(f)),
+    ASSAY_ACTION("copies", kActionCopiesOverlap, f.copy.pinned),
+    ASSAY_ACTION("copies", kActionCopiesOverlapPinned, true),
+    ASSAY_ACTION("communication", kActionCommunication, true),
+    ASSAY_ACTION("attention", kActionAttention, true),
+    ASSAY_ACTION("devices_at_once", kActionConcurrentDevices, true),
+};
+
+void fill_longest_stall(const RunFacts& f, Finding& out) {
+  out.ns("longest", f.stalls.longest.end_ns - f.stalls.longest.start_ns)
+      .ns("at", f.stalls.longest.start_ns - f.window.start_ns);
+}
+void fill_largest(const RunFacts& f, FlowCause cause, std::string_view key, Finding& out) {
+  const RunFacts::Contributed largest = f.largest(cause);
+  out.named(key, SubjectKind::kOperator, largest.name).text("within", largest.within);
+}
+FlowCause between_cause(const RunFacts& f) {
+  return advises(f, Advice::kBetweenGraphs) ? f.leading_cause.value_or(FlowCause::kDispatch)
+                                            : f.largest_host_cause();
+}
+bool between(const RunFacts& f) {
+  return (advises(f, Advice::kBetweenGraphs) || advises(f, Advice::kLessHost)) &&
+         !f.largest(between_cause(f)).name.empty();
+}
+// How a loop is made one graph.
+bool graphs(const RunFacts& f) { return advises(f, Advice::kGraphs); }
+
+// The rows of "cuda_graph" and of "cheaper_host" that say how to use graphs are the same.
+#define ASSAY_GRAPH_ROWS(key, condition)                                                          \
+  ASSAY_ACTION(key, kHowCompile, (condition) && pytorch(f) && !hip(f) && !cuda(f)),               \
+      ASSAY_ACTION(key, kHowFusedOptimizer,                                                       \
+                   (condition) && pytorch(f) && f.host_range.starts_with("Optimizer.step")),      \
+      ASSAY_ACTION(key, kHowCompileReduceOverhead, (condition) && pytorch(f)),                    \
+      ASSAY_ACTION(key, kHowXlaCommandBuffer, (condition) && jax(f) && f.one_executable),         \
+      ASSAY_ACTION(key, kHowJitStep, (condition) && jax(f)),                                      \
+      ASSAY_ACTION(key, kHowHipCapture, (condition) && hip(f)),                                   \
+      ASSAY_ACTION(key, kHowCudaCapture, (condition) && plain_cuda(f)),                           \
+      ASSAY_ACTION(key, kHowLargerBatches, condition)
+
+const ActionRule kHows[] = {
+    ASSAY_ACTION("device_work", kHowPrefetchManaged,
+                 f.evidence.migration_ns * 10 >= f.window_ns),
+    ASSAY_ACTION("device_work", kHowKernelRuns, !f.kind_name.empty(),
+                 out.named("kernel", SubjectKind::kKernel, f.longest_of_kind)
+                     .count("runs", f.kind_count)),
+    ASSAY_ACTION("device_work", kHowKernelTotal, f.longest_of_kind_runs > 0,
+                 out.count("runs", f.longest_of_kind_runs).ns("time", f.longest_of_kind_ns)),
+
+    ASSAY_ACTION("cuda_graph", kHowCaptureWherePossible, !f.python_main.empty()),
+    ASSAY_GRAPH_ROWS("cuda_graph", f.python_main.empty()),
+
+    ASSAY_ACTION("cheaper_host", kHowLargestContributor, between(f),
+                 fill_largest(f, between_cause(f), "name", out)),
+    ASSAY_ACTION("cheaper_host", kHowInputOnCpu, advises(f, Advice::kShortenOne) && f.stalls.on_cpu),
+    ASSAY_ACTION("cheaper_host", kHowStallWait,
+                 advises(f, Advice::kShortenOne) && f.stalls.waits,
+                 out.ns("longest", f.stalls.longest.end_ns - f.stalls.longest.start_ns)),
+    ASSAY_ACTION("cheaper_host", kHowStallProfiler,
+                 advises(f, Advice::kShortenOne) && by_profiler(f),
+                 out.ns("longest", f.stalls.longest.end_ns - f.stalls.longest.start_ns)),
+    ASSAY_ACTION("cheaper_host", kHowStallEachIteration,
+                 advises(f, Advice::kShortenOne) && f.stalls.each_iteration),
+    ASSAY_ACTION("cheaper_host", kHowStallRare, advises(f, Advice::kShortenOne) && f.stalls.rare),
+    ASSAY_ACTION("cheaper_host", kHowStallLongest, advises(f, Advice::kShortenOne),
+                 fill_longest_stall(f, out)),
+    ASSAY_ACTION("cheaper_host", kHowStallOtherThread,
+                 advises(f, Advice::kRecordHost) && !f.stalls.other_thread.empty(),
+                 out.named("holder", SubjectKind::kFunction, f.stalls.other_thread)),
+    ASSAY_ACTION("cheaper_host", kHowStallRecordTorchLongest,
+                 advises(f, Advice::kRecordHost) && pytorch(f), fill_longest_stall(f, out)),
+    ASSAY_ACTION("cheaper_host", kHowStallRecordNsys,
+                 advises(f, Advice::kRecordHost) && f.tracer == Tracer::kNsightSystems),
+    ASSAY_ACTION("cheaper_host", kHowStallLongest, advises(f, Advice::kRecordHost),
+                 fill_longest_stall(f, out)),
+    ASSAY_ACTION("cheaper_host", kHowStallDriverLock,
+                 advises(f, Advice::kSteadyHost) && !f.stalls.holder.empty()),
+    ASSAY_ACTION("cheaper_host", kHowStallSystem, advises(f, Advice::kSteadyHost)),
+    ASSAY_ACTION("cheaper_host", kHowTensorsOnCpu, advises(f, Advice::kMoveToDevice),
+                 out.named("op", SubjectKind::kOperator, f.cpu_ops.front())),
+    ASSAY_ACTION("cheaper_host", kHowCompile, advises(f, Advice::kFewerLaunches) && pytorch(f)),
+    ASSAY_ACTION("cheaper_host", kHowLargerKernels, advises(f, Advice::kFewerLaunches)),
+    ASSAY_GRAPH_ROWS("cheaper_host", graphs(f)),
+
+    ASSAY_ACTION("faster_cpu", kHowFasterCpu, true),
+
+    ASSAY_ACTION("input", kHowInputOneWait, f.input.one_wait && pytorch(f),
+                 out.ns("longest", f.input.longest_ns)),
+    ASSAY_ACTION("input", kHowInputBeginEarlier, f.input.one_wait,
+                 out.ns("longest", f.input.longest_ns)),
+    ASSAY_ACTION("input", kHowInputFewIterations, few_input_waits(f) && pytorch(f),
+                 out.count("waits", f.input.waits)
+                     .ns("mean", f.input.waits_ns / static_cast<int64_t>(f.input.waits))),
+    ASSAY_ACTION("input", kHowInputSingleProcess, pytorch(f) && single_process_loader(f)),
+    ASSAY_ACTION("input", kHowInputMoreWorkers, pytorch(f) && torch_loader(f)),
+    ASSAY_ACTION("input", kHowInputPrefetch, true),
+
+    ASSAY_ACTION("remove_syncs", kHowSyncBlockingHip, f.launches_block && hip(f)),
+    ASSAY_ACTION("remove_syncs", kHowSyncBlockingCuda,
+                 f.launches_block && (pytorch(f) || plain_cuda(f))),
+    ASSAY_ACTION("remove_syncs", kHowSyncReturnAtOnce, f.launches_block),
+    ASSAY_ACTION("remove_syncs", kHowSyncPageable,
+                 f.pageable_waits && !f.largest(FlowCause::kSync).within.empty(),
+                 out.text("within", f.largest(FlowCause::kSync).within)),
+    ASSAY_ACTION("remove_syncs", kHowSyncPageable,
+                 f.pageable_waits && !f.largest(FlowCause::kSync).name.empty(),
+                 out.text("within", f.largest(FlowCause::kSync).name)),
+    ASSAY_ACTION("remove_syncs", kHowSyncValueRead,
+                 f.sync_value_read && !f.largest(FlowCause::kSync).name.empty(),
+                 fill_largest(f, FlowCause::kSync, "call", out)),
+    ASSAY_ACTION("remove_syncs", kHowLargestContributor,
+                 !f.largest(FlowCause::kSync).name.empty(),
+                 fill_largest(f, FlowCause::kSync, "name", out)),
+
+    ASSAY_ACTION("allocation", kHowAllocPinnedOnce, f.allocation.host_memory),
+    ASSAY_ACTION("allocation", kHowAllocWarmup,
+                 pytorch(f) && f.allocation.releases == Releases::kNone),
+    ASSAY_ACTION("allocation", kHowAllocNoEmptyCache, pytorch(f) && !hip(f) && !cuda(f)),
+    ASSAY_ACTION("allocation", kHowAllocExpandableOnce,
+                 pytorch(f) && f.allocation.releases == Releases::kOnce,
+                 out.text("variable", conf_variable(f))),
+    ASSAY_ACTION("allocation", kHowAllocExpandable, pytorch(f) && f.allocation.few_iterations,
+                 out.text("variable", conf_variable(f))),
+    ASSAY_ACTION("allocation", kHowAllocOutsideTorch,
+                 pytorch(f) && f.allocation.outside_framework),
+    ASSAY_ACTION("allocation", kHowAllocCachingOff, pytorch(f),
+                 out.text("variable", caching_variable(f))),
+    ASSAY_ACTION("allocation", kHowAllocNoTrim, f.allocation.trims_pool),
+    ASSAY_ACTION("allocation", kHowAllocPoolThreshold, f.allocation.from_pool,
+                 out.text("attribute", hip(f) ? "hipMemPoolAttrReleaseThreshold"
+                                              : "cudaMemPoolAttrReleaseThreshold")),
+    ASSAY_ACTION("allocation", kHowAllocPoolHip, hip(f)),
+    ASSAY_ACTION("allocation", kHowAllocPool, plain_cuda(f)),
+    ASSAY_ACTION("allocation", kHowAllocAnyPool, true),
+
+    ASSAY_ACTION("copies", kHowCopyEmpty, f.copy.direction == Direction::kFill && pytorch(f)),
+    ASSAY_ACTION("copies", kHowCopyViews, f.copy.direction == Direction::kOnDevice && pytorch(f)),
+    ASSAY_ACTION("copies", kHowCopyBetweenGpus, f.copy.direction == Direction::kBetweenDevices),
+    ASSAY_ACTION("copies", kHowCopyLimit, mostly_copies(f),
+                 out.ns("copies", f.evidence.copy_ns)
+                     .ns("kernels", f.evidence.kernel_ns + f.evidence.collective_ns)),
+    ASSAY_ACTION("copies", kHowCopyD2hPinned,
+                 crosses_host(f) && f.copy.pinned && f.copy.direction == Direction::kToHost),
+    ASSAY_ACTION("copies", kHowCopyOwnStream, crosses_host(f) && f.copy.pinned),
+    ASSAY_ACTION("copies", kHowCopyResults,
+                 f.copy.direction == Direction::kToHost && pytorch(f)),
+    ASSAY_ACTION("copies", kHowCopyPinnedLoader,
+                 crosses_host(f) && pytorch(f) && f.copy.program_loads),
+    ASSAY_ACTION("copies", kHowCopyPinnedOnce, crosses_host(f) && pytorch(f)),
+    ASSAY_ACTION("copies", kHowCopyOwnStreamHip, crosses_host(f) && hip(f)),
+    ASSAY_ACTION("copies", kHowCopyOwnStreamCuda, crosses_host(f) && plain_cuda(f)),
+
+    ASSAY_ACTION("communication", kHowCommEachProcess, f.evidence.processes > 1),
+    ASSAY_ACTION("communication", kHowCommAllRanks, true),
+    ASSAY_ACTION("attention", kHowSdpaMath, f.attention_falls_back),
+    ASSAY_ACTION("attention", kHowSdpa, true),
+    ASSAY_ACTION("devices_at_once", kHowParallelismTorch, pytorch(f)),
+    ASSAY_ACTION("devices_at_once", kHowParallelism, true),
+};
+
+// One kind of change: which replay gives its gain, and on which bottleneck it acts.
+struct ActionKind {
+  std::string_view key;
+  std::vector<EditKind> edits;
+  FirstLever on;
+  std::string_view basis;
+  bool (*offered)(const RunFacts& f);
+  std::vector<FlowCause> causes = {};  // that it shortens
+  std::string_view state = {};         // or the part of the device's time
+};
+
+bool always(const RunFacts&) { return true; }
+bool stalls_lead(const RunFacts& f) { return f.stalls.ns > 0; }
+// A graph takes launches off the host. What the host computes itself stays.
+bool graph_possible(const RunFacts& f) { return f.cpu_ops.empty(); }
+// A thread that waits does not run faster on a faster core.
+bool core_helps(const RunFacts& f) {
+  return f.host_advice != Advice::kRecordHost && f.host_advice != Advice::kSteadyHost;
+}
+
+const std::vector<ActionKind>& action_kinds() {
+  static const std::vector<FlowCause> host(kHostWork.begin(), kHostWork.end());
+  static const std::vector<ActionKind> kinds = {
+      {"device_work", {EditKind::kFamily, EditKind::kKernels}, FirstLever::kFasterKernel,
+       "replay in which these kernels take no time", always},
+      {"cuda_graph", {EditKind::kGraph}, FirstLever::kGraphOrCompile,
+       "replay with one launch in each iteration", graph_possible,
+       {FlowCause::kDispatch, FlowCause::kPython, FlowCause::kCall, FlowCause::kHostGap,
+        FlowCause::kLatency}},
+      {"cheaper_host", {EditKind::kPauses}, FirstLever::kLessHostWork,
+       "replay without host stalls of 0.3 ms or more", stalls_lead,
+       {FlowCause::kDispatch, FlowCause::kPython, FlowCause::kCall, FlowCause::kHostGap}},
+      {"cheaper_host", {EditKind::kHost}, FirstLever::kGraphOrCompile,
+       "replay in which the host's own work takes no time",
+       [](const RunFacts& f) { return !stalls_lead(f); },
+       {FlowCause::kDispatch, FlowCause::kPython, FlowCause::kCall, FlowCause::kHostGap}},
+      {"faster_cpu", {EditKind::kFasterCpu}, FirstLever::kNone,
+       "replay with host time and calls that do not wait divided by 1.3", core_helps,
+       {FlowCause::kDispatch, FlowCause::kPython, FlowCause::kCall, FlowCause::kHostGap}},
+      {"input", {EditKind::kInput}, FirstLever::kMoreInputWorkers,
+       "replay in which loading data takes no time", always, {FlowCause::kInput}},
+      {"remove_syncs", {EditKind::kSync}, FirstLever::kRemoveSync,
+       "replay in which no call waits for the device", always, {FlowCause::kSync}},
+      {"allocation", {EditKind::kAlloc}, FirstLever::kCachingAllocator,
+       "replay in which allocation calls take no time", always, {FlowCause::kAlloc}},
+      {"copies", {EditKind::kCopies}, FirstLever::kFewerCopies,
+       "replay in which copies take no time", always, {}, "copy"},
+      {"communication", {EditKind::kComm}, FirstLever::kOverlapCommunication,
+       "replay in which collectives take no time", always, {}, "collective"},
+      {"attention", {EditKind::kAttention}, FirstLever::kFasterKernel,
+       "replay in which a softmax between two products, and all between them, takes no time",
+       always},
+  };
+  return kinds;
+}
+
+bool undetermined(BoundBy bound) {
+  return bound == BoundBy::kUnseenWork || bound == BoundBy::kTooLittle ||
+         bound == BoundBy::kNoGpu || bound == BoundBy::kNoHost || bound == BoundBy::kNotLoaded ||
+         bound == BoundBy::kColdStart;
+}
+
+// What the cause alone asks for first.
+FirstLever leading(const RunFacts& f) {
+  if (f.first_action == FirstLever::kLessHostWork && !stalls_lead(f)) {
+    return FirstLever::kGraphOrCompile;
+  }
+  return f.first_action == FirstLever::kBalanceRanks ? FirstLever::kOverlapCommunication
+                                                     : f.first_action;
+}
+
+const RunRule* rule_for(std::span<const ActionRule> rules, std::string_view key,
+                        const RunFacts& f) {
+  for (const ActionRule& one : rules) {
+    if (one.key == key && one.rule.holds(f)) return &one.rule;
+  }
+  return nullptr;
+}
+
+void add_texts(const RunFacts& f, Action& action) {
+  action.title = make(*rule_for(kTitles, action.key, f), f);
+  if (const RunRule* how = rule_for(kHows, action.key, f)) action.how = make(*how, f);
+}
+
+std::optional<Action> action_of(const ActionKind& kind, const RunFacts& f) {
+  if (!kind.offered(f)) return std::nullopt;
+  const GainFact* gain = nullptr;
+  for (const EditKind edit : kind.edits) {
+    if (gain == nullptr) gain = f.gain_of({edit});
+  }
+  if (gain == nullptr || gain->gain_ns <= 0 || gain->gain_ns * 100 < f.window_ns) {
+    return std::nullopt;
+  }
+  if (kind.on == FirstLever::kFasterKernel && gain->few_iterations) return std::nullopt;
+  Action action{.key = kind.key,
+                .basis = kind.basis,
+                .gain_ns = gain->gain_ns,
+                .share = share(gain->gain_ns, f.window_ns),
+                .predicted = gain->predicted,
+                .edit = gain->edit,
+                .leads = kind.on == leading(f) && kind.on != FirstLever::kNone};
+  add_texts(f, action);
+  for (const FlowCause cause : kind.causes) action.causes.emplace_back(flow_cause_name(cause));
+  if (!kind.state.empty()) action.causes.emplace_back(kind.state);
+  if (kind.key == "device_work") {
+    action.kernel_kind = f.kind_name;
+    if (f.kind_name.empty()) action.kernel_name = f.longest_of_kind;
+  }
+  return action;
+}
+
+// What devices that take turns would save if each had an equal part of the work at once.
+Action devices_at_once(const RunFacts& f) {
+  const auto busy = static_cast<double>(f.busy_ns());
+  const int64_t any_ns = f.busy_devices > 0 ? static_cast<int64_t>(busy / f.busy_devices + 0.5) : 0;
+  const int64_t gain_ns = any_ns - f.busy_ns() / std::max<int64_t>(f.devices, 1);
+  Action action{.key = "devices_at_once",
+                .basis = "all device work in equal parts on all devices at once",
+                .gain_ns = gain_ns,
+                .share = share(gain_ns, f.window_ns),
+                .leads = leading(f) == FirstLever::kDevicesAtOnce};
+  add_texts(f, action);
+  return action;
+}
+
+}  // namespace
+
+std::vector<Action> actions_of(const RunFacts& facts) {
+  if (facts.replayed_iterations == 0 && facts.gains.empty()) return {};
+  if (undetermined(facts.bottleneck)) return {};
+  std::vector<Action> actions;
+  bool graph = false;
+  for (const ActionKind& kind : action_kinds()) {
+    // The same as a graph, which also says what to type.
+    const bool same = kind.key == "cheaper_host" && kind.on == FirstLever::kGraphOrCompile;
+    if (same && graph) continue;
+    if (std::optional<Action> action = action_of(kind, facts)) {
+      graph = graph || kind.key == "cuda_graph";
+      actions.push_back(std::move(*action));
+    }
+  }
+  if (facts.devices_alternate) actions.push_back(devices_at_once(facts));
+  int64_t most_ns = 0;
+  for (const Action& action : actions) most_ns = std::max(most_ns, action.gain_ns);
+  for (Action& action : actions) action.leads = action.leads && action.gain_ns * 2 >= most_ns;
+  std::stable_sort(actions.begin(), actions.end(), [](const Action& a, const Action& b) {
+    if (a.leads != b.leads) return a.leads;
+    return a.gain_ns > b.gain_ns;
+  });
+  return actions;
+}
+
+}  // namespace assay::findings

@@ -1,0 +1,38 @@
+#pragma once
+
+// The one table of causes and of bottlenecks: key in the data, name in a sentence, name in the legend of a bar, what
+// the cause means and what to do about it. Terminal, page, Python, `explain`, `diff` and `whatif` take their words from
+// here. Sources of the definitions: docs/metrics.md, Flow.
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace assay::findings {
+
+// Where the time of a device goes. Sum over all causes = window times devices.
+struct CauseInfo {
+  std::string_view key;     // in JSON and SQL: "dispatch"
+  std::string_view name;    // in a sentence: "operator dispatch"
+  std::string_view legend;  // for the bar and for tables
+  std::string_view sentence;
+  std::string_view what_to_do;
+  bool host = false;  // CPU work that prepares the next launch
+};
+std::span<const CauseInfo> all_causes();
+// Null for a key of no cause.
+const CauseInfo* find_cause(std::string_view key);
+// The name for a sentence, the name for a legend; the key itself where it is of no cause.
+std::string_view cause_name(std::string_view key);
+std::string_view cause_legend(std::string_view key);
+
+// What limits a run.
+struct BottleneckInfo {
+  std::string_view key;   // in JSON: "host"
+  std::string_view name;  // "Host-bound"
+  std::string_view meaning;
+};
+std::span<const BottleneckInfo> all_bottlenecks();
+const BottleneckInfo* find_bottleneck(std::string_view key);
+
+}  // namespace assay::findings

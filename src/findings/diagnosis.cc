@@ -1,0 +1,99 @@
+#include "findings/diagnosis.h"
+
+#include <algorithm>
+
+#include "findings/rules/rule.h"
+
+namespace assay::findings {
+namespace {
+
+Confidence grade_of(Code reason) {
+  switch (reason) {
+    case Code::kConfidenceNone:
+      return Confidence::kNone;
+    case Code::kConfidenceClockSkew:
+    case Code::kConfidenceClockSkewLate:
+    case Code::kConfidenceNoHostEvents:
+    case Code::kConfidenceNoHostRows:
+    case Code::kConfidenceUnexplained:
+    case Code::kConfidenceReplayError:
+    case Code::kConfidenceUnexplainedPath:
+      return Confidence::kLow;
+    case Code::kConfidenceHigh:
+    case Code::kConfidenceHighByNames:
+      return Confidence::kHigh;
+    default:
+      return Confidence::kMedium;
+  }
+}
+
+const RunRule& first_of(std::span<const RunRule> rules, const RunFacts& facts) {
+  return *std::find_if(rules.begin(), rules.end(),
+                       [&facts](const RunRule& rule) { return rule.holds(facts); });
+}
+
+std::vector<Finding> all_of(std::span<const RunRule> rules, const RunFacts& facts) {
+  std::vector<Finding> findings;
+  for (const RunRule& rule : rules) {
+    if (rule.holds(facts)) findings.push_back(make(rule, facts));
+  }
+  return findings;
+}
+
+}  // namespace
+
+std::string_view confidence_name(Confidence confidence) {
+  constexpr std::string_view kNames[] = {"high", "medium", "low", "none"};
+  return kNames[static_cast<size_t>(confidence)];
+}
+
+Finding finding_of(Code code, const RunFacts& facts) {
+  return {.code = code,
+          .window = {.span = facts.window,
+                     .window_ns = facts.window_ns,
+                     .total_ns = facts.total_ns,
+                     .devices = facts.devices}};
+}
+
+Finding make(const RunRule& rule, const RunFacts& facts) {
+  Finding finding = finding_of(rule.code, facts);
+  rule.fill(facts, finding);
+  return finding;
+}
+
+Finding headline_of(const RunFacts& facts) {
+  Finding headline = make(first_of(headline_rules(), facts), facts);
+  headline.evidence = facts.evidence_shares;
+  headline.spans = facts.spans;
+  return headline;
+}
+
+Diagnosis diagnose(const RunFacts& facts) {
+  Diagnosis diagnosis{.headline = headline_of(facts),
+                      .details = all_of(detail_rules(), facts),
+                      .actions = actions_of(facts),
+                      .notes = all_of(note_rules(), facts)};
+  diagnosis.reason = make(first_of(confidence_rules(), facts), facts);
+  diagnosis.confidence = grade_of(diagnosis.reason.code);
+  diagnosis.remarks = all_of(confidence_remark_rules(), facts);
+  // A diagnosis that is not sure of the whole has nothing to say of single iterations.
+  if (diagnosis.confidence == Confidence::kLow) {
+    std::erase_if(diagnosis.remarks,
+                  [](const Finding& one) { return one.code != Code::kConfidenceUnrecorded; });
+  }
+  return diagnosis;
+}
+
+std::vector<RuleState> rule_states(const RunFacts& facts) {
+  std::vector<RuleState> states;
+  for (const std::span<const RunRule> rules :
+       {headline_rules(), detail_rules(), note_rules(), confidence_rules(),
+        confidence_remark_rules()}) {
+    for (const RunRule& rule : rules) {
+      states.push_back({rule.code, rule.when, rule.holds(facts)});
+    }
+  }
+  return states;
+}
+
+}  // namespace assay::findings

@@ -1,0 +1,116 @@
+// How sure the diagnosis is. The first rule that holds gives the grade and the reason; remarks that hold are appended.
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/numbers.h"
+#include "findings/rules/rule.h"
+
+namespace assay::findings {
+namespace {
+
+int64_t unexplained_ns(const RunFacts& f) {
+  return f.idle(FlowCause::kUnseen) + f.idle(FlowCause::kNoEvidence);
+}
+bool too_little(const RunFacts& f) {
+  return f.bottleneck == BoundBy::kTooLittle || f.bottleneck == BoundBy::kNoGpu;
+}
+
+// What recording operators may have taken of a host-bound run, where the GPU would be the bottleneck without it; 0 else.
+// A row of the host costs as much in the median of 16 programs under PyTorch's profiler
+// (docs/measured/2026-11-26-nvidia-h200.md).
+int64_t profiler_overhead_ns(const RunFacts& f) {
+  constexpr double kRowNs = 2'300;
+  if (f.bottleneck != BoundBy::kHost || !f.ops_in_run) return 0;
+  const int64_t slower_ns =
+      std::min(host_work_ns(f.total.cause_ns),
+               static_cast<int64_t>(static_cast<double>(f.evidence.host_rows) * kRowNs));
+  const int64_t left_ns = f.total_ns - slower_ns;
+  const bool turns =
+      share(f.total.compute_ns, left_ns) >= 1 - FlowVerdictOptions{}.device_bound;
+  return turns ? slower_ns : 0;
+}
+
+constexpr double kUnexplained = 0.2;
+constexpr double kUnattributed = 0.3;
+constexpr double kSmallError = 0.02;
+constexpr double kLinked = 0.9;
+constexpr uint64_t kIterations = 3;
+
+const RunRule kReasons[] = {
+    ASSAY_RULE(kConfidenceClockSkew,
+               f.bottleneck != BoundBy::kNoGpu && f.clock_gap.ns > 0 && !f.clock_gap.device_late,
+               out.ns("skew", f.clock_gap.ns)),
+    ASSAY_RULE(kConfidenceClockSkewLate, f.bottleneck != BoundBy::kNoGpu && f.clock_gap.ns > 0,
+               out.ns("skew", f.clock_gap.ns)),
+    ASSAY_RULE(kConfidenceNone, too_little(f)),
+    ASSAY_RULE(kConfidenceNoHostEvents, f.bottleneck == BoundBy::kNoHost && f.unread_rows > 0,
+               out.count("events", f.unread_rows)),
+    ASSAY_RULE(kConfidenceNoHostRows, f.bottleneck == BoundBy::kNoHost),
+    ASSAY_RULE(kConfidenceUnexplained, share(unexplained_ns(f), f.total_ns) >= kUnexplained,
+               out.share("unexplained", unexplained_ns(f))),
+    ASSAY_RULE(kConfidenceDataLost, f.reading.data_lost),
+    ASSAY_RULE(kConfidenceReplayError, f.misfit == Misfit::kModelError,
+               out.fraction("error", f.replay_error)),
+    ASSAY_RULE(kConfidenceUnexplainedPath, f.misfit == Misfit::kUnexplained,
+               out.fraction("unexplained", f.unexplained_path)),
+    ASSAY_RULE(kConfidenceUnattributedHost,
+               share(f.idle(FlowCause::kHostGap), f.total_ns) >= kUnattributed &&
+                   f.stalls.name.empty(),
+               out.share("unattributed", f.idle(FlowCause::kHostGap))),
+    ASSAY_RULE(kConfidenceUnlinked, f.linked_share < kLinked,
+               out.fraction("linked", f.linked_share)),
+    ASSAY_RULE(kConfidenceProfilerOverhead, profiler_overhead_ns(f) > 0,
+               out.share("overhead", profiler_overhead_ns(f))),
+    ASSAY_RULE(kConfidenceBorderline, f.borderline == Borderline::kAtBound),
+    ASSAY_RULE(kConfidenceInferred, f.borderline == Borderline::kInferred),
+    ASSAY_RULE(kConfidenceReplayOff, std::abs(f.replay_error) > kSmallError,
+               out.fraction("error", f.replay_error)),
+    ASSAY_RULE(kConfidenceOneIteration, f.reading.iterations == 1),
+    ASSAY_RULE(kConfidenceTwoIterations, f.reading.iterations < kIterations),
+    ASSAY_RULE(kConfidenceHighByNames, f.reading.by_kernel_names,
+               out.fraction("error", f.replay_error).count("iterations", f.reading.iterations)),
+    ASSAY_RULE(kConfidenceHigh, true,
+               out.fraction("error", f.replay_error).count("iterations", f.reading.iterations)),
+};
+
+const RunRule kRemarks[] = {
+    ASSAY_RULE(kConfidencePythonStacks,
+               f.reading.iterations < kIterations && f.python_stacks &&
+                   f.idle(FlowCause::kPython) * 10 >= f.total_ns),
+    ASSAY_RULE(kConfidenceUnrecorded, f.unrecorded_ns > 0,
+               out.ns("time", f.unrecorded_ns).count("windows", f.unrecorded_gaps + 1)),
+    ASSAY_RULE(kConfidenceUnevenDrift, f.uneven && f.uneven->drift,
+               out.count("iteration", f.uneven->first + 2).ratio("factor", f.uneven->times)),
+    ASSAY_RULE(kConfidenceUnevenFrom, f.uneven && !f.uneven->drift && f.uneven->from_one_on,
+               out.count("iteration", f.uneven->first + 2).ratio("factor", f.uneven->times)),
+    ASSAY_RULE(kConfidenceUnevenStretch,
+               f.uneven && !f.uneven->drift && !f.uneven->from_one_on && f.uneven->stretch,
+               out.count("first", f.uneven->first + 2)
+                   .count("last", f.uneven->first + 1 + f.uneven->count)
+                   .ratio("factor", f.uneven->times)),
+    ASSAY_RULE(kConfidenceUnevenOne,
+               f.uneven && !f.uneven->drift && !f.uneven->from_one_on && !f.uneven->stretch &&
+                   f.uneven->count == 1,
+               out.count("iteration", f.uneven->first + 2).ratio("factor", f.uneven->times)),
+    ASSAY_RULE(kConfidenceUnevenSome,
+               f.uneven && !f.uneven->drift && !f.uneven->from_one_on && !f.uneven->stretch &&
+                   f.uneven->count > 1,
+               out.count("slow", f.uneven->count)
+                   .count("iterations", f.step_count)
+                   .ratio("factor", f.uneven->times)),
+    ASSAY_RULE(kConfidenceSlowKernelRuns, f.slow_runs.has_value(),
+               out.count("slow", f.slow_runs->slow)
+                   .count("runs", f.slow_runs->runs)
+                   .named("kernel", SubjectKind::kKernel, f.slow_kernel)
+                   .ratio("factor", f.slow_runs->times)),
+    ASSAY_RULE(kConfidenceSlowLaunchPath, f.launch_path_ns > 0,
+               out.ns("latency", f.launch_path_ns)),
+};
+
+}  // namespace
+
+std::span<const RunRule> confidence_rules() { return kReasons; }
+std::span<const RunRule> confidence_remark_rules() { return kRemarks; }
+
+}  // namespace assay::findings

@@ -1,0 +1,279 @@
+// The headline of one run and the sentence after it. Rules are read in order. The first headline that holds is the one;
+// every run has exactly one. Each detail that holds may follow it.
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/numbers.h"
+#include "findings/rules/rule.h"
+#include "findings/rules/words.h"
+
+namespace assay::findings {
+namespace {
+
+constexpr int64_t kMinOutsideNs = 50'000'000;
+
+bool waits(const RunFacts& f) { return f.stalls.ns > 0; }
+
+// Kernels that lead and whose gain is little, because something else takes as long while they run.
+bool kernels_gain_little(const RunFacts& f) {
+  const GainFact* gain = f.gain_of({EditKind::kFamily, EditKind::kKernels});
+  if (f.bottleneck != BoundBy::kGpu || gain == nullptr || gain->few_iterations || f.kind_ns == 0) {
+    return false;
+  }
+  return std::max<int64_t>(gain->gain_ns, 0) * 4 <= f.kind_ns;
+}
+bool collectives_overlap(const RunFacts& f) {
+  return kernels_gain_little(f) && f.evidence.collective_ns * 2 >= f.total_ns;
+}
+bool comm_gains_little(const RunFacts& f) {
+  const GainFact* gain = f.gain_of({EditKind::kComm});
+  return f.bottleneck == BoundBy::kCollectiveWait && gain != nullptr &&
+         std::max<int64_t>(gain->gain_ns, 0) * 5 <= f.total.collective_ns;
+}
+bool kind_in_few_iterations(const RunFacts& f) {
+  const GainFact* gain = f.gain_of({EditKind::kFamily, EditKind::kKernels});
+  return gain != nullptr && gain->few_iterations;
+}
+
+void fill_stalls(const RunFacts& f, Finding& out) {
+  out.share("host", f.stalls.ns).count("stalls", f.stalls.count);
+  if (f.stalls.spread.mean_is_typical()) {
+    out.ns("mean_stall", f.stalls.spread.mean_ns);
+  } else {
+    out.ns("median_stall", f.stalls.spread.median_ns);
+    out.ns("longest_stall", f.stalls.spread.longest_ns);
+  }
+}
+void fill_kernel(const RunFacts& f, Finding& out) {
+  out.share("compute", f.total.compute_ns);
+  out.named("kernel", SubjectKind::kKernel, f.longest_kernel);
+}
+void fill_copy(const RunFacts& f, Finding& out) {
+  out.share("exposed_copy", f.total.copy_ns).named("copy", SubjectKind::kCopy, f.copy.name);
+}
+void fill_init(const RunFacts& f, Finding& out) {
+  out.share("init", f.init_ns);
+  if (f.init_unnamed) {
+    out.ns("unrecorded", f.init_name_ns);
+  } else if (!f.init_name.empty()) {
+    out.named("name", SubjectKind::kOperator, f.init_name).ns("name_time", f.init_name_ns);
+  }
+  if (f.capture_leads) out.count("graphs", f.evidence.captures);
+}
+
+const RunRule kHeadlines[] = {
+    ASSAY_RULE(kNoGpuWorkUnknownEvents, f.bottleneck == BoundBy::kNoGpu && f.mostly_unread,
+               out.count("events", f.unread_rows).text("categories", f.unread_categories)),
+    ASSAY_RULE(kNoGpuWorkDataLost, f.bottleneck == BoundBy::kNoGpu && f.reading.data_lost),
+    ASSAY_RULE(kNoGpuWorkNoKernels, f.bottleneck == BoundBy::kNoGpu && f.device_rows > 0,
+               out.count("rows", f.device_rows)),
+    ASSAY_RULE(kNoGpuWorkLaunchesOnly,
+               f.bottleneck == BoundBy::kNoGpu && f.evidence.launch_calls > 0,
+               out.count("launches", f.evidence.launch_calls)),
+    ASSAY_RULE(kNoGpuWorkProfilerEmpty, f.bottleneck == BoundBy::kNoGpu && f.profiler_span_ns > 0,
+               out.ns("span", f.profiler_span_ns)),
+    ASSAY_RULE(kNoGpuWorkNothing, f.bottleneck == BoundBy::kNoGpu && f.op_rows == 0),
+    ASSAY_RULE(kNoGpuWorkCpuOnly, f.bottleneck == BoundBy::kNoGpu, out.count("ops", f.op_rows)),
+
+    ASSAY_RULE(kInsufficientDataUnlinked,
+               f.bottleneck == BoundBy::kTooLittle && f.too_little == TooLittle::kUnlinked,
+               out.fraction("linked", f.linked_share)),
+    ASSAY_RULE(kInsufficientDataGraphCapture,
+               insufficient(f) && f.capture_leads,
+               out.count("activities", f.evidence.works).count("graphs", f.evidence.captures)),
+    ASSAY_RULE(kInsufficientDataWarmup,
+               insufficient(f) && f.init_ns * 2 > f.total.idle_ns && f.total.idle_ns > 0,
+               out.count("activities", f.evidence.works);
+               if (!f.init_name.empty()) out.named("name", SubjectKind::kOperator, f.init_name)
+                   .ns("name_time", f.init_name_ns)),
+    ASSAY_RULE(kInsufficientDataFew, insufficient(f),
+               out.count("activities", f.evidence.works)),
+    ASSAY_RULE(kNoHostData, f.bottleneck == BoundBy::kNoHost, out.share("idle", f.total.idle_ns)),
+
+    ASSAY_RULE(kUndeterminedNoLaunchRecord,
+               f.bottleneck == BoundBy::kUnseenWork && f.leading_cause == FlowCause::kNoEvidence,
+               out.share("unexplained", f.lost_to(f.bottleneck))),
+    ASSAY_RULE(kUndeterminedClockSkew,
+               f.bottleneck == BoundBy::kUnseenWork && f.clock_gap.device_late,
+               out.share("unexplained", f.lost_to(f.bottleneck))),
+    ASSAY_RULE(kUndeterminedGraphGaps,
+               f.bottleneck == BoundBy::kUnseenWork && f.evidence.graph_holes,
+               out.share("unexplained", f.lost_to(f.bottleneck))),
+    ASSAY_RULE(kUndeterminedUnrecordedWork,
+               f.bottleneck == BoundBy::kUnseenWork && f.queued_to_the_end,
+               out.share("unexplained", f.lost_to(f.bottleneck))),
+    ASSAY_RULE(kUndeterminedEarlierWork, f.bottleneck == BoundBy::kUnseenWork,
+               out.share("unexplained", f.lost_to(f.bottleneck))),
+
+    ASSAY_RULE(kWarmupBoundRecurring,
+               f.bottleneck == BoundBy::kColdStart && f.init_iterations > 0, fill_init(f, out);
+               out.count("slow_iterations", f.init_iterations).count("iterations", f.iterations)),
+    ASSAY_RULE(kWarmupBoundMidRun, f.bottleneck == BoundBy::kColdStart && f.init_mid_run,
+               fill_init(f, out)),
+    ASSAY_RULE(kWarmupBoundUnrecorded, f.bottleneck == BoundBy::kColdStart && f.init_unnamed,
+               fill_init(f, out)),
+    ASSAY_RULE(kWarmupBoundStart, f.bottleneck == BoundBy::kColdStart, fill_init(f, out)),
+
+    ASSAY_RULE(kGpuBoundAlternating, f.bottleneck == BoundBy::kGpu && f.devices_alternate,
+               out.count("devices", static_cast<uint64_t>(f.devices))
+                   .ratio("busy_devices", f.busy_devices)),
+    ASSAY_RULE(kGpuBoundSmallKernels, f.bottleneck == BoundBy::kGpu && !f.gpu_busy_enough,
+               out.share("gaps", f.total.device_gaps_ns()).count("activities", f.evidence.works);
+               out.ns("mean_activity", f.evidence.work_ns / static_cast<int64_t>(std::max<uint64_t>(
+                                                                f.evidence.works, 1)))),
+    ASSAY_RULE(kGpuBoundBusy, f.bottleneck == BoundBy::kGpu && f.total.compute_ns < f.total_ns / 2,
+               out.share("busy", f.busy_ns()).named("kernel", SubjectKind::kKernel,
+                                                    f.longest_kernel)),
+    ASSAY_RULE(kGpuBoundExposedComm,
+               f.bottleneck == BoundBy::kGpu && f.total.collective_ns * 10 >= f.total_ns,
+               out.share("compute", f.total.compute_ns)
+                   .share("exposed_comm", f.total.collective_ns)
+                   .named("collective", SubjectKind::kCollective, f.longest_collective)),
+    ASSAY_RULE(kGpuBoundCompute, f.bottleneck == BoundBy::kGpu && f.kind_name.empty(),
+               fill_kernel(f, out)),
+    ASSAY_RULE(kGpuBoundFewIterations, f.bottleneck == BoundBy::kGpu && kind_in_few_iterations(f),
+               out.share("compute", f.total.compute_ns).named("kind", SubjectKind::kKernelKind,
+                                                              f.kind_name);
+               out.count("iterations", f.replayed_iterations)),
+    ASSAY_RULE(kGpuBoundKernelKind, f.bottleneck == BoundBy::kGpu,
+               out.share("compute", f.total.compute_ns)
+                   .named("kind", SubjectKind::kKernelKind, f.kind_name)
+                   .ns("kind_time", f.kind_ns);
+               if (!collectives_overlap(f)) out.named("kernel", SubjectKind::kKernel,
+                                                      f.longest_of_kind)),
+
+    ASSAY_RULE(kCopyBoundPipeline, f.bottleneck == BoundBy::kCopy && f.gpu_busy_enough,
+               out.ns("copies", f.evidence.copy_ns).named("copy", SubjectKind::kCopy,
+                                                          f.copy.name)),
+    ASSAY_RULE(kCopyBoundBetweenKernels,
+               f.bottleneck == BoundBy::kCopy && f.path_kernel_ns > f.path_copy_ns,
+               fill_copy(f, out);
+               out.fraction("kernels", share(f.path_kernel_ns, f.path_ns))),
+    ASSAY_RULE(kCopyBoundExposed, f.bottleneck == BoundBy::kCopy, fill_copy(f, out);
+               if (f.copy.bytes_per_s > 0) out.byte_rate("bandwidth", f.copy.bytes_per_s)),
+
+    ASSAY_RULE(kCommBoundTransfer, f.bottleneck == BoundBy::kCommunication,
+               out.share("exposed_comm", f.total.collective_ns)
+                   .named("collective", SubjectKind::kCollective, f.longest_collective)),
+    ASSAY_RULE(kCommBoundOneRank, f.bottleneck == BoundBy::kCollectiveWait,
+               out.share("exposed_comm", f.total.collective_ns);
+               if (!comm_gains_little(f)) out.named("collective", SubjectKind::kCollective,
+                                                    f.longest_collective)),
+    ASSAY_RULE(kDataLoadingBound, f.bottleneck == BoundBy::kInput,
+               out.share("input", f.lost_to(f.bottleneck))
+                   .named("loader", SubjectKind::kOperator,
+                          f.input.leading_loader.empty() ? first_name(f.leading)
+                                                         : f.input.leading_loader)),
+    ASSAY_RULE(kAllocationBound, f.bottleneck == BoundBy::kAlloc,
+               out.share("allocation", f.lost_to(f.bottleneck))
+                   .list("calls", names_or(f.leading, "memory allocation"))),
+    ASSAY_RULE(kSyncBoundPageable, f.bottleneck == BoundBy::kSync && f.pageable_waits,
+               out.share("sync", f.lost_to(f.bottleneck))),
+    ASSAY_RULE(kSyncBoundCall, f.bottleneck == BoundBy::kSync,
+               out.share("sync", f.lost_to(f.bottleneck));
+               if (!f.launches_block) out.named("call", SubjectKind::kCall, f.waiting_call)),
+
+    ASSAY_RULE(kNoWorkSleep, f.bottleneck == BoundBy::kNotLoaded && f.sleeps,
+               out.share("no_work", f.lost_to(f.bottleneck))
+                   .named("function", SubjectKind::kFunction, f.sleep_function)),
+    ASSAY_RULE(kNoWorkThreadWait, f.bottleneck == BoundBy::kNotLoaded && !f.wait_holder.empty(),
+               out.share("no_work", f.lost_to(f.bottleneck))
+                   .named("holder", SubjectKind::kFunction, f.wait_holder)
+                   .named("function", SubjectKind::kFunction, f.wait_function)),
+    ASSAY_RULE(kNoWorkExternalWait, f.bottleneck == BoundBy::kNotLoaded && f.evidence.loops,
+               out.share("no_work", f.lost_to(f.bottleneck))
+                   .named("function", SubjectKind::kFunction, f.wait_function)
+                   .named("op", SubjectKind::kOperator, f.wait_op)),
+    ASSAY_RULE(kNoWorkIdle, f.bottleneck == BoundBy::kNotLoaded,
+               out.share("no_work", f.lost_to(f.bottleneck))
+                   .named("function", SubjectKind::kFunction, f.wait_function)),
+
+    ASSAY_RULE(kHostBoundStalls, waits(f) && f.stalls.system, fill_stalls(f, out);
+               out.named("name", SubjectKind::kFunction, f.stalls.name)
+                   .named("holder", SubjectKind::kFunction, f.stalls.holder)),
+    ASSAY_RULE(kHostBoundStallsUnrecorded, waits(f) && f.stalls.name.empty(), fill_stalls(f, out)),
+    ASSAY_RULE(kHostBoundStallsInRange,
+               waits(f) && f.stalls.source == StallFacts::Source::kRange,
+               fill_stalls(f, out);
+               out.named("label", SubjectKind::kRange, f.stalls.name)),
+    ASSAY_RULE(kHostBoundStallsWaiting, waits(f) && f.stalls.waits, fill_stalls(f, out);
+               out.named("function", SubjectKind::kFunction, f.stalls.name)
+                   .named("holder", SubjectKind::kFunction, f.stalls.holder)),
+    ASSAY_RULE(kHostBoundStallsSyscall,
+               waits(f) && f.stalls.source == StallFacts::Source::kSystemCall, fill_stalls(f, out);
+               out.named("function", SubjectKind::kCall, f.stalls.name);
+               if (f.stalls.in_one) out.named("op", SubjectKind::kOperator, f.stalls.within_op)),
+    ASSAY_RULE(kHostBoundStallsSeveral, waits(f) && !f.stalls.in_one, fill_stalls(f, out);
+               out.named("function", SubjectKind::kFunction, f.stalls.name)),
+    ASSAY_RULE(kHostBoundStallsOne, waits(f), fill_stalls(f, out);
+               out.named("function", SubjectKind::kFunction, f.stalls.name)
+                   .named("holder", SubjectKind::kFunction, f.stalls.holder)),
+    ASSAY_RULE(kHostBoundLaunchLatency, f.host_parts.front() == FlowCause::kLatency,
+               out.share("host", f.lost_to(BoundBy::kHost)).about(SubjectKind::kCause, "latency");
+               if (names_second_part(f)) out.text("part", host_part_name(f, f.host_parts[1]))),
+    ASSAY_RULE(kHostBoundCpuCompute, !f.cpu_ops.empty(),
+               out.share("host", f.lost_to(BoundBy::kHost)).list("ops", f.cpu_ops);
+               out.named("label", SubjectKind::kRange, f.host_range)),
+    ASSAY_RULE(kHostBoundPythonFunction, !f.python_main.empty(),
+               out.share("host", f.lost_to(BoundBy::kHost))
+                   .named("function", SubjectKind::kFunction, f.python_main)),
+    ASSAY_RULE(kHostBoundLaunching, true, out.share("host", f.lost_to(BoundBy::kHost));
+               out.list("parts", host_part_names(f));
+               if (names_second_part(f) && f.host_parts[1] == FlowCause::kLatency) {
+                 out.ns("latency", f.idle(FlowCause::kLatency));
+               }
+               for (const FlowCause part : shown_host_parts(f)) {
+                 out.about(SubjectKind::kCause, std::string(flow_cause_name(part)));
+               } out.named("label", SubjectKind::kRange, f.host_range)),
+};
+
+void fill_outside(const HostOnly& host, Finding& out) {
+  out.ns("time", host.call_ns > 0 && host.call_ns * 10 >= host.ns * 9 ? host.call_ns : host.ns)
+      .named("name", SubjectKind::kFunction, host.name);
+}
+bool is_call(const HostOnly& host) {
+  return host.ns > 0 && host.call_ns > 0 && host.call_ns * 10 >= host.ns * 9;
+}
+
+const RunRule kDetails[] = {
+    ASSAY_RULE(kWarmupBoundThenGpu, f.bottleneck == BoundBy::kColdStart && f.steady_gpu),
+    ASSAY_RULE(kLaunchesBlock,
+               (f.bottleneck == BoundBy::kHost || f.bottleneck == BoundBy::kSync) &&
+                   f.launches_block),
+    ASSAY_RULE(kManagedMemory,
+               f.bottleneck == BoundBy::kGpu && f.evidence.migration_ns * 10 >= f.total_ns,
+               out.ns("migration", f.evidence.migration_ns)),
+    ASSAY_RULE(kOverlappedComm, collectives_overlap(f),
+               out.ns("comm", f.evidence.collective_ns)),
+    ASSAY_RULE(kOverlappedKernels,
+               kernels_gain_little(f) && f.second_kind.ns * 2 >= f.total_ns,
+               out.named("kind", SubjectKind::kKernelKind, f.second_kind.name)
+                   .ns("other", f.second_kind.ns)),
+    ASSAY_RULE(kCommBoundLittleGainHost,
+               comm_gains_little(f) && f.path_host_ns * 2 > f.path_ns,
+               out.ns("gain", std::max<int64_t>(f.gain_of({EditKind::kComm})->gain_ns, 0))),
+    ASSAY_RULE(kCommBoundLittleGain, comm_gains_little(f),
+               out.ns("gain", std::max<int64_t>(f.gain_of({EditKind::kComm})->gain_ns, 0))),
+    ASSAY_RULE(kCommBoundOneRankLimit, f.bottleneck == BoundBy::kCollectiveWait),
+    ASSAY_RULE(kOutsideUnrecordedBefore,
+               f.outside().before.silent_ns * 2 > f.outside().before.ns,
+               out.ns("time", f.outside().before.silent_ns)),
+    ASSAY_RULE(kOutsideCallBefore, is_call(f.outside().before),
+               fill_outside(f.outside().before, out)),
+    ASSAY_RULE(kOutsideCpuOnlyBefore, f.outside().before.ns >= kMinOutsideNs,
+               fill_outside(f.outside().before, out)),
+    ASSAY_RULE(kOutsideUnrecordedAfter, f.outside().after.silent_ns * 2 > f.outside().after.ns,
+               out.ns("time", f.outside().after.silent_ns)),
+    ASSAY_RULE(kOutsideCallAfter, is_call(f.outside().after), fill_outside(f.outside().after, out)),
+    ASSAY_RULE(kOutsideCpuOnlyAfter, f.outside().after.ns >= kMinOutsideNs,
+               fill_outside(f.outside().after, out)),
+    ASSAY_RULE(kMixedCauses, f.mixed),
+};
+
+}  // namespace
+
+std::span<const RunRule> headline_rules() { return kHeadlines; }
+std::span<const RunRule> detail_rules() { return kDetails; }
+
+}  // namespace assay::findings

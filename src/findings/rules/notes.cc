@@ -1,0 +1,134 @@
+// Notes take the place of actions where no action can be simulated: what was seen, the likely reason, what to record and
+// what to do. All that hold are given, in order.
+
+#include "findings/rules/rule.h"
+#include "findings/rules/words.h"
+
+namespace assay::findings {
+namespace {
+
+bool queued(const RunFacts& f) { return f.bottleneck == BoundBy::kUnseenWork; }
+bool no_launch_record(const RunFacts& f) {
+  return queued(f) && f.leading_cause == FlowCause::kNoEvidence;
+}
+bool late_clock(const RunFacts& f) {
+  return queued(f) && !no_launch_record(f) && f.clock_gap.device_late;
+}
+bool host_functions(const RunFacts& f) {
+  const uint64_t functions = f.evidence.host_functions;
+  return queued(f) && !no_launch_record(f) && !late_clock(f) && f.queued_to_the_end &&
+         functions > 0 && functions * 2 >= f.queued_gaps;
+}
+bool graph_gaps(const RunFacts& f) {
+  return queued(f) && !no_launch_record(f) && !late_clock(f) && !host_functions(f) &&
+         f.evidence.graph_holes;
+}
+bool other_process(const RunFacts& f) {
+  return queued(f) && !no_launch_record(f) && !late_clock(f) && !host_functions(f) &&
+         !graph_gaps(f) && f.queued_to_the_end;
+}
+bool earlier_work(const RunFacts& f) {
+  return queued(f) && !no_launch_record(f) && !late_clock(f) && !host_functions(f) &&
+         !graph_gaps(f) && !other_process(f);
+}
+bool pytorch(const RunFacts& f) { return f.program.kind == ProgramKind::kPyTorch; }
+
+bool init(const RunFacts& f) { return f.bottleneck == BoundBy::kColdStart; }
+bool recurs(const RunFacts& f) { return init(f) && f.init_iterations > 0; }
+
+bool no_work(const RunFacts& f) { return f.bottleneck == BoundBy::kNotLoaded; }
+bool waits_outside(const RunFacts& f) {
+  return no_work(f) && !f.sleeps && f.wait_holder.empty() && f.evidence.loops;
+}
+bool idle(const RunFacts& f) {
+  return no_work(f) && !f.sleeps && f.wait_holder.empty() && !f.evidence.loops;
+}
+
+bool no_gpu(const RunFacts& f) { return f.bottleneck == BoundBy::kNoGpu; }
+bool only_host(const RunFacts& f) {
+  return no_gpu(f) && !f.mostly_unread && f.evidence.launch_calls == 0 && f.profiler_span_ns == 0;
+}
+
+// A recording of whole iterations is what is missing.
+bool record_steady(const RunFacts& f) {
+  const bool start = init(f) && !recurs(f) && !f.init_communicator && !f.init_mid_run;
+  return start || f.bottleneck == BoundBy::kTooLittle || f.bottleneck == BoundBy::kNoHost ||
+         (only_host(f) && !pytorch(f));
+}
+bool by_torch(const RunFacts& f) { return pytorch(f) && f.has_ops; }
+bool by_nsys(const RunFacts& f) { return !by_torch(f) && f.tracer == Tracer::kNsightSystems; }
+bool by_rocprof(const RunFacts& f) {
+  return !by_torch(f) && !by_nsys(f) && f.program.hip && !f.has_ops;
+}
+
+const RunRule kNotes[] = {
+    ASSAY_RULE(kNoteSeenLongestGap, queued(f) && !no_launch_record(f) && f.longest_queued.ns > 0,
+               out.ns("longest", f.longest_queued.ns)
+                   .ns("at", f.longest_queued_at_ns)
+                   .named("name", SubjectKind::kKernel, f.longest_queued.name)),
+    ASSAY_RULE(kNoteLikelyFiltered, no_launch_record(f)),
+    ASSAY_RULE(kNoteRecordLaunches, no_launch_record(f)),
+    ASSAY_RULE(kNoteLikelyGpuClockLate, late_clock(f)),
+    ASSAY_RULE(kNoteRecordAgainClocks, late_clock(f)),
+    ASSAY_RULE(kNoteLikelyHostFunctions, host_functions(f),
+               out.count("calls", f.evidence.host_functions)),
+    ASSAY_RULE(kNoteRecordHostFunctions, host_functions(f)),
+    ASSAY_RULE(kNoteLikelyGraphNodes, graph_gaps(f)),
+    ASSAY_RULE(kNoteRecordGraphContents, graph_gaps(f)),
+    ASSAY_RULE(kNoteLikelyOtherProcess, other_process(f)),
+    ASSAY_RULE(kNoteRecordAllProcesses, other_process(f)),
+    ASSAY_RULE(kNoteLikelyEarlierWork, earlier_work(f)),
+    ASSAY_RULE(kNoteRecordIdleGpu, earlier_work(f) && pytorch(f)),
+    ASSAY_RULE(kNoteRecordIdleGpuAll, earlier_work(f) && !pytorch(f)),
+
+    ASSAY_RULE(kNoteSeenInit, init(f) && !f.init_parts.empty(), std::vector<std::string> parts;
+               for (const TimeByName& part : f.init_parts) {
+                 parts.push_back(part.name);
+                 out.about(SubjectKind::kOperator, part.name);
+               } out.ns("time", f.init_parts[0].ns)
+                   .text("name", f.init_parts[0].name);
+               if (parts.size() > 1) out.ns("time2", f.init_parts[1].ns)
+                   .text("name2", f.init_parts[1].name);
+               if (parts.size() > 2) out.ns("time3", f.init_parts[2].ns)
+                   .text("name3", f.init_parts[2].name)),
+    ASSAY_RULE(kNoteDoRecompilesTorch, recurs(f) && f.init_compiles && pytorch(f)),
+    ASSAY_RULE(kNoteDoRecompilesJax,
+               recurs(f) && f.init_compiles && f.program.kind == ProgramKind::kJax),
+    ASSAY_RULE(kNoteDoRecompiles,
+               recurs(f) && !(f.init_compiles &&
+                              (pytorch(f) || f.program.kind == ProgramKind::kJax))),
+    ASSAY_RULE(kNoteDoCommunicators, init(f) && !recurs(f) && f.init_communicator),
+    ASSAY_RULE(kNoteDoCompileBefore,
+               init(f) && !recurs(f) && !f.init_communicator && f.init_mid_run),
+
+    ASSAY_RULE(kNoteDoEventNotSleep, no_work(f) && f.sleeps),
+    ASSAY_RULE(kNoteDoShortenThread, no_work(f) && !f.sleeps && !f.wait_holder.empty(),
+               out.named("holder", SubjectKind::kFunction, f.wait_holder)),
+    ASSAY_RULE(kNoteLikelyExternal, waits_outside(f)),
+    ASSAY_RULE(kNoteLikelyIdleServer, idle(f)),
+    ASSAY_RULE(kNoteRecordLoad, idle(f)),
+
+    ASSAY_RULE(kNoteDoAllRanks, f.bottleneck == BoundBy::kCollectiveWait),
+
+    ASSAY_RULE(kNoteLikelyUnsupportedFormat, no_gpu(f) && f.mostly_unread),
+    ASSAY_RULE(kNoteLikelyProfilerConflict,
+               no_gpu(f) && !f.mostly_unread && f.evidence.launch_calls > 0),
+    ASSAY_RULE(kNoteLikelyOtherProcessWork,
+               no_gpu(f) && !f.mostly_unread && f.evidence.launch_calls == 0 &&
+                   f.profiler_span_ns > 0),
+    ASSAY_RULE(kNoteRecordDeviceTorch, only_host(f) && pytorch(f)),
+
+    ASSAY_RULE(kNoteRecordCpu, f.bottleneck == BoundBy::kNoHost),
+    ASSAY_RULE(kNoteRecordSteadyTorch, record_steady(f) && by_torch(f)),
+    ASSAY_RULE(kNoteRecordSteadyNsys, record_steady(f) && by_nsys(f)),
+    ASSAY_RULE(kNoteRecordLonger, record_steady(f) && by_rocprof(f) && f.linked_share >= 0.9),
+    ASSAY_RULE(kNoteRecordSteadyRocprof, record_steady(f) && by_rocprof(f) && f.linked_share < 0.9),
+    ASSAY_RULE(kNoteRecordSteady,
+               record_steady(f) && !by_torch(f) && !by_nsys(f) && !by_rocprof(f)),
+};
+
+}  // namespace
+
+std::span<const RunRule> note_rules() { return kNotes; }
+
+}  // namespace assay::findings

@@ -1,0 +1,19 @@
+#pragma once
+
+// Everything that is known of one run, for the facts that its diagnosis rests on.
+
+#include "flow/flow.h"
+#include "flow/verdict.h"
+#include "flow/whatif.h"
+#include "trace/trace.h"
+
+namespace assay {
+
+struct FlowAnswer {
+  const Trace& trace;
+  const FlowReport& report;
+  const FlowVerdict& verdict;
+  const WhatIf* tried = nullptr;  // usual_edits and work_edits, each alone; null: no gains are known
+};
+
+}  // namespace assay

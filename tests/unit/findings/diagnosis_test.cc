@@ -1,0 +1,109 @@
+#include "findings/diagnosis.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "findings/causes.h"
+#include "findings/rules/rule.h"
+#include "support/trace_maker.h"
+
+namespace assay::findings {
+namespace {
+
+using assay::testing::TraceMaker;
+
+// Kernels, each launched at the end of an operator of `host_ns`.
+Trace run_of(int64_t kernel_ns, int64_t host_ns, int works = 100) {
+  TraceMaker maker;
+  int64_t now_ns = 0;
+  int64_t free_ns = 0;
+  for (int i = 0; i < works; ++i) {
+    const auto correlation = static_cast<uint32_t>(i + 1);
+    maker.op(1, "aten::mm", now_ns, host_ns + 4500);
+    now_ns += host_ns;
+    maker.call(1, "cudaLaunchKernel", now_ns, 4000, correlation);
+    now_ns += 5000;
+    const int64_t start_ns = std::max(now_ns + 3000, free_ns + 1000);
+    free_ns = start_ns + kernel_ns;
+    maker.kernel(0, 7, "gemm", start_ns, kernel_ns, correlation);
+  }
+  return maker.build();
+}
+
+Diagnosis diagnose_run(const Trace& trace, const ReadingEvidence& reading = {}) {
+  const Links links = link_trace(trace);
+  const FlowReport report = make_flow_report(trace, links, {});
+  const FlowVerdict verdict = judge_flow(trace, report, {});
+  return diagnose(RunFacts({trace, report, verdict, nullptr}, reading));
+}
+
+TEST(Diagnosis, ABusyDeviceIsGpuBoundByItsKernelKind) {
+  const Diagnosis diagnosis = diagnose_run(run_of(500'000, 20'000));
+  EXPECT_EQ(diagnosis.headline.code, Code::kGpuBoundKernelKind);
+  EXPECT_GT(*diagnosis.headline.find("compute")->value.number(), 0.95);
+  EXPECT_EQ(diagnosis.headline.subjects.front().name, "gemm");
+}
+
+TEST(Diagnosis, OperatorsThatPrepareTheNextKernelAreHostBound) {
+  const Diagnosis diagnosis = diagnose_run(run_of(20'000, 100'000));
+  EXPECT_EQ(diagnosis.headline.code, Code::kHostBoundLaunching);
+  EXPECT_EQ(diagnosis.headline.subjects.front().kind, SubjectKind::kCause);
+  EXPECT_EQ(diagnosis.headline.subjects.front().name, "dispatch");
+}
+
+TEST(Diagnosis, AFewKernelsAreNotEnoughAndHaveANoteInPlaceOfActions) {
+  const Diagnosis diagnosis = diagnose_run(run_of(2'000, 4'000, 3));
+  EXPECT_EQ(diagnosis.headline.code, Code::kInsufficientDataFew);
+  EXPECT_EQ(diagnosis.confidence, Confidence::kNone);
+  EXPECT_TRUE(diagnosis.actions.empty());
+  EXPECT_FALSE(diagnosis.notes.empty());
+}
+
+TEST(Diagnosis, AnEmptyTraceHasAHeadline) {
+  EXPECT_EQ(diagnose_run(Trace()).headline.code, Code::kNoGpuWorkNothing);
+}
+
+TEST(Diagnosis, LossOnImportLowersTheConfidence) {
+  const Diagnosis diagnosis =
+      diagnose_run(run_of(500'000, 20'000), {.data_lost = true, .iterations = 8});
+  EXPECT_EQ(diagnosis.confidence, Confidence::kMedium);
+  EXPECT_EQ(diagnosis.reason.code, Code::kConfidenceDataLost);
+}
+
+TEST(Rules, TheLastHeadlineAndTheLastReasonAlwaysHold) {
+  EXPECT_EQ(headline_rules().back().when, "true");
+  EXPECT_EQ(confidence_rules().back().when, "true");
+}
+
+TEST(Rules, TheRoleOfARuleIsThatOfItsTable) {
+  const auto all_of = [](std::span<const RunRule> rules, Role role) {
+    for (const RunRule& rule : rules) EXPECT_EQ(info(rule.code).role, role) << name(rule.code);
+  };
+  all_of(headline_rules(), Role::kHeadline);
+  all_of(detail_rules(), Role::kDetail);
+  all_of(note_rules(), Role::kNote);
+  all_of(confidence_rules(), Role::kConfidence);
+  all_of(confidence_remark_rules(), Role::kConfidence);
+}
+
+TEST(Causes, EveryCauseOfTheGraphHasOneRow) {
+  std::set<std::string_view> keys;
+  for (const CauseInfo& cause : all_causes()) EXPECT_TRUE(keys.insert(cause.key).second);
+  for (size_t c = 0; c < kFlowCauses; ++c) {
+    const std::string_view key = flow_cause_name(static_cast<FlowCause>(c));
+    ASSERT_NE(find_cause(key), nullptr) << key;
+    EXPECT_EQ(find_cause(key)->host, is_host_work(static_cast<FlowCause>(c))) << key;
+  }
+}
+
+TEST(Causes, EveryBottleneckHasOneRow) {
+  for (size_t b = 0; b < kBounds; ++b) {
+    const std::string_view key = bound_by_word(static_cast<BoundBy>(b));
+    EXPECT_NE(find_bottleneck(key), nullptr) << key;
+  }
+}
+
+}  // namespace
+}  // namespace assay::findings
