@@ -138,13 +138,30 @@ class Formats {
   std::map<std::pair<std::string, bool>, lxw_format*> by_pattern_;
 };
 
+// libxlsxwriter reads a null pointer where it gets no memory for a sheet. A sheet takes some 200 KiB: where a block of
+// that size several times over is to be had, it gets them.
+// Null with the error that it sets where there is none.
+lxw_worksheet* add_sheet(lxw_workbook* book, const std::string& name, lxw_error& error) {
+  constexpr size_t kEnough = size_t{2} << 20;
+  {
+    const std::unique_ptr<char[]> probe(new (std::nothrow) char[kEnough]);
+    if (probe == nullptr) {
+      error = LXW_ERROR_MEMORY_MALLOC_FAILED;
+      return nullptr;
+    }
+    const_cast<volatile char&>(probe[0]) = 0;  // else the compiler leaves the block out
+  }
+  lxw_worksheet* sheet = xlsx()->workbook_add_worksheet(book, name.c_str());
+  // Its rows go to a temporary file, for which there may be no room and no descriptor.
+  if (sheet == nullptr) error = LXW_ERROR_CREATING_TMPFILE;
+  return sheet;
+}
+
 // One sheet, written from top to bottom: its rows go to a file as they come.
 class Sheet {
  public:
-  Sheet(lxw_workbook* book, const std::string& name)
-      : sheet_(xlsx()->workbook_add_worksheet(book, name.c_str())), name_(name) {
-    // Its rows go to a temporary file, for which there may be no room and no descriptor.
-    if (sheet_ == nullptr) error_ = LXW_ERROR_CREATING_TMPFILE;
+  Sheet(lxw_workbook* book, const std::string& name) : name_(name) {
+    sheet_ = add_sheet(book, name, error_);
   }
 
   const std::string& name() const { return name_; }
@@ -209,7 +226,7 @@ class Sheet {
     if (error_ == LXW_NO_ERROR) error_ = error;
   }
 
-  lxw_worksheet* sheet_;
+  lxw_worksheet* sheet_ = nullptr;
   std::string name_;
   size_t row_ = 0;
   std::vector<size_t> widths_;
