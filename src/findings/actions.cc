@@ -6,6 +6,7 @@
 
 #include "base/numbers.h"
 #include "findings/rules/rule.h"
+#include "findings/rules/words.h"
 
 namespace assay::findings {
 namespace {
@@ -20,7 +21,6 @@ struct ActionRule {
   RunRule rule;
 };
 
-bool pytorch(const RunFacts& f) { return f.program.kind == ProgramKind::kPyTorch; }
 bool hip(const RunFacts& f) { return f.program.hip; }
 bool cuda(const RunFacts& f) { return f.program.cuda; }
 // Written against CUDA itself, with no framework above it.

@@ -31,7 +31,6 @@ bool earlier_work(const RunFacts& f) {
   return queued(f) && !no_launch_record(f) && !late_clock(f) && !host_functions(f) &&
          !graph_gaps(f) && !other_process(f);
 }
-bool pytorch(const RunFacts& f) { return f.program.kind == ProgramKind::kPyTorch; }
 
 bool init(const RunFacts& f) { return f.bottleneck == BoundBy::kColdStart; }
 bool recurs(const RunFacts& f) { return init(f) && f.init_iterations > 0; }

@@ -69,6 +69,8 @@ std::vector<std::string> names_or(const std::vector<TimeByName>& contributors,
   return names;
 }
 
+bool pytorch(const RunFacts& f) { return f.program.kind == ProgramKind::kPyTorch; }
+
 bool insufficient(const RunFacts& f) {
   // A GPU that hardly idles leaves nothing for the host to explain.
   const bool busy_without_host = f.bottleneck == BoundBy::kNoHost &&
