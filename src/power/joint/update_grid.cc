@@ -27,7 +27,7 @@ struct Pair {
   bool same = false;
 };
 
-struct Phase {
+struct GridPhase {
   int64_t violated = INT64_MAX;
   double phase_s = 0;
   size_t pairs = 0;
@@ -37,9 +37,9 @@ struct Phase {
 // The phase at which the fewest pairs are contradicted, on a circle of bins: every pair adds to the
 // bins that it forbids (repeat) or allows (change), by differences. A repeat over a period or more
 // contradicts every phase: left out, a period too short to check many pairs looked best.
-Phase best_phase(const std::vector<Pair>& pairs, double period_s, size_t bins) {
+GridPhase best_phase(const std::vector<Pair>& pairs, double period_s, size_t bins) {
   std::vector<int64_t> change(bins + 2, 0);
-  Phase best;
+  GridPhase best;
   int64_t changes = 0;
   int64_t too_long = 0;
   const auto place = [&](double t) {
@@ -86,20 +86,20 @@ Phase best_phase(const std::vector<Pair>& pairs, double period_s, size_t bins) {
   return best;
 }
 
-struct Period {
-  Phase phase = {};
+struct GridPeriod {
+  GridPhase phase = {};
   double period_s = 0;
 };
 
 // Of periods tried in order, the middle of those around the best that contradict as few pairs:
 // polls far apart leave a range, whose lower end was taken, 1 % off in logs of 4 s.
-Period middle_of(const std::vector<Period>& tried) {
+GridPeriod middle_of(const std::vector<GridPeriod>& tried) {
   const auto best =
-      std::min_element(tried.begin(), tried.end(), [](const Period& a, const Period& b) {
+      std::min_element(tried.begin(), tried.end(), [](const GridPeriod& a, const GridPeriod& b) {
         return a.phase.violated != b.phase.violated ? a.phase.violated < b.phase.violated
                                                     : a.phase.alike > b.phase.alike;
       });
-  const auto is_alike = [&](const Period& one) {
+  const auto is_alike = [&](const GridPeriod& one) {
     return one.phase.violated <= best->phase.violated;
   };
   auto first = best;
@@ -111,18 +111,18 @@ Period middle_of(const std::vector<Period>& tried) {
     weights += static_cast<double>(at->phase.alike);
   }
   const double middle_s = weighted_s / weights;
-  return *std::min_element(first, tried.end(), [&](const Period& a, const Period& b) {
+  return *std::min_element(first, tried.end(), [&](const GridPeriod& a, const GridPeriod& b) {
     return std::fabs(a.period_s - middle_s) < std::fabs(b.period_s - middle_s);
   });
 }
 
-Period search_period(const std::vector<Pair>& pairs, double around_s, bool rare, double span_s) {
+GridPeriod search_period(const std::vector<Pair>& pairs, double around_s, bool rare, double span_s) {
   constexpr size_t kCoarse = 40;
   constexpr size_t kFine = 200;
   const double wide = rare ? 0.25 : 0.1;
   const double low = around_s * (1 - wide);
   const double high = around_s * (1 + wide);
-  std::vector<Period> tried;
+  std::vector<GridPeriod> tried;
   const double step = 2 * low * low / kCoarse / span_s;
   for (double p = low; p < high; p += step) tried.push_back({best_phase(pairs, p, kCoarse), p});
   const double near_s = middle_of(tried).period_s;
@@ -137,7 +137,7 @@ Period search_period(const std::vector<Pair>& pairs, double around_s, bool rare,
 
 // Of the pairs that repeat a value, the share that has an update in between by this grid: readings
 // in whole watts are alike by chance where the device does the same for a while.
-double repeated_by_chance(const std::vector<Pair>& pairs, const Period& found) {
+double repeated_by_chance(const std::vector<Pair>& pairs, const GridPeriod& found) {
   size_t same = 0;
   size_t updated = 0;
   for (const Pair& pair : pairs) {
@@ -252,7 +252,7 @@ UpdateGrid find_updates(const std::vector<TimedPower>& polls) {
   const double news_s = median_of(between);
   const double span_s = polls.back().t_s - polls.front().t_s;
   if (grid.repeats > kRepeatsMatter) {
-    const Period found = search_period(pairs, news_s, poll_s > 0.5 * news_s, span_s);
+    const GridPeriod found = search_period(pairs, news_s, poll_s > 0.5 * news_s, span_s);
     const auto checked = static_cast<double>(std::max<size_t>(found.phase.pairs, 1));
     grid.violated = static_cast<double>(found.phase.violated) / checked;
     const bool by_chance = repeated_by_chance(pairs, found) > kMostByChance;

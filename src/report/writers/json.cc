@@ -188,7 +188,7 @@ Json answer_levers(const ShortAnswer& answer) {
 }
 
 // ns and counts stay integers; what is not known is left out.
-Json value_json(const Value& value) {
+Json finding_value(const Value& value) {
   return std::visit(
       [](const auto& one) {
         using T = std::decay_t<decltype(one)>;
@@ -212,7 +212,7 @@ Json finding_json(const findings::Finding& finding) {
         {{"kind", findings::subject_kind_name(subject.kind)}, {"name", subject.name}});
   }
   for (const findings::Quantity& quantity : finding.quantities) {
-    object["values"][findings::value_key(quantity)] = value_json(quantity.value);
+    object["values"][findings::value_key(quantity)] = finding_value(quantity.value);
   }
   const findings::FindingWindow& window = finding.window;
   object["window"] = {{"window_ns", window.window_ns},
