@@ -10,6 +10,8 @@ endif()
 install(TARGETS ${parts} EXPORT assayTargets ARCHIVE DESTINATION ${ASSAY_PRIVATE})
 install(EXPORT assayTargets NAMESPACE assay:: DESTINATION lib/cmake/assay)
 install(DIRECTORY src/ DESTINATION include/assay FILES_MATCHING PATTERN "*.h")
+# Headers that the build makes.
+install(FILES ${CMAKE_BINARY_DIR}/src/findings/codes/findings/codes.h DESTINATION include/assay/findings)
 include(CMakePackageConfigHelpers)
 write_basic_package_version_file(assayConfigVersion.cmake COMPATIBILITY ExactVersion)
 install(FILES cmake/assayConfig.cmake ${CMAKE_BINARY_DIR}/assayConfigVersion.cmake DESTINATION lib/cmake/assay)

@@ -4,7 +4,7 @@
 Runs report, launch (with its tree and kernel list), fuse, bound, tax and info on the traces in the
 repository, bound and tax on a small sweep of two platforms, levels with counter runs, and tax on a replay of its own database. Collects the keys of all objects, and the
 words that come from a closed list: verdicts, levers, trust notes, sources, remedies, node kinds,
-import codes (those in some page of docs/formats). Over the pages of the same documents: no key has two titles or two
+import codes (those in some page of docs/formats). The values of a finding are those that docs/findings.md lists for its code. Over the pages of the same documents: no key has two titles or two
 units, and each has the declared title.
 """
 
@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 
+import gen_findings_docs
 import gen_metrics_docs
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -301,6 +302,14 @@ def throughput_documents(assay):
                                              "--baselines")
 
 
+def undefined_values(finding, origin):
+    """Values of a finding that its entry of the catalogue does not have."""
+    defined = gen_findings_docs.catalogue().get(finding["code"], {"values": ()})["values"]
+    for key in finding["values"]:
+        if key not in defined:
+            yield f"docs/findings.md does not list `{key}` of `{finding['code']}` ({origin})"
+
+
 def collect(node, under, origin, keys):
     """Adds to keys: name -> where it was first seen."""
     if isinstance(node, list):
@@ -315,7 +324,8 @@ def collect(node, under, origin, keys):
             (key == "verdict" and isinstance(value, str))
         if is_word and isinstance(value, str) and (under, key) not in FREE_TEXT and value not in BATCH_BOUND:
             keys.setdefault(value, f"{origin}, value of {key}")
-        collect(value, key, origin, keys)
+        if under != "findings" or key != "values":
+            collect(value, key, origin, keys)
 
 
 def named_in(path):
@@ -330,12 +340,14 @@ def main():
     if not assay.exists():
         sys.exit(f"{assay} is not built")
 
-    keys = {}
+    keys, problems = {}, []
     for origin, document in documents(assay):
         collect(document, "", origin, keys)
+        for finding in (document.get("answer") or {}).get("findings", []):
+            problems += undefined_values(finding, origin)
     defined = named_in(METRICS)
-    problems = [f"docs/metrics.md does not name `{key}` ({keys[key]})"
-                for key in sorted(keys) if key and key not in defined]
+    problems += [f"docs/metrics.md does not name `{key}` ({keys[key]})"
+                 for key in sorted(keys) if key and key not in defined]
     if "" in keys:
         problems.append(f"an object has a key without a name: something meant for readers only got into "
                         f"the data ({keys['']})")
