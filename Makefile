@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := build
 PREFIX ?= /usr/local
 
-.PHONY: build install demo test fuzz check sanitizers bench format clean web example
+.PHONY: build install demo test fast fuzz check sanitizers bench format clean web example
 
 EXAMPLE := $(firstword $(wildcard examples/*.json.gz))
 CONFIGURE = cmake --preset
@@ -34,6 +34,13 @@ test: demo
 	@$(CONFIGURE) release >/dev/null
 	@$(BUILD) release
 	ctest --preset release
+
+# Tests for daily work, under five minutes on two cores: unit, property, sources, documents, the quick ones of real traces.
+fast:
+	@tools/install_deps.sh build test
+	@$(CONFIGURE) fast >/dev/null
+	@$(BUILD) fast
+	ctest --preset fast -L fast
 
 # The readers under libFuzzer with ASan for a short while (clang). `make test` replays the corpus.
 fuzz:
