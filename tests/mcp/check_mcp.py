@@ -106,7 +106,7 @@ class Session(unittest.TestCase):
         self.assertIn("nonsense", crossed)
         self.assertIn("dispatch", self.client.tool("causes", trace="vit.json.gz")[0])
         self.assertIn("1.76 ms", self.client.tool("whatif", trace="vit.json.gz", edits=["faster_cpu=1.3"])[0])
-        self.assertIn("operator of the framework", self.client.tool("explain", term="dispatch")[0])
+        self.assertIn("framework operators", self.client.tool("explain", term="dispatch")[0])
         rows, failed = self.client.tool("sql", trace="vit.json.gz", statement="select count(*) n from kernels")
         self.assertTrue("154" in rows if not failed else "DuckDB" in rows, rows)
 
@@ -221,7 +221,7 @@ class Session(unittest.TestCase):
             self.client.tell("notifications/cancelled", params={"requestId": f"endless{number}"})
         self.wait_until(lambda: not self.children(), "cancelled calls end")
         # A cancelled call has no answer: the next line is of the next request.
-        self.assertIn("operator of the framework", self.client.tool("explain", term="dispatch")[0])
+        self.assertIn("framework operators", self.client.tool("explain", term="dispatch")[0])
 
     def test_the_end_of_the_server_ends_its_calls(self):
         self.need_duckdb()

@@ -174,7 +174,7 @@ class Answers(unittest.TestCase):
         self.assertIn("1.76 ms", answer._repr_html_())
 
     def test_explain_and_version(self):
-        self.assertTrue(assay.explain("dispatch").startswith("dispatch\n"))
+        self.assertTrue(assay.explain("dispatch").startswith("operator dispatch (dispatch)\n"))
         self.assertIn("dispatch", assay.explain())
         self.assertEqual("assay " + assay.version(), run("--version").stdout.split(" (")[0].strip())
 
