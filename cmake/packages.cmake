@@ -21,5 +21,5 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
 endif()
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libxgboost0, libxlsxwriter4, libmuparser2v5")
 set(CPACK_PACKAGE_DESCRIPTION
-    "Reads traces of PyTorch's profiler, Nsight Systems, rocprofv3 and its own\nrecorder, and says what bound the run, where its time and energy went,\nwhat a change would give, and how sure that is.")
+    "Reads traces of PyTorch's profiler, Nsight Systems, rocprofv3 and its own\nrecorder, and finds the bottleneck of a run, where its time and energy went,\nwhat would help, and how reliable that is.")
 include(CPack)

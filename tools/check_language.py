@@ -10,7 +10,7 @@
   check_language.py --self-test            planted faults only; every other call runs them first
 
 Code, identifiers, options, paths, links and quoted names are removed before the rules are applied. A text with
-`language: allow RULE`, or a literal with such a comment on its line or the line before, keeps what RULE would refuse.
+`language: allow RULE`, or a literal with such a comment on its line or just before, keeps what RULE would refuse.
 Generated pages are left out: their sources are checked.
 """
 
@@ -156,6 +156,14 @@ def merged_comments(lines):
     return [(first, text) for first, _, _, text in blocks]
 
 
+def marks_at(marks, number):
+    """The marks on a line and on the lines just before it."""
+    first = number
+    while first - 1 in marks:
+        first -= 1
+    return [marks[line] for line in range(first, number + 1) if line in marks]
+
+
 def c_texts(name, code, pattern, literals):
     """(group, line, text): comments, and literals with `literals` for their group."""
     lines, found, joined_to = [], [], -1
@@ -177,8 +185,7 @@ def c_texts(name, code, pattern, literals):
                 found.append(("help" if is_help else literals, number, text))
             joined_to = match.end()
     marks = {number: " ".join(MARKS.findall(text)) for number, text, _ in lines if ALLOWED.search(text)}
-    found = [(group, number, " ".join(filter(None, (text, marks.get(number), marks.get(number - 1)))))
-             for group, number, text in found]
+    found = [(group, number, " ".join([text, *marks_at(marks, number)])) for group, number, text in found]
     return [("comments", line, text) for line, text in merged_comments(lines)] + found
 
 
@@ -232,9 +239,9 @@ def catalogue_texts(text):
 
 
 def table_texts(text):
-    """Sentences of a table of words: tab-separated columns below a heading."""
+    """Sentences of a table of words below its heading; the first two columns hold names."""
     rows = [(number, line) for number, line in enumerate(text.splitlines(), 1) if not line.startswith("#")]
-    return [("help", number, cell) for number, line in rows[1:] for cell in line.split("\t")]
+    return [("help", number, cell) for number, line in rows[1:] for cell in line.split("\t")[2:]]
 
 
 def test_names(code):
@@ -343,7 +350,7 @@ PLANTED = [
     ("python/a.py", 'def f():\n    """Gives the usual time back."""\n', "usual"),
     ("web/src/a.ts", "h(`The lever is applied at once`);\n", "lever"),
     ("tests/unit/a/a_test.cc", "TEST(Layers, HeadsBesideThemAreNoLayers) {\n", "is_no"),
-    ("data/tables/words.tsv", "word\tmeaning\nMFU\tThe pauses of a GPU are counted.\n", "pause"),
+    ("data/tables/words.tsv", "word\talso\twhat\nMFU\tthe pauses it names\tThe pauses of a GPU are counted.\n", "pause"),
 ]
 # Texts without a fault, each with what a careless rule would take for one.
 FINE = [
@@ -355,7 +362,7 @@ FINE = [
     ("docs/page.md", "The lever stays here. <!-- language: allow lever -->\n"),
     ("src/base/files.h", "// kUntold and told_ns() are identifiers of src/flow/told.cc here.\n"),
     ("src/base/files.cc", 'auto sql = R"(select what from room beside lever)";\n'),
-    ("src/base/files.cc", '// language: allow roof\nfail("the roof of a kernel is its limit");\n'),
+    ("src/base/files.cc", '// language: allow roof\n// language: allow room\nfail("the roof of a room is here");\n'),
     ("docs/metrics.md", "What stands beside the roof is told by nobody.\n"),
     ("tests/unit/a/a_test.cc", "TEST(Layers, LmHeadIsNotCountedAsLayer) {\n"),
 ]

@@ -21,7 +21,7 @@ METADATA = """\
 Metadata-Version: 2.1
 Name: assay-gpu
 Version: {version}
-Summary: Takes a GPU run apart: where its time went, what would change it, and how sure that is
+Summary: Finds where a GPU run's time went, what would help, and how reliable that is
 License: Apache-2.0
 Requires-Python: >=3.9
 Classifier: License :: OSI Approved :: Apache Software License

@@ -6,14 +6,14 @@
 namespace assay {
 void add_bench_options(Verb& verb, BenchRequest& flags) {
   verb.input("table", flags.tables,
-             "measured throughput: CSV, or results of vLLM, SGLang, genai-perf or AIPerf; "
-             "several files or a folder of them; - for standard input")
+             "measured throughput: CSV, or results of vLLM, SGLang, genai-perf or AIPerf. Files "
+             "or a folder; - for standard input")
       .required();
   verb.option("--map", flags.maps, "which column holds what: 'bb=Batch Size,ii=Prompt length,...'")
       .called("ROLE=TITLE")
       .one_per_mention();
   verb.option("--meta", flags.metas,
-              "what no column tells, for all rows: 'hardware=Nvidia H100 GPU,n=4'")
+              "values without a column, for all rows: 'hardware=Nvidia H100 GPU,n=4'")
       .called("ROLE=VALUE")
       .one_per_mention();
   verb.option("--rows", flags.rows,

@@ -143,16 +143,16 @@ long status_kb(const char* key) {
 
 void add_window_option(Verb& verb, CommonOptions& options) {
   verb.option("--window", options.window,
-              "take the spans whose label matches as iterations, e.g. 'decode*' (* and ? "
-              "stand for any characters): annotations, else operators, else Python frames")
+              "use spans with a matching label as iterations, e.g. 'decode*' (* and ? match any "
+              "characters): annotations, else operators, else Python frames")
       .called("GLOB")
       .common();
 }
 
 void add_capture_option(Verb& verb, std::vector<std::string>& files) {
   verb.option("--capture", files,
-              "trace in which CUDA or HIP graphs were recorded: replays get the operators of the "
-              "recording; without it, traces beside it with capture in their names are looked at")
+              "trace with the capture of CUDA or HIP graphs, for the operators of replays; "
+              "default: traces in the same folder with capture in their names")
       .one_value_each()
       .called("FILE");
 }
@@ -188,8 +188,9 @@ void add_common_options(Verb& verb, CommonOptions& options, bool takes_inputs) {
         .common();
   }
   verb.option("--format", options.format,
-              "terminal, json, csv, md, html or xlsx; without it, what the name of the output file "
-              "ends with, else terminal")
+              // language: allow too_many_commas
+              "terminal, json, csv, md, html or xlsx; default: by the ending of the output file, "
+              "else terminal")
       .suggests({"terminal", "json", "csv", "md", "html", "xlsx"})
       .common();
   verb.option("-o,--output", options.output, "write to this file instead of standard output")

@@ -53,13 +53,13 @@ Status add_paths(const std::string& option, const std::vector<std::string>& text
 
 void add_config_options(Verb& verb, ConfigFlags& flags) {
   verb.option("--config", flags.configs,
-              "a configuration to set beside others: its name, and a folder, pattern or file "
-              "with the traces of its ranks; the first one is what others are compared with")
+              "a configuration to compare: its name, and a folder, pattern or file with the "
+              "traces of its ranks; the first one is the baseline")
       .called("NAME=PATH")
       .one_value_each();
   verb.option("--tokens", flags.tokens,
-              "with --config: tokens that all GPUs together take in per iteration, where the "
-              "traces do not tell")
+              "with --config: tokens that all GPUs together process per iteration, for traces "
+              "without them")
       .called("NAME=COUNT")
       .one_value_each();
   verb.option("--detail", flags.detail,

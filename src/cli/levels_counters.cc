@@ -22,8 +22,8 @@ void add_counter_options(Verb& verb, CounterFlags& flags) {
               "ncu --csv (docs/formats/rocprof.md, docs/formats/ncu.md)")
       .called("PATH");
   verb.option("--peaks", flags.peaks,
-              "the device for waterfall and roof, by name, or for the waterfall as values: MI300X, "
-              "clock_mhz=1900,tflops=1200")
+              "the device for waterfall and roofline, by name, or for the waterfall as values: "
+              "MI300X, clock_mhz=1900,tflops=1200")
       .called("TEXT");
   verb.option("--d0", flags.reading,
               "how durations at 0 % and 50 % overlap are read: curve, cumulative, quantile")

@@ -136,13 +136,13 @@ int main(int argc, char** argv) {
   assay::remove_temporaries_on_signals();
   assay::CommandLine line(
       "assay",
-      "assay takes a GPU run apart: where its time went, whose fault that is, what would change "
-      "it, and how sure we are.",
+      "assay finds where a GPU run's time went, what caused it, what would help, and how reliable "
+      "the answer is.",
       assay::version_text(), kOverview);
   assay::Verb& app = line.root();
   app.needs_a_verb();
   app.footer(
-      "Exit codes: 0 fine, 1 a gate was crossed, 2 error, 3 data was lost and --strict was given.\n"
+      "Exit codes: 0 fine, 1 a gate failed, 2 error, 3 data was lost and --strict was given. "
       "Every number is defined in docs/metrics.md.");
   int exit_code = assay::kExitFine;
   assay::add_report_verb(app, exit_code);

@@ -62,8 +62,8 @@ Result<TelemetryOptions> parse_options(const TelemetryFlags& flags) {
 
 void add_telemetry_options(Verb& verb, TelemetryFlags& flags) {
   verb.option("--telemetry", flags.files,
-              "logs of cores and GPUs beside the trace: assay sample, nvidia-smi, AMDuProf, "
-              "Chopper (docs/formats/telemetry.md); may be given again")
+              "logs of cores and GPUs from the time of the trace: assay sample, nvidia-smi, "
+              "AMDuProf, Chopper (docs/formats/telemetry.md); may be given again")
       .called("FILE")
       .one_per_mention();
   verb.option("--telemetry-offset", flags.offset,

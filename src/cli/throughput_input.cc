@@ -12,13 +12,13 @@ void add_method_option(Verb& verb, FitRequest& flags) {
 
 void add_fit_options(Verb& verb, FitRequest& flags) {
   verb.flag("--no-physics", flags.no_physics,
-            "use no facts about models and devices: lengths, batch and devices only");
+            "use no specifications of models and devices: lengths, batch and devices only");
   verb.flag("--refit", flags.refit,
             "search for the kernel's parameters on this table instead of taking those found on "
             "public data");
   verb.option("--outside", flags.outside,
-              "a point is outside when its batch, length or devices are beyond the data by "
-              "more than this factor [4, or what the model file says]")
+              "a point is outside if its batch, length or devices exceed the data by more than "
+              "this factor [4, or that of the model file]")
       .between(1.0, 1e6);
 }
 

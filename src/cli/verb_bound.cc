@@ -28,7 +28,7 @@ void add_bound_verb(Verb& app, int& exit_code) {
   sub.example("assay bound trace.json.gz");
   sub.example("assay bound --batch 1=b1.json.gz --batch 8=b8.json.gz", "where it turns");
   add_common_options(sub, verb->common, false);
-  sub.input("traces", verb->common.inputs, "one trace: its verdict without a sweep");
+  sub.input("traces", verb->common.inputs, "one trace: its bottleneck without a sweep");
   add_window_option(sub, verb->common);
   sub.option(
          "--batch", verb->platform.batches,

@@ -132,8 +132,9 @@ void add_diff_verb(Verb& app, int& exit_code) {
   add_window_option(sub, verb->common);
   sub.declared("--format")
       .says(
-          "terminal, json, csv, md, html, junit or annotations; without it, what the name of the "
-          "output file ends with (.xml: junit), else terminal")
+          // language: allow too_many_commas
+          "terminal, json, csv, md, html, junit or annotations; default: by the ending of the "
+          "output file (.xml is junit)")
       .suggests({"terminal", "json", "csv", "md", "html", "junit", "annotations"});
   sub.option("--fail-on", verb->fail_on,
              "leave with 1 when this holds and is more than noise: 'tklqt>+10%', 'time>+50us', "

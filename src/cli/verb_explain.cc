@@ -33,7 +33,7 @@ int explain_word(const std::string& word) {
 
 void add_explain_verb(Verb& app, int& exit_code) {
   auto words = std::make_shared<std::vector<std::string>>();
-  Verb& sub = app.verb("explain", "What a word of an answer, a key or a symbol means");
+  Verb& sub = app.verb("explain", "Define a term of a report, a key or a symbol");
   sub.example("assay explain dispatch", "a cause");
   sub.example("assay explain tklqt", "a symbol or key");
   sub.input("word", *words, "a cause, key, symbol or label; without it, the list of causes");

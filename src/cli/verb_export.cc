@@ -132,7 +132,7 @@ int run(const ExportVerb& verb) {
 void add_export_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<ExportVerb>();
   Verb& sub =
-      app.verb("export", "Write the tables of a trace, and what the rooms say of it, as files");
+      app.verb("export", "Write the tables of a trace and of its analyses as files");
   sub.example("assay export trace.json.gz -o tables", "Parquet");
   sub.example("assay export trace.json.gz -o tables.xlsx", "a workbook");
   sub.input("traces", verb->common.inputs, "traces, as the other verbs take them").required();

@@ -8,7 +8,7 @@
 namespace assay {
 void add_info_verb(Verb& app, int& exit_code) {
   auto options = std::make_shared<CommonOptions>();
-  Verb& verb = app.verb("info", "What is in a trace: rows per table, links, odd input");
+  Verb& verb = app.verb("info", "Describe a trace: rows per table, links, irregular input");
   verb.example("assay info trace.json.gz");
   add_common_options(verb, *options, true);
   verb.run([options, &exit_code] {

@@ -48,8 +48,8 @@ void add_launch_verb(Verb& app, int& exit_code) {
   sub.example("assay launch trace.json.gz --graph --top 20", "who launched what");
   add_common_options(sub, verb->common, true);
   sub.option("--floor", verb->floor,
-             "launch time of an empty kernel: nanoseconds, a floor file, or a published platform "
-             "such as Intel+H100; default: published for this board, else estimated")
+             "launch time of an empty kernel: nanoseconds, a file of assay null-kernel, or a "
+             "platform such as Intel+H100. Default: published for this board, else estimated")
       .called("FLOOR");
   sub.option("--top", verb->top, "kernels listed; 0 = all").at_least_zero().shows_default();
   sub.flag("--count-copies", verb->count_copies, "copies and fills also make the GPU busy");

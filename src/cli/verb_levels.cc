@@ -87,21 +87,20 @@ void add_levels_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<LevelsVerb>();
   Verb& sub = app.verb(
       "levels",
-      "At which level the time goes: kernel, operation, layer, phase, iteration, GPU, job");
+      "Break GPU time down: kernel, operation, layer, phase, iteration and job");
   sub.example("assay levels trace.json.gz");
-  sub.example("assay levels trace.json.gz --roof", "how far from the roof");
+  sub.example("assay levels trace.json.gz --roof", "distance to the roofline");
   add_common_options(sub, verb->common, true);
   sub.declared("traces").required(false);
   add_config_options(sub, verb->configs);
   add_telemetry_options(sub, verb->telemetry);
   add_counter_options(sub, verb->counters);
   sub.flag("--roof", verb->roof,
-           "how far every operator is from what the GPU could do, by shapes: FLOP/s, bytes/s, time "
-           "above the roof");
+           "compare each operator with the roofline, by shapes: FLOP/s, bytes/s, time above the "
+           "roofline");
   sub.option("--explain-kernel", verb->explain,
-             "why the kernels with this in their names stand where they do: what was recorded "
-             "around their launches and what told the place; with * or ? a pattern of all of the "
-             "name")
+             "why kernels with this in their names are attributed as they are: records around "
+             "their launches and the deciding rule; * and ? make a pattern")
       .called("KERNEL");
   add_capture_option(sub, verb->captures);
   sub.option("--map", verb->map_file,
@@ -113,12 +112,13 @@ void add_levels_verb(Verb& app, int& exit_code) {
       .one_of({"assay", "chopper"})
       .shows_default();
   sub.option("--group-by", verb->group_by,
-             "keys of the table of groups: gpu, iter, phase, layer, op, op_type")
+             "keys of the table of groups: gpu,iter,phase,layer,op,op_type")
       .called("KEYS");
   sub.option("--where", verb->where,
              "cells that count, e.g. gpu=3,iter=2..5,op=mlp_*; + separates alternatives")
       .called("CELLS");
   sub.option("--stat", verb->stats,
+             // language: allow too_many_commas
              "over the samples of a group: median, mean, min, max, p25, p75, p95, sum")
       .called("STAT");
   sub.option("--min-share", verb->min_share, "merge tree nodes below this share of the total")

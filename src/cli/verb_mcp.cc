@@ -363,9 +363,9 @@ void add_mcp_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<McpVerb>();
   Verb& sub = app.verb(
       "mcp",
-      "Serve report, causes, diff, whatif, sql and explain to agents, over stdin and stdout");
+      "Serve reports, comparisons, SQL and explanations to agents, over stdin and stdout");
   sub.example("assay mcp runs/", "serves runs/ to an MCP client");
-  sub.input("folders", verb->folders, "folders whose traces may be read; nothing else is")
+  sub.input("folders", verb->folders, "folders with traces that may be read; nothing else is")
       .required();
   sub.flag("--cache{auto}", verb->cache,
            "keep a cached form of every trace read, so that the next question is answered at once; "

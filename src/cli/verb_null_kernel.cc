@@ -299,7 +299,7 @@ void add_null_kernel_verb(Verb& app, int& exit_code) {
   Verb& sub = app.verb(
       "null-kernel", "Measures what an empty kernel costs to launch on this machine, for --floor");
   sub.example("assay null-kernel -o floor.json");
-  sub.option("-o,--output", verb->output, "the floor file").shows_default().called("FILE");
+  sub.option("-o,--output", verb->output, "the file to write").shows_default().called("FILE");
   sub.option("--device", verb->device,
              "number of the GPU, or all; nvidia:0 or amd:0 where both kinds are installed")
       .checked_by(device_problem, "DEVICE")
@@ -313,7 +313,7 @@ void add_null_kernel_verb(Verb& app, int& exit_code) {
       .shows_default();
   sub.option("--cupti", verb->cupti, "the libcupti to load; default: looked for").called("FILE");
   sub.option("--recorder", verb->recorder,
-             "libassay_record.so, if it is not beside this binary (ASSAY_RECORD_LIBRARY)")
+             "libassay_record.so, if it is not in the folder of this binary (ASSAY_RECORD_LIBRARY)")
       .called("FILE");
   sub.run([verb, &exit_code] {
     const Status done = measure(*verb);

@@ -31,8 +31,8 @@ int run_profile(ProfileVerb& verb) {
 void add_profile_verb(Verb& power, int& exit_code) {
   auto verb = std::make_shared<ProfileVerb>();
   Verb& sub = power.verb("profile",
-                         "From a recorded campaign to power over time in a kernel, with its error");
-  sub.example("assay power profile campaign/ -o power.html");
+                         "From recorded runs to power over time in a kernel, with its error");
+  sub.example("assay power profile runs/ -o power.html");
   add_common_options(sub, verb->common, false);
   sub.input("recordings", verb->folders,
             "folders with samples.csv, execs.csv, sync.csv and meta.json; the first one is "
@@ -55,7 +55,7 @@ void add_profile_verb(Verb& power, int& exit_code) {
   sub.option("--margin", verb->margin, "width of the bin of golden runs; default: Table I")
       .between(0.0001, 1.0);
   sub.flag("--strict-windows", verb->options.strict,
-           "only samples whose whole window held this kernel");
+           "only samples with this kernel in their whole window");
   sub.flag("--force", verb->options.force, "profile kernels under 25 us as well");
   sub.flag("--rescale", verb->options.rescale_toi,
            "stretch every run to the median execution time");
@@ -70,7 +70,7 @@ void add_profile_verb(Verb& power, int& exit_code) {
       .called("FILE");
   sub.option("--seed", verb->options.seed, "of the bootstrap").shows_default();
   sub.option("--bootstrap", verb->options.bootstrap,
-             "resamples behind the 95 % interval, and behind the band of --quartic")
+             "resamples for the 95 % interval, and for the band of --quartic")
       .between(0, 1'000'000)
       .shows_default();
   sub.run([verb, &exit_code] { exit_code = run_profile(*verb); });
@@ -166,11 +166,12 @@ void add_attribute_verb(Verb& power, int& exit_code) {
   auto verb = std::make_shared<AttributeVerb>();
   Verb& sub = power.verb(
       "attribute",
-      "Joules per kernel, operator, layer, phase and iteration, from a power log beside a trace");
+      "Joules per kernel, operator, layer, phase and iteration, from a trace and a power log");
   sub.example("assay power attribute trace.json.gz --samples power.csv");
   sub.example("assay power attribute traces/ --samples power.csv --offset start");
   add_common_options(sub, verb->common, true);
   sub.option("--samples", verb->samples,
+             // language: allow too_many_commas
              "power log of Assay, nvidia-smi, dcgmi, dcgm-exporter, amd-smi, rocm-smi, Zeus, "
              "tegrastats, turbostat and others (docs/formats/power_log.md)")
       .required()
@@ -185,13 +186,13 @@ void add_attribute_verb(Verb& power, int& exit_code) {
   sub.option("--device", verb->options.device,
              "only kernels of this device of the trace; default: all");
   sub.option("--offset", verb->offset,
-             "seconds to add to the log's times to give the trace's; or start: the log begins "
-             "with the trace's first device work, give or take 2 s. The readings tell the rest: up "
-             "to 0.15 s early and 0.25 s late")
+             "seconds from the log's times to the trace's; or start: the log begins with the "
+             "first GPU activity, give or take 2 s. Samples determine the rest: up to 0.15 s "
+             "early and 0.25 s late")
       .shows_default()
       .called("SECONDS");
   sub.option("--offset-within", verb->within_s,
-             "how far the offset may be off, either way, in seconds; 0: hold it")
+             "uncertainty of the offset, either way, in seconds; 0: exact")
       .between(0.0, 3600.0)
       .called("SECONDS");
   sub.option("--log-start", verb->log_start,
@@ -199,19 +200,19 @@ void add_attribute_verb(Verb& power, int& exit_code) {
              "since 1970, give or take 2 s")
       .called("TIME");
   sub.option("--log-interval", verb->log_interval_s,
-             "of a log without times: how far its rows of one GPU are apart")
+             "of a log without times: interval between its rows of one GPU")
       .between(0.0, 3600.0)
       .called("SECONDS");
   sub.option("--window-ms", verb->window_ms,
-             "what the sensor averages over: A within 15 %, or a range A:B; default: meta.json "
-             "beside the log, else 0.5 to 1200, found from the readings")
+             "the sensor's averaging window: A within 15 %, or a range A:B. Default: meta.json "
+             "next to the log, else 0.5 to 1200, fitted to the samples")
       .called("A[:B]");
   sub.option("--ramp-ms", verb->ramp_ms,
-             "time constant of sensor or device, as --window-ms; default: 0 to 250, found from "
-             "the readings")
+             "time constant of sensor or device, as --window-ms; default: 0 to 250, fitted to the "
+             "samples")
       .called("A[:B]");
   sub.option("--delay-ms", verb->delay_ms,
-             "how late its readings are; moves what the offset may be")
+             "delay of the samples; changes the possible offsets")
       .between(0.0, 1e6);
   sub.flag("--hold", verb->options.sensor.hold,
            "fit nothing but powers: offset, delay and window as given");

@@ -361,10 +361,12 @@ void add_run_verb(Verb& power, int& exit_code) {
   add_common_options(sub, verb->common, false);
   add_device_options(sub, verb->device, verb->sensor, verb->seed);
   sub.option("--workload", verb->workloads,
-             "gemm:N, gemm:MxNxK:bf16, gemv:N, copy:1GiB, triad:1GiB, "
-             "all_reduce:512MB, all_gather:512MB:f32 (over all GPUs), so:FILE:symbol, "
-             "cu:FILE:kernel, hip:FILE:kernel, cmd:COMMAND, or a list of which the last is "
-             "profiled: '60*gemm:2048 , 1*gemm:8192'; can be given several times")
+             // language: allow too_many_commas
+             // language: allow sentence_too_long
+             "gemm:N, gemm:MxNxK:bf16, gemv:N, copy:1GiB, triad:1GiB, all_reduce:512MB, "
+             "all_gather:512MB:f32 (over all GPUs), so:FILE:symbol, cu:FILE:kernel, "
+             "hip:FILE:kernel, cmd:COMMAND, or a list. The last of a list is profiled: "
+             "'60*gemm:2048 , 1*gemm:8192'. Can be given several times")
       .required()
       .called("WORK");
   sub.option("--record", verb->record,
@@ -381,8 +383,8 @@ void add_run_verb(Verb& power, int& exit_code) {
       .between(0, 100)
       .shows_default();
   sub.option("--budget", verb->budget_s,
-             "seconds after which no further run begins; the answer comes from those there are; 0: "
-             "as long as it takes")
+             "seconds after which no further run begins (0: no limit); the answer uses the runs "
+             "until then")
       .between(0, 86'400)
       .shows_default();
   sub.flag("--force", verb->force, "also kernels under 25 us");

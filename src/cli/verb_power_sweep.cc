@@ -62,16 +62,16 @@ int run_sweep(SweepVerb& verb) {
 void add_power_sweep_verb(Verb& power, int& exit_code) {
   auto verb = std::make_shared<SweepVerb>();
   Verb& sub = power.verb("sweep",
-                         "What a power cap or clock saves: energy, time and their product per "
-                         "iteration of the same work at several settings");
+                         "Compare power caps or clocks: energy, time and their product per "
+                         "iteration of the same work");
   add_common_options(sub, verb->common, false);
   sub.option("--setting", verb->traces,
-             "a cap or clock: its name, and a trace of the work under it; the first one is what "
-             "others are compared with")
+             "a cap or clock: its name, and a trace of the work under it; the first one is the "
+             "baseline")
       .required()
       .called("NAME=TRACE")
       .one_value_each();
-  sub.option("--samples", verb->logs, "the power log beside a setting's trace, as of attribute")
+  sub.option("--samples", verb->logs, "the power log of a setting's trace, as of attribute")
       .required()
       .called("NAME=LOG")
       .one_value_each();
@@ -85,7 +85,7 @@ void add_power_sweep_verb(Verb& power, int& exit_code) {
   sub.option("--device", verb->attribute.options.device,
              "only kernels of this device of the traces; default: all");
   sub.option("--offset-within", verb->within_s,
-             "how far the logs' offset may be off, either way, in seconds; 0: hold it")
+             "uncertainty of the logs' offset, either way, in seconds; 0: exact")
       .between(0.0, 3600.0)
       .called("SECONDS");
   sub.option("--seed", verb->attribute.options.seed, "of the search").shows_default();

@@ -343,7 +343,7 @@ void add_record_verb(Verb& app, int& exit_code) {
       "change what torch.compile makes");
   sub.flag("--build-torch", verb->build_torch,
            "compile what --torch needs against the PyTorch of --python, once; runs nothing");
-  sub.option("--python", verb->python, "the Python whose PyTorch it is")
+  sub.option("--python", verb->python, "the Python with that PyTorch")
       .shows_default()
       .called("PYTHON");
   sub.flag("--whole-graphs", verb->request.whole_graphs,
@@ -355,24 +355,25 @@ void add_record_verb(Verb& app, int& exit_code) {
            "leave CUPTI its own clock (CLOCK_REALTIME) instead of CLOCK_MONOTONIC");
   sub.option(
          "--gpu", verb->request.gpu,
-         "whose GPUs: nvidia, amd, or auto: NVIDIA's, and AMD's where its driver or HIP is here")
+         "vendor of the GPUs: nvidia, amd, or auto: NVIDIA's, and AMD's if its driver or HIP is "
+         "here")
       .one_of({"auto", "nvidia", "amd"})
       .shows_default();
   sub.option("--cupti", verb->request.cupti, "the libcupti to load; default: looked for")
       .called("FILE");
   sub.option("--recorder", verb->request.library,
-             "libassay_record.so, if it is not beside this binary (ASSAY_RECORD_LIBRARY; of AMD's "
-             "GPUs ASSAY_RECORD_AMD_LIBRARY)")
+             "libassay_record.so, if it is not in the folder of this binary "
+             "(ASSAY_RECORD_LIBRARY; of AMD's GPUs ASSAY_RECORD_AMD_LIBRARY)")
       .called("FILE");
   sub.input("command", verb->request.command, "what to run, after --");
   sub.footer(
-      "The exit code is the command's; 128 + number when a signal ended it, 127 when it was not "
-      "found. Where that is 0 and nothing was recorded, it is 2; where a recording could not be "
-      "written to its end, 3. When recording cannot be had, the program runs all the same, and "
-      "stderr says why. CUPTI serves one profiler per process: a program that profiles itself "
-      "(torch.profiler, also one that its framework starts on a signal or a schedule) takes it "
-      "from this recorder, or finds it taken and has no GPU rows; record it with that switched "
-      "off. Nothing else of the program is changed.");
+      "The exit code is the command's: 128 + number if a signal ended it, 127 if it was not "
+      "found. If that is 0, it is 2 when nothing was recorded and 3 when a recording lacks its "
+      "end. If recording is impossible, the program runs all the same, and stderr says why. CUPTI "
+      "serves one profiler per process. A program that profiles itself takes it from this "
+      "recorder, or finds it taken and has no GPU rows. It may use torch.profiler, also started "
+      "by a framework on a signal or a schedule. Record it with that profiler off. Nothing else "
+      "of the program is changed.");
   sub.run([verb, &exit_code] {
     if (verb->build_torch) {
       exit_code = build_for_torch("operators", verb->python);

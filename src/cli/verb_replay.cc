@@ -418,8 +418,8 @@ void add_replay_verb(Verb& app, int& exit_code) {
       .existing_file()
       .called("FILE");
   sub.option("--through", verb->through,
-             "cpp: assay-replay calls the dispatcher; or python: the Python of --python calls "
-             "torch.ops, as TaxBreak does: dispatch has Python's binding within")
+             "cpp (assay-replay calls the dispatcher) or python (the Python of --python calls "
+             "torch.ops, as TaxBreak does; dispatch then includes Python's binding)")
       .one_of({"cpp", "python"})
       .shows_default();
   sub.option("--program", verb->program, "assay-replay, or the script of Python, to run")

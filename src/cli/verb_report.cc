@@ -76,14 +76,14 @@ int run(ReportVerb& verb) {
 void add_report_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<ReportVerb>();
   Verb& sub = app.verb(
-      "report", "Where the time went, what would change it, and how sure that is, on one screen");
+      "report", "Show where time went, what would help and how reliable that is, on one screen");
   sub.example("assay report trace.json.gz -o report.html", "the page");
   sub.example("assay report traces/ --full", "a job, every section");
   add_common_options(sub, verb->common, true);
   verb->common.full = false;
   sub.flag("--full", verb->common.full,
            "every section on the terminal or in Markdown, instead of the answer on one screen");
-  sub.flag("-q,--quiet", verb->common.quiet, "the verdict alone").not_with("--full");
+  sub.flag("-q,--quiet", verb->common.quiet, "the headline alone").not_with("--full");
   sub.option("--floor", verb->request.floor,
              "launch time of an empty kernel (see assay launch --help)")
       .called("FLOOR");

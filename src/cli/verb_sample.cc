@@ -87,7 +87,7 @@ void add_sample_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<SampleVerb>();
   Verb& sub = app.verb(
       "sample",
-      "Samples cores and GPUs beside a job: utilisation, clocks, power, temperature, both clocks");
+      "Sample cores and GPUs during a job: utilization, clocks, power, temperature, both clocks");
   sub.example("assay sample -o samples.csv -- python train.py");
   sub.option("-o,--output", verb->options.output,
              "file to write (docs/formats/samples.md), - for stdout")
@@ -100,8 +100,8 @@ void add_sample_verb(Verb& app, int& exit_code) {
   sub.flag("--strict", verb->strict,
            "exit with 3 when samples were lost (where the command's own code is 0)");
   sub.input("command", verb->options.command,
-            "after --: run this, sample until it ends, and exit with its code (127: not found, "
-            "126: cannot be run)")
+            "after --, a command to run: sample until it ends, and exit with its code (127 if not "
+            "found, 126 if it cannot be run)")
       .not_with("--pid");
   verb->options.tool = fmt::format("assay {}", kVersion);
   sub.run([verb, &exit_code] { exit_code = run(*verb); });

@@ -342,7 +342,7 @@ int run(SqlVerb& verb) {
 void add_sql_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<SqlVerb>();
   Verb& sub =
-      app.verb("sql", "Ask a trace in SQL: its tables and what the rooms say of it, in DuckDB");
+      app.verb("sql", "Query a trace and its analyses in SQL, in DuckDB");
   sub.example("assay sql trace.json.gz \"select name, dur_ns from kernels limit 5\"");
   sub.example("assay sql trace.json.gz", "line by line");
   add_common_options(sub, verb->common, true);
@@ -351,7 +351,7 @@ void add_sql_verb(Verb& app, int& exit_code) {
              "the statements; without it the last argument, else standard input")
       .called("SQL");
   sub.option("--limit", verb->limit,
-             "rows shown; 0 = all. Without it 100 on a terminal and in Markdown, else all")
+             "rows shown; 0 = all. Default: 100 on a terminal and in Markdown, else all")
       .at_least_zero();
   sub.option("--memory", verb->memory,
              "what DuckDB may use, e.g. 4GB; nothing is ever spilled to disk")

@@ -75,8 +75,8 @@ void add_summarize_verb(Verb& app, int& exit_code) {
       .required();
   sub.option(
          "--shard", verb->shard,
-         "I/N: read the share I (from 0) of N that are about equally large; auto: as Slurm, MPI "
-         "or Kubernetes number this process")
+         "read the share I (from 0) of N that are about equally large; auto: as Slurm, MPI or "
+         "Kubernetes number this process")
       .called("I/N|auto");
   sub.flag("--resume", verb->resume, "leave out traces that have a record and did not change");
   sub.run([verb, &exit_code] { exit_code = run(*verb); });

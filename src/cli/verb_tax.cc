@@ -110,15 +110,16 @@ void add_sweep_flags(Verb& sub, TaxFlags& flags) {
 void add_tax_verb(Verb& app, int& exit_code) {
   auto flags = std::make_shared<TaxFlags>();
   Verb& sub = app.verb(
-      "tax", "What the host side costs, layer by layer: Python, dispatch, libraries, launch floor");
+      "tax", "Break host overhead down by layer: Python, dispatch, libraries, launch-overhead "
+             "floor");
   sub.example("assay tax trace.json.gz");
   sub.example("assay tax trace.json.gz --export-kernel-db kernels.json", "for assay replay");
   add_common_options(sub, flags->common, true);
   sub.declared("traces").required(false);
   sub.option("--mode", flags->mode,
-             "what a launch is charged: exclusive (the default: each moment of a thread once), or "
-             "the sums as printed, which may exceed wall time: paper (native kernels pay the "
-             "dispatch base; also literal) or code (their own dispatch)")
+             "what a launch is charged with. Exclusive (default): each moment of a thread once. "
+             "Sums as printed may exceed wall time: paper (native kernels pay the dispatch base; "
+             "also literal) or code (their own dispatch)")
       .one_of({"exclusive", "paper", "literal", "code"});
   sub.option("--base-weighting", flags->base_weighting,
              "the dispatch base is a median over: kernel (unique kernels) or invocation")
@@ -126,8 +127,8 @@ void add_tax_verb(Verb& app, int& exit_code) {
       .shows_default();
   sub.flag("--count-copies", flags->count_copies, "copies and fills count as kernels");
   sub.option("--floor", flags->floor,
-             "launch time of an empty kernel: nanoseconds, a floor file, or a published "
-             "platform; default: published for this board, else from the trace")
+             "launch time of an empty kernel: nanoseconds, a file of assay null-kernel, or a "
+             "published platform. Default: published for this board, else from the trace")
       .called("FLOOR");
   sub.option("--top", flags->top, "unique kernels listed; 0 = all").at_least_zero().shows_default();
   sub.option("--export-kernel-db", flags->export_db,

@@ -5,7 +5,7 @@
 namespace assay {
 
 void add_throughput_verb(Verb& app, int& exit_code) {
-  Verb& throughput = app.verb("throughput", "What a configuration nobody measured will do");
+  Verb& throughput = app.verb("throughput", "Predict configurations that were not measured");
   throughput.example("assay throughput fit results/ -o model.json", "learn from measurements");
   throughput.example("assay throughput predict model.json --at bb=96,ii=1024,oo=256,hw=H100");
   throughput.example("assay throughput suggest model.json", "what to measure next");

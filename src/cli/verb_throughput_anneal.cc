@@ -32,7 +32,7 @@ void add_throughput_anneal_verb(Verb& throughput, int& exit_code) {
              "H100,model=meta-llama/Llama-2-7b'; all rows when empty")
       .called("NAMES");
   sub.option("--target", verb->targets,
-             "rows to judge by what was learned, chosen like --source; may be repeated")
+             "rows to evaluate the model on, chosen like --source; may be repeated")
       .one_per_mention()
       .called("NAMES");
   sub.option("--seed", verb->seeds, "one run per seed")

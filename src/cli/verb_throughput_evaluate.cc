@@ -23,14 +23,14 @@ int run(EvaluateVerb& verb) {
 void add_throughput_evaluate_verb(Verb& throughput, int& exit_code) {
   auto verb = std::make_shared<EvaluateVerb>();
   Verb& sub = throughput.verb(
-      "evaluate", "Hold rows of a table out and see how far each method is off on them");
+      "evaluate", "Hold rows of a table out and measure the error of each method on them");
   sub.example("assay throughput evaluate table.csv --split S5", "unseen configurations");
   sub.example("assay throughput evaluate public.csv --judge mine/",
               "does what public rows teach hold here?");
   add_bench_options(sub, verb->bench);
   sub.option("--judge", verb->judge.tables,
-             "learn from the whole table and tell how far TTFT, TPOT and end to end are off on "
-             "this other one, a file or a folder; in place of splits")
+             "learn from the whole table and give the errors of TTFT, TPOT and end to end on this "
+             "other table; in place of splits")
       .one_per_mention()
       .called("TABLE");
   sub.option("--judge-map", verb->judge.maps, "as --map, for the table of --judge")
@@ -43,18 +43,22 @@ void add_throughput_evaluate_verb(Verb& throughput, int& exit_code) {
   add_common_options(sub, verb->common, false);
   sub.option(
          "--split", verb->splits,
-         "S1 unseen length pair, S2 random rows, S3 larger batches, S4 longer lengths, S5 "
-         "unseen configuration, S6 one model out, S7 one hardware out, all of these, S8 "
-         "unseen campaign (engine version and day), latency: TTFT, TPOT and end to end by all that "
-         "can be new, or figure6: four shapes of a training set")
+         // language: allow too_many_commas
+         // language: allow sentence_too_long
+         "held out: S1 length pair, S2 random rows, S3 larger batches, S4 longer lengths, S5 "
+         "configuration, S6 one model, S7 one hardware, all of these, S8 benchmark run (engine "
+         "version and day), latency (TTFT, TPOT and end to end in all these ways), or figure6 "
+         "(four shapes of a training set)")
       .separated_by(',')
       .one_per_mention()
       .shows_default()
       .called("SPLIT");
   sub.option("--method", verb->methods,
-             "assay, latency (by TTFT and TPOT, where rows tell them), ala, a baseline (linear, "
-             "xgboost, forest, boosting, each also with "
-             "-pooled), baselines, nearest-gpu (of a GPU left out: S7), or all")
+             // language: allow too_many_commas
+             // language: allow sentence_too_long
+             "assay, latency (by TTFT and TPOT, if rows have them), ala, a baseline (linear, "
+             "xgboost, forest, boosting, each also with -pooled), baselines, nearest-gpu (of a "
+             "GPU left out: S7), or all")
       .separated_by(',')
       .one_per_mention()
       .shows_default()

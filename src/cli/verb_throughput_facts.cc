@@ -16,9 +16,10 @@ struct FactsVerb : FactsRequest {
 
 void add_throughput_facts_verb(Verb& throughput, int& exit_code) {
   auto verb = std::make_shared<FactsVerb>();
-  Verb& sub = throughput.verb("facts", "What is known of models and GPUs, with sources, checked");
+  Verb& sub = throughput.verb("facts", "List specifications of models and GPUs, with sources, "
+                                       "checked");
   sub.example("assay throughput facts");
-  sub.input("name", verb->names, "models or devices to tell in full; all in short without one");
+  sub.input("name", verb->names, "models or devices to list in full; without one, all in short");
   sub.option("--facts", verb->facts, "a file of more facts (docs/formats/facts.md), checked too")
       .called("FILE");
   add_common_options(sub, verb->common, false);

@@ -42,8 +42,8 @@ void add_throughput_fit_verb(Verb& throughput, int& exit_code) {
   add_method_option(sub, verb->fit);
   add_fit_options(sub, verb->fit);
   sub.flag("--small", verb->fit.small,
-           "leave out what makes predictions of large tables fast: a file of a fortieth, and "
-           "over half a second more for every reading");
+           "leave out the data for fast predictions of large tables: a file of a fortieth, and "
+           "over half a second more for each load");
   sub.declared("--output").says("the model file").required();
   sub.run([verb, &exit_code] { exit_code = run(*verb); });
 }

@@ -60,8 +60,8 @@ void add_throughput_plan_verb(Verb& throughput, int& exit_code) {
   add_common_options(sub, verb->common, false);
   add_question_options(sub, *verb);
   sub.option("--prices", verb->prices,
-             "CSV with gpu, usd_per_gpu_hour and, where told, watts, gpus_per_node, nodes; without "
-             "it the fewest GPUs of the table are searched for")
+             "CSV with gpu, usd_per_gpu_hour and optional watts, gpus_per_node, nodes; default: "
+             "search for the fewest GPUs of the table")
       .called("FILE");
   sub.option("--engine", verb->engines, "only these engines, as the rows call them")
       .separated_by(',')
@@ -72,7 +72,7 @@ void add_throughput_plan_verb(Verb& throughput, int& exit_code) {
       .one_per_mention()
       .called("NAME");
   sub.option("--engine-version", verb->version,
-             "the engine's version, as the rows call it; else one that nobody has measured")
+             "the engine's version, as in the rows; default: a version without measurements")
       .called("VERSION");
   sub.option("--max-gpus", verb->max_gpus, "no more GPUs than this in all, 0 for what is offered")
       .shows_default();

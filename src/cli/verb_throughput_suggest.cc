@@ -33,8 +33,8 @@ void add_throughput_suggest_verb(Verb& throughput, int& exit_code) {
   add_common_options(sub, verb->common, false);
   sub.declared("--strict")
       .says(
-          "refuse a goal when a candidate is outside the reach of the data, and leave with 3 when "
-          "data was lost on import");
+          "refuse a goal when a candidate is outside the range of the data; exit with status 3 "
+          "when data was lost on import");
   add_fit_options(sub, verb->fit);
   add_point_options(sub, verb->points);
   sub.option("--latency-ms", verb->goal.latency_ms,

@@ -63,18 +63,22 @@ struct WhyVerb {
 void add_whatif_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<WhatIfVerb>();
   Verb& sub =
-      app.verb("whatif", "What a change would give: the run replayed without it, with an interval");
+      app.verb("whatif", "Simulate a change: replay the run with it, with an interval");
   sub.example("assay whatif trace.json.gz", "what applies, by gain");
   sub.example("assay whatif trace.json.gz --edit sync --edit 'kernel:*gemm*=0.8'");
   sub.example("assay whatif before.json.gz --edit input --freeze input.ini", "and later");
   sub.example("assay whatif after.json.gz --score input.ini");
   add_common_options(sub, verb->common, true);
   sub.option("--edit", verb->edits,
+             // language: allow too_many_commas
+             // language: allow sentence_too_long
+             // language: allow roof
+             // language: allow pause
              "a change to replay, once per change: sync[:CALL], input, alloc, warm, host[=F], "
              "pauses, roof[:OP], faster_cpu[=F], kernel:NAME[=F], family:KIND[=F], op:NAME[=F], "
-             "frame:NAME[=F], call:NAME[=F], copies, comm, cuda_graph, attention, fuse:A+B, skew; "
-             "names take * and ?, F is what is left of the time (of faster_cpu the speed); without "
-             "any, every lever that applies")
+             "frame:NAME[=F], call:NAME[=F], copies, comm, cuda_graph, attention, fuse:A+B, skew. "
+             "Names take * and ?; F is the remaining fraction of the time (for faster_cpu, the "
+             "speedup). Default: every action that applies")
       .one_per_mention()
       .called("EDIT");
   sub.option("--edits", verb->edits_file, "a file of edits, one a line").called("FILE");
@@ -82,13 +86,14 @@ void add_whatif_verb(Verb& app, int& exit_code) {
              "also write down what these edits give, to be scored by the other recording")
       .called("FILE");
   sub.option("--score", verb->score,
-             "the trace is what came of this prediction: how far it was off")
+             "compare a saved prediction with this trace")
       .called("FILE")
       .not_with("--edit")
       .not_with("--edits")
       .not_with("--freeze");
   sub.option("--peaks", verb->peaks,
-             "with --edit roof: name of the GPU whose peaks hold, where the trace does not tell it")
+             // language: allow roof
+             "with --edit roof: name of the GPU with the peaks, if the trace has none")
       .called("NAME");
   add_facts_option(sub, verb->facts);
   add_capture_option(sub, verb->captures);
@@ -98,7 +103,8 @@ void add_whatif_verb(Verb& app, int& exit_code) {
 void add_why_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<WhyVerb>();
   Verb& sub =
-      app.verb("why", "Why the GPU was idle: causes and who is behind them, and the critical path");
+      app.verb("why", "Why the GPU was idle: causes, the events that cause them, and the critical "
+                      "path");
   sub.example("assay why trace.json.gz");
   sub.example("assay why trace.json.gz --format json | jq .path.parts");
   add_common_options(sub, verb->common, true);
