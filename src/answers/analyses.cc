@@ -87,7 +87,7 @@ Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions&
   return found;
 }
 
-AnswerEvidence evidence_of(const LoadedTrace& loaded) {
+ReadingEvidence reading_of(const LoadedTrace& loaded) {
   const bool whole = loaded.windows.source == WindowSource::kWholeTrace;
   return {.data_lost = loaded.trace.log.data_lost(),
           .iterations = whole ? 1 : loaded.windows.windows.size(),
@@ -96,7 +96,8 @@ AnswerEvidence evidence_of(const LoadedTrace& loaded) {
 
 TrustNotes flow_trust(const LoadedTrace& loaded, const FlowReport& report,
                       const FlowVerdict& verdict) {
-  TrustNotes notes = caveat_notes({loaded.trace, report, verdict}, evidence_of(loaded));
+  TrustNotes notes = caveat_notes(
+      findings::diagnose(RunFacts({loaded.trace, report, verdict}, reading_of(loaded))));
   for (TrustNote& note : kernel_notes(loaded.trace, *loaded.kernels)) {
     notes.push_back(std::move(note));
   }

@@ -67,7 +67,7 @@ std::vector<EditRequest> chain_edits(const FusionReport& fusion);
 std::vector<std::optional<int64_t>> chain_gains(const WhatIf& tried);
 
 // What limits an answer that rests on the dependency graph. One list: every verb has it.
-AnswerEvidence evidence_of(const LoadedTrace& loaded);
+ReadingEvidence reading_of(const LoadedTrace& loaded);
 TrustNotes flow_trust(const LoadedTrace& loaded, const FlowReport& report,
                       const FlowVerdict& verdict);
 

@@ -135,9 +135,10 @@ Result<TraceContent> judge_one(const BoundRequest& request, const LoadedTrace& l
   ASSAY_TRY_ASSIGN(const LaunchReport launch,
                    analyze_launch(loaded.trace, loaded.links, loaded.windows, options));
   const FlowAnswer answer{loaded.trace, flow.report, flow.verdict, &flow.tried};
-  const std::vector<Lever> levers = flow_levers(answer);
+  const findings::Diagnosis diagnosis = findings::diagnose(RunFacts(answer, reading_of(loaded)));
+  const std::vector<Lever> levers = flow_levers(diagnosis);
   TraceContent content;
-  content.verdict = flow_words(answer);
+  content.verdict = flow_words(diagnosis);
   content.sections = {flow_section(answer, levers), shares_section(launch_shares(launch.whole)),
                       trust_section(with_notes(launch.trust, floor.trust))};
   return content;

@@ -1,3 +1,4 @@
+#include "findings/causes.h"
 #include "answers/diff_run.h"
 
 #include <fmt/format.h>
@@ -19,7 +20,6 @@
 #include "report/document/import_notes.h"
 #include "report/flow/section.h"
 #include "flow/contributor_names.h"
-#include "report/flow/sentences.h"
 #include "text/names.h"
 #include "report/run/section.h"
 #include "tax/kernel_db.h"
@@ -314,7 +314,7 @@ class Reducer {
     const IdleTime time = view->second.in(before);
     for (size_t c = 0; c < kFlowCauses; ++c) {
       const auto cause = static_cast<FlowCause>(c);
-      add("idle: " + std::string(cause_words(cause)), time.cause_ns[c], is_host_work(cause));
+      add("idle: " + std::string(findings::cause_name(flow_cause_name(cause))), time.cause_ns[c], is_host_work(cause));
     }
     // Where the device is idle by levels, yet has rows that are neither kernels nor copies; the
     // rest lies before the first of what could tell a cause.

@@ -1,3 +1,4 @@
+#include "findings/causes.h"
 #include "answers/energy.h"
 
 #include <fmt/format.h>
@@ -22,7 +23,6 @@
 #include "power/written_by_one.h"
 #include "records/facts.h"
 #include "flow/contributor_names.h"
-#include "report/flow/sentences.h"
 #include "text/names.h"
 #include "report/power/section.h"
 #include "trace/device_names.h"
@@ -212,7 +212,7 @@ std::vector<NamedTime> idle_times(const LoadedTrace& loaded, int64_t device) {
   for (const FlowSlice& slice : flow.idle) by_cause[slice.cause].push_back(slice.span);
   std::vector<NamedTime> idle;
   for (auto& [cause, spans] : by_cause) {
-    idle.push_back({std::string(cause_words(cause)), merge_intervals(std::move(spans))});
+    idle.push_back({std::string(findings::cause_name(flow_cause_name(cause))), merge_intervals(std::move(spans))});
   }
   return idle;
 }

@@ -127,9 +127,10 @@ Result<Findings> find_everything(const ReportRequest& request, const LoadedTrace
 }
 
 // The verdict, what would change it, and what else a reader must know first.
-std::vector<std::string> opening_words(const FlowAnswer& answer, const std::vector<Lever>& levers,
+std::vector<std::string> opening_words(const findings::Diagnosis& diagnosis,
+                                       const std::vector<Lever>& levers,
                                        const LaunchReport& launch) {
-  std::vector<std::string> sentences = flow_words(answer);
+  std::vector<std::string> sentences = flow_words(diagnosis);
   for (std::string& text : run_words(launch)) sentences.push_back(std::move(text));
   std::string text = levers_text(levers);
   if (!text.empty()) sentences.push_back(std::move(text));
@@ -192,13 +193,14 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
   const LaunchReport& launch = found.analyses.launch;
   const FlowAnswer answer{loaded.trace, found.analyses.flow, found.analyses.verdict,
                           &found.analyses.tried};
-  const std::vector<Lever> levers = flow_levers(answer);
+  const findings::Diagnosis diagnosis = findings::diagnose(RunFacts(answer, reading_of(loaded)));
+  const std::vector<Lever> levers = flow_levers(diagnosis);
   TraceContent content;
-  content.answer = short_answer(answer, levers, evidence_of(loaded));
-  content.rank = rank_of_answer(answer, levers);
+  content.answer = short_answer(answer, diagnosis);
+  content.rank = rank_of_answer(answer, diagnosis);
   content.lanes = std::move(found.lanes);
   content.overview = launch_overview(launch.whole);
-  content.verdict = opening_words(answer, levers, launch);
+  content.verdict = opening_words(diagnosis, levers, launch);
   content.sections.push_back(flow_section(answer, levers));
   content.sections.push_back(shares_section(launch_shares(launch.whole)));
   content.sections.push_back(launch_section(launch, request.everything ? 0 : request.top));

@@ -43,7 +43,8 @@ Result<TraceContent> tax_content(const TaxRequest& request, const LoadedTrace& l
   const FlowFindings flow = find_flow(loaded);
   clock.mark("flow");
   const std::vector<TaxAdvice> advice =
-      tax_advice(diagnosis, flow_levers({loaded.trace, flow.report, flow.verdict, &flow.tried}));
+      tax_advice(diagnosis, flow_levers(findings::diagnose(
+                               RunFacts({loaded.trace, flow.report, flow.verdict, &flow.tried}, reading_of(loaded)))));
   TraceContent content;
   content.overview = tax_overview(report);
   content.verdict =

@@ -202,7 +202,7 @@ Result<TraceContent> why_content(const TraceRequest& request, RanksTogether& ran
   const std::vector<PathSlice> slices = path_slices(model.run, model.graph, report.path);
   PathAnswer path{loaded.trace, report, path_parts(slices), path_ops(model.run, slices)};
   TraceContent content;
-  content.verdict = flow_words(answer);
+  content.verdict = flow_words(findings::diagnose(RunFacts(answer, reading_of(loaded))));
   content.sections = {causes_section(answer)};
   if (report.evidence.works > 0) {
     ASSAY_TRY_ASSIGN(path.layers, path_layers(loaded, report, slices));

@@ -395,6 +395,8 @@ Action devices_at_once(const RunFacts& f) {
 
 }  // namespace
 
+std::string_view gain_grade(bool predicted) { return predicted ? "simulated" : "up to"; }
+
 std::vector<Action> actions_of(const RunFacts& facts) {
   if (facts.replayed_iterations == 0 && facts.gains.empty()) return {};
   if (undetermined(facts.bottleneck)) return {};

@@ -30,6 +30,9 @@ struct Action {
   std::string kernel_name = {};
 };
 
+// How a gain is known, by Action::predicted: "simulated" with the change made, or "up to", the change made at no cost.
+std::string_view gain_grade(bool predicted);
+
 // Those that gain 1 % of the window: the one on the bottleneck first if it gains half of the best, then by gain. None
 // where the diagnosis is undetermined.
 std::vector<Action> actions_of(const RunFacts& facts);

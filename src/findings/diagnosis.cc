@@ -40,7 +40,29 @@ std::vector<Finding> all_of(std::span<const RunRule> rules, const RunFacts& fact
   return findings;
 }
 
+// Nothing was decided that further caveats could limit.
+bool is_final(Code code) {
+  return code == Code::kConfidenceNone || code == Code::kConfidenceNoHostEvents ||
+         code == Code::kConfidenceNoHostRows || code == Code::kConfidenceUnexplained;
+}
+
+std::vector<Finding> caveats_of(const RunFacts& facts) {
+  std::vector<Finding> caveats;
+  for (const RunRule& rule : confidence_rules()) {
+    if (!rule.holds(facts) || grade_of(rule.code) == Confidence::kHigh) continue;
+    caveats.push_back(make(rule, facts));
+    if (is_final(rule.code)) break;
+  }
+  return caveats;
+}
+
 }  // namespace
+
+int64_t stake_ns(const Finding& caveat) {
+  const Quantity* stake = caveat.find("at_stake");
+  const int64_t* ns = stake == nullptr ? nullptr : stake->value.get<int64_t>();
+  return ns == nullptr ? 0 : *ns;
+}
 
 std::string_view confidence_name(Confidence confidence) {
   constexpr std::string_view kNames[] = {"high", "medium", "low", "none"};
@@ -75,6 +97,7 @@ Diagnosis diagnose(const RunFacts& facts) {
                       .notes = all_of(note_rules(), facts)};
   diagnosis.reason = make(first_of(confidence_rules(), facts), facts);
   diagnosis.confidence = grade_of(diagnosis.reason.code);
+  diagnosis.caveats = caveats_of(facts);
   diagnosis.remarks = all_of(confidence_remark_rules(), facts);
   // A diagnosis that is not sure of the whole has nothing to say of single iterations.
   if (diagnosis.confidence == Confidence::kLow) {

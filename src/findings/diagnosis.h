@@ -20,9 +20,13 @@ struct Diagnosis {
   std::vector<Action> actions;
   std::vector<Finding> notes;
   Confidence confidence = Confidence::kNone;
-  Finding reason = {};                // of the confidence
+  Finding reason = {};                // of the confidence: the first caveat, or why it is high
+  std::vector<Finding> caveats = {};  // all that limits it, the largest stake first
   std::vector<Finding> remarks = {};  // what limits it further
 };
+
+// What a caveat concerns, in ns; 0 where that is not known.
+int64_t stake_ns(const Finding& caveat);
 
 Finding headline_of(const RunFacts& facts);
 Diagnosis diagnose(const RunFacts& facts);

@@ -297,6 +297,7 @@ void RunFacts::fill_run(const FlowAnswer& answer) {
   if (bottleneck == BoundBy::kNoGpu) unread_categories = unread_rows_words(trace);
   profiler_span_ns = assay::profiler_span_ns(trace);
   python_stacks = evidence.frames;
+  processes_in_file = trace.log.entry(ImportCode::kSeveralProcesses).count;
   unrecorded_ns = length_ns(report.unrecorded);
   unrecorded_gaps = report.unrecorded.size();
 }
@@ -345,6 +346,11 @@ void RunFacts::fill_host(const FlowAnswer& answer) {
                    [this](FlowCause a, FlowCause b) { return total[a] > total[b]; });
   pageable_waits = waits_for_pageable(answer);
   launches_block = evidence.blocking_launches;
+  for (const Contributor& contributor : answer.report.contributors) {
+    const bool pages = contributor.cause == FlowCause::kHostGap &&
+                       contributor.source == RowSource::kActivity;
+    if (pages) page_moves_ns += contributor.ns;
+  }
   for (const Contributor& contributor : answer.report.contributors) {
     if (contributor.cause != FlowCause::kSync || !contributor.name) continue;
     waiting_call = contributor_name(answer.trace, contributor);

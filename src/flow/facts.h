@@ -129,6 +129,7 @@ class RunFacts {
   bool mostly_unread = false;    // more unknown rows than operators, and no API call
   std::string unread_categories;  // for a sentence
   int64_t profiler_span_ns = 0;
+  uint64_t processes_in_file = 0;  // 0: one, or not counted
   bool python_stacks = false;
   int64_t unrecorded_ns = 0;
   uint64_t unrecorded_gaps = 0;
@@ -157,6 +158,7 @@ class RunFacts {
   std::string host_range;            // range around most of the host's part
   std::vector<FlowCause> host_parts;  // largest first
   std::string waiting_call;           // the wait that takes most
+  int64_t page_moves_ns = 0;  // idle time in which the host does nothing recorded and pages of managed memory move
   bool pageable_waits = false;
   bool launches_block = false;
   bool capture_leads = false;  // most of the initialization is graph capture

@@ -351,7 +351,7 @@ await main({
     const { page, close } = await openReport(files.example, { ready: false, setUp: (opened) => opened.addInitScript(() => delete window.DecompressionStream) });
     await page.waitForFunction(() => document.getElementById("why")?.textContent.includes("DecompressionStream"));
     const text = await page.locator("#static pre").innerText();
-    check(text.startsWith("Host-bound: ") && text.includes("trust"), `without script: ${text.slice(0, 80)}`);
+    check(text.startsWith("Host-bound: ") && text.includes("confidence "), `without script: ${text.slice(0, 80)}`);
     await close();
   },
 });

@@ -106,38 +106,40 @@ def check_limits(assay, trace, name):
     expect(quiet and seen[80, "utf8"].startswith(quiet) and len(quiet.splitlines()) <= 2, f"{name}: -q says {quiet!r}")
 
 
-# Causes that a headline of a kind names by the share that follows "for" or "take"; of kinds with several, what
-# these are in all.
 HOST_CAUSES = ("dispatch", "python", "call", "host_gap", "latency")
-KEY_OF_WORD = {"launch latency": "latency", "runtime call": "call", "Python": "python", "no detail": "host_gap"}
+# Of each first part of a headline's code: the value that gives a share, and the causes of the bar that have it together.
 NAMED_CAUSES = {
-    "sync": ("sync",), "input": ("input",), "alloc": ("alloc",), "cold_start": ("cold",), "copy": ("copy",),
-    "not_loaded": ("nothing_asked",), "collective_wait": ("collective", "comm_wait", "transfer"),
-    "communication": ("collective", "comm_wait", "transfer"), "unseen_device_work": ("unseen", "no_evidence"),
+    "gpu_bound": ("compute_share", ("compute",)), "sync_bound": ("sync_share", ("sync",)),
+    "data_loading_bound": ("input_share", ("input",)), "allocation_bound": ("allocation_share", ("alloc",)),
+    "warmup_bound": ("init_share", ("cold",)), "copy_bound": ("exposed_copy_share", ("copy",)),
+    "comm_bound": ("exposed_comm_share", ("collective", "comm_wait", "transfer")),
+    "no_work": ("no_work_share", ("nothing_asked",)), "undetermined": ("unexplained_share", ("unseen", "no_evidence")),
 }
+named = set()  # first parts of codes whose share was compared
 
 
 def check_headline(told, name):
     """What the headline names has that share in the bar."""
-    said = re.search(r"(?:: for|costs take) (<?[\d.]+) % of ", told["verdict"][0])
-    if not said or not told["causes"]:
+    if not told["causes"] or not told["findings"]:
         return
-    said_share = float(said[1].strip("<"))
-    share = {cause["key"]: 100 * cause["ns"] / told["total_ns"] for cause in told["causes"]}
-    kind = told["kind"]
-    at = f"{name}: {told['verdict'][0]} The bar: {share}"
-    if kind == "host":
+    headline = told["findings"][0]
+    values = headline["values"]
+    share = {cause["key"]: cause["ns"] / told["total_ns"] for cause in told["causes"]}
+    at = f"{name}: {headline['text']} The bar: {share}"
+    kind = headline["code"].split(".")[0]
+    if kind == "host_bound":
         host = sum(share.get(cause, 0) for cause in HOST_CAUSES)
-        # Of launch latency some is the device's own; stalls are a part of what the host takes.
-        stalls = re.search(r"\d (?:\u00d7|times, median) ", told["verdict"][0])
-        least = host / 2 if stalls else host - share.get("latency", 0)
-        expect(least - 0.1 <= said_share <= host + 0.1, at)
+        # Of launch latency some is the device's own; stalls are a part of the host's time.
+        least = host / 2 if "stalls" in values else host - share.get("latency", 0)
+        expect(least - 0.001 <= values["host_share"] <= host + 0.001, at)
+    elif headline["code"] == "sync_bound.after_wait":
+        expect(abs(share[headline["subjects"][0]["name"]] - values["idle_share"]) <= 0.001, at)
+    elif kind in NAMED_CAUSES and NAMED_CAUSES[kind][0] in values:
+        key, causes = NAMED_CAUSES[kind]
+        expect(abs(sum(share.get(cause, 0) for cause in causes) - values[key]) <= 0.001, at)
+    else:
         return
-    after = re.search(r" the GPU waits for ([\w ]+), [\d.]+ % of it after", told["verdict"][0])
-    if kind == "sync" and after:
-        expect(abs(share.get(KEY_OF_WORD.get(after[1], after[1]), 0) - said_share) <= 0.1, at)
-    elif kind in NAMED_CAUSES:
-        expect(abs(sum(share.get(cause, 0) for cause in NAMED_CAUSES[kind]) - said_share) <= 0.1, at)
+    named.add(kind)
 
 
 def check_data(assay, trace, name):

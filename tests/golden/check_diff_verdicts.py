@@ -176,7 +176,7 @@ def check_steps(assay, folder, problems):
     if told > MOST_TOLD:
         problems.append(f"one far step is a change in {told} of {SEEDS} runs")
     words = verdict(assay, before, mended)
-    check(problems, "the loader's gain", words[0].startswith("B is 18.") and "idle: input" in " ".join(words), words)
+    check(problems, "the loader's gain", words[0].startswith("B is 18.") and "idle: data loading" in " ".join(words), words)
     words = verdict(assay, before, mended_far)
     check(problems, "the loader's gain beside a far step", words[0].startswith("The usual iteration is 18."), words)
 

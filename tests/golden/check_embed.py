@@ -41,7 +41,7 @@ def main():
     said = json.loads(run(given.assay, "report", TRACE, "--format", "json").stdout)["verdict"]
     for sentence in said:
         # The example asks for ASCII.
-        plain = " ".join(sentence.replace("µ", "u").split())
+        plain = " ".join(sentence.replace("µ", "u").replace("×", "x").split())
         if plain not in text:
             problems.append(f"the verdict lacks: {sentence}")
     lines = done.stdout.splitlines()

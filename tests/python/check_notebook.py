@@ -20,7 +20,7 @@ NOTEBOOK = ROOT / "examples/report.ipynb"
 PYTHON = "/usr/bin/python3"  # whose packages are the distribution's
 TRACE = ROOT / "examples/h100_vit_inference.json.gz"
 WANTED = [
-    "Take the host off the path: CUDA graphs",  # the card
+    "Reduce launch overhead with CUDA graphs",  # the card
     "aten::addmm",  # the table of operators
     "1.76 ms",  # the what-if
     "<pre>True</pre>",  # the gate

@@ -54,7 +54,7 @@ def main():
         told = run(folder / "b/embed", TRACE).stdout
         said = json.loads(run(given.assay, "report", "--format", "json", TRACE).stdout)["verdict"]
     words = " ".join(told.split())
-    missing = [sentence for sentence in said if " ".join(sentence.replace("µ", "u").split()) not in words]
+    missing = [sentence for sentence in said if " ".join(sentence.replace("µ", "u").replace("×", "x").split()) not in words]
     if missing or not said:
         sys.exit(f"the program says {told[:500]}, and not {missing}")
     return 0

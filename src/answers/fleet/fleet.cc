@@ -88,7 +88,7 @@ void withhold(const FleetJob& job, size_t unused, double least, Document& docume
   }
   document.verdict = document.answer->verdict = {text};
   document.answer->notes.clear();
-  document.answer->trust = TrustGrade::kNone;
+  document.answer->confidence = findings::Confidence::kNone;
   document.answer->reason = "";
 }
 

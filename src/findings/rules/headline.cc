@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "base/numbers.h"
+#include "findings/causes.h"
 #include "findings/rules/rule.h"
 #include "findings/rules/words.h"
 
@@ -60,6 +61,17 @@ void fill_init(const RunFacts& f, Finding& out) {
     out.named("name", SubjectKind::kOperator, f.init_name).ns("name_time", f.init_name_ns);
   }
   if (f.capture_leads) out.count("graphs", f.evidence.captures);
+}
+
+// The host waits for the device, and what the device then waits for has another cause.
+void fill_after_wait(const RunFacts& f, Finding& out) {
+  const FlowCause cause = f.leading_cause.value_or(FlowCause::kSync);
+  const int64_t after_ns =
+      f.total.opened_ns[static_cast<size_t>(cause)][static_cast<size_t>(OpenedBy::kSync)];
+  out.share("idle", f.idle(cause)).fraction("after", share(after_ns, f.idle(cause)));
+  out.text("cause", std::string(cause_name(flow_cause_name(cause))));
+  out.about(SubjectKind::kCause, std::string(flow_cause_name(cause)));
+  if (!f.launches_block) out.named("call", SubjectKind::kCall, f.waiting_call);
 }
 
 const RunRule kHeadlines[] = {
@@ -168,10 +180,13 @@ const RunRule kHeadlines[] = {
     ASSAY_RULE(kAllocationBound, f.bottleneck == BoundBy::kAlloc,
                out.share("allocation", f.lost_to(f.bottleneck))
                    .list("calls", names_or(f.leading, "memory allocation"))),
+    ASSAY_RULE(kSyncBoundAfterWait,
+               f.bottleneck == BoundBy::kSync && f.leading_cause != FlowCause::kSync,
+               fill_after_wait(f, out)),
     ASSAY_RULE(kSyncBoundPageable, f.bottleneck == BoundBy::kSync && f.pageable_waits,
-               out.share("sync", f.lost_to(f.bottleneck))),
+               out.share("sync", f.idle(FlowCause::kSync))),
     ASSAY_RULE(kSyncBoundCall, f.bottleneck == BoundBy::kSync,
-               out.share("sync", f.lost_to(f.bottleneck));
+               out.share("sync", f.idle(FlowCause::kSync));
                if (!f.launches_block) out.named("call", SubjectKind::kCall, f.waiting_call)),
 
     ASSAY_RULE(kNoWorkSleep, f.bottleneck == BoundBy::kNotLoaded && f.sleeps,
@@ -189,6 +204,10 @@ const RunRule kHeadlines[] = {
                out.share("no_work", f.lost_to(f.bottleneck))
                    .named("function", SubjectKind::kFunction, f.wait_function)),
 
+    ASSAY_RULE(kHostBoundManagedMemory,
+               f.bottleneck == BoundBy::kHost &&
+                   f.page_moves_ns * 2 > f.lost_to(BoundBy::kHost),
+               out.share("idle", f.page_moves_ns)),
     ASSAY_RULE(kHostBoundStalls, waits(f) && f.stalls.system, fill_stalls(f, out);
                out.named("name", SubjectKind::kFunction, f.stalls.name)
                    .named("holder", SubjectKind::kFunction, f.stalls.holder)),
@@ -242,8 +261,12 @@ const RunRule kDetails[] = {
                (f.bottleneck == BoundBy::kHost || f.bottleneck == BoundBy::kSync) &&
                    f.launches_block),
     ASSAY_RULE(kManagedMemory,
-               f.bottleneck == BoundBy::kGpu && f.evidence.migration_ns * 10 >= f.total_ns,
-               out.ns("migration", f.evidence.migration_ns)),
+               f.evidence.migration_ns > 0 && f.evidence.migration_ns * 10 >= f.total_ns,
+               out.ns("migration", f.evidence.migration_ns)
+                   .text("waits", f.bottleneck == BoundBy::kGpu ? "kernels" : "the host")),
+    ASSAY_RULE(kSeveralRanks, f.processes_in_file > 1 && f.devices > 1,
+               out.count("processes", f.processes_in_file)
+                   .count("devices", static_cast<uint64_t>(f.devices))),
     ASSAY_RULE(kOverlappedComm, collectives_overlap(f),
                out.ns("comm", f.evidence.collective_ns)),
     ASSAY_RULE(kOverlappedKernels,

@@ -68,11 +68,6 @@ void set_verdict(ShortAnswer& answer, const std::vector<std::string>& texts) {
   answer.more.assign(behind, sentences.end());
 }
 
-const char* trust_word(TrustGrade grade) {
-  constexpr const char* kWords[] = {"high", "fair", "low", "none"};
-  return kWords[static_cast<size_t>(grade)];
-}
-
 std::vector<size_t> bar_cells(const std::vector<int64_t>& parts, size_t room) {
   const double total = static_cast<double>(std::reduce(parts.begin(), parts.end(), int64_t{0}));
   std::vector<size_t> cells(parts.size(), 0);

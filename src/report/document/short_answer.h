@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/intervals.h"
-#include "findings/finding.h"
+#include "findings/diagnosis.h"
 
 namespace assay {
 
@@ -36,7 +36,7 @@ struct AnswerLever {
   std::string code;   // what to type or change, or why; may be empty
   int64_t gain_ns = 0;
   double share = 0;   // of the window
-  std::string grade;  // "predicted", "at most" or "guess"
+  std::string grade;  // "simulated" or "up to"
   // Between what the gain lies, in words, or that it is not known; empty: not asked for.
   std::string between = {};
   std::optional<Interval> gain_reach = {};  // of the run; absent where it was not replayed
@@ -73,8 +73,6 @@ struct AnswerRank {
   bool shown = true;  // on the terminal; the page has all that are here
 };
 
-enum class TrustGrade : uint8_t { kHigh, kFair, kLow, kNone };
-
 struct ShortAnswer {
   std::string kind;                  // the cause's word of the closed list
   std::vector<std::string> verdict;  // one or two sentences, of at most 160 characters together
@@ -88,7 +86,7 @@ struct ShortAnswer {
   std::vector<AnswerRank> ranks;  // of a job, at most 64
   uint64_t more_ranks = 0;        // those not shown on the terminal
   int64_t strip_ns = 0;           // what the bins of all ranks span; 0: each its own time
-  TrustGrade trust = TrustGrade::kNone;
+  findings::Confidence confidence = findings::Confidence::kNone;
   std::string reason;
   std::vector<findings::Finding> findings;  // the diagnosis as data; of a job none so far
   std::vector<std::string> next;  // commands
@@ -100,7 +98,6 @@ constexpr size_t kLongestVerdict = 160;
 // one that is too long by itself is cut where its parts meet. No word is lost.
 void set_verdict(ShortAnswer& answer, const std::vector<std::string>& sentences);
 
-const char* trust_word(TrustGrade grade);
 
 // How many of `room` cells each part gets: largest remainder, at least one for every part that is
 // not 0, and `room` together. No part is negative.

@@ -307,14 +307,14 @@ void add_trust(const FleetView& view, ShortAnswer& answer) {
   const FleetJob& job = view.job;
   const uint64_t parts = job.counts.matched + job.counts.unmatched;
   if (!view.found.replayed) {
-    answer.trust = TrustGrade::kLow;
+    answer.confidence = findings::Confidence::kLow;
     answer.reason =
         job.counts.matched == 0
             ? "no sequence numbers, and no iteration in which the ranks' collectives agree"
             : "the recorded times contradict the replay";
     return;
   }
-  answer.trust = TrustGrade::kFair;
+  answer.confidence = findings::Confidence::kMedium;
   answer.reason =
       fmt::format("{} of {} collectives matched, the replay misses {}",
                   format_count(static_cast<int64_t>(job.counts.matched)),

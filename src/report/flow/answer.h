@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "findings/diagnosis.h"
 #include "flow/job_verdict.h"
 #include "report/document/short_answer.h"
 #include "report/flow/section.h"
@@ -13,22 +14,10 @@
 
 namespace assay {
 
-// What of a trace's reading an answer must know.
-struct AnswerEvidence {
-  bool data_lost = false;
-  uint64_t iterations = 1;       // whole ones
-  bool by_kernel_names = false;  // that is all that tells them
-};
+// What limits the diagnosis, as notes: the first is the reason of its confidence.
+TrustNotes caveat_notes(const findings::Diagnosis& diagnosis);
 
-// levers: flow_levers() of the answer.
-ShortAnswer short_answer(const FlowAnswer& answer, const std::vector<Lever>& levers,
-                         const AnswerEvidence& evidence);
-
-// What the trust of the answer rests on, as notes: the first is its reason.
-TrustNotes caveat_notes(const FlowAnswer& answer, const AnswerEvidence& evidence);
-
-// The verdict in one sentence.
-std::string verdict_sentence(const FlowAnswer& answer);
+ShortAnswer short_answer(const FlowAnswer& answer, const findings::Diagnosis& diagnosis);
 
 // Compute, then communication, copies and what idle time came from, largest first, without zeros.
 std::vector<AnswerCause> answer_causes(const FlowTotals& total, const CommSplit& comm);
@@ -50,6 +39,6 @@ struct RankOfAnswer {
   std::vector<AnswerLever> levers;  // all of the rank's own, best first
   std::vector<RankBin> bins;        // of the window, in equal parts
 };
-RankOfAnswer rank_of_answer(const FlowAnswer& answer, const std::vector<Lever>& levers);
+RankOfAnswer rank_of_answer(const FlowAnswer& answer, const findings::Diagnosis& diagnosis);
 
 }  // namespace assay

@@ -15,7 +15,6 @@
 #include "report/flow/results.h"
 #include "report/flow/section.h"
 #include "flow/contributor_names.h"
-#include "report/flow/sentences.h"
 #include "text/names.h"
 #include "report/levels/results.h"
 

@@ -14,7 +14,6 @@
 #include "report/flow/job.h"
 #include "report/flow/rank_labels.h"
 #include "flow/contributor_names.h"
-#include "report/flow/sentences.h"
 #include "text/names.h"
 
 namespace assay {
@@ -49,7 +48,7 @@ class BlameLevers {
                        .code = std::move(code),
                        .gain_ns = gain_ns,
                        .share = share(gain_ns, blame_.makespan_ns),
-                       .grade = "at most",
+                       .grade = "up to",
                        .between = kBetween});
   }
 
@@ -69,7 +68,7 @@ class BlameLevers {
                  (hosts.on_device ? ", or share it" : ", share it, or do it while the GPUs work"),
          .gain_ns = hosts.wait_ns,
          .share = share(hosts.wait_ns, flow_.job.makespan_ns({})),
-         .grade = "at most",
+         .grade = "up to",
          .between = kBetween});
   }
 

@@ -161,7 +161,7 @@
   U(name, "the edit, as `--edit` takes it") \
   R(edits, "what it does", kText, "the same in words") \
   U(kind, \
-    "`at most`: what it removes is removed at no cost; `predicted`: it becomes a stated value") \
+    "`up to`: what it removes is removed at no cost; `simulated`: it becomes a stated value") \
   U(before_ns, "as `whatif.joint`, of this edit alone") \
   U(after_ns, "") \
   U(gain_ns, "") \
@@ -191,7 +191,7 @@
   O("score") \
   R(tool_version, "predicted by", kText, "version of Assay that wrote the prediction") \
   U(edits, "the edits, as `--edit` takes them") \
-  U(kind, "`at most` where one of them removes something at no cost, else `predicted`") \
+  U(kind, "`up to` where one of them removes something at no cost, else `simulated`") \
   U(per, "") \
   U(before_ns, "as the prediction has them") \
   U(after_ns, "") \
@@ -201,8 +201,8 @@
   U(low95_ns, "") \
   U(high95_ns, "") \
   R(gain_measured_ns, "less by, measured", kNanoseconds, "`before_ns` − `after_measured_ns`") \
-  R(exceeded, "more than at most", kNone, \
-    "of `at most`: whether the measured gain is larger than `gain_ns`; else `null`") \
+  R(exceeded, "more than the bound", kNone, \
+    "of `up to`: whether the measured gain is larger than `gain_ns`; else `null`") \
   R(in_interval, "inside the interval", kNone, \
     "whether the measured gain lies within `low95_ns` and `high95_ns`; `null` without an interval")
 

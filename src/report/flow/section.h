@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "findings/diagnosis.h"
 #include "flow/answer.h"
 #include "flow/job_verdict.h"
 #include "flow/verdict.h"
@@ -16,12 +17,10 @@
 
 namespace assay {
 
-// The answer in at most three sentences: what bounds the run and who does it; what is uncertain
-// about that; of a cold start what bounds the rest.
-std::vector<std::string> flow_words(const FlowAnswer& answer);
-// The lever on the leading cause first, then by what they can give. None where the answer is
-// undecided, or where the model explains too little of the run to replay it.
-std::vector<Lever> flow_levers(const FlowAnswer& answer);
+// The headline and every detail, a sentence each.
+std::vector<std::string> flow_words(const findings::Diagnosis& diagnosis);
+// The actions of a diagnosis, largest gain first.
+std::vector<Lever> flow_levers(const findings::Diagnosis& diagnosis);
 std::string levers_text(const std::vector<Lever>& levers);
 
 // Top level "cause", "device_idle_share", "flow", "causes" and "contributors".

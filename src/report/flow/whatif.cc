@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "base/numbers.h"
+#include "findings/actions.h"
+#include "findings/causes.h"
 #include "flow/cause.h"
 #include "kernels/name.h"
 #include "text/units.h"
@@ -66,32 +68,7 @@ std::vector<Binding> path_states(const ReplayBar& bar) {
 }
 
 // A state in a sentence.
-std::string state_words(const std::string& state) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 18> kWords = {{
-      {"compute", "the GPU's own work"},
-      {"collective", "communication"},
-      {"copy", "copies"},
-      {"queue", "a full launch queue"},
-      {"start", "what lies before the trace"},
-      {"no_evidence", "time of which nothing was recorded"},
-      {"unseen", "unseen device work"},
-      {"wait_other", "waits for other work"},
-      {"latency", "launch latency"},
-      {"sync", "synchronisation"},
-      {"cold", "one-off costs"},
-      {"alloc", "allocation"},
-      {"input", "input"},
-      {"call", "runtime calls"},
-      {"dispatch", "operators on the host"},
-      {"python", "Python"},
-      {"host_gap", "host code not recorded"},
-      {"nothing_asked", "nothing being asked for"},
-  }};
-  for (const auto& [key, words] : kWords) {
-    if (key == state) return std::string(words);
-  }
-  return state;
-}
+std::string state_words(const std::string& state) { return std::string(findings::cause_name(state)); }
 
 std::string joined_words(const std::vector<std::string>& words) {
   std::string text;
@@ -245,7 +222,7 @@ class WhatIfWords {
     const bool bounds = std::any_of(found_.order.begin(), found_.order.end(),
                                     [this](size_t i) { return !found_.levers[i].edit.predicted; });
     return std::string(bounds
-                           ? "\"At most\" bounds these changes alone: one that does more besides "
+                           ? "\"Up to\" bounds these changes alone: one that does more besides "
                              "may give more. "
                            : "") +
            "Work that then runs beside other work keeps its recorded time: contention is not "
@@ -500,7 +477,7 @@ std::string edit_words(const Edit& edit, const Program& program) {
   return "";
 }
 
-std::string certainty_words(const Edit& edit) { return edit.predicted ? "predicted" : "at most"; }
+std::string certainty_words(const Edit& edit) { return std::string(findings::gain_grade(edit.predicted)); }
 
 std::string refusal_words(const Edit& edit, const FlowReport& report) {
   const FlowEvidence& evidence = report.evidence;
@@ -612,7 +589,7 @@ Section score_section(const FrozenGain& prediction, const FrozenScore& score) {
           .items = {
               data_fact(keys::tool_version, prediction.tool_version),
               fact(keys::edits, Value::List(prediction.edits)),
-              fact(keys::kind, prediction.at_most ? "at most" : "predicted"),
+              fact(keys::kind, std::string(findings::gain_grade(!prediction.at_most))),
               fact(keys::per, prediction.per_iteration ? "iteration" : "run"),
               fact(keys::before_ns, prediction.before_ns),
               fact(keys::after_ns, prediction.after_ns),
@@ -735,11 +712,11 @@ std::vector<std::string> path_words(const PathAnswer& answer) {
   const CriticalPath& path = answer.report.path;
   const std::vector<Binding> states = path_states(path);
   if (states.empty()) return {};
-  std::string text = "On the critical path of " + format_ns(path.makespan_ns) + " stand " +
-                     state_words(states[0].name) + " for " +
+  std::string text = "On the critical path of " + format_ns(path.makespan_ns) + ", " +
+                     state_words(states[0].name) + " takes " +
                      format_share(share(states[0].ns, path.makespan_ns));
   if (states.size() > 1) {
-    text += " and " + state_words(states[1].name) + " for " +
+    text += ", " + state_words(states[1].name) + " " +
             format_share(share(states[1].ns, path.makespan_ns));
   }
   std::string longest;

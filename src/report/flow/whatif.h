@@ -24,7 +24,7 @@ struct WhatIfAnswer {
 std::string edit_words(const Edit& edit, const Program& program);
 // Why an edit is not told and what to record, without a full stop.
 std::string refusal_words(const Edit& edit, const FlowReport& report);
-// "at most" or "predicted".
+// "up to" or "simulated".
 std::string certainty_words(const Edit& edit);
 
 // Between what a gain lies, as far as the run tells: over its iterations, and with usual times

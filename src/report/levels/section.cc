@@ -1,3 +1,4 @@
+#include "findings/causes.h"
 #include "report/levels/section.h"
 
 #include <fmt/format.h>
@@ -14,7 +15,6 @@
 #include "base/numbers.h"
 #include "report/flow/section.h"
 #include "flow/contributor_names.h"
-#include "report/flow/sentences.h"
 #include "text/names.h"
 #include "report/levels/evidence.h"
 #include "report/levels/job.h"
@@ -700,7 +700,7 @@ std::string idle_words(const JobLevels& job, int64_t span_ns) {
   const LevelSums total = total_of(job);
   if (total.launch_ns > 0) parts.emplace_back(total.launch_ns, "launch overhead");
   for (size_t c = 0; c < job.idle_ns.size(); ++c) {
-    parts.emplace_back(job.idle_ns[c], cause_words(static_cast<FlowCause>(c)));
+    parts.emplace_back(job.idle_ns[c], findings::cause_name(flow_cause_name(static_cast<FlowCause>(c))));
   }
   std::stable_sort(parts.begin(), parts.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });

@@ -16,7 +16,6 @@
 #include "text/plain_text.h"
 #include "text/units.h"
 #include "flow/contributor_names.h"
-#include "report/flow/sentences.h"
 #include "text/names.h"
 #include "report/flow/rank_labels.h"
 #include "report/run/job_levers.h"
@@ -78,37 +77,8 @@ Interval common_window(const std::vector<RankOfAnswer>& ranks) {
   return one_clock ? all : Interval{};
 }
 
-const char* kind_words(BoundBy bound) {
-  switch (bound) {
-    case BoundBy::kGpu:
-      return "GPU-bound";
-    case BoundBy::kHost:
-      return "Host-bound";
-    case BoundBy::kInput:
-      return "Starved for input";
-    case BoundBy::kSync:
-      return "Sync-bound";
-    case BoundBy::kAlloc:
-      return "Allocation-bound";
-    case BoundBy::kColdStart:
-      return "Cold start";
-    case BoundBy::kCollectiveWait:
-      return "Bound by waiting in collectives";
-    case BoundBy::kCommunication:
-      return "Bound by communication";
-    case BoundBy::kCopy:
-      return "Copy-bound";
-    case BoundBy::kNotLoaded:
-      return "Not loaded";
-    case BoundBy::kTooLittle:
-      return "Too little to judge";
-    case BoundBy::kNoGpu:
-      return "No GPU work";
-    case BoundBy::kUnseenWork:
-    case BoundBy::kNoHost:
-      break;
-  }
-  return "Undecided";
+std::string kind_words(BoundBy bound) {
+  return std::string(findings::find_bottleneck(bound_by_word(bound))->name);
 }
 
 // What the hosts do meanwhile; empty where it is nothing that a host does.
@@ -402,13 +372,13 @@ class JobAnswer {
     const Job& job = flow_.job;
     const uint64_t matched = job.meetings().size();
     if (!job.aligned() && flow_.hosts) {
-      answer.trust = TrustGrade::kFair;
+      answer.confidence = findings::Confidence::kMedium;
       answer.reason =
           "no collective on the GPUs is matched; clocks by what all hosts leave together";
       return;
     }
     if (!job.aligned()) {
-      answer.trust = TrustGrade::kLow;
+      answer.confidence = findings::Confidence::kLow;
       answer.reason =
           matched == 0
               ? fmt::format("no {} is matched over the ranks: who waits for whom is not known",
@@ -416,7 +386,7 @@ class JobAnswer {
               : "the ranks' clocks could not be brought together: who waits for whom is not known";
       return;
     }
-    answer.trust = TrustGrade::kFair;
+    answer.confidence = findings::Confidence::kMedium;
     answer.reason = fmt::format("{} of {} collectives matched", matched, matched + job.unmatched());
     if (moved_ns_ > job.clock_residual_ns()) {
       answer.reason += ", clocks moved by up to " + format_ns(moved_ns_);
@@ -481,7 +451,7 @@ ShortAnswer side_by_side_answer(const std::vector<RankOfAnswer>& traces) {
                             kind_words(trace.bound) + idle});
   }
   answer.more_ranks = traces.size() - answer.ranks.size();
-  answer.trust = TrustGrade::kFair;
+  answer.confidence = findings::Confidence::kMedium;
   answer.reason = "each file has its own: assay FILE";
   answer.next = {"assay FILE", "assay diff FILE FILE", "assay FILES --full"};
   return answer;

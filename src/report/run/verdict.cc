@@ -62,7 +62,7 @@ std::vector<std::string> run_words(const LaunchReport& launch) {
 }
 
 std::string lever_gain_words(const Lever& lever) {
-  return (lever.predicted ? "" : "at most ") + format_ns(lever.gain_ns) + ", " +
+  return (lever.predicted ? "" : "up to ") + format_ns(lever.gain_ns) + ", " +
          (lever.predicted ? format_share(lever.share_of_window)
                           : format_upper_share(lever.share_of_window)) +
          " of the window";

@@ -117,7 +117,7 @@ class AnswerText {
       }
     }
     const bool room = !strip_stands && lines_.size() + end.size() < kMostAnswerLines;
-    if (room) lines_.push_back(levers > 1 ? "   each by itself: they do not add up" : "");
+    if (room) lines_.push_back(levers > 1 ? "   estimated independently; gains are not additive" : "");
     lines_.insert(lines_.end(), end.begin(), end.end());
   }
 
@@ -345,14 +345,10 @@ class AnswerText {
   }
 
   std::vector<std::string> foot() const {
-    std::vector<std::string> lines;
-    const auto add = [&](std::string_view head, std::string_view text) {
-      std::vector<std::string> parts = wrapped(text, kHeadWidth, kHeadWidth);
-      parts.front() = pad_text(head, kHeadWidth, false) + parts.front().substr(kHeadWidth);
-      for (std::string& part : parts) lines.push_back(std::move(part));
-    };
-    add("trust", std::string(trust_word(answer_.trust)) +
-                     (answer_.reason.empty() ? "" : ": " + answer_.reason));
+    std::string confidence =
+        "confidence " + std::string(findings::confidence_name(answer_.confidence));
+    if (!answer_.reason.empty()) confidence += ": " + answer_.reason;
+    std::vector<std::string> lines = wrapped(confidence, 0, kHeadWidth);
     const size_t told = lines.size();
     // Commands stay whole.
     std::string next;

@@ -250,7 +250,7 @@ Json answer_json(const ShortAnswer& answer) {
     object["ranks"].push_back({{"name", rank.name}, {"remark", rank.remark}});
   }
   object["more_ranks"] = answer.more_ranks;
-  object["trust"] = trust_word(answer.trust);
+  object["trust"] = findings::confidence_name(answer.confidence);
   object["reason"] = answer.reason;
   object["next"] = answer.next;
   object["spans"] = Json::array();

@@ -107,7 +107,7 @@ class MarkdownWriter {
       bullet("**" + note.head + "** " + text);
     }
     gap();
-    paragraph("Trust: " + std::string(trust_word(answer.trust)) +
+    paragraph("Confidence: " + std::string(findings::confidence_name(answer.confidence)) +
               (answer.reason.empty() ? "" : ", " + escaped(answer.reason)) + ".");
     std::string next;
     for (const std::string& command : answer.next) {

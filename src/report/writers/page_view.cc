@@ -202,7 +202,7 @@ class ViewMaker {
                     {"more", texts_json(told->more)},
                     {"window_ns", told->window_ns},
                     {"total_ns", told->total_ns},
-                    {"trust", trust_word(told->trust)},
+                    {"trust", findings::confidence_name(told->confidence)},
                     {"reason", text_json(told->reason)},
                     {"next", texts_json(told->next)}};
     out["causes"] = PageJson::array();

@@ -49,7 +49,7 @@ TEST(Answers, CaveatsAreTheSameInEveryVerb) {
   const auto whatif = answer_whatif({.traces = traces});
   ASSERT_TRUE(report && why && whatif);
   ASSERT_TRUE(report->document.answer);
-  ASSERT_NE(report->document.answer->trust, TrustGrade::kHigh);
+  ASSERT_NE(report->document.answer->confidence, findings::Confidence::kHigh);
   for (const Document* document : {&report->document, &why->document, &whatif->document}) {
     const Table& trust = block_of<Table>(document->sections, "trust");
     std::vector<std::string> effects;

@@ -99,7 +99,7 @@ TEST(BlameLevers, AreTheReplaysOfBlame) {
   EXPECT_EQ(levers[0].gain_ns, flow.blame.late->gain_ns);
   EXPECT_EQ(levers[0].gain_ns, 70 * kMilli);
   EXPECT_DOUBLE_EQ(levers[0].share, 70.0 / 240);
-  EXPECT_EQ(levers[0].grade, "at most");
+  EXPECT_EQ(levers[0].grade, "up to");
   // One transfer of 20 ms, for which nobody waits any more.
   EXPECT_EQ(levers[1].key, "transfers");
   EXPECT_EQ(levers[1].gain_ns, 20 * kMilli);

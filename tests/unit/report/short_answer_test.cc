@@ -19,8 +19,8 @@ ShortAnswer host_bound() {
   answer.causes = {{"compute", 200'000}, {"dispatch", 500'000}, {"python", 200'000},
                    {"call", 96'000},     {"latency", 3'000},    {"sync", 1'000}};
   answer.levers = {
-      {"cheaper_host", "Take the host off the path", "do this", 800'000, 0.8, "at most"}};
-  answer.trust = TrustGrade::kFair;
+      {"cheaper_host", "Take the host off the path", "do this", 800'000, 0.8, "up to"}};
+  answer.confidence = findings::Confidence::kMedium;
   answer.reason = "one pass";
   answer.next = {"assay FILE --full"};
   return answer;
@@ -59,13 +59,13 @@ TEST(ShortAnswer, OnFortyFourColumns) {
             "\n"
             "  ########====================++++++++---.\n"
             "  # compute 20 %  = dispatch 50 %\n"
-            "  + Python 20 %  - runtime call 10 %\n"
-            "  . rest <1 %\n"
-            "1   -800 us 80.0 %  at most\n"
+            "  + Python 20 %  - runtime API 10 %\n"
+            "  . other <1 %\n"
+            "1   -800 us 80.0 %  up to\n"
             "   Take the host off the path\n"
             "   do this\n"
             "\n"
-            "trust  fair: one pass\n"
+            "confidence medium: one pass\n"
             "next   assay FILE --full\n");
 }
 

@@ -1,5 +1,4 @@
 #include "flow/contributor_names.h"
-#include "report/flow/sentences.h"
 #include "text/names.h"
 
 #include <gtest/gtest.h>
