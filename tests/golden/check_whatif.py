@@ -16,7 +16,7 @@ import time
 import datasets
 
 BUDGET_S = 60        # after this no further trace is begun; small ones go first
-TOLD = {"at most", "predicted"}
+TOLD = {"up to", "simulated"}
 REFUSALS = {"model_error", "unexplained", "unlinked", "cold", "nothing", "few_iterations", "not_capturable", "varies", "in_graphs", "chain_varies", "needs_ranks", "no_shapes", "no_peaks", "no_operators"}
 # Worked out with the prototype of the definition: ms per iteration, median of five, and its interval.
 KNOWN = {
