@@ -4,6 +4,7 @@
 
 #include "answers/inputs/recordings.h"
 #include "base/beside.h"
+#include "flow/judged.h"
 #include "report/run/section.h"
 
 namespace assay {
@@ -29,12 +30,12 @@ WhatIf try_levers(const FlowModel& model, const Windows& windows, const FlowRepo
 
 }  // namespace
 
-FlowFindings find_flow(const LoadedTrace& loaded, const std::vector<EditRequest>& more) {
-  FlowFindings found;
-  const FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
-  found.report = make_flow_report(model, {});
-  found.verdict = judge_flow(loaded.trace, found.report, {.iterations = &loaded.windows});
-  found.tried = try_levers(model, loaded.windows, found.report, found.verdict, more);
+Result<FlowFindings> find_flow(const LoadedTrace& loaded, const std::string& part,
+                               const std::vector<EditRequest>& more) {
+  FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
+  ASSAY_TRY_ASSIGN(JudgedRun judged, judge_run(model, loaded.windows, {}, part));
+  FlowFindings found{std::move(judged.report), std::move(judged.verdict), {}};
+  found.tried = try_levers(model, judged.iterations, found.report, found.verdict, more);
   return found;
 }
 
@@ -62,12 +63,16 @@ Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions&
   asked.launch.kernels = asked.fusion.kernels = kernels;
   asked.tax.kernels = asked.levels.kernels = kernels;
   Analyses found;
-  const FlowModel model = make_flow_model(trace, links, kernels);
-  found.flow = make_flow_report(
-      model, {.captures = options.captures, .rank_graph = options.rank_graph, .windows = &windows});
+  FlowModel model = make_flow_model(trace, links, kernels);
+  ASSAY_TRY_ASSIGN(JudgedRun judged, judge_run(model, windows,
+                                               {.captures = options.captures,
+                                                .rank_graph = options.rank_graph,
+                                                .windows = &windows},
+                                               options.part));
+  found.flow = std::move(judged.report);
+  found.verdict = std::move(judged.verdict);
   if (found.flow.replays.joined > 0)
     found.flow.replays = placed_replays(loaded, model.run, options.captures);
-  found.verdict = judge_flow(trace, found.flow, {.iterations = &windows});
   asked.launch.flow = &found.flow.all_devices();
   asked.levels.flow = &found.flow.devices;
   asked.levels.replays = &found.flow.replays;
@@ -76,7 +81,7 @@ Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions&
   // What it reads is complete, and stays as it is until it is taken.
   Beside<WhatIf> tried(
       [&, chains = chain_edits(found.fusion)](const std::atomic<bool>&) {
-        return try_levers(model, windows, found.flow, found.verdict, chains, options);
+        return try_levers(model, judged.iterations, found.flow, found.verdict, chains, options);
       },
       options.levers && options.in_thread && trace.activities.size() >= kWorthAThread);
   ASSAY_TRY_ASSIGN(found.tax, analyze_tax(trace, links, windows, asked.tax));

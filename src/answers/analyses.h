@@ -30,6 +30,7 @@ struct AnalysesOptions {
   LevelsOptions levels = {};
   std::shared_ptr<const std::vector<CapturedGraph>> captures = {};  // FlowOptions::captures
   bool rank_graph = false;                                          // FlowOptions::rank_graph
+  std::string part = {};                                            // as TraceRequest::part
   bool levers = true;                                               // fill Analyses::tried
   size_t together = 0;                                              // WhatIfOptions::together
   bool points = false;                                              // WhatIfOptions::points
@@ -60,8 +61,10 @@ struct FlowFindings {
   FlowVerdict verdict;
   WhatIf tried;
 };
-// more: edits that are tried beside the usual ones, each alone; behind them in `tried`.
-FlowFindings find_flow(const LoadedTrace& loaded, const std::vector<EditRequest>& more = {});
+// part: as TraceRequest::part. more: edits that are tried beside the usual ones, each alone; behind
+// them in `tried`. Errors: there is no such part.
+Result<FlowFindings> find_flow(const LoadedTrace& loaded, const std::string& part,
+                               const std::vector<EditRequest>& more = {});
 // The recommended chains as edits, and what they give, in their order; none where it is not told.
 std::vector<EditRequest> chain_edits(const FusionReport& fusion);
 std::vector<std::optional<int64_t>> chain_gains(const WhatIf& tried);

@@ -127,7 +127,7 @@ TrustNotes with_notes(TrustNotes notes, const TrustNotes& more) {
 
 Result<TraceContent> judge_one(const BoundRequest& request, const LoadedTrace& loaded) {
   ASSAY_TRY_ASSIGN(const LaunchFloor floor, floor_asked(request.floor, loaded.trace, loaded.links));
-  const FlowFindings flow = find_flow(loaded);
+  ASSAY_TRY_ASSIGN(const FlowFindings flow, find_flow(loaded, request.traces.part));
   const LaunchOptions options{.floor = floor,
                               .top_kernels = 0,
                               .flow = &flow.report.all_devices(),

@@ -536,7 +536,7 @@ class Reducer {
 Result<DiffInput> reduce_for_diff(const LoadedTrace& loaded, bool rank_graph) {
   const Trace& trace = loaded.trace;
   ASSAY_TRY_ASSIGN(Analyses analyses,
-                   analyze_trace(loaded, {.rank_graph = rank_graph, .levers = false}));
+                   analyze_trace(loaded, {.rank_graph = rank_graph, .part = "all", .levers = false}));
   DiffInput input;
   const bool windowed = loaded.windows.source != WindowSource::kWholeTrace;
   input.whole = Reducer(loaded, analyses, false).run();

@@ -56,7 +56,8 @@ Result<TraceContent> fusion_content(const FusionRequest& request, const LoadedTr
   ASSAY_TRY_ASSIGN(const FusionReport fusion,
                    analyze_fusion(loaded.trace, loaded.links, loaded.windows, options));
   clock.mark("fuse");
-  const FlowFindings flow = find_flow(loaded, chain_edits(fusion));
+  ASSAY_TRY_ASSIGN(const FlowFindings flow,
+                   find_flow(loaded, request.traces.part, chain_edits(fusion)));
   clock.mark("flow");
   TraceContent content;
   if (!has_kernels(loaded.trace)) content.verdict = {no_kernels_words(loaded.trace)};

@@ -38,6 +38,7 @@ AnalysesOptions analyses_options(const ReportRequest& request, const LaunchFloor
   options.tax.floor = floor;
   options.captures = request.captured;
   options.rank_graph = rank_graph;
+  options.part = request.traces.part;
   constexpr size_t kSwitches = 4;  // a page has a switch for each of its levers, three at most
   options.together = request.timelines ? kSwitches : 0;
   options.points = request.timelines;

@@ -40,7 +40,7 @@ Result<TraceContent> tax_content(const TaxRequest& request, const LoadedTrace& l
   }
   const TaxSums& sums = measured ? measured->sums : report.whole.sums;
   const TaxDiagnosis diagnosis = diagnose_tax(report, sums, diagnosis_limits(loaded.trace, report));
-  const FlowFindings flow = find_flow(loaded);
+  ASSAY_TRY_ASSIGN(const FlowFindings flow, find_flow(loaded, request.traces.part));
   clock.mark("flow");
   const std::vector<TaxAdvice> advice =
       tax_advice(diagnosis, flow_levers(findings::diagnose(

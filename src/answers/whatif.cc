@@ -11,6 +11,7 @@
 #include "answers/inputs/recordings.h"
 #include "answers/path_layers.h"
 #include "answers/ranks.h"
+#include "flow/judged.h"
 #include "flow/verdict.h"
 #include "flow/whatif.h"
 #include "ingest/text/csv_table.h"
@@ -133,16 +134,18 @@ Result<TraceContent> whatif_content(const WhatIfRequest& request,
                                     const RoofOfRequest& roof, RanksTogether& ranks,
                                     const LoadedTrace& loaded) {
   PhaseClock clock(request.traces.listener);
-  const FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
+  FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
   FlowOptions options = ranks.options(loaded);
   options.captures = roof.captured;
-  FlowReport report = make_flow_report(model, options);
+  ASSAY_TRY_ASSIGN(JudgedRun judged,
+                   judge_run(model, loaded.windows, options, request.traces.part));
+  FlowReport& report = judged.report;
+  const FlowVerdict& verdict = judged.verdict;
   if (request.captures.empty()) tell_recordings(report.replays, request.traces.listener);
   clock.mark("flow");
   std::vector<EditRequest> alone;
-  const FlowVerdict verdict = judge_flow(loaded.trace, report, {.iterations = &loaded.windows});
   if (edits.empty()) alone = work_edits(loaded.trace, verdict);
-  const WhatIf found = explore_edits(model, loaded.windows, report,
+  const WhatIf found = explore_edits(model, judged.iterations, report,
                                      {.edits = edits,
                                       .alone = alone,
                                       .roof = {&roof.facts, request.device, &report.replays},
@@ -169,13 +172,16 @@ Result<TraceContent> whatif_content(const WhatIfRequest& request,
   return content;
 }
 
-Result<TraceContent> score_content(const FrozenGain& prediction, const LoadedTrace& loaded) {
-  const FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
-  const FlowReport report = make_flow_report(model, {.windows = &loaded.windows});
-  const FlowVerdict verdict = judge_flow(loaded.trace, report, {.iterations = &loaded.windows});
+Result<TraceContent> score_content(const FrozenGain& prediction, const LoadedTrace& loaded,
+                                   const std::string& part) {
+  FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
+  ASSAY_TRY_ASSIGN(const JudgedRun judged,
+                   judge_run(model, loaded.windows, {.windows = &loaded.windows}, part));
+  const FlowReport& report = judged.report;
+  const FlowVerdict& verdict = judged.verdict;
   int64_t measured_ns = report.window_ns();
   if (prediction.per_iteration) {
-    const StepTimes steps = recorded_steps(model, loaded.windows);
+    const StepTimes steps = recorded_steps(model, judged.iterations);
     if (steps.n == 0) {
       return Error{ErrorCode::kUnsupported,
                    "the prediction is of an iteration, and this trace has fewer than two; mark "
@@ -194,9 +200,11 @@ Result<TraceContent> score_content(const FrozenGain& prediction, const LoadedTra
 Result<TraceContent> why_content(const TraceRequest& request, RanksTogether& ranks,
                                  const LoadedTrace& loaded) {
   PhaseClock clock(request.listener);
-  const FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
-  FlowReport report = make_flow_report(model, ranks.options(loaded));
-  const FlowVerdict verdict = judge_flow(loaded.trace, report, {.iterations = &loaded.windows});
+  FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
+  ASSAY_TRY_ASSIGN(JudgedRun judged,
+                   judge_run(model, loaded.windows, ranks.options(loaded), request.part));
+  FlowReport& report = judged.report;
+  const FlowVerdict& verdict = judged.verdict;
   clock.mark("flow");
   const FlowAnswer answer{loaded.trace, report, verdict};
   const std::vector<PathSlice> slices = path_slices(model.run, model.graph, report.path);
@@ -265,7 +273,7 @@ Result<Answer> answer_whatif(const WhatIfRequest& request) {
     return error;
   }
   return answer_traces(request.traces, "What if", [&](const LoadedTrace& loaded) {
-    return score_content(*prediction, loaded);
+    return score_content(*prediction, loaded, request.traces.part);
   });
 }
 

@@ -149,6 +149,14 @@ void add_window_option(Verb& verb, CommonOptions& options) {
       .common();
 }
 
+void add_part_option(Verb& verb, CommonOptions& options) {
+  verb.option("--part", options.part,
+              "the part of the recording that is judged: lead-in, start-up, iterations, prefill, "
+              "decode, hole, tail, its number from 1, or all; without it, the longest that can be "
+              "judged. Of several traces together always all")
+      .called("NAME|N");
+}
+
 void add_capture_option(Verb& verb, std::vector<std::string>& files) {
   verb.option("--capture", files,
               "trace with the capture of CUDA or HIP graphs, for the operators of replays; "

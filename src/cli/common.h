@@ -46,6 +46,8 @@ void add_common_options(Verb& verb, CommonOptions& options, bool takes_inputs);
 void add_reading_options(Verb& verb, CommonOptions& options);
 // `--window`, which comes with positional inputs: for verbs that declare their inputs themselves.
 void add_window_option(Verb& verb, CommonOptions& options);
+// `--part`: for verbs whose answer is about one stretch of the recording.
+void add_part_option(Verb& verb, CommonOptions& options);
 
 // `--capture`, for verbs that give replays of graphs what was recorded.
 void add_capture_option(Verb& verb, std::vector<std::string>& files);

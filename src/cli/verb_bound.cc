@@ -30,6 +30,7 @@ void add_bound_verb(Verb& app, int& exit_code) {
   add_common_options(sub, verb->common, false);
   sub.input("traces", verb->common.inputs, "one trace: its bottleneck without a sweep");
   add_window_option(sub, verb->common);
+  add_part_option(sub, verb->common);
   sub.option(
          "--batch", verb->platform.batches,
          "SIZE=TRACE, once per batch size or repeat; or a folder or pattern of …_bSIZE_… traces")

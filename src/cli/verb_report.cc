@@ -87,6 +87,7 @@ void add_report_verb(Verb& app, int& exit_code) {
   sub.option("--floor", verb->request.floor,
              "launch time of an empty kernel (see assay launch --help)")
       .called("FLOOR");
+  add_part_option(sub, verb->common);
   add_capture_option(sub, verb->request.captures);
   sub.option("--top", verb->request.top, "kernels listed; 0 = all").at_least_zero().shows_default();
   add_fusion_flags(sub, verb->fusion);

@@ -95,6 +95,7 @@ void add_whatif_verb(Verb& app, int& exit_code) {
              // language: allow roof
              "with --edit roof: name of the GPU with the peaks, if the trace has none")
       .called("NAME");
+  add_part_option(sub, verb->common);
   add_facts_option(sub, verb->facts);
   add_capture_option(sub, verb->captures);
   sub.run([verb, &exit_code] { exit_code = run(*verb); });
@@ -108,6 +109,7 @@ void add_why_verb(Verb& app, int& exit_code) {
   sub.example("assay why trace.json.gz");
   sub.example("assay why trace.json.gz --format json | jq .path.parts");
   add_common_options(sub, verb->common, true);
+  add_part_option(sub, verb->common);
   sub.run([verb, &exit_code] {
     exit_code = write_answer(answer_why(traces_of(verb->common)), verb->common);
   });

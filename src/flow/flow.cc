@@ -41,6 +41,24 @@ std::vector<Interval> asked_windows(const FlowRun& run) {
   return windows;
 }
 
+// The step that the first launch lies in is looked at as a whole: what it prepares before its first
+// launch belongs to it.
+void take_whole_step(const Windows& iterations, int64_t run_start_ns,
+                     std::vector<Interval>& windows) {
+  if (windows.empty() || !labelled_steps(iterations)) return;
+  int64_t first_ns = INT64_MAX;
+  for (const Interval& window : windows) first_ns = std::min(first_ns, window.start_ns);
+  const int32_t at = window_at(iterations, first_ns);
+  if (at < 0) return;
+  // Nothing is known of what lies before the first event.
+  const int64_t step_ns =
+      std::max(run_start_ns, iterations.windows[static_cast<size_t>(at)].start_ns);
+  for (Interval& window : windows) {
+    const bool within = window_at(iterations, window.start_ns) == at;
+    if (within) window.start_ns = std::min(window.start_ns, step_ns);
+  }
+}
+
 // From the first begin to the last end.
 Interval hull(const std::vector<Interval>& windows, int64_t otherwise_ns) {
   if (windows.empty()) return {otherwise_ns, otherwise_ns};
@@ -276,6 +294,47 @@ int64_t sync_gain(const FlowRun& run, const FlowGraph& graph, int64_t window_sta
   return saved_ns(run, graph, replay(graph, edited), window_start_ns);
 }
 
+// The part of each device's window that lies in `part`; empty at its begin where there is none.
+std::vector<Interval> windows_in(const std::vector<Interval>& windows, Interval part) {
+  std::vector<Interval> inside;
+  for (const Interval& window : windows) {
+    const int64_t start_ns = std::clamp(window.start_ns, part.start_ns, part.end_ns);
+    inside.push_back({start_ns, std::clamp(window.end_ns, start_ns, part.end_ns)});
+  }
+  return inside;
+}
+
+// Everything that depends on the report's window; its devices are known.
+void fill_report(const FlowRun& run, const FlowGraph& graph, const FlowOptions& options,
+                 FlowReport& report) {
+  report.unrecorded = clip(run.unrecorded, report.window);
+  ContributorSums sums(*run.trace);
+  for (size_t d = 0; d < report.devices.size(); ++d) {
+    const DeviceFlow& device = report.devices[d];
+    const Interval window = report.device_windows[d];
+    FlowTotals& totals = report.device_totals.emplace_back();
+    for (const Interval& recorded : subtract(merge_intervals({window}), run.unrecorded)) {
+      totals += totals_in(device, recorded);
+      sums.add(device.idle, recorded);
+    }
+    report.total += totals;
+    report.before += totals_in(device, {run.start_ns, window.start_ns});
+  }
+  report.overlap = overlap_in(report.devices, report.window);
+  report.contributors = sums.top(options.contributors);
+  report.floors = run.floors;
+  report.evidence = gather_evidence(run, report.window);
+  for (size_t d = 0; d < report.devices.size(); ++d) {
+    add_pageable(run, report.devices[d].idle, report.device_windows[d], report.evidence);
+  }
+  report.evidence.graph_holes = holes_in_graphs(run, report.devices, report.window);
+  report.evidence.host_functions = count_host_functions(run, report.window);
+  report.path = critical_path(run, graph);
+  report.fit = fit_of(run, graph);
+  leave_out(length_ns(report.unrecorded), report.path);
+  report.gains.sync_ns = sync_gain(run, graph, report.window.start_ns);
+}
+
 }  // namespace
 
 FlowModel make_flow_model(const Trace& trace, const Links& links,
@@ -297,46 +356,48 @@ FlowReport make_flow_report(const FlowModel& model, const FlowOptions& options) 
   report.kernels = run.kernels;
   report.run = {run.start_ns, run.work_end_ns};
   report.device_windows = asked_windows(run);
+  if (options.steps != nullptr) take_whole_step(*options.steps, run.start_ns, report.device_windows);
   if (options.window) {
     std::fill(report.device_windows.begin(), report.device_windows.end(), *options.window);
   }
   report.window =
       options.window ? *options.window : hull(report.device_windows, report.run.start_ns);
   report.told_window = options.window.has_value();
-  report.unrecorded = clip(run.unrecorded, report.window);
   report.devices = device_flows(run);
   if (report.devices.size() != 1) report.joint = joint_flow(run);
-  ContributorSums sums(*run.trace);
-  for (size_t d = 0; d < report.devices.size(); ++d) {
-    const DeviceFlow& device = report.devices[d];
-    const Interval window = report.device_windows[d];
-    FlowTotals& totals = report.device_totals.emplace_back();
-    for (const Interval& recorded : subtract({window}, run.unrecorded)) {
-      totals += totals_in(device, recorded);
-      sums.add(device.idle, recorded);
-    }
-    report.total += totals;
-    report.before += totals_in(device, {run.start_ns, window.start_ns});
-  }
-  report.overlap = overlap_in(report.devices, report.window);
-  report.contributors = sums.top(options.contributors);
-  report.floors = run.floors;
-  report.evidence = gather_evidence(run, report.window);
-  for (size_t d = 0; d < report.devices.size(); ++d) {
-    add_pageable(run, report.devices[d].idle, report.device_windows[d], report.evidence);
-  }
-  report.evidence.graph_holes = holes_in_graphs(run, report.devices, report.window);
-  report.evidence.host_functions = count_host_functions(run, report.window);
-  report.path = critical_path(run, graph);
-  report.fit = fit_of(run, graph);
-  leave_out(length_ns(report.unrecorded), report.path);
-  report.gains.sync_ns = sync_gain(run, graph, report.window.start_ns);
+  fill_report(run, graph, options, report);
   report.replays = find_replays(run, options.captures);
   if (options.rank_graph) {
     report.rank_graph =
         make_rank_graph(run, graph, report.devices, report.device_windows, options.windows);
   }
   return report;
+}
+
+FlowReport make_part_report(const FlowRun& run, const FlowGraph& graph, const FlowReport& whole,
+                            Interval part, const FlowOptions& options) {
+  FlowReport report;
+  report.kernels = run.kernels;
+  report.run = whole.run;
+  report.device_windows = windows_in(whole.device_windows, part);
+  report.window = part;
+  report.told_window = true;
+  report.devices = whole.devices;
+  report.joint = whole.joint;
+  fill_report(run, graph, options, report);
+  report.replays = whole.replays;
+  return report;
+}
+
+FlowTotals totals_of(const FlowRun& run, const FlowReport& report, Interval part) {
+  FlowTotals sum;
+  const std::vector<Interval> windows = windows_in(report.device_windows, part);
+  for (size_t d = 0; d < report.devices.size(); ++d) {
+    for (const Interval& recorded : subtract(merge_intervals({windows[d]}), run.unrecorded)) {
+      sum += totals_in(report.devices[d], recorded);
+    }
+  }
+  return sum;
 }
 
 ClockGap clock_gap(const FlowEvidence& evidence) {

@@ -15,6 +15,7 @@
 #include "flow/path.h"
 #include "flow/replays.h"
 #include "flow/run.h"
+#include "flow/stretches.h"
 #include "kernels/names.h"
 #include "trace/links.h"
 #include "trace/trace.h"
@@ -30,6 +31,8 @@ struct FlowOptions {
   const Windows* windows = nullptr;  // for it: what numbers iterations; may be none
   // What the kernels are; absent: by the built-in table.
   std::shared_ptr<const KernelNames> kernels = {};
+  // A labelled step around the first launch is part of what is judged; none: no step is known.
+  const Windows* steps = nullptr;
 };
 
 // How well the model reproduces the record, from its begin to the end of the last device work that
@@ -139,6 +142,7 @@ struct FlowReport {
   ReplayReport replays;                        // of graphs, over the whole run
   std::optional<RankGraph> rank_graph;         // where asked for
   std::shared_ptr<const KernelNames> kernels;  // as used
+  Stretches stretches;                         // of the recording, where judge_run() made this
 
   // Length of the window, without what the recorder left out.
   int64_t window_ns() const { return window.end_ns - window.start_ns - length_ns(unrecorded); }
@@ -156,5 +160,10 @@ FlowModel make_flow_model(const Trace& trace, const Links& links,
 
 FlowReport make_flow_report(const FlowModel& model, const FlowOptions& options);
 FlowReport make_flow_report(const Trace& trace, const Links& links, const FlowOptions& options);
+// What `whole` says, of one part of its window. graph: bounded_graph() to the part.
+FlowReport make_part_report(const FlowRun& run, const FlowGraph& graph, const FlowReport& whole,
+                            Interval part, const FlowOptions& options);
+// Totals of all devices in a part of the report's window, each in what is judged of it.
+FlowTotals totals_of(const FlowRun& run, const FlowReport& report, Interval part);
 
 }  // namespace assay

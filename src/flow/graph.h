@@ -53,6 +53,8 @@ struct HandOverSilence {
 
 struct FlowGraph {
   int64_t start_ns = 0;
+  int64_t end_ns = INT64_MAX;  // points recorded later end nothing
+  bool bounded = false;        // bounded_graph() made it
   std::vector<int64_t> time_ns;      // per point, as recorded
   std::vector<int64_t> residual_ns;  // per point, never negative
   std::vector<uint32_t> first_edge;  // per point + 1; the first edge of a point binds
@@ -96,6 +98,11 @@ struct SegmentSpan {
 };
 std::array<SegmentSpan, 2> segment_spans(const FlowRun& run, const FlowGraph& graph, uint32_t point,
                                          EdgeKind kind);
+
+// The graph of what lies in `window`, for replays inside it. Points before it stay at their recorded
+// time whatever is edited; an edge from there counts from the window's begin, and so does time that
+// no edge explains. A replay without edits still gives every recorded time.
+FlowGraph bounded_graph(const FlowGraph& graph, Interval window);
 
 // Whether a run may end with this point: work does, and calls of threads that launch work; a thread
 // that only polls goes on for as long as it likes.

@@ -24,7 +24,7 @@ constexpr size_t kLeastOfDevices = 3;  // ranks
 using Names = std::map<std::string, int64_t>;
 
 // A spell of which the name is not copied yet.
-struct Stretch {
+struct HostStretch {
   Interval span;
   StringId name = {};
   bool waits = false;
@@ -54,10 +54,10 @@ class WaitingNames {
   std::vector<char> known_;
 };
 
-std::vector<Stretch> merged_slices(const Trace& trace, const std::vector<FlowSlice>& slices,
+std::vector<HostStretch> merged_slices(const Trace& trace, const std::vector<FlowSlice>& slices,
                                    Interval window) {
   WaitingNames waiting(trace);
-  std::vector<Stretch> spells;
+  std::vector<HostStretch> spells;
   for (const FlowSlice& slice : slices) {
     const Interval span{std::max(slice.span.start_ns, window.start_ns),
                         std::min(slice.span.end_ns, window.end_ns)};
@@ -78,7 +78,7 @@ std::vector<Stretch> merged_slices(const Trace& trace, const std::vector<FlowSli
 }
 
 // Stretches in which the device computes with hardly a gap.
-void add_compute(const std::vector<Interval>& compute, std::vector<Stretch>& spells) {
+void add_compute(const std::vector<Interval>& compute, std::vector<HostStretch>& spells) {
   constexpr int64_t kHardlyNs = 20'000;
   const size_t first = spells.size();
   for (const Interval& span : compute) {
@@ -91,15 +91,15 @@ void add_compute(const std::vector<Interval>& compute, std::vector<Stretch>& spe
 }
 
 // At most kMostSpells, the longest, in their order.
-void keep_longest(std::vector<Stretch>& spells) {
-  std::erase_if(spells, [](const Stretch& one) { return one.length_ns() < kLeastSpellNs; });
+void keep_longest(std::vector<HostStretch>& spells) {
+  std::erase_if(spells, [](const HostStretch& one) { return one.length_ns() < kLeastSpellNs; });
   if (spells.size() <= kMostSpells) return;
   std::vector<int64_t> lengths;
   lengths.reserve(spells.size());
-  for (const Stretch& one : spells) lengths.push_back(one.length_ns());
+  for (const HostStretch& one : spells) lengths.push_back(one.length_ns());
   std::nth_element(lengths.begin(), lengths.begin() + kMostSpells, lengths.end(), std::greater<>());
   const int64_t least_ns = lengths[kMostSpells];
-  std::erase_if(spells, [&](const Stretch& one) { return one.length_ns() <= least_ns; });
+  std::erase_if(spells, [&](const HostStretch& one) { return one.length_ns() <= least_ns; });
 }
 
 // Waits of one name on every rank that has it.
@@ -349,12 +349,12 @@ class Finder {
 
 std::vector<HostSpell> host_spells(const Trace& trace, const FlowReport& report) {
   const DeviceFlow& devices = report.all_devices();
-  std::vector<Stretch> found = merged_slices(trace, devices.idle, report.window);
+  std::vector<HostStretch> found = merged_slices(trace, devices.idle, report.window);
   add_compute(clip(devices.compute, report.window), found);
   keep_longest(found);
   std::vector<HostSpell> spells;
   spells.reserve(found.size());
-  for (const Stretch& one : found) {
+  for (const HostStretch& one : found) {
     spells.push_back({one.span, one.name ? std::string(trace.text(one.name)) : std::string(),
                       one.waits, one.device});
   }

@@ -16,7 +16,9 @@ class BarMaker {
 
   ReplayBar make() {
     std::vector<std::vector<uint32_t>> works(run_.devices.size());
-    for (uint32_t w = 0; w < run_.works.size(); ++w) works[run_.works[w].device].push_back(w);
+    for (uint32_t w = 0; w < run_.works.size(); ++w) {
+      if (inside(w)) works[run_.works[w].device].push_back(w);
+    }
     for (auto& of_device : works) {
       std::stable_sort(of_device.begin(), of_device.end(),
                        [this](uint32_t a, uint32_t b) { return begin_ns(a) < begin_ns(b); });
@@ -30,6 +32,7 @@ class BarMaker {
     uint32_t last = kNoPoint;
     for (uint32_t w = 0; w < run_.works.size(); ++w) {
       const uint32_t p = graph_.work_point(w, true);
+      if (!inside(w)) continue;
       if (last == kNoPoint || replayed_.times_ns[p] > replayed_.times_ns[last]) last = p;
     }
     if (last == kNoPoint || replayed_.times_ns[last] <= from_ns) return bar_;
@@ -43,6 +46,10 @@ class BarMaker {
   }
 
  private:
+  bool inside(uint32_t w) const {
+    return !graph_.bounded || (run_.works[w].start_ns >= graph_.start_ns &&
+                               run_.works[w].end_ns <= graph_.end_ns);
+  }
   int64_t begin_ns(uint32_t w) const { return replayed_.times_ns[graph_.work_point(w, false)]; }
   int64_t end_ns(uint32_t w) const { return replayed_.times_ns[graph_.work_point(w, true)]; }
 

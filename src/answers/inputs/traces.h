@@ -24,6 +24,7 @@ struct TraceRequest {
   unsigned threads = 0;          // 0 = all processors. The answer is the same
   bool allow_truncated = false;  // read what lies before the cut instead of refusing it
   std::string window = {};       // glob of window labels; empty = the iterations found
+  std::string part = {};         // stretch that is judged (flow/judged.h); empty = the largest
   std::string cache = {};        // folder of cached forms, "auto" = the user's; empty = none
   std::string kernels = {};      // file of kernel names; empty = the built-in table
   bool keep_op_inputs = false;   // fill Trace::op_inputs; answers that need them ask for them

@@ -68,6 +68,7 @@
   R(time_ns, "time", kNanoseconds, "time") \
   R(tokens, "tokens", kCount, "tokens that an iteration takes in") \
   R(tokens_per_s, "tokens/s", kCount, "tokens per second") \
+  R(unit, "unit", kText, "what a number or a part is counted in") \
   R(window_evidence, "iterations", kText, \
     "what tells that `kernel_period` windows are iterations, or why periods that were found are none, see [Windows](#windows)") \
   R(window_source, "windows", kText, "what told the iterations apart, see [Windows](#windows)")

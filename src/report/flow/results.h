@@ -19,6 +19,9 @@
   R(window_ns, "window", kNanoseconds, \
     "from the first call that puts work on a device, or the first work where that is earlier, to " \
     "the end of the last work, without what the recorder left out") \
+  R(judged_ns, "of it judged", kNanoseconds, \
+    "of it, the stretch that `cause`, `causes[]` and the levers are about; all of it where nothing " \
+    "is cut") \
   R(unrecorded_ns, "left out by the recorder", kNanoseconds, \
     "between steps of the profiler whose numbers do not follow each other, while nothing is recorded") \
   R(devices, "devices", kCount, "devices with work") \
@@ -38,6 +41,30 @@
     "of a cold start: what the rest of the window is lost to, where that is enough to tell") \
   R(cold_iterations, "iterations held up by one-off costs", kCount, \
     "of a cold start: iterations of which such costs take a fifth or more, where they come up to the end; else 0")
+
+// Flow: parts of the recording
+#define ASSAY_FLOW_STRETCH_RESULTS(R, U, O) \
+  R(torn, "torn", kNone, \
+    "true where holes take a fifth of the window, two or more or with work in them: rows are " \
+    "missing throughout, and nothing is judged") \
+  R(window_idle_share, "device idle, whole window", kShare, \
+    "`device_idle_share` of all stretches together") \
+  O("stretches[]") \
+  U(kind, "a word of the closed list below") \
+  U(name, "as a reader calls it: `lead-in`, `39 iterations`, `prefill step`") \
+  U(unit, "what it is made of: `iteration`, `step`, `prefill`, `decode`, `mixed` (steps of an " \
+    "engine); empty where nothing tells") \
+  R(start_ns, "begin", kNanoseconds, "from the begin of the window") \
+  R(end_ns, "end", kNanoseconds, "from the begin of the window") \
+  U(ns, "its length without what the recorder left out; the rows add up to `flow.window_ns`") \
+  U(cause, "its cause; `null` where it was not looked at") \
+  U(device_idle_share, "of it") \
+  R(whole_iterations, "iterations", kCount, "whole iterations or steps in it") \
+  R(headline, "judged", kNone, "true of the one that the answer is about") \
+  O("stretch_states[]") \
+  R(stretch, "part", kCount, "place in `stretches`, from 1") \
+  U(state, "as `causes[].state`") \
+  U(ns, "time in this state, over all devices; over the stretches the sums of the window")
 
 // Flow: causes
 #define ASSAY_FLOW_CAUSE_RESULTS(R, U, O) \
@@ -266,6 +293,7 @@
 
 #define ASSAY_FLOW_RESULTS(R, U, O) \
   ASSAY_FLOW_ANSWER_RESULTS(R, U, O) \
+  ASSAY_FLOW_STRETCH_RESULTS(R, U, O) \
   ASSAY_FLOW_CAUSE_RESULTS(R, U, O) \
   ASSAY_FLOW_PATH_RESULTS(R, U, O) \
   ASSAY_FLOW_WHATIF_RESULTS(R, U, O) \

@@ -118,11 +118,14 @@ Prose levers_prose(const std::vector<Lever>& levers) {
 Facts flow_facts(const FlowAnswer& answer) {
   const FlowVerdict& v = answer.verdict;
   const FlowReport& r = answer.report;
+  const bool cut = r.stretches.parts.size() > 1;
   return {
       .key = "flow",
       .title = "What the answer rests on",
       .items = {
-          fact(keys::window_ns, r.window_ns()), fact(keys::unrecorded_ns, length_ns(r.unrecorded)),
+          fact(keys::window_ns, cut ? r.stretches.window_ns : r.window_ns()),
+          fact(keys::judged_ns, r.window_ns(), {}, shown_if(cut)),
+          fact(keys::unrecorded_ns, length_ns(r.unrecorded)),
           data_fact(keys::devices, static_cast<uint64_t>(r.devices.size())),
           fact(keys::leading_share, finite_value(v.leading_share)),
           fact(keys::recorded_share, finite_value(v.recorded_share)),
@@ -139,6 +142,61 @@ Facts flow_facts(const FlowAnswer& answer) {
 }
 
 }  // namespace
+
+Facts stretch_facts(const FlowReport& report) {
+  const bool known = !report.stretches.parts.empty();
+  return {.items = {data_fact(keys::torn, report.stretches.torn),
+                    data_fact(keys::window_idle_share,
+                              known ? finite_value(report.stretches.idle_share) : Value())},
+          .show = Show::kDataOnly};
+}
+
+Table stretches_table(const Stretches& stretches) {
+  TableOf table(stretches.parts, {.key = "stretches",
+                                  .title = "Parts of the recording",
+                                  .show = shown_if(stretches.parts.size() > 1)});
+  const int64_t from_ns = stretches.window.start_ns;
+  table.add(keys::kind, [](const Stretch& s) { return std::string(stretch_kind_word(s.kind)); })
+      .add(keys::name, [](const Stretch& s) { return stretch_name(s); })
+      .add(keys::unit, [](const Stretch& s) { return std::string(stretch_unit_word(s.unit)); },
+           Show::kDataOnly)
+      .add(keys::start_ns, [=](const Stretch& s) { return s.span.start_ns - from_ns; },
+           Show::kDataOnly)
+      .add(keys::end_ns, [=](const Stretch& s) { return s.span.end_ns - from_ns; },
+           Show::kDataOnly)
+      .add(keys::ns, &Stretch::ns)
+      .add(keys::cause, [](const Stretch& s) {
+        return s.cause ? Value(std::string(bound_by_word(*s.cause))) : Value();
+      })
+      .add(keys::device_idle_share, [](const Stretch& s) {
+        return finite_value(share(s.total.idle_ns, s.total.window_ns));
+      })
+      .add(keys::whole_iterations, &Stretch::iterations)
+      .add(keys::headline, &Stretch::headline);
+  return table;
+}
+
+// What the devices did in one stretch, or why they did nothing.
+struct StretchState {
+  uint64_t stretch = 0;
+  std::string state;
+  int64_t ns = 0;
+};
+
+Table stretch_states_table(const Stretches& stretches) {
+  std::vector<StretchState> states;
+  for (size_t i = 0; i < stretches.parts.size(); ++i) {
+    const FlowTotals& total = stretches.parts[i].total;
+    for (const StateRow& row : state_rows(total, {.unsplit_ns = total.collective_ns})) {
+      if (row.ns > 0) states.push_back({i + 1, row.state, row.ns});
+    }
+  }
+  TableOf table(states, {.key = "stretch_states", .title = "States by part", .show = Show::kDataOnly});
+  table.add(keys::stretch, &StretchState::stretch)
+      .add(keys::state, &StretchState::state)
+      .add(keys::ns, &StretchState::ns);
+  return table;
+}
 
 Table causes_table(const FlowTotals& total, const CommSplit& comm) {
   const std::vector<StateRow> rows = state_rows(total, comm);
@@ -193,7 +251,9 @@ Section causes_section(const FlowAnswer& answer) {
           .title = "Where the time went",
           .blocks = {answer_facts(answer.verdict.bound, answer.verdict.device_idle_share),
                      flow_facts(answer), causes_table(total, {.unsplit_ns = total.collective_ns}),
-                     contributors_table(answer)}};
+                     contributors_table(answer), stretch_facts(answer.report),
+                     stretches_table(answer.report.stretches),
+                     stretch_states_table(answer.report.stretches)}};
 }
 
 Section flow_section(const FlowAnswer& answer, const std::vector<Lever>& levers) {

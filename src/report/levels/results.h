@@ -264,7 +264,7 @@
   U(name, "docs/formats/counter_formulas.md: of the sums over all executions of an operation") \
   R(quantity, "quantity", kText, "") \
   R(value, "value", kNone, "") \
-  R(unit, "unit", kText, "") \
+  U(unit, "") \
   R(formula, "formula", kText, "") \
   U(source, "") \
   R(assumed_zero, "not measured, taken as 0", kText, "") \

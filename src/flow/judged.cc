@@ -1,0 +1,234 @@
+#include "flow/judged.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/numbers.h"
+
+namespace assay {
+namespace {
+
+constexpr uint64_t kEnoughIterations = 3;  // make a steady state, however few their pieces of work
+constexpr double kTorn = 0.2;              // of the window in holes: rows are missing throughout
+constexpr size_t kMostJudged = 6;          // stretches, the longest; a longer one decides
+
+int64_t length(const Stretch& part) { return part.span.end_ns - part.span.start_ns; }
+
+bool has_answer(BoundBy bound) {
+  return bound != BoundBy::kTooLittle && bound != BoundBy::kUnseenWork &&
+         bound != BoundBy::kNoHost && bound != BoundBy::kNoGpu;
+}
+
+bool is_engine_step(StretchUnit unit) {
+  return unit != StretchUnit::kNone && unit != StretchUnit::kIteration;
+}
+
+bool repeats(const Stretch& part) {
+  return part.iterations >= kEnoughIterations ||
+         (part.iterations > 0 && is_engine_step(part.unit));
+}
+
+std::optional<BoundBy> cause_of(StretchKind kind, const FlowTotals& total) {
+  switch (kind) {
+    case StretchKind::kLeadIn:
+    case StretchKind::kHole:
+      return BoundBy::kUnseenWork;
+    case StretchKind::kStartUp:
+    case StretchKind::kColdAgain:
+      return BoundBy::kColdStart;
+    case StretchKind::kNotLoaded:
+      return BoundBy::kNotLoaded;
+    case StretchKind::kTail:
+      return total[FlowCause::kNothingAsked] * 2 >= total.idle_ns ? BoundBy::kNotLoaded
+                                                                  : BoundBy::kUnseenWork;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Letters and digits alone, in lower case.
+std::string plain(std::string_view word) {
+  std::string text;
+  for (const char c : word) {
+    if (c >= 'A' && c <= 'Z') text.push_back(static_cast<char>(c - 'A' + 'a'));
+    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) text.push_back(c);
+  }
+  return text;
+}
+
+bool is_called(const Stretch& part, std::string_view word) {
+  const std::string_view unit = stretch_unit_word(part.unit);
+  if (word == plain(stretch_kind_word(part.kind)) || word == plain(stretch_name(part))) return true;
+  if (part.kind != StretchKind::kSteady || unit.empty()) return false;
+  return word == unit || word == std::string(unit) + "s" || word == std::string(unit) + "step" ||
+         word == std::string(unit) + "steps";
+}
+
+std::string list_of(const std::vector<Stretch>& parts) {
+  std::string text;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    text += (i == 0 ? "" : ", ") + std::to_string(i + 1) + " " + stretch_name(parts[i]);
+  }
+  return text.empty() ? "none" : text;
+}
+
+// The part that is asked for; of several with one name the longest.
+Result<size_t> find_part(const std::vector<Stretch>& parts, std::string_view asked) {
+  const std::string word = plain(asked);
+  size_t found = parts.size();
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (word == std::to_string(i + 1)) return i;
+    if (!is_called(parts[i], word)) continue;
+    if (found == parts.size() || length(parts[i]) > length(parts[found])) found = i;
+  }
+  if (found < parts.size()) return found;
+  return Error{ErrorCode::kInvalidArgument,
+               "no part '" + std::string(asked) + "' here; parts: " + list_of(parts) + ", all", "",
+               -1};
+}
+
+Windows inside(const Windows& iterations, Interval span) {
+  Windows kept = iterations;
+  std::erase_if(kept.windows, [span](const Window& window) {
+    return window.start_ns < span.start_ns || window.start_ns >= span.end_ns;
+  });
+  return kept;
+}
+
+class RunJudge {
+ public:
+  RunJudge(FlowModel& model, const Windows& iterations, const FlowOptions& options)
+      : model_(model), iterations_(iterations), options_(options) {
+    options_.steps = &iterations;
+    whole_.report = make_flow_report(model, options_);
+    whole_.verdict = judge_flow(trace(), whole_.report, {.iterations = &iterations});
+    whole_.iterations = iterations;
+    if (whole_.report.evidence.works > 0) cut();
+  }
+
+  Result<JudgedRun> judge(std::string_view part) {
+    const bool all = plain(part) == "all";
+    const bool kept = all || stretches_.parts.empty() || options_.rank_graph;
+    if (!part.empty() && !all) {
+      ASSAY_TRY_ASSIGN(const size_t asked, find_part(stretches_.parts, part));
+      if (stretches_.parts.size() > 1 && !options_.rank_graph) return told(asked, judged(asked));
+    } else if (!kept && stretches_.parts.size() > 1) {
+      std::optional<JudgedRun> found = longest();
+      if (found) return *std::move(found);
+    }
+    if (stretches_.parts.size() == 1) {
+      stretches_.parts[0].headline = true;
+      stretches_.parts[0].cause = whole_.verdict.bound;
+    }
+    whole_.report.stretches = std::move(stretches_);
+    return std::move(whole_);
+  }
+
+ private:
+  const Trace& trace() const { return *model_.run.trace; }
+
+  void cut() {
+    const FlowReport& report = whole_.report;
+    stretches_.window = report.window;
+    stretches_.window_ns = report.window_ns();
+    stretches_.idle_share = whole_.verdict.device_idle_share;
+    stretches_.parts =
+        find_stretches(model_.run, report.all_devices(), iterations_, report.window);
+    for (Stretch& part : stretches_.parts) {
+      part.ns = length(part) - length_in(report.unrecorded, part.span);
+      part.total = stretches_.parts.size() == 1 ? report.total
+                                                : totals_of(model_.run, report, part.span);
+      part.cause = cause_of(part.kind, part.total);
+    }
+    stretches_.torn = is_torn();
+  }
+
+  // One stall in which the device has no row is none; rows that are missing again and again are.
+  bool is_torn() const {
+    int64_t holes_ns = 0;
+    int64_t work_ns = 0;
+    size_t holes = 0;
+    for (const Stretch& part : stretches_.parts) {
+      if (part.kind != StretchKind::kHole) continue;
+      ++holes;
+      holes_ns += length(part);
+      work_ns += part.total.window_ns - part.total.idle_ns;
+    }
+    const FlowTotals& all = whole_.report.total;
+    const Interval window = stretches_.window;
+    return static_cast<double>(holes_ns) >
+               kTorn * static_cast<double>(window.end_ns - window.start_ns) &&
+           (holes >= 2 || work_ns * 100 > all.window_ns - all.idle_ns);
+  }
+
+  struct Part {
+    FlowGraph graph;
+    JudgedRun run;
+  };
+
+  Part judged(size_t i) const {
+    const Stretch& part = stretches_.parts[i];
+    Part of{.graph = bounded_graph(model_.graph, part.span), .run = {}};
+    of.run.report =
+        make_part_report(model_.run, of.graph, whole_.report, part.span, options_);
+    FlowVerdictOptions asked{.iterations = &iterations_};
+    if (repeats(part)) asked.least_works = 1;
+    of.run.verdict = judge_flow(trace(), of.run.report, asked);
+    of.run.iterations = inside(iterations_, part.span);
+    return of;
+  }
+
+  JudgedRun told(size_t i, Part part) {
+    stretches_.parts[i].headline = true;
+    stretches_.parts[i].cause = part.run.verdict.bound;
+    part.run.report.stretches = std::move(stretches_);
+    model_.graph = std::move(part.graph);
+    return std::move(part.run);
+  }
+
+  // Beside start-up or waiting, a single pass is no steady state.
+  bool counts(const Stretch& part) const {
+    const auto asks_more = [](const Stretch& other) {
+      return other.kind == StretchKind::kStartUp || other.kind == StretchKind::kColdAgain ||
+             other.kind == StretchKind::kNotLoaded;
+    };
+    return repeats(part) ||
+           std::none_of(stretches_.parts.begin(), stretches_.parts.end(), asks_more);
+  }
+
+  // The longest one that has an answer.
+  std::optional<JudgedRun> longest() {
+    std::vector<size_t> order;
+    for (size_t i = 0; i < stretches_.parts.size(); ++i) {
+      if (stretches_.parts[i].kind == StretchKind::kSteady) order.push_back(i);
+    }
+    std::stable_sort(order.begin(), order.end(), [this](size_t a, size_t b) {
+      return length(stretches_.parts[a]) > length(stretches_.parts[b]);
+    });
+    if (order.size() > kMostJudged) order.resize(kMostJudged);
+    for (const size_t i : order) {
+      Part part = judged(i);
+      stretches_.parts[i].cause = part.run.verdict.bound;
+      if (stretches_.torn || !counts(stretches_.parts[i])) continue;
+      if (has_answer(part.run.verdict.bound)) return told(i, std::move(part));
+    }
+    return std::nullopt;
+  }
+
+  FlowModel& model_;
+  const Windows& iterations_;
+  FlowOptions options_;
+  JudgedRun whole_;
+  Stretches stretches_;
+};
+
+}  // namespace
+
+Result<JudgedRun> judge_run(FlowModel& model, const Windows& iterations, FlowOptions options,
+                            std::string_view part) {
+  return RunJudge(model, iterations, options).judge(part);
+}
+
+}  // namespace assay
