@@ -41,18 +41,32 @@ std::vector<Interval> asked_windows(const FlowRun& run) {
   return windows;
 }
 
+// Where the host's first row in [from_ns, to_ns) begins: of a silence in front of it nothing is known.
+int64_t first_row_ns(const Trace& trace, int64_t from_ns, int64_t to_ns) {
+  int64_t first_ns = to_ns;
+  const auto look = [&](const auto& table) {
+    for (size_t i = 0; i < table.size(); ++i) {
+      const int64_t start_ns = table.start_ns[i];
+      if (start_ns < from_ns || start_ns >= first_ns) continue;
+      if (!trace.text(table.name[i]).starts_with("ProfilerStep")) first_ns = start_ns;
+    }
+  };
+  look(trace.ops);
+  look(trace.frames);
+  look(trace.api_calls);
+  return first_ns;
+}
+
 // The step that the first launch lies in is looked at as a whole: what it prepares before its first
 // launch belongs to it.
-void take_whole_step(const Windows& iterations, int64_t run_start_ns,
+void take_whole_step(const Trace& trace, const Windows& iterations,
                      std::vector<Interval>& windows) {
   if (windows.empty() || !labelled_steps(iterations)) return;
   int64_t first_ns = INT64_MAX;
   for (const Interval& window : windows) first_ns = std::min(first_ns, window.start_ns);
   const int32_t at = window_at(iterations, first_ns);
   if (at < 0) return;
-  // Nothing is known of what lies before the first event.
-  const int64_t step_ns =
-      std::max(run_start_ns, iterations.windows[static_cast<size_t>(at)].start_ns);
+  const int64_t step_ns = first_row_ns(trace, iterations.windows[static_cast<size_t>(at)].start_ns, first_ns);
   for (Interval& window : windows) {
     const bool within = window_at(iterations, window.start_ns) == at;
     if (within) window.start_ns = std::min(window.start_ns, step_ns);
@@ -356,7 +370,7 @@ FlowReport make_flow_report(const FlowModel& model, const FlowOptions& options) 
   report.kernels = run.kernels;
   report.run = {run.start_ns, run.work_end_ns};
   report.device_windows = asked_windows(run);
-  if (options.steps != nullptr) take_whole_step(*options.steps, run.start_ns, report.device_windows);
+  if (options.steps != nullptr) take_whole_step(*run.trace, *options.steps, report.device_windows);
   if (options.window) {
     std::fill(report.device_windows.begin(), report.device_windows.end(), *options.window);
   }

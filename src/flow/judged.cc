@@ -110,10 +110,12 @@ class RunJudge {
 
   Result<JudgedRun> judge(std::string_view part) {
     const bool all = plain(part) == "all";
-    const bool kept = all || stretches_.parts.empty() || options_.rank_graph;
+    const bool kept = all || options_.rank_graph || !hides_something();
     if (!part.empty() && !all) {
       ASSAY_TRY_ASSIGN(const size_t asked, find_part(stretches_.parts, part));
-      if (stretches_.parts.size() > 1 && !options_.rank_graph) return told(asked, judged(asked));
+      if (stretches_.parts.size() > 1 && !options_.rank_graph) {
+        return told(asked, judged(asked), true);
+      }
     } else if (!kept && stretches_.parts.size() > 1) {
       std::optional<JudgedRun> found = longest();
       if (found) return *std::move(found);
@@ -180,12 +182,37 @@ class RunJudge {
     return of;
   }
 
-  JudgedRun told(size_t i, Part part) {
+  JudgedRun told(size_t i, Part part, bool asked) {
+    // What lies outside the labelled steps is told as what lies outside of any window.
+    part.run.report.told_window =
+        asked || (i > 0 && stretches_.parts[i - 1].kind != StretchKind::kBefore);
     stretches_.parts[i].headline = true;
     stretches_.parts[i].cause = part.run.verdict.bound;
     part.run.report.stretches = std::move(stretches_);
     model_.graph = std::move(part.graph);
     return std::move(part.run);
+  }
+
+  // Whether something stands in front of an answer that is not part of it: work from before the
+  // recording, missing rows, start-up, rows outside the labelled steps. One-off costs that come
+  // again, and time in which nobody asks, are the run's own, and lead where they are most of it.
+  // Of rows that stand on two clocks lateness tells nothing.
+  bool hides_something() const {
+    if (clock_gap(whole_.report.evidence).ns > 0) return false;
+    const bool again = whole_.verdict.bound == BoundBy::kColdStart &&
+                       ns_of(StretchKind::kColdAgain) >= ns_of(StretchKind::kStartUp);
+    if (again || whole_.verdict.bound == BoundBy::kNotLoaded) return false;
+    return std::any_of(stretches_.parts.begin(), stretches_.parts.end(), [](const Stretch& part) {
+      return part.kind != StretchKind::kSteady && part.kind != StretchKind::kStart &&
+             part.kind != StretchKind::kColdAgain && part.kind != StretchKind::kNotLoaded &&
+             part.cause != BoundBy::kNotLoaded;
+    });
+  }
+
+  int64_t ns_of(StretchKind kind) const {
+    int64_t sum_ns = 0;
+    for (const Stretch& part : stretches_.parts) sum_ns += part.kind == kind ? length(part) : 0;
+    return sum_ns;
   }
 
   // Beside start-up or waiting, a single pass is no steady state.
@@ -212,7 +239,7 @@ class RunJudge {
       Part part = judged(i);
       stretches_.parts[i].cause = part.run.verdict.bound;
       if (stretches_.torn || !counts(stretches_.parts[i])) continue;
-      if (has_answer(part.run.verdict.bound)) return told(i, std::move(part));
+      if (has_answer(part.run.verdict.bound)) return told(i, std::move(part), false);
     }
     return std::nullopt;
   }

@@ -53,11 +53,18 @@ Class class_of(FlowCause cause) {
 }
 
 // States that touch and cover the window; neighbours differ.
-std::vector<State> states_of(const DeviceFlow& device, Interval window) {
+std::vector<State> states_of(const FlowRun& run, const DeviceFlow& device, Interval window) {
   std::vector<State> slices;
   for (const FlowSlice& slice : device.idle) {
     const Interval inside = both(slice.span, window);
-    if (inside.start_ns < inside.end_ns) slices.push_back({inside, class_of(slice.cause)});
+    const Class of = class_of(slice.cause);
+    if (inside.start_ns >= inside.end_ns || of == Class::kJudged) continue;
+    // What the recorder left out is told by itself, and no total has it.
+    if (run.unrecorded.empty()) {
+      slices.push_back({inside, of});
+      continue;
+    }
+    for (const Interval& rest : subtract({inside}, run.unrecorded)) slices.push_back({rest, of});
   }
   std::sort(slices.begin(), slices.end(),
             [](const State& a, const State& b) { return a.span.start_ns < b.span.start_ns; });
@@ -375,7 +382,7 @@ std::optional<Interval> labelled_steps(const Windows& iterations) {
 
 std::vector<Stretch> find_stretches(const FlowRun& run, const DeviceFlow& device,
                                     const Windows& iterations, Interval window) {
-  const std::vector<State> states = states_of(device, window);
+  const std::vector<State> states = states_of(run, device, window);
   const int64_t least_ns =
       std::max(kLeastNs, static_cast<int64_t>(kLeastShare * static_cast<double>(length(window))));
   // Of what repeats by itself an engine's own labels are the surer.
