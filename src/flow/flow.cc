@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/numbers.h"
+#include "base/stats.h"
 #include "flow/graph.h"
 #include "flow/names.h"
 #include "flow/replay.h"
@@ -66,7 +67,12 @@ void take_whole_step(const Trace& trace, const Windows& iterations,
   for (const Interval& window : windows) first_ns = std::min(first_ns, window.start_ns);
   const int32_t at = window_at(iterations, first_ns);
   if (at < 0) return;
-  const int64_t step_ns = first_row_ns(trace, iterations.windows[static_cast<size_t>(at)].start_ns, first_ns);
+  std::vector<int64_t> lengths_ns;
+  for (const Window& step : iterations.windows) lengths_ns.push_back(step.end_ns - step.start_ns);
+  const int64_t label_ns = iterations.windows[static_cast<size_t>(at)].start_ns;
+  const int64_t step_ns = first_row_ns(trace, label_ns, first_ns);
+  // What takes longer than a usual step is start-up, and told as what lies before.
+  if (first_ns - step_ns > median_ns(lengths_ns)) return;
   for (Interval& window : windows) {
     const bool within = window_at(iterations, window.start_ns) == at;
     if (within) window.start_ns = std::min(window.start_ns, step_ns);

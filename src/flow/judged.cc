@@ -183,9 +183,9 @@ class RunJudge {
   }
 
   JudgedRun told(size_t i, Part part, bool asked) {
-    // What lies outside the labelled steps is told as what lies outside of any window.
+    // What lies outside it is another part, and not the host's alone.
     part.run.report.told_window =
-        asked || (i > 0 && stretches_.parts[i - 1].kind != StretchKind::kBefore);
+        asked || i > 0 || stretches_.parts.back().kind == StretchKind::kAfter;
     stretches_.parts[i].headline = true;
     stretches_.parts[i].cause = part.run.verdict.bound;
     part.run.report.stretches = std::move(stretches_);
@@ -225,11 +225,14 @@ class RunJudge {
            std::none_of(stretches_.parts.begin(), stretches_.parts.end(), asks_more);
   }
 
-  // The longest one that has an answer.
+  // The longest one that has an answer. Outside the labelled steps lies one, too, where more is
+  // there than in them.
   std::optional<JudgedRun> longest() {
     std::vector<size_t> order;
     for (size_t i = 0; i < stretches_.parts.size(); ++i) {
-      if (stretches_.parts[i].kind == StretchKind::kSteady) order.push_back(i);
+      const StretchKind kind = stretches_.parts[i].kind;
+      const bool outside = kind == StretchKind::kBefore || kind == StretchKind::kAfter;
+      if (kind == StretchKind::kSteady || outside) order.push_back(i);
     }
     std::stable_sort(order.begin(), order.end(), [this](size_t a, size_t b) {
       return length(stretches_.parts[a]) > length(stretches_.parts[b]);

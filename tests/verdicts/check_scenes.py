@@ -525,7 +525,7 @@ SCENES = {
                           r"while the CPU computes aten::lerp_\..*Move CPU computation.*aten::lerp_ runs on the CPU", GRAPHS),
     "slow views": (computes_itself("aten::view"), "host", "to launch the next kernel", "computes"),
     "code in every step": (loads_code(8), "cold_start", "No steady state: .* in 8 of 8 iterations", "schedule|record later"),
-    "code in the first steps": (loads_code(5), "cold_start", "one-time (initialization|costs)( takes| take)", "No steady state"),
+    "code in the first steps": (loads_code(5), "gpu", r"GPU-bound: kernels run 9\d\.\d % of 7\.4", "No steady state|Warm-up|initialization"),
     "label": (one_thing("user_annotation", "acme_exchange"), "host", "while the host is in (range |system call )?acme_exchange", GRAPHS),
     "label without operators": (one_thing("user_annotation", "acme_exchange", ops=False), "host", "acme_exchange", GRAPHS),
     "frame": (one_thing("python_function", "acme/env.py(7): step"), "host", r"acme/env.py\(7\): step runs", GRAPHS),
