@@ -123,8 +123,14 @@ def problems_of(report):
         if named > row["ns"]:
             found.append(f"{row['state']}: contributors are {named} of {row['ns']}")
     whole(report, found)
-    inside(report, states, found)
-    levels(report, states, found)
+    # Rooms are about the whole recording, the causes about the judged part of it.
+    recording = dict.fromkeys(states, 0)
+    for row in report["stretch_states"]:
+        recording[row["state"]] = recording.get(row["state"], 0) + row["ns"]
+    if len(report["stretches"]) < 2:
+        recording = states
+    inside(report, recording, found)
+    levels(report, recording, found)
     levers(report, found)
     tax = report["tax"]
     if (tax.get("t_orch_exclusive_ns") or 0) > tax["threads_span_ns"]:
