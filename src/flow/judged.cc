@@ -101,7 +101,8 @@ class RunJudge {
  public:
   RunJudge(FlowModel& model, const Windows& iterations, const FlowOptions& options)
       : model_(model), iterations_(iterations), options_(options) {
-    options_.steps = &iterations;
+    // Ranks of a job are compared over what each was asked for.
+    if (!options_.rank_graph) options_.steps = &iterations;
     whole_.report = make_flow_report(model, options_);
     whole_.verdict = judge_flow(trace(), whole_.report, {.iterations = &iterations});
     whole_.iterations = iterations;
