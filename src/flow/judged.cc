@@ -187,6 +187,9 @@ class RunJudge {
     // What lies outside it is another part, and not the host's alone.
     part.run.report.told_window =
         asked || i > 0 || stretches_.parts.back().kind == StretchKind::kAfter;
+    // A part without any work is asked for to see why: that is known from its kind.
+    const std::optional<BoundBy> by_kind = stretches_.parts[i].cause;
+    if (part.run.report.evidence.works == 0 && by_kind) part.run.verdict.bound = *by_kind;
     stretches_.parts[i].headline = true;
     stretches_.parts[i].cause = part.run.verdict.bound;
     part.run.report.stretches = std::move(stretches_);
