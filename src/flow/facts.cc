@@ -262,6 +262,7 @@ void RunFacts::fill_run(const FlowAnswer& answer) {
   const FlowVerdict& verdict = answer.verdict;
   const Trace& trace = answer.trace;
   bottleneck = verdict.bound;
+  stretches = report.stretches;
   window = report.window;
   window_ns = report.window_ns();
   total = report.total;

@@ -94,6 +94,7 @@ class RunFacts {
 
   // Bottleneck and time.
   BoundBy bottleneck = BoundBy::kNoGpu;
+  Stretches stretches;  // of the recording; `window` is the judged one, where there is one
   Interval window;
   int64_t window_ns = 0;  // wall time
   int64_t total_ns = 0;   // summed over the devices; shares are of it
