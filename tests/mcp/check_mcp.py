@@ -105,7 +105,7 @@ class Session(unittest.TestCase):
         self.assertTrue(failed)
         self.assertIn("nonsense", crossed)
         self.assertIn("dispatch", self.client.tool("causes", trace="vit.json.gz")[0])
-        self.assertIn("1.76 ms", self.client.tool("whatif", trace="vit.json.gz", edits=["faster_cpu=1.3"])[0])
+        self.assertIn("1.80 ms", self.client.tool("whatif", trace="vit.json.gz", edits=["faster_cpu=1.3"])[0])
         self.assertIn("framework operators", self.client.tool("explain", term="dispatch")[0])
         rows, failed = self.client.tool("sql", trace="vit.json.gz", statement="select count(*) n from kernels")
         self.assertTrue("154" in rows if not failed else "DuckDB" in rows, rows)

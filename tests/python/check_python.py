@@ -171,7 +171,7 @@ class Answers(unittest.TestCase):
         said = json.loads(run("whatif", "--format", "json", "--edit", "faster_cpu=1.3", TRACE).stdout)
         self.assertEqual(answer.levers, said["whatif"]["levers"])
         self.assertEqual(answer.joint["gain_ns"], said["whatif"]["joint"]["gain_ns"])
-        self.assertIn("1.76 ms", answer._repr_html_())
+        self.assertIn("1.80 ms", answer._repr_html_())
 
     def test_explain_and_version(self):
         self.assertTrue(assay.explain("dispatch").startswith("operator dispatch (dispatch)\n"))

@@ -255,6 +255,24 @@ bool is_call(const HostOnly& host) {
   return host.ns > 0 && host.call_ns > 0 && host.call_ns * 10 >= host.ns * 9;
 }
 
+// The part of the recording that the headline is about, and the others by length.
+void fill_judged_part(const RunFacts& f, Finding& out) {
+  const Stretch& judged = *f.stretches.headline();
+  std::vector<const Stretch*> others;
+  for (const Stretch& part : f.stretches.parts) {
+    if (&part != &judged) others.push_back(&part);
+  }
+  std::stable_sort(others.begin(), others.end(),
+                   [](const Stretch* a, const Stretch* b) { return a->ns > b->ns; });
+  std::vector<std::string> names;
+  for (const Stretch* part : others) {
+    const std::string name = stretch_name(*part);
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  out.text("part", stretch_name(judged)).ns("part_time", judged.ns);
+  out.ns("recorded", f.stretches.window_ns).list("others", std::move(names));
+}
+
 const RunRule kDetails[] = {
     ASSAY_RULE(kWarmupBoundThenGpu, f.bottleneck == BoundBy::kColdStart && f.steady_gpu),
     ASSAY_RULE(kLaunchesBlock,
@@ -264,6 +282,8 @@ const RunRule kDetails[] = {
                f.evidence.migration_ns > 0 && f.evidence.migration_ns * 10 >= f.total_ns,
                out.ns("migration", f.evidence.migration_ns)
                    .text("waits", f.bottleneck == BoundBy::kGpu ? "kernels" : "the host")),
+    ASSAY_RULE(kJudgedPart, f.stretches.parts.size() > 1 && f.stretches.headline() != nullptr,
+               fill_judged_part(f, out)),
     ASSAY_RULE(kSeveralRanks, f.processes_in_file > 1 && f.devices > 1,
                out.count("processes", f.processes_in_file)
                    .count("devices", static_cast<uint64_t>(f.devices))),

@@ -75,6 +75,7 @@ std::vector<std::string> opening(const Diagnosis& diagnosis) {
   const size_t used = display_width(sentences.front()) + 1;
   for (const Finding& detail : diagnosis.details) {
     if (used >= text::kLongestHeadline) break;
+    if (detail.code == Code::kJudgedPart) continue;  // has a line of its own
     std::string sentence = text::message(detail, text::kLongestHeadline - used);
     if (used + display_width(sentence) > text::kLongestHeadline) continue;
     sentences.push_back(std::move(sentence));
@@ -274,9 +275,9 @@ ShortAnswer short_answer(const FlowAnswer& answer, const Diagnosis& diagnosis) {
   add_findings(diagnosis, card);
   card.verdict = opening(diagnosis);
   for (const Finding& detail : diagnosis.details) {
-    if (detail.code != Code::kSeveralRanks) continue;
-    std::string ranks = text::message(detail);
-    if (card.verdict.back() != ranks) card.more.push_back(std::move(ranks));
+    if (detail.code != Code::kSeveralRanks && detail.code != Code::kJudgedPart) continue;
+    std::string sentence = text::message(detail);
+    if (card.verdict.back() != sentence) card.more.push_back(std::move(sentence));
   }
   card.window_ns = answer.report.window_ns();
   card.total_ns = answer.report.total.window_ns;
