@@ -116,10 +116,10 @@ await main({
     const { page, close } = await openReport(example, { width: 1440 });
     const states = page.locator("td .state, th .state");
     const words = await states.allInnerTexts();
-    check(words.includes("runtime call"), `states: ${words.slice(0, 8)}`);
+    check(words.includes("runtime API"), `states: ${words.slice(0, 8)}`);
     equal(words.filter((word) => word.includes("_")), [], "keys");
-    await states.filter({ hasText: "runtime call" }).first().click();
-    equal(await page.locator(".legend-entry[aria-pressed='true']").first().innerText().then((t) => t.replace(/\s+/g, " ").split(" 1")[0]), "runtime call", "in the legend");
+    await states.filter({ hasText: "runtime API" }).first().click();
+    equal(await page.locator(".legend-entry[aria-pressed='true']").first().innerText().then((t) => t.replace(/\s+/g, " ").split(" 1")[0]), "runtime API", "in the legend");
     check((await page.locator("tr.chosen").count()) > 0, "no row is marked");
     await page.locator(".legend-entry[aria-pressed='true']").first().click();
     equal(await page.locator("tr.chosen").count(), 0, "rows after it is let go");
