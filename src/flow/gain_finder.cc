@@ -11,8 +11,7 @@ namespace {
 std::vector<uint32_t> work_ends(const FlowRun& run, const FlowGraph& graph) {
   std::vector<uint32_t> ends;
   for (uint32_t w = 0; w < run.works.size(); ++w) {
-    if (run.works[w].helper || run.works[w].end_ns > graph.end_ns) continue;
-    ends.push_back(graph.work_point(w, true));
+    if (counts_work(run, graph, w)) ends.push_back(graph.work_point(w, true));
   }
   return ends;
 }

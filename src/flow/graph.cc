@@ -462,4 +462,12 @@ bool is_end_point(const FlowRun& run, Point point) {
          run.threads[run.calls[point.row].thread.index()].launches > 0;
 }
 
+bool may_end(const FlowRun& run, const FlowGraph& graph, uint32_t point) {
+  return graph.time_ns[point] <= graph.end_ns && is_end_point(run, graph.point(point));
+}
+
+bool counts_work(const FlowRun& run, const FlowGraph& graph, uint32_t work) {
+  return !run.works[work].helper && run.works[work].end_ns <= graph.end_ns;
+}
+
 }  // namespace assay

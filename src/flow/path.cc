@@ -15,7 +15,7 @@ uint32_t last_point(const FlowRun& run, const FlowGraph& graph,
   for (uint32_t p = 0; p < graph.points(); ++p) {
     if (last != kNoPoint && times_ns[p] < times_ns[last]) continue;
     const Point point = graph.point(p);
-    if (!is_end_point(run, point) || graph.time_ns[p] > graph.end_ns) continue;
+    if (!may_end(run, graph, p)) continue;
     const bool is_work = point.kind == PointKind::kWorkEnd;
     const bool later = last == kNoPoint || times_ns[p] > times_ns[last] ||
                        (times_ns[p] == times_ns[last] && is_work >= last_is_work);
@@ -110,16 +110,13 @@ CriticalPath critical_path(const FlowRun& run, const FlowGraph& graph) {
 }
 
 std::vector<int64_t> slack_ns(const FlowRun& run, const FlowGraph& graph) {
-  const auto ends = [&](uint32_t p) {
-    return is_end_point(run, graph.point(p)) && graph.time_ns[p] <= graph.end_ns;
-  };
   int64_t end_ns = graph.start_ns;
   for (uint32_t p = 0; p < graph.points(); ++p) {
-    if (ends(p)) end_ns = std::max(end_ns, graph.time_ns[p]);
+    if (may_end(run, graph, p)) end_ns = std::max(end_ns, graph.time_ns[p]);
   }
   std::vector<int64_t> latest_ns(graph.points(), INT64_MAX);
   for (uint32_t p = static_cast<uint32_t>(graph.points()); p-- > 0;) {
-    if (ends(p)) latest_ns[p] = std::min(latest_ns[p], end_ns);
+    if (may_end(run, graph, p)) latest_ns[p] = std::min(latest_ns[p], end_ns);
     if (latest_ns[p] == INT64_MAX) continue;  // nothing that ends the run depends on it
     for (uint32_t e = graph.first_edge[p]; e < graph.first_edge[p + 1]; ++e) {
       if (graph.source[e] == kNoPoint) continue;

@@ -59,8 +59,7 @@ void replay(const FlowGraph& graph, const ReplayOptions& options, std::vector<in
 int64_t makespan_ns(const FlowRun& run, const FlowGraph& graph, const std::vector<int64_t>& times) {
   int64_t end_ns = graph.start_ns;
   for (uint32_t p = 0; p < times.size(); ++p) {
-    if (times[p] <= end_ns || graph.time_ns[p] > graph.end_ns) continue;
-    if (is_end_point(run, graph.point(p))) end_ns = times[p];
+    if (times[p] > end_ns && may_end(run, graph, p)) end_ns = times[p];
   }
   return end_ns - graph.start_ns;
 }
@@ -71,7 +70,7 @@ int64_t saved_ns(const FlowRun& run, const FlowGraph& graph, const std::vector<i
   int64_t end_ns = graph.start_ns;
   int64_t recorded_end_ns = graph.start_ns;
   for (uint32_t w = 0; w < run.works.size(); ++w) {
-    if (run.works[w].helper || run.works[w].end_ns > graph.end_ns) continue;
+    if (!counts_work(run, graph, w)) continue;
     const uint32_t call = run.works[w].call;
     // Where clocks contradict, work may come before its call.
     first_ns = std::min(first_ns, times[graph.work_point(w, false)]);
@@ -96,7 +95,7 @@ uint64_t identity_errors(const FlowGraph& graph) {
 uint32_t last_work(const FlowRun& run, const FlowGraph& graph, const std::vector<int64_t>& times) {
   uint32_t last = kNoPoint;
   for (uint32_t w = 0; w < run.works.size(); ++w) {
-    if (run.works[w].helper || run.works[w].end_ns > graph.end_ns) continue;
+    if (!counts_work(run, graph, w)) continue;
     const uint32_t p = graph.work_point(w, true);
     if (last == kNoPoint || times[p] > times[last]) last = p;
   }
