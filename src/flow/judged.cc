@@ -21,10 +21,6 @@ bool has_answer(BoundBy bound) {
          bound != BoundBy::kNoHost && bound != BoundBy::kNoGpu;
 }
 
-bool is_engine_step(StretchUnit unit) {
-  return unit != StretchUnit::kNone && unit != StretchUnit::kIteration;
-}
-
 bool repeats(const Stretch& part) {
   return part.iterations >= kEnoughIterations ||
          (part.iterations > 0 && is_engine_step(part.unit));

@@ -261,8 +261,7 @@ class Namer {
 };
 
 bool is_engine_label(std::string_view label) {
-  return label.starts_with("step[") || label.starts_with("execute_") ||
-         label.find("_forward_step ") != std::string_view::npos;
+  return is_step_label(label) || label.find("_forward_step ") != std::string_view::npos;
 }
 
 StretchUnit unit_of(std::string_view label) {
@@ -277,10 +276,6 @@ StretchUnit unit_of(std::string_view label) {
   }
   return label.starts_with("execute_") || label.starts_with("step[MIXED") ? StretchUnit::kMixed
                                                                            : StretchUnit::kStep;
-}
-
-bool is_engine_step(StretchUnit unit) {
-  return unit != StretchUnit::kNone && unit != StretchUnit::kIteration;
 }
 
 // Whole iterations of each stretch, and what they are.
@@ -318,6 +313,10 @@ std::string_view stretch_unit_word(StretchUnit unit) {
   constexpr std::array<std::string_view, 6> kWords = {"",        "iteration", "step",
                                                       "prefill", "decode",    "mixed"};
   return kWords[static_cast<size_t>(unit)];
+}
+
+bool is_engine_step(StretchUnit unit) {
+  return unit != StretchUnit::kNone && unit != StretchUnit::kIteration;
 }
 
 std::string stretch_name(const Stretch& stretch) {

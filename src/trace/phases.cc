@@ -47,11 +47,6 @@ Phase one_of(bool prefill, bool decode) {
   return prefill ? Phase::kPrefill : Phase::kDecode;
 }
 
-// Labels that serving engines give to every step of their loop.
-bool is_step_label(std::string_view label) {
-  return label.starts_with("step[") || label.starts_with("execute_");
-}
-
 // ---- labels
 // --------------------------------------------------------------------------------------
 
@@ -310,6 +305,10 @@ Phase phase_of_label(std::string_view label) {
   if (context && generation) return one_of(*context, *generation);
   const bool prefill = has_word(text, "prefill") || text.starts_with("step[extend");
   return one_of(prefill, has_word(text, "decode"));
+}
+
+bool is_step_label(std::string_view label) {
+  return label.starts_with("step[") || label.starts_with("execute_");
 }
 
 bool may_generate(const Trace& trace) {

@@ -34,6 +34,8 @@ struct Phases {
 // SGLang's "step[EXTEND ...]"; vLLM's "..._context_3(...)_generation_0(...)": sequences in prefill
 // and in decode, both at once is a mixed batch and neither. A label that says both is neither.
 Phase phase_of_label(std::string_view label);
+// Labels that serving engines give to every step of their loop: "step[DECODE ...]", "execute_...".
+bool is_step_label(std::string_view label);
 
 // Whether something attends and nothing trains.
 bool may_generate(const Trace& trace);
