@@ -1,4 +1,3 @@
-#include "findings/causes.h"
 #include "answers/diff_run.h"
 
 #include <fmt/format.h>
@@ -19,6 +18,7 @@
 #include "launch/idle.h"
 #include "report/document/import_notes.h"
 #include "report/flow/section.h"
+#include "findings/causes.h"
 #include "flow/contributor_names.h"
 #include "text/names.h"
 #include "report/run/section.h"
@@ -314,7 +314,8 @@ class Reducer {
     const IdleTime time = view->second.in(before);
     for (size_t c = 0; c < kFlowCauses; ++c) {
       const auto cause = static_cast<FlowCause>(c);
-      add("idle: " + std::string(findings::cause_name(flow_cause_name(cause))), time.cause_ns[c], is_host_work(cause));
+      add("idle: " + std::string(findings::cause_name(cause)), time.cause_ns[c],
+          is_host_work(cause));
     }
     // Where the device is idle by levels, yet has rows that are neither kernels nor copies; the
     // rest lies before the first of what could tell a cause.

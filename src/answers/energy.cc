@@ -1,4 +1,3 @@
-#include "findings/causes.h"
 #include "answers/energy.h"
 
 #include <fmt/format.h>
@@ -22,6 +21,7 @@
 #include "power/report.h"
 #include "power/written_by_one.h"
 #include "records/facts.h"
+#include "findings/causes.h"
 #include "flow/contributor_names.h"
 #include "text/names.h"
 #include "report/power/section.h"
@@ -212,7 +212,7 @@ std::vector<NamedTime> idle_times(const LoadedTrace& loaded, int64_t device) {
   for (const FlowSlice& slice : flow.idle) by_cause[slice.cause].push_back(slice.span);
   std::vector<NamedTime> idle;
   for (auto& [cause, spans] : by_cause) {
-    idle.push_back({std::string(findings::cause_name(flow_cause_name(cause))), merge_intervals(std::move(spans))});
+    idle.push_back({std::string(findings::cause_name(cause)), merge_intervals(std::move(spans))});
   }
   return idle;
 }

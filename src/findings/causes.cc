@@ -104,6 +104,10 @@ std::string_view cause_legend(std::string_view key) {
   return cause == nullptr ? key : cause->legend;
 }
 
+std::string_view cause_name(FlowCause cause) { return cause_name(flow_cause_name(cause)); }
+
+std::string_view cause_legend(FlowCause cause) { return cause_legend(flow_cause_name(cause)); }
+
 std::span<const BottleneckInfo> all_bottlenecks() { return kBottlenecks; }
 
 const BottleneckInfo* find_bottleneck(std::string_view key) {

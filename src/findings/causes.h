@@ -8,6 +8,8 @@
 #include <span>
 #include <string_view>
 
+#include "flow/cause.h"
+
 namespace assay::findings {
 
 // Where the time of a device goes. Sum over all causes = window times devices.
@@ -25,6 +27,8 @@ const CauseInfo* find_cause(std::string_view key);
 // The name for a sentence, the name for a legend; the key itself where it is of no cause.
 std::string_view cause_name(std::string_view key);
 std::string_view cause_legend(std::string_view key);
+std::string_view cause_name(FlowCause cause);
+std::string_view cause_legend(FlowCause cause);
 
 // What limits a run.
 struct BottleneckInfo {

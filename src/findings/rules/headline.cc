@@ -69,7 +69,7 @@ void fill_after_wait(const RunFacts& f, Finding& out) {
   const int64_t after_ns =
       f.total.opened_ns[static_cast<size_t>(cause)][static_cast<size_t>(OpenedBy::kSync)];
   out.share("idle", f.idle(cause)).fraction("after", share(after_ns, f.idle(cause)));
-  out.text("cause", std::string(cause_name(flow_cause_name(cause))));
+  out.text("cause", std::string(cause_name(cause)));
   out.about(SubjectKind::kCause, std::string(flow_cause_name(cause)));
   if (!f.launches_block) out.named("call", SubjectKind::kCall, f.waiting_call);
 }

@@ -107,7 +107,7 @@ std::string cause_text(const FleetFinding& one) {
   if (one.kind == FindingKind::kLinks) return "";
   std::string text = where_text(one.excess);
   if (one.excess.kernel_ns * 2 <= one.excess.total_ns() && one.cause) {
-    text += fmt::format(" ({})", findings::cause_legend(std::string(flow_cause_name(*one.cause))));
+    text += fmt::format(" ({})", findings::cause_legend(*one.cause));
   }
   return text;
 }

@@ -700,7 +700,7 @@ std::string idle_words(const JobLevels& job, int64_t span_ns) {
   const LevelSums total = total_of(job);
   if (total.launch_ns > 0) parts.emplace_back(total.launch_ns, "launch overhead");
   for (size_t c = 0; c < job.idle_ns.size(); ++c) {
-    parts.emplace_back(job.idle_ns[c], findings::cause_name(flow_cause_name(static_cast<FlowCause>(c))));
+    parts.emplace_back(job.idle_ns[c], findings::cause_name(static_cast<FlowCause>(c)));
   }
   std::stable_sort(parts.begin(), parts.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });

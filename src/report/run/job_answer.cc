@@ -280,7 +280,7 @@ class JobAnswer {
       if (parts[i].ns * kLeastPart < total_.idle_ns) break;
       const std::string name =
           parts[i].name.empty()
-              ? std::string(findings::cause_legend(std::string(flow_cause_name(parts[i].cause))))
+              ? std::string(findings::cause_legend(parts[i].cause))
               : fitted(parts[i].name, 30);
       next.push_back(name + " (" + part_text(parts[i].ns) + ")");
     }
