@@ -95,9 +95,11 @@ Diagnosis diagnose(const RunFacts& facts) {
                       .details = all_of(detail_rules(), facts),
                       .actions = actions_of(facts),
                       .notes = all_of(note_rules(), facts)};
-  diagnosis.reason = make(first_of(confidence_rules(), facts), facts);
-  diagnosis.confidence = grade_of(diagnosis.reason.code);
   diagnosis.caveats = caveats_of(facts);
+  // Rules that make it high come last.
+  diagnosis.reason = diagnosis.caveats.empty() ? make(first_of(confidence_rules(), facts), facts)
+                                               : diagnosis.caveats.front();
+  diagnosis.confidence = grade_of(diagnosis.reason.code);
   diagnosis.remarks = all_of(confidence_remark_rules(), facts);
   // A diagnosis that is not sure of the whole has nothing to say of single iterations.
   if (diagnosis.confidence == Confidence::kLow) {
