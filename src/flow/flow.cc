@@ -324,6 +324,11 @@ std::vector<Interval> windows_in(const std::vector<Interval>& windows, Interval 
   return inside;
 }
 
+// What was recorded of a device's window.
+std::vector<Interval> recorded_in(const FlowRun& run, Interval window) {
+  return subtract(merge_intervals({window}), run.unrecorded);
+}
+
 // Everything that depends on the report's window; its devices are known.
 void fill_report(const FlowRun& run, const FlowGraph& graph, const FlowOptions& options,
                  FlowReport& report) {
@@ -333,7 +338,7 @@ void fill_report(const FlowRun& run, const FlowGraph& graph, const FlowOptions& 
     const DeviceFlow& device = report.devices[d];
     const Interval window = report.device_windows[d];
     FlowTotals& totals = report.device_totals.emplace_back();
-    for (const Interval& recorded : subtract(merge_intervals({window}), run.unrecorded)) {
+    for (const Interval& recorded : recorded_in(run, window)) {
       totals += totals_in(device, recorded);
       sums.add(device.idle, recorded);
     }
@@ -413,7 +418,7 @@ FlowTotals totals_of(const FlowRun& run, const FlowReport& report, Interval part
   FlowTotals sum;
   const std::vector<Interval> windows = windows_in(report.device_windows, part);
   for (size_t d = 0; d < report.devices.size(); ++d) {
-    for (const Interval& recorded : subtract(merge_intervals({windows[d]}), run.unrecorded)) {
+    for (const Interval& recorded : recorded_in(run, windows[d])) {
       sum += totals_in(report.devices[d], recorded);
     }
   }
