@@ -28,6 +28,13 @@ WhatIf try_levers(const FlowModel& model, const Windows& windows, const FlowRepo
                         .points = options.points});
 }
 
+ReadingEvidence reading_of(const LoadedTrace& loaded) {
+  const bool whole = loaded.windows.source == WindowSource::kWholeTrace;
+  return {.data_lost = loaded.trace.log.data_lost(),
+          .iterations = whole ? 1 : loaded.windows.windows.size(),
+          .by_kernel_names = loaded.windows.source == WindowSource::kKernelPeriod};
+}
+
 }  // namespace
 
 Result<FlowFindings> find_flow(const LoadedTrace& loaded, const std::string& part,
@@ -92,17 +99,12 @@ Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions&
   return found;
 }
 
-ReadingEvidence reading_of(const LoadedTrace& loaded) {
-  const bool whole = loaded.windows.source == WindowSource::kWholeTrace;
-  return {.data_lost = loaded.trace.log.data_lost(),
-          .iterations = whole ? 1 : loaded.windows.windows.size(),
-          .by_kernel_names = loaded.windows.source == WindowSource::kKernelPeriod};
+findings::Diagnosis diagnosis_of(const LoadedTrace& loaded, const FlowAnswer& answer) {
+  return findings::diagnose(RunFacts(answer, reading_of(loaded)));
 }
 
-TrustNotes flow_trust(const LoadedTrace& loaded, const FlowReport& report,
-                      const FlowVerdict& verdict) {
-  TrustNotes notes = caveat_notes(
-      findings::diagnose(RunFacts({loaded.trace, report, verdict}, reading_of(loaded))));
+TrustNotes flow_trust(const LoadedTrace& loaded, const findings::Diagnosis& diagnosis) {
+  TrustNotes notes = caveat_notes(diagnosis);
   for (TrustNote& note : kernel_notes(loaded.trace, *loaded.kernels)) {
     notes.push_back(std::move(note));
   }

@@ -70,9 +70,9 @@ std::vector<EditRequest> chain_edits(const FusionReport& fusion);
 std::vector<std::optional<int64_t>> chain_gains(const WhatIf& tried);
 
 // What limits an answer that rests on the dependency graph. One list: every verb has it.
-ReadingEvidence reading_of(const LoadedTrace& loaded);
-TrustNotes flow_trust(const LoadedTrace& loaded, const FlowReport& report,
-                      const FlowVerdict& verdict);
+TrustNotes flow_trust(const LoadedTrace& loaded, const findings::Diagnosis& diagnosis);
+// What is said of a run. answer: of this trace.
+findings::Diagnosis diagnosis_of(const LoadedTrace& loaded, const FlowAnswer& answer);
 
 // Errors: those of the rooms, of `meanwhile`.
 Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions& options);

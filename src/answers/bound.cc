@@ -135,7 +135,7 @@ Result<TraceContent> judge_one(const BoundRequest& request, const LoadedTrace& l
   ASSAY_TRY_ASSIGN(const LaunchReport launch,
                    analyze_launch(loaded.trace, loaded.links, loaded.windows, options));
   const FlowAnswer answer{loaded.trace, flow.report, flow.verdict, &flow.tried};
-  const findings::Diagnosis diagnosis = findings::diagnose(RunFacts(answer, reading_of(loaded)));
+  const findings::Diagnosis diagnosis = diagnosis_of(loaded, answer);
   const std::vector<Lever> levers = flow_levers(diagnosis);
   TraceContent content;
   content.verdict = flow_words(diagnosis);

@@ -154,11 +154,12 @@ void add_tax(const Findings& found, const LoadedTrace& loaded, const std::vector
       tax_section({.report = tax, .diagnosis = diagnosis, .advice = advice}));
 }
 
-Section report_trust(const Findings& found, const LoadedTrace& loaded) {
+Section report_trust(const Findings& found, const findings::Diagnosis& diagnosis,
+                     const LoadedTrace& loaded) {
   const Analyses& of = found.analyses;
   return trust_section(
       all_notes(loaded.trace.log,
-                {flow_trust(loaded, of.flow, of.verdict), of.launch.trust, of.fusion.trust,
+                {flow_trust(loaded, diagnosis), of.launch.trust, of.fusion.trust,
                  of.tax.trust, found.job.trust,
                  found.telemetry ? found.telemetry->trust : TrustNotes{}, found.floor.trust}));
 }
@@ -194,7 +195,7 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
   const LaunchReport& launch = found.analyses.launch;
   const FlowAnswer answer{loaded.trace, found.analyses.flow, found.analyses.verdict,
                           &found.analyses.tried};
-  const findings::Diagnosis diagnosis = findings::diagnose(RunFacts(answer, reading_of(loaded)));
+  const findings::Diagnosis diagnosis = diagnosis_of(loaded, answer);
   const std::vector<Lever> levers = flow_levers(diagnosis);
   TraceContent content;
   content.answer = short_answer(answer, diagnosis);
@@ -223,7 +224,7 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
     content.sections.push_back(memory_section(found.memory, {.words = true}));
   content.sections.push_back(
       fusion_section(found.analyses.fusion, chain_gains(found.analyses.tried)));
-  content.sections.push_back(report_trust(found, loaded));
+  content.sections.push_back(report_trust(found, diagnosis, loaded));
   if (launch.whole.kernels == 0) {
     for (Section& section : content.sections) hide_from_readers(section);
   }

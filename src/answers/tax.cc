@@ -43,8 +43,8 @@ Result<TraceContent> tax_content(const TaxRequest& request, const LoadedTrace& l
   ASSAY_TRY_ASSIGN(const FlowFindings flow, find_flow(loaded, request.traces.part));
   clock.mark("flow");
   const std::vector<TaxAdvice> advice =
-      tax_advice(diagnosis, flow_levers(findings::diagnose(
-                               RunFacts({loaded.trace, flow.report, flow.verdict, &flow.tried}, reading_of(loaded)))));
+      tax_advice(diagnosis, flow_levers(diagnosis_of(
+                               loaded, {loaded.trace, flow.report, flow.verdict, &flow.tried})));
   TraceContent content;
   content.overview = tax_overview(report);
   content.verdict =

@@ -103,8 +103,8 @@ class RanksTogether {
   std::vector<RankFlow> flows_;
 };
 
-Section run_trust(const LoadedTrace& loaded, const FlowReport& report, const FlowVerdict& verdict) {
-  return trust_section(all_notes(loaded.trace.log, {flow_trust(loaded, report, verdict)}));
+Section run_trust(const LoadedTrace& loaded, const findings::Diagnosis& diagnosis) {
+  return trust_section(all_notes(loaded.trace.log, {flow_trust(loaded, diagnosis)}));
 }
 
 // What the edit "roof" rests on beside the trace.
@@ -161,7 +161,8 @@ Result<TraceContent> whatif_content(const WhatIfRequest& request,
   content.verdict = has_kernels(loaded.trace) || !loaded.trace.activities.empty()
                         ? whatif_words(answer)
                         : std::vector<std::string>{no_kernels_words(loaded.trace)};
-  content.sections = {whatif_section(answer), run_trust(loaded, report, verdict)};
+  content.sections = {whatif_section(answer),
+                      run_trust(loaded, diagnosis_of(loaded, {loaded.trace, report, verdict}))};
   // Facts are those of GPUs, and only the edit "roof" looks them up.
   const bool looks_up = has_roof_edit(edits);
   if (auto note =
@@ -193,7 +194,8 @@ Result<TraceContent> score_content(const FrozenGain& prediction, const LoadedTra
   TraceContent content;
   const FrozenScore score = score_frozen(prediction, measured_ns);
   content.verdict = score_words(prediction, score);
-  content.sections = {score_section(prediction, score), run_trust(loaded, report, verdict)};
+  content.sections = {score_section(prediction, score),
+                      run_trust(loaded, diagnosis_of(loaded, {loaded.trace, report, verdict}))};
   return content;
 }
 
@@ -210,7 +212,8 @@ Result<TraceContent> why_content(const TraceRequest& request, RanksTogether& ran
   const std::vector<PathSlice> slices = path_slices(model.run, model.graph, report.path);
   PathAnswer path{loaded.trace, report, path_parts(slices), path_ops(model.run, slices)};
   TraceContent content;
-  content.verdict = flow_words(findings::diagnose(RunFacts(answer, reading_of(loaded))));
+  const findings::Diagnosis diagnosis = diagnosis_of(loaded, answer);
+  content.verdict = flow_words(diagnosis);
   content.sections = {causes_section(answer)};
   if (report.evidence.works > 0) {
     ASSAY_TRY_ASSIGN(path.layers, path_layers(loaded, report, slices));
@@ -218,7 +221,7 @@ Result<TraceContent> why_content(const TraceRequest& request, RanksTogether& ran
     content.sections.push_back(opened_by_section(report));
     content.sections.push_back(path_section(path));
   }
-  content.sections.push_back(run_trust(loaded, report, verdict));
+  content.sections.push_back(run_trust(loaded, diagnosis));
   ranks.add(loaded, report, verdict.bound);
   return content;
 }
