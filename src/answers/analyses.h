@@ -71,7 +71,7 @@ std::vector<std::optional<int64_t>> chain_gains(const WhatIf& tried);
 
 // What limits an answer that rests on the dependency graph. One list: every verb has it.
 TrustNotes flow_trust(const LoadedTrace& loaded, const findings::Diagnosis& diagnosis);
-// What is said of a run. answer: of this trace.
+// The diagnosis of one run. The answer is about the loaded trace.
 findings::Diagnosis diagnosis_of(const LoadedTrace& loaded, const FlowAnswer& answer);
 
 // Errors: those of the rooms, of `meanwhile`.

@@ -96,7 +96,7 @@ Diagnosis diagnose(const RunFacts& facts) {
                       .actions = actions_of(facts),
                       .notes = all_of(note_rules(), facts)};
   diagnosis.caveats = caveats_of(facts);
-  // Rules that make it high come last.
+  // The rules for high confidence follow all caveats.
   diagnosis.reason = diagnosis.caveats.empty() ? make(first_of(confidence_rules(), facts), facts)
                                                : diagnosis.caveats.front();
   diagnosis.confidence = grade_of(diagnosis.reason.code);

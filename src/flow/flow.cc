@@ -324,7 +324,7 @@ std::vector<Interval> windows_in(const std::vector<Interval>& windows, Interval 
   return inside;
 }
 
-// What was recorded of a device's window.
+// The recorded parts of a device's window.
 std::vector<Interval> recorded_in(const FlowRun& run, Interval window) {
   return subtract(merge_intervals({window}), run.unrecorded);
 }

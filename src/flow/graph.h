@@ -107,9 +107,9 @@ FlowGraph bounded_graph(const FlowGraph& graph, Interval window);
 // Whether a run may end with this point: work does, and calls of threads that launch work; a thread
 // that only polls goes on for as long as it likes.
 bool is_end_point(const FlowRun& run, Point point);
-// The same of a point of this graph, which has to lie in it: a bounded graph has later points, too.
+// The same for a point inside the bound of this graph. Points after the bound end nothing.
 bool may_end(const FlowRun& run, const FlowGraph& graph, uint32_t point);
-// Whether this piece of work is the program's own and ends in the graph.
+// True for kernels, copies and fills of the program that end inside the bound of the graph.
 bool counts_work(const FlowRun& run, const FlowGraph& graph, uint32_t work);
 
 }  // namespace assay

@@ -38,7 +38,7 @@ std::string_view stretch_kind_word(StretchKind kind);
 // What a run is made of in one stretch, where labels or repetition tell.
 enum class StretchUnit : uint8_t { kNone, kIteration, kStep, kPrefill, kDecode, kMixed };
 std::string_view stretch_unit_word(StretchUnit unit);
-// Whether it is a step of an inference engine.
+// True for steps of an inference engine.
 bool is_engine_step(StretchUnit unit);
 
 struct Stretch {
