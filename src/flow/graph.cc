@@ -4,6 +4,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "flow/host_order.h"
 #include "flow/pieces.h"
 #include "flow/timed.h"
 #include "flow/usual_lags.h"
@@ -63,7 +64,8 @@ class GraphMaker {
         usual_(run, floors),
         joined_(*run.trace),
         cursor_(run.threads.size()),
-        calls_(static_cast<uint32_t>(run.calls.size())) {
+        calls_(static_cast<uint32_t>(run.calls.size())),
+        ordered_(host_order(run)) {
     graph_.start_ns = run.start_ns;
     graph_.calls = calls_;
   }
@@ -310,6 +312,9 @@ class GraphMaker {
     for (uint32_t k = 0; k < work.wait_count; ++k) {
       add_after(run_.waits[work.first_wait + k], EdgeKind::kEvent);
     }
+    if (!ordered_.empty() && ordered_[w] != kNoFlowRow) {
+      edges_.push_back({end_item(ordered_[w]), 0, EdgeKind::kOrder});
+    }
   }
 
   void edges_of_work_end(uint32_t w) {
@@ -389,6 +394,7 @@ class GraphMaker {
   const JoinedThreads joined_;
   PieceCursor cursor_;
   const uint32_t calls_;
+  const std::vector<uint32_t> ordered_;
   FlowGraph graph_;
   std::vector<bool> on_stack_;
   std::vector<uint32_t> stack_;

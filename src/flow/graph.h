@@ -33,8 +33,9 @@ enum class EdgeKind : uint8_t {
   kEvent,     // work of another stream that an event told to wait for
   kWork,      // the work itself
   kStart,     // the begin of the run: nothing is known before the point
+  kOrder,     // work that the host had waited for before it launched this on another stream
 };
-constexpr size_t kEdgeKinds = 11;
+constexpr size_t kEdgeKinds = 12;
 
 constexpr uint32_t kNoPoint = UINT32_MAX;
 

@@ -66,6 +66,8 @@ void add_step(const FlowRun& run, const FlowGraph& graph, const Replayed& replay
     case EdgeKind::kStart:
       path.start_ns += step.lag_ns;
       break;
+    case EdgeKind::kOrder:
+      break;  // no time of its own
   }
   cause(residual_cause(run, step.residual_ns)) += step.residual_ns;
   path.residual_ns += step.residual_ns;

@@ -232,6 +232,7 @@ class RankGraphMaker {
     made_.first_edge.push_back(static_cast<uint32_t>(made_.edges.size()));
     made_.ends.push_back(is_end_point(run_, point));
     for (uint32_t e = graph_.first_edge[p]; e < graph_.first_edge[p + 1]; ++e) {
+      if (graph_.kind[e] == EdgeKind::kOrder) continue;  // no wait is cut: it says nothing new
       const bool binds = e == graph_.first_edge[p];
       RankEdge edge;
       edge.source = graph_.source[e];

@@ -126,6 +126,7 @@ class BarMaker {
         add_work(run_.works[graph_.point(step.point).row].kind, ns);
         break;
       case EdgeKind::kQueue:
+      case EdgeKind::kOrder:
         of(FlowCause::kWaitOther) += ns;
         break;
       case EdgeKind::kStart:
