@@ -32,7 +32,7 @@ PLATFORMS = {"platform A", "platform B"}
 # Values that docs/metrics.md defines one by one, by the key they stand under.
 WORDS = {
     "along", "base_weighting", "bound", "interval_source", "kind", "match", "metric", "mode", "noise", "origin", "outcome", "phase",
-    "phase_source", "remedy", "rule", "same_as", "segment", "severity", "source", "tier", "tighter", "what",
+    "phase_source", "relation", "remedy", "resource", "rule", "same_as", "segment", "severity", "source", "tier", "tighter", "what",
     "window_source",
 }
 # Where a key of that name carries free text instead.

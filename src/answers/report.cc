@@ -204,6 +204,7 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
   content.overview = launch_overview(launch.whole);
   content.verdict = opening_words(diagnosis, levers, launch);
   content.sections.push_back(flow_section(answer, levers));
+  content.sections.push_back(decision_section(found.analyses.flow.decision));
   content.sections.push_back(shares_section(launch_shares(launch.whole)));
   content.sections.push_back(launch_section(launch, request.everything ? 0 : request.top));
   if (request.timelines) {

@@ -263,6 +263,7 @@ void RunFacts::fill_run(const FlowAnswer& answer) {
   const Trace& trace = answer.trace;
   bottleneck = verdict.bound;
   stretches = report.stretches;
+  decision = report.decision;
   window = report.window;
   window_ns = report.window_ns();
   total = report.total;

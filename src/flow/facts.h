@@ -106,6 +106,7 @@ class RunFacts {
   int64_t idle(FlowCause cause) const { return total[cause]; }
   int64_t busy_ns() const { return total.window_ns - total.idle_ns; }
   FirstLever first_action = FirstLever::kNone;  // by the cause alone; a replay may know better
+  Decision decision;  // by the table of gains
   std::optional<FlowCause> leading_cause;
   std::vector<TimeByName> leading;  // contributors of the leading cause; a name may be empty
   bool mixed = false;

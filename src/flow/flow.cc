@@ -357,7 +357,8 @@ void fill_report(const FlowRun& run, const FlowGraph& graph, const FlowOptions& 
   report.path = critical_path(run, graph);
   report.fit = fit_of(run, graph);
   leave_out(length_ns(report.unrecorded), report.path);
-  report.gains.sync_ns = sync_gain(run, graph, report.window.start_ns);
+  report.gains.sync_ns = std::min(sync_gain(run, graph, report.window.start_ns),
+                                  report.decision.table.idle_ns);
 }
 
 }  // namespace
@@ -390,6 +391,10 @@ FlowReport make_flow_report(const FlowModel& model, const FlowOptions& options) 
   report.told_window = options.window.has_value();
   report.devices = device_flows(run);
   if (report.devices.size() != 1) report.joint = joint_flow(run);
+  // Work that goes on after the window it was asked for in still ends the run.
+  const Interval to_end{report.window.start_ns,
+                        options.window ? report.window.end_ns : INT64_MAX};
+  report.decision = decide_run(run, graph, to_end, options.steps != nullptr ? options.steps : options.windows);
   fill_report(run, graph, options, report);
   report.replays = find_replays(run, options.captures);
   if (options.rank_graph) {
@@ -399,8 +404,9 @@ FlowReport make_flow_report(const FlowModel& model, const FlowOptions& options) 
   return report;
 }
 
-FlowReport make_part_report(const FlowRun& run, const FlowGraph& graph, const FlowReport& whole,
-                            Interval part, const FlowOptions& options) {
+FlowReport make_part_report(const FlowModel& model, const FlowGraph& bounded,
+                            const FlowReport& whole, Interval part, const FlowOptions& options) {
+  const FlowRun& run = model.run;
   FlowReport report;
   report.kernels = run.kernels;
   report.run = whole.run;
@@ -409,7 +415,8 @@ FlowReport make_part_report(const FlowRun& run, const FlowGraph& graph, const Fl
   report.told_window = true;
   report.devices = whole.devices;
   report.joint = whole.joint;
-  fill_report(run, graph, options, report);
+  report.decision = decide_run(run, model.graph, part, options.steps != nullptr ? options.steps : options.windows);
+  fill_report(run, bounded, options, report);
   report.replays = whole.replays;
   return report;
 }

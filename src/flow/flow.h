@@ -10,6 +10,7 @@
 
 #include "base/intervals.h"
 #include "flow/causes.h"
+#include "flow/decision.h"
 #include "flow/graph.h"
 #include "flow/job.h"
 #include "flow/path.h"
@@ -139,6 +140,7 @@ struct FlowReport {
   FlowFit fit;
   CriticalPath path;  // without what the recorder left out
   FlowGains gains;
+  Decision decision;                    // from the table of gains; of all devices together
   ReplayReport replays;                        // of graphs, over the whole run
   std::optional<RankGraph> rank_graph;         // where asked for
   std::shared_ptr<const KernelNames> kernels;  // as used
@@ -160,9 +162,9 @@ FlowModel make_flow_model(const Trace& trace, const Links& links,
 
 FlowReport make_flow_report(const FlowModel& model, const FlowOptions& options);
 FlowReport make_flow_report(const Trace& trace, const Links& links, const FlowOptions& options);
-// What `whole` says, of one part of its window. graph: bounded_graph() to the part.
-FlowReport make_part_report(const FlowRun& run, const FlowGraph& graph, const FlowReport& whole,
-                            Interval part, const FlowOptions& options);
+// What `whole` says, of one part of its window. bounded: bounded_graph() of the model to the part.
+FlowReport make_part_report(const FlowModel& model, const FlowGraph& bounded,
+                            const FlowReport& whole, Interval part, const FlowOptions& options);
 // Totals of all devices in a part of the report's window, each in what is judged of it.
 FlowTotals totals_of(const FlowRun& run, const FlowReport& report, Interval part);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "flow/gains.h"
 #include "flow/path.h"
 
 namespace assay {
@@ -17,7 +18,7 @@ std::vector<uint32_t> work_ends(const FlowRun& run, const FlowGraph& graph) {
 }
 
 // Usual times that the run does not tell, all at one end of where they may lie.
-FlowFloors floors_at(const FlowFloors& floors, int64_t FlowFloor::* end) {
+FlowFloors floors_at(const FlowFloors& floors, int64_t FlowFloor::*end) {
   FlowFloors moved = floors;
   for (FlowFloor* floor :
        {&moved.launch, &moved.stream, &moved.event, &moved.returns, &moved.unseen_call}) {
@@ -40,6 +41,8 @@ GainFinder::GainFinder(const FlowModel& model, const Windows& iterations, const 
       end_ns_(work_end_ns(model.graph.time_ns)),
       recorded_(steps_.durations(model.graph.time_ns)),
       from_ns_(report.window.start_ns),
+      idle_ns_(
+          std::max<int64_t>(0, end_ns_ - from_ns_ - working_ns(model.run, {from_ns_, end_ns_}))),
       pinned_ns_(std::max(kFlowMarginNs, report.window_ns() / 100)),
       pins_(std::any_of(graph_.residual_ns.begin(), graph_.residual_ns.end(),
                         [this](int64_t ns) { return ns >= pinned_ns_; })),
@@ -62,13 +65,31 @@ Gain GainFinder::gain(const StrongestEdits& edits, Trial& trial, int64_t reach_n
   gain.run_ns = run_gain(trial.lags, trial);
   gain.run_low_ns = gain.run_ns;
   gain.run_high_ns = gain.run_ns;
+  const int64_t replayed_ns = end_ns_ - work_end_ns(trial.times);
   if (steps_.count() >= 2) add_steps(trial, gain);
+  if (gain.run_ns < replayed_ns) {  // iterations share in the bound
+    const double left = static_cast<double>(gain.run_ns) / static_cast<double>(replayed_ns);
+    for (int64_t* ns : {&gain.step_ns, &gain.low_ns, &gain.high_ns}) {
+      *ns = static_cast<int64_t>(static_cast<double>(*ns) * left);
+    }
+  }
   if (gain.run_ns >= reach_ns) widen(edits, trial, gain);
   return gain;
 }
 
 int64_t GainFinder::run_gain(const EditedLags& lags, Trial& trial) const {
-  return end_ns_ - work_end_ns(replayed(lags, trial));
+  return bounded(end_ns_ - work_end_ns(replayed(lags, trial)), lags.lag_ns);
+}
+
+// No more than the time in which no device works, and what device work itself became shorter by: a
+// replay may move work beside other work, and that it would run as fast there is not known.
+int64_t GainFinder::bounded(int64_t gain_ns, const std::vector<int64_t>& lags_ns) const {
+  if (gain_ns <= idle_ns_) return gain_ns;
+  int64_t most_ns = idle_ns_;
+  for (const EditSlots::Entry& entry : slots_.entries(EdgeKind::kWork)) {
+    most_ns += graph_.lag_ns[entry.edge] - lags_ns[entry.edge];
+  }
+  return std::min(gain_ns, most_ns);
 }
 
 const std::vector<int64_t>& GainFinder::replayed(const EditedLags& lags, Trial& trial) const {
@@ -103,7 +124,7 @@ std::vector<int64_t> GainFinder::saved(const std::vector<int64_t>& after) const 
   return saved;
 }
 
-void GainFinder::mark_path(const EditedLags& lags, Trial& trial, std::vector<bool>& on_path) const {
+bool GainFinder::mark_path(const EditedLags& lags, Trial& trial, std::vector<bool>& on_path) const {
   const std::vector<int64_t>& times = replayed(lags, trial);
   on_path.assign(graph_.source.size(), false);
   const Replayed replayed{times, lags.lag_ns, lags.part_ns};
@@ -112,6 +133,8 @@ void GainFinder::mark_path(const EditedLags& lags, Trial& trial, std::vector<boo
     on_path[edge] = true;
     p = graph_.source[edge];
   }
+  const int64_t replayed_ns = end_ns_ - work_end_ns(times);
+  return bounded(replayed_ns, lags.lag_ns) < replayed_ns;
 }
 
 // Its interval reaches what the same edits give with other usual times.
@@ -120,7 +143,7 @@ void GainFinder::widen(const StrongestEdits& edits, Trial& trial, Gain& gain) co
     move_lags(trial.editor, edits, trial.lags, moved, trial.moved_ns);
     replay(graph_, {.residuals = Residuals::kDrop, .lags_ns = &trial.moved_ns, .skips_ended = true},
            trial.times);
-    const int64_t run_ns = end_ns_ - work_end_ns(trial.times);
+    const int64_t run_ns = bounded(end_ns_ - work_end_ns(trial.times), trial.moved_ns);
     gain.run_low_ns = std::min(gain.run_low_ns, run_ns);
     gain.run_high_ns = std::max(gain.run_high_ns, run_ns);
     if (steps_.count() < 2) continue;

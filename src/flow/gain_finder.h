@@ -45,11 +45,13 @@ class GainFinder {
   int64_t run_gain(const EditedLags& lags, Trial& trial) const;
   // Times of all points with these lags, until the trial's next replay.
   const std::vector<int64_t>& replayed(const EditedLags& lags, Trial& trial) const;
-  // The edges that bind, from the end of the last work back to the begin of the run.
-  void mark_path(const EditedLags& lags, Trial& trial, std::vector<bool>& on_path) const;
+  // The edges that bind, from the end of the last work back to the begin of the run. Returns
+  // whether the gain with these lags is less than what the replay gives, by the bound on all gains.
+  bool mark_path(const EditedLags& lags, Trial& trial, std::vector<bool>& on_path) const;
 
  private:
   int64_t work_end_ns(const std::vector<int64_t>& times_ns) const;
+  int64_t bounded(int64_t gain_ns, const std::vector<int64_t>& lags_ns) const;
   void add_steps(Trial& trial, Gain& gain) const;
   void widen(const StrongestEdits& edits, Trial& trial, Gain& gain) const;
   std::vector<int64_t> saved(const std::vector<int64_t>& after) const;
@@ -61,6 +63,7 @@ class GainFinder {
   const int64_t end_ns_;
   const std::vector<int64_t> recorded_;
   const int64_t from_ns_;
+  const int64_t idle_ns_;  // of the run, no device works
   const int64_t pinned_ns_;
   const bool pins_;  // whether any residual is so long that it may not move
   const EditSlots slots_;

@@ -171,7 +171,7 @@ class RunJudge {
     const Stretch& part = stretches_.parts[i];
     Part of{.graph = bounded_graph(model_.graph, part.span), .run = {}};
     of.run.report =
-        make_part_report(model_.run, of.graph, whole_.report, part.span, options_);
+        make_part_report(model_, of.graph, whole_.report, part.span, options_);
     FlowVerdictOptions asked{.iterations = &iterations_};
     if (repeats(part)) asked.least_works = 1;
     of.run.verdict = judge_flow(trace(), of.run.report, asked);

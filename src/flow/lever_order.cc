@@ -85,6 +85,7 @@ class OrderFinder {
   int64_t bound_ns(size_t lever, Worker& worker) {
     constexpr int64_t kUnbounded = INT64_MAX;
     if (search_[lever].spent) return 0;
+    if (taken_bounded_) return kUnbounded;  // shorter work also raises the bound
     const EditSlots& all = finder_.slots();
     const auto& [edit, touched, alone_ns] = levers_[lever];
     worker.slots.clear();
@@ -151,7 +152,7 @@ class OrderFinder {
         worker->lags = lags_;
       }
     }
-    finder_.mark_path(lags_, workers_.front()->trial, on_path_);
+    taken_bounded_ = finder_.mark_path(lags_, workers_.front()->trial, on_path_);
   }
 
   const GainFinder& finder_;
@@ -161,7 +162,8 @@ class OrderFinder {
   StrongestEdits taken_;
   EditedLags lags_;  // with all taken
   int64_t taken_ns_ = 0;
-  std::vector<bool> on_path_;  // per edge: of the critical path with all taken
+  bool taken_bounded_ = false;  // their gain is less than what a replay of them gives
+  std::vector<bool> on_path_;   // per edge: of the critical path with all taken
 };
 
 }  // namespace

@@ -65,6 +65,38 @@
   R(stretch, "part", kCount, "place in `stretches`, from 1") \
   U(state, "as `causes[].state`") \
   U(ns, "time in this state, over all devices; over the stretches the sums of the window")
+// Flow: the diagnosis
+#define ASSAY_FLOW_DIAGNOSIS_RESULTS(R, U, O) \
+  O("`diagnosis`") \
+  R(relation, "relation", kText, "how the two largest gains stand to each other, a word of the closed list below") \
+  R(word, "leads", kText, "the resource that leads, a word of the closed list below; `null` under `no_gpu` and `no_host`") \
+  R(narrow, "narrow", kText, "where the host leads and one part of it gives half of what the host gives: `input`, `alloc`, `startup`, or `waiting` (without its waits for the device the run is shorter by half of it); else `null`") \
+  R(second, "second", kText, "the next resource by gain; `null` with `word`") \
+  R(brief, "brief", kNone, "the window is shorter than a millisecond") \
+  U(window_ns, "from where `flow.window_ns` begins to the last end of work that the host asked for, or of pages that it read; what the recorder left out is in it, and in `rest_ns`") \
+  R(no_device_ns, "no device works", kNanoseconds, "of the window: no gain of the host and of cut waits is larger") \
+  R(together_ns, "both together", kNanoseconds, "the window is shorter by this if neither `word` nor `second` cost anything; not bounded") \
+  R(rest_ns, "rest", kNanoseconds, "left of the window when no resource costs anything; the `share_ns` and this add up to `window_ns`") \
+  R(order_gain_ns, "by waits", kNanoseconds, "the window is shorter by this if the host never waited for the device; work of another stream that it launched behind a wait still follows what it waited for") \
+  R(keep_ns, "as it was", kNanoseconds, "the window replayed with late work as late as recorded: `window_ns`") \
+  R(pin_ns, "pinned", kNanoseconds, "the same where work that began late for no recorded reason comes no earlier than recorded") \
+  R(drop_ns, "dropped", kNanoseconds, "the same without any time that no edge explains") \
+  R(same_times, "repeats", kCount, "labelled steps; without them how often the rarer ones of those kernels run that hold the upper half of device time") \
+  O("`diagnosis.classes[]`") \
+  R(resource, "resource", kText, "a word of the closed list below") \
+  U(gain_ns, "the window is shorter by this if the resource cost nothing; of the host and `outside` at most `no_device_ns`, of others at most `all_pieces_ns`") \
+  R(gain_low_ns, "at least", kNanoseconds, "the least of it where late work is as late as recorded, comes no earlier, or is not late at all") \
+  R(gain_high_ns, "at most", kNanoseconds, "the most of it over these, without the bounds of `gain_ns`") \
+  R(only_ns, "alone", kNanoseconds, "what the window takes if only this resource cost anything") \
+  R(share_ns, "its share", kNanoseconds, "mean over all orders of the resources of what it takes off the window when it follows those before it (Shapley value), to the nanosecond") \
+  R(all_pieces_ns, "all its time", kNanoseconds, "summed over its pieces, whatever lies beside them") \
+  R(pieces, "pieces", kCount, "stretches of the resource: operations of a device, stretches between calls, calls") \
+  R(half_in, "half in", kCount, "so many of the longest hold half of its time") \
+  R(median_piece_ns, "median piece", kNanoseconds, "") \
+  R(largest_piece_ns, "largest piece", kNanoseconds, "median and longest of them") \
+  O("`diagnosis.host_parts[]`") \
+  R(host_part, "part", kText, "`work` (operators, frames, what nothing tells), `launch` (calls, and how long work takes to begin), `alloc`, `input`, `startup`") \
+  U(gain_ns, "of this part alone; at most `no_device_ns`")
 
 // Flow: causes
 #define ASSAY_FLOW_CAUSE_RESULTS(R, U, O) \
@@ -294,6 +326,7 @@
 #define ASSAY_FLOW_RESULTS(R, U, O) \
   ASSAY_FLOW_ANSWER_RESULTS(R, U, O) \
   ASSAY_FLOW_STRETCH_RESULTS(R, U, O) \
+  ASSAY_FLOW_DIAGNOSIS_RESULTS(R, U, O) \
   ASSAY_FLOW_CAUSE_RESULTS(R, U, O) \
   ASSAY_FLOW_PATH_RESULTS(R, U, O) \
   ASSAY_FLOW_WHATIF_RESULTS(R, U, O) \

@@ -28,6 +28,9 @@ Section causes_section(const FlowAnswer& answer);
 // The same with "levers".
 Section flow_section(const FlowAnswer& answer, const std::vector<Lever>& levers);
 
+// Top level "diagnosis": what limits the run by the table of gains. For data alone.
+Section decision_section(const Decision& decision);
+
 // Parts of such a section: "causes", and "cause" with "device_idle_share". comm: what the
 // communication of `total` was.
 Table causes_table(const FlowTotals& total, const CommSplit& comm);

@@ -13,9 +13,12 @@
 #include <vector>
 
 #include "flow/causes.h"
+#include "flow/decision.h"
 #include "flow/edited_lags.h"
 #include "flow/gain_finder.h"
+#include "flow/gains.h"
 #include "flow/graph.h"
+#include "flow/lanes.h"
 #include "flow/lever_order.h"
 #include "flow/moved_lags.h"
 #include "flow/names.h"
@@ -333,6 +336,71 @@ TEST_P(FlowProperty, OtherUsualTimesKeepTheRecord) {
 }
 
 // Parts of segments are what their lags consist of.
+TEST_P(FlowProperty, LanesWithEverythingAreTheRecord) {
+  each([](const Trace&, const FlowRun& run) {
+    const FlowGraph graph = make_flow_graph(run);
+    const int64_t middle_ns = run.start_ns + (run.work_end_ns - run.start_ns) / 3;
+    for (const int64_t from_ns : {run.start_ns, middle_ns}) {
+      const LaneGraph lanes = make_lane_graph(run, graph, {from_ns, INT64_MAX}, {});
+      std::vector<LaneTimes> times;
+      for (const bool pins : {false, true}) {
+        const LaneTimes spans = replay_lanes(lanes, LaneMasks(), pins, times);
+        for (const int64_t span_ns : spans) ASSERT_EQ(span_ns, lanes.window_ns());
+        for (size_t p = 0; p < graph.points(); ++p) {
+          for (const int64_t at_ns : times[p]) ASSERT_EQ(at_ns + graph.start_ns, graph.time_ns[p]);
+        }
+      }
+    }
+  });
+}
+
+TEST_P(FlowProperty, GainsAddUpAndStayWithinBounds) {
+  each([](const Trace&, const FlowRun& run) {
+    if (run.works.empty()) return;
+    const FlowGraph graph = make_flow_graph(run);
+    const GainTable table = find_gains(run, graph, {run.start_ns, INT64_MAX});
+    const int64_t window_ns = table.window_ns();
+    int64_t sum_ns = table.rest_ns;
+    for (const GroupGain& gain : table.groups) {
+      sum_ns += gain.share_ns;
+      EXPECT_LE(0, gain.low_ns);
+      EXPECT_LE(gain.low_ns, gain.gain_ns);
+      EXPECT_LE(gain.gain_ns, gain.high_ns);
+      EXPECT_LE(gain.high_ns, window_ns);
+      EXPECT_LE(gain.gain_ns, gain.total_ns);
+      EXPECT_LE(gain.pieces.half_in, gain.pieces.count);
+    }
+    ASSERT_EQ(sum_ns, window_ns);
+    EXPECT_EQ(table.keep_ns, window_ns);
+    EXPECT_LE(table.of(GainGroup::kHost).gain_ns, table.idle_ns);
+    EXPECT_LE(table.order_gain_ns, table.idle_ns);
+    for (const int64_t ns : table.host_gain_ns) EXPECT_LE(ns, table.idle_ns);
+    for (size_t set = 0; set < table.without.size(); ++set) {
+      for (size_t bit = 1; bit < table.without.size(); bit <<= 1) {
+        ASSERT_LE(table.without[set], table.without[set | bit]);
+      }
+    }
+  });
+}
+
+TEST_P(FlowProperty, NoLeverOfTheHostGivesMoreThanNoDeviceWorks) {
+  each([](const Trace& trace, const FlowRun& run) {
+    const Links links = link_trace(trace);
+    const FlowModel model = make_flow_model(trace, links);
+    const FlowReport report = make_flow_report(model, {});
+    const GainFinder finder(model, {}, report, false);
+    const Interval window{finder.from_ns(), finder.from_ns() + finder.run_ns()};
+    const int64_t idle_ns = std::max<int64_t>(0, finder.run_ns() - working_ns(run, window));
+    const EditMaker maker(model.run, {});
+    Trial trial(finder.slots());
+    for (const EditKind kind : {EditKind::kSync, EditKind::kHost, EditKind::kAlloc}) {
+      const Edit edit = maker.make({.kind = kind});
+      const Edit* const edits = &edit;
+      EXPECT_LE(finder.gain(sum_of({&edits, 1}), trial, INT64_MAX).run_ns, idle_ns);
+    }
+  });
+}
+
 TEST_P(FlowProperty, SegmentsAreTheirParts) {
   each([](const Trace&, const FlowRun& run) {
     const FlowGraph graph = make_flow_graph(run);

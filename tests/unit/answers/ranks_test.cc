@@ -89,7 +89,7 @@ TEST(AnswerRanks, ReportOfOneJobComparesItsRanks) {
   ASSERT_TRUE(answer) << answer.error().describe();
   for (const Part& part : answer->document.parts) {
     EXPECT_THAT(keys_of(part.sections),
-                ElementsAre("", "", "launch", "tax", "levels", "roof", "fusion", ""));
+                ElementsAre("", "diagnosis", "", "launch", "tax", "levels", "roof", "fusion", ""));
   }
 }
 

@@ -230,7 +230,7 @@ TEST(Answers, ReportSaysWhatEveryRoomSays) {
   ASSERT_TRUE(answer) << answer.error().describe();
   EXPECT_EQ(answer->document.title, "Report");
   EXPECT_THAT(keys_of(answer->document.sections),
-              ElementsAre("", "", "launch", "tax", "levels", "roof", "fusion", ""));
+              ElementsAre("", "diagnosis", "", "launch", "tax", "levels", "roof", "fusion", ""));
   EXPECT_FALSE(answer->document.verdict.empty());
   EXPECT_EQ(timelines, 1);
   request.telemetry.files = {folder.scratch.path + "/none.csv"};
