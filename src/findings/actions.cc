@@ -115,6 +115,7 @@ const ActionRule kTitles[] = {
     ASSAY_ACTION("communication", kActionCommunication, true),
     ASSAY_ACTION("attention", kActionAttention, true),
     ASSAY_ACTION("devices_at_once", kActionConcurrentDevices, true),
+    ASSAY_ACTION("prefetch", kActionPrefetch, true),
 };
 
 void fill_longest_stall(const RunFacts& f, Finding& out) {
@@ -149,6 +150,7 @@ bool graphs(const RunFacts& f) { return advises(f, Advice::kGraphs); }
       ASSAY_ACTION(key, kHowLargerBatches, condition)
 
 const ActionRule kHows[] = {
+    ASSAY_ACTION("prefetch", kHowPrefetchManaged, true),
     ASSAY_ACTION("device_work", kHowPrefetchManaged,
                  f.evidence.migration_ns * 10 >= f.window_ns),
     ASSAY_ACTION("device_work", kHowKernelRuns, !f.kind_name.empty(),
@@ -330,15 +332,6 @@ bool undetermined(BoundBy bound) {
          bound == BoundBy::kColdStart;
 }
 
-// What the cause alone asks for first.
-FirstLever leading(const RunFacts& f) {
-  if (f.first_action == FirstLever::kLessHostWork && !stalls_lead(f)) {
-    return FirstLever::kGraphOrCompile;
-  }
-  return f.first_action == FirstLever::kBalanceRanks ? FirstLever::kOverlapCommunication
-                                                     : f.first_action;
-}
-
 const RunRule* rule_for(std::span<const ActionRule> rules, std::string_view key,
                         const RunFacts& f) {
   for (const ActionRule& one : rules) {
@@ -367,8 +360,7 @@ std::optional<Action> action_of(const ActionKind& kind, const RunFacts& f) {
                 .gain_ns = gain->gain_ns,
                 .share = share(gain->gain_ns, f.window_ns),
                 .predicted = gain->predicted,
-                .edit = gain->edit,
-                .leads = kind.on == leading(f) && kind.on != FirstLever::kNone};
+                .edit = gain->edit};
   add_texts(f, action);
   for (const FlowCause cause : kind.causes) action.causes.emplace_back(flow_cause_name(cause));
   if (!kind.state.empty()) action.causes.emplace_back(kind.state);
@@ -387,10 +379,34 @@ Action devices_at_once(const RunFacts& f) {
   Action action{.key = "devices_at_once",
                 .basis = "all device work in equal parts on all devices at once",
                 .gain_ns = gain_ns,
-                .share = share(gain_ns, f.window_ns),
-                .leads = leading(f) == FirstLever::kDevicesAtOnce};
+                .share = share(gain_ns, f.window_ns)};
   add_texts(f, action);
   return action;
+}
+
+// Pages that move before anything reads them.
+Action prefetch(const RunFacts& f) {
+  const int64_t gain_ns = f.decision.table.of(GainGroup::kMigration).gain_ns;
+  Action action{.key = "prefetch",
+                .basis = "replay in which page migration takes no time",
+                .gain_ns = gain_ns,
+                .share = share(gain_ns, f.window_ns)};
+  add_texts(f, action);
+  return action;
+}
+
+// The action on a part of the host's time that has a name of its own.
+std::string_view narrow_key(BoundBy bound) {
+  switch (bound) {
+    case BoundBy::kInput:
+      return "input";
+    case BoundBy::kSync:
+      return "remove_syncs";
+    case BoundBy::kAlloc:
+      return "allocation";
+    default:
+      return "";
+  }
 }
 
 }  // namespace
@@ -412,11 +428,15 @@ std::vector<Action> actions_of(const RunFacts& facts) {
     }
   }
   if (facts.devices_alternate) actions.push_back(devices_at_once(facts));
+  if (facts.bottleneck == BoundBy::kMigration) actions.push_back(prefetch(facts));
   int64_t most_ns = 0;
   for (const Action& action : actions) most_ns = std::max(most_ns, action.gain_ns);
-  for (Action& action : actions) action.leads = action.leads && action.gain_ns * 2 >= most_ns;
-  std::stable_sort(actions.begin(), actions.end(), [](const Action& a, const Action& b) {
-    if (a.leads != b.leads) return a.leads;
+  const std::string_view narrow = narrow_key(facts.bottleneck);
+  const auto leads = [&](const Action& action) {
+    return action.key == narrow && action.gain_ns * 2 >= most_ns;
+  };
+  std::stable_sort(actions.begin(), actions.end(), [&leads](const Action& a, const Action& b) {
+    if (leads(a) != leads(b)) return leads(a);
     return a.gain_ns > b.gain_ns;
   });
   return actions;

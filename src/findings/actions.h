@@ -22,7 +22,6 @@ struct Action {
   double share = 0;        // of the window
   bool predicted = false;  // else an upper bound
   std::string edit = {};        // as `assay whatif --edit` takes it; empty where nothing was replayed
-  bool leads = false;      // it acts on the bottleneck
   // Where on the timeline it acts: keys of causes that it shortens, or kernels of a kind, or one kernel. All empty:
   // nowhere in particular.
   std::vector<std::string> causes = {};
@@ -33,8 +32,8 @@ struct Action {
 // How a gain is known, by Action::predicted: "simulated" with the change made, or "up to", the change made at no cost.
 std::string_view gain_grade(bool predicted);
 
-// Those that gain 1 % of the window: the one on the bottleneck first if it gains half of the best, then by gain. None
-// where the diagnosis is undetermined.
+// Those that gain 1 % of the window, the largest gain first; before them the one on a narrow bottleneck (input,
+// synchronization, allocation) that gains half of the largest. None where the diagnosis is undetermined.
 std::vector<Action> actions_of(const RunFacts& facts);
 
 }  // namespace assay::findings

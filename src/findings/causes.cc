@@ -81,6 +81,7 @@ constexpr BottleneckInfo kBottlenecks[] = {
     {"too_little", "Not enough data", "too few activities or too short a window"},
     {"no_gpu", "No GPU activity", "no kernel, copy or memset in the trace"},
     {"no_host", "Undetermined", "GPU events without any CPU event"},
+    {"migration", "Migration-bound", "pages of managed memory move between host and GPU"},
 };
 // clang-format on
 

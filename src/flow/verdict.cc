@@ -62,6 +62,7 @@ class Judge {
     verdict_.linked_share = share(report_.evidence.linked_ns, report_.evidence.work_ns);
     verdict_.cold_ns = total_[FlowCause::kCold];
     verdict_.pauses = leading_pauses(report_);
+    sync_leads_ = replayed() && bound_by_gains() == BoundBy::kSync;
     const Groups groups = sum_groups(true);
     list_groups(groups);
     if (report_.evidence.works == 0) {
@@ -88,12 +89,9 @@ class Judge {
     }
     groups[static_cast<size_t>(BoundBy::kHost)] -= total_.device_gaps_ns();
     groups[static_cast<size_t>(BoundBy::kGpu)] += total_.device_gaps_ns();
-    // Host time that only follows a wait for the device, and would hide behind the device's work if
-    // the host did not wait, is lost by waiting.
-    // Pauses are no launching: what does them is to blame, whoever waited before.
+    // Where waiting leads, host time that only follows a wait is lost by waiting.
     auto& host_ns = groups[static_cast<size_t>(BoundBy::kHost)];
-    if (verdict_.pauses.ns == 0 && report_.gains.sync_ns * 2 >= total_.idle_ns &&
-        host_after_sync_ns() * 2 >= host_ns) {
+    if (sync_leads_) {
       const int64_t after_sync_ns = std::min(host_ns, host_after_sync_ns());
       groups[static_cast<size_t>(BoundBy::kSync)] += after_sync_ns;
       host_ns -= after_sync_ns;
@@ -108,6 +106,14 @@ class Judge {
     for (size_t c = 0; c < kFlowCauses; ++c) {
       if (group_of(static_cast<FlowCause>(c), true) != BoundBy::kHost) continue;
       sum_ns += total_.opened_ns[c][static_cast<size_t>(OpenedBy::kSync)];
+    }
+    return sum_ns;
+  }
+
+  int64_t host_idle_ns() const {
+    int64_t sum_ns = -total_.device_gaps_ns();
+    for (size_t c = 0; c < kFlowCauses; ++c) {
+      if (group_of(static_cast<FlowCause>(c), true) == BoundBy::kHost) sum_ns += total_.cause_ns[c];
     }
     return sum_ns;
   }
@@ -135,49 +141,122 @@ class Judge {
     const int64_t busy_ns = total_.window_ns - total_.idle_ns;
     const bool filled = busy_ns >= options_.least_window_ns && busy_ns * 2 >= total_.window_ns;
     const bool graphs = report_.evidence.whole_graphs >= options_.least_graphs;
-    if (works < options_.least_works && !filled && !graphs)
+    if (works < options_.least_works && !filled && !graphs && !repeats())
       verdict_.too_little = TooLittle::kFewWorks;
     return verdict_.too_little != TooLittle::kEnough;
   }
 
+  // What leads comes again and again.
+  bool repeats() const {
+    const Decision& decision = report_.decision;
+    return decision.repeats >= 3 && decision.table.of(decision.word).pieces.half_in >= 3;
+  }
+
   void decide(const Groups& groups) {
-    const int64_t cold_ns = verdict_.cold_ns;
-    verdict_.cold_start =
-        cold_ns * 2 >= total_.idle_ns &&
-        static_cast<double>(cold_ns) >= 0.3 * static_cast<double>(total_.window_ns) && cold_ns > 0;
-    if (verdict_.cold_start) {
-      verdict_.bound = BoundBy::kColdStart;
-      verdict_.leading_share = share(cold_ns, sum_of(groups));
-      name_leading(BoundBy::kColdStart);
-      const Groups steady = sum_groups(false);
-      verdict_.steady_judged = total_.window_ns - cold_ns >= options_.least_window_ns;
-      if (verdict_.steady_judged) {
-        bool mixed = false;
-        verdict_.steady_bound = bound_of(steady, total_.window_ns - cold_ns, mixed);
-      }
-      mark_borderline();
-      return;
-    }
-    verdict_.bound = bound_of(groups, total_.window_ns, verdict_.mixed);
-    const auto found =
-        std::find_if(verdict_.lost.begin(), verdict_.lost.end(),
-                     [this](const LostGroup& g) { return g.bound == verdict_.bound; });
-    verdict_.leading_share = found == verdict_.lost.end() ? kNan : found->of_lost;
     verdict_.device_bound = is_device_bound(groups, total_.window_ns);
-    if (verdict_.bound == BoundBy::kGpu && copies_bind()) verdict_.bound = BoundBy::kCopy;
     verdict_.turns = !verdict_.device_bound && takes_turns();
     if (verdict_.turns) {
       verdict_.bound = BoundBy::kGpu;
-      verdict_.mixed = false;
       verdict_.leading_share = share(total_[FlowCause::kWaitOther], sum_of(groups));
+    } else {
+      verdict_.bound = replayed() ? bound_by_gains() : bound_by_occupancy(groups);
+      verdict_.leading_share = share_of_lost(verdict_.bound);
     }
+    if (verdict_.bound == BoundBy::kColdStart) judge_steady();
     name_leading(verdict_.bound);
-    if (!verdict_.device_bound && rests_on_launches(verdict_.bound) &&
-        verdict_.linked_share < options_.least_linked) {
+    if (rests_on_launches(verdict_.bound) && verdict_.linked_share < options_.least_linked) {
       verdict_.bound = BoundBy::kTooLittle;
       verdict_.too_little = TooLittle::kUnlinked;
     }
     mark_borderline();
+  }
+
+  // Rows of devices alone have no graph that gains could be taken from.
+  bool replayed() const {
+    return report_.evidence.calls && !report_.decision.table.players.empty();
+  }
+
+  double share_of_lost(BoundBy bound) const {
+    const auto found = std::find_if(verdict_.lost.begin(), verdict_.lost.end(),
+                                    [bound](const LostGroup& g) { return g.bound == bound; });
+    return found == verdict_.lost.end() ? kNan : found->of_lost;
+  }
+
+  // The resource whose time the run depends on, as the table of gains says.
+  BoundBy bound_by_gains() {
+    const Decision& decision = report_.decision;
+    const GroupGain& gain = decision.table.of(decision.word);
+    // What nobody recorded, or nobody asked for, can be no more than the idle time that it fills.
+    const int64_t unseen_ns =
+        per_device(total_[FlowCause::kUnseen] + total_[FlowCause::kNoEvidence]);
+    if (decision.word == GainGroup::kUnseen || (is_clear(unseen_ns) && unseen_ns * 5 > gain.low_ns * 4))
+      return BoundBy::kUnseenWork;
+    if (per_device(total_[FlowCause::kNothingAsked]) > gain.gain_ns) return BoundBy::kNotLoaded;
+    // Neither gains much alone: the device is named, which nearly always works.
+    GainGroup word = decision.word;
+    if (decision.relation == GainRelation::kKeepStep && is_device_work(decision.second)) {
+      word = decision.second;
+    }
+    return bound_of(word, decision.narrow);
+  }
+
+  bool is_clear(int64_t ns) const { return ns * 50 > report_.decision.table.window_ns(); }
+
+  int64_t per_device(int64_t ns) const {
+    return ns / static_cast<int64_t>(std::max<size_t>(report_.devices.size(), 1));
+  }
+
+  static bool is_device_work(GainGroup group) {
+    return group == GainGroup::kDevice || group == GainGroup::kCopy || group == GainGroup::kComm;
+  }
+
+  BoundBy bound_of(GainGroup group, NarrowHost narrow) const {
+    switch (group) {
+      case GainGroup::kHost:
+        break;
+      case GainGroup::kDevice:
+        return BoundBy::kGpu;
+      case GainGroup::kCopy:
+        return BoundBy::kCopy;
+      case GainGroup::kMigration:
+        return BoundBy::kMigration;
+      case GainGroup::kComm:
+        return BoundBy::kCollectiveWait;
+      case GainGroup::kUnseen:
+        return BoundBy::kUnseenWork;
+      case GainGroup::kOutside:
+        return BoundBy::kNotLoaded;
+    }
+    switch (narrow) {
+      case NarrowHost::kInput:
+        return BoundBy::kInput;
+      case NarrowHost::kAlloc:
+        return BoundBy::kAlloc;
+      case NarrowHost::kStartup:
+        return BoundBy::kColdStart;
+      case NarrowHost::kWaiting:
+      case NarrowHost::kNone:
+        break;
+    }
+    // Pauses are no launching: what does them is to blame, whoever waited before.
+    const bool after_waits =
+        narrow == NarrowHost::kWaiting && host_after_sync_ns() * 2 >= host_idle_ns();
+    const bool waits = after_waits || total_[FlowCause::kSync] * 2 >= total_.idle_ns;
+    return waits && verdict_.pauses.ns == 0 ? BoundBy::kSync : BoundBy::kHost;
+  }
+
+  BoundBy bound_by_occupancy(const Groups& groups) {
+    const BoundBy bound = bound_of(groups, total_.window_ns, verdict_.mixed);
+    return bound == BoundBy::kGpu && copies_bind() ? BoundBy::kCopy : bound;
+  }
+
+  void judge_steady() {
+    verdict_.cold_start = true;
+    const int64_t steady_ns = total_.window_ns - verdict_.cold_ns;
+    verdict_.steady_judged = steady_ns >= options_.least_window_ns;
+    if (!verdict_.steady_judged) return;
+    bool mixed = false;
+    verdict_.steady_bound = bound_of(sum_groups(false), steady_ns, mixed);
   }
 
   // What keeps the device from its own work: all lost time save communication, which of one rank
@@ -249,7 +328,8 @@ class Judge {
     verdict_.recorded_share = share(evidence[0], sum_ns);
     verdict_.inferred_share = share(evidence[1], sum_ns);
     verdict_.absent_share = share(evidence[2], sum_ns);
-    const bool gaps = causes_of == BoundBy::kGpu && !verdict_.device_bound && !verdict_.turns;
+    const bool gaps = causes_of == BoundBy::kGpu && !verdict_.device_bound && !verdict_.turns &&
+                      total_.device_gaps_ns() * 2 >= total_.idle_ns;
     if (gaps) verdict_.detail = FlowCause::kLatency;
     for (const Contributor& contributor : report_.contributors) {
       const bool gap =
@@ -262,17 +342,12 @@ class Judge {
     if (verdict_.leading.size() > options_.named) verdict_.leading.resize(options_.named);
   }
 
+  // Whether what nothing explains, or a share near a limit, could make another one lead.
   void mark_borderline() {
-    const auto near = [this](double value, double bound) {
-      return std::abs(value - bound) <= options_.borderline;
-    };
-    const double waiting = waiting_share(sum_groups(true), total_.window_ns);
     const bool at_bound =
-        verdict_.cold_start
-            ? near(share(verdict_.cold_ns, total_.idle_ns), 0.5) ||
-                  near(share(verdict_.cold_ns, total_.window_ns), 0.3)
-            : near(waiting, options_.device_bound) ||
-                  (!verdict_.device_bound && near(verdict_.leading_share, options_.leading));
+        replayed() ? report_.decision.relation == GainRelation::kUndecided
+                   : std::abs(waiting_share(sum_groups(true), total_.window_ns) -
+                              options_.device_bound) <= options_.borderline;
     if (at_bound) {
       verdict_.borderline = Borderline::kAtBound;
     } else if (!verdict_.device_bound && verdict_.inferred_share > 0.5) {
@@ -283,6 +358,7 @@ class Judge {
   const FlowReport& report_;
   const FlowVerdictOptions& options_;
   const FlowTotals& total_;
+  bool sync_leads_ = false;
   FlowVerdict verdict_;
 };
 
@@ -382,6 +458,7 @@ FirstLever lever_of(const FlowVerdict& verdict, const FlowReport& report) {
     case BoundBy::kCommunication:
       return FirstLever::kOverlapCommunication;
     case BoundBy::kCopy:
+    case BoundBy::kMigration:
       return FirstLever::kFewerCopies;
     case BoundBy::kNotLoaded:
     case BoundBy::kTooLittle:
@@ -421,7 +498,8 @@ std::string_view bound_by_word(BoundBy bound) {
                                                             "not_loaded",
                                                             "too_little",
                                                             "no_gpu",
-                                                            "no_host"};
+                                                            "no_host",
+                                                            "migration"};
   return kWords[static_cast<size_t>(bound)];
 }
 

@@ -29,8 +29,9 @@ enum class BoundBy : uint8_t {
   kTooLittle,       // too few rows for any statement
   kNoGpu,           // no device row
   kNoHost,          // device rows without any host row
+  kMigration,       // pages of managed memory move
 };
-constexpr size_t kBounds = 14;
+constexpr size_t kBounds = 15;
 // The word in reports and JSON: "gpu", "host", "unseen_device_work", ...
 std::string_view bound_by_word(BoundBy bound);
 
@@ -75,12 +76,12 @@ enum class TooLittle : uint8_t {
   kEnough,
   kFewWorks,     // fewer than 50 pieces of device work
   kShortWindow,  // less than 1 ms
-  kUnlinked,     // host causes lead, but launches of less than 90 % of the device time are recorded
+  kUnlinked,     // host causes lead, but launches of less than half of the device time are recorded
 };
 
 enum class Borderline : uint8_t {
   kNo,
-  kAtBound,   // a share within 5 points of the bound that decided
+  kAtBound,   // another resource may lead
   kInferred,  // more than half of the leading time rests on inference
 };
 
@@ -138,7 +139,7 @@ struct FlowVerdictOptions {
   uint64_t least_works = 50;
   uint64_t least_graphs = 5;  // or as many replays of graphs that were recorded as one row each
   int64_t least_window_ns = 1'000'000;
-  double least_linked = 0.9;
+  double least_linked = 0.5;
   double device_bound = 0.3;  // idle, exposed copies and waits up to this share of the window
   double leading = 0.5;       // of the lost time
   double borderline = 0.05;

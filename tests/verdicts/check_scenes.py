@@ -552,8 +552,8 @@ SCENES = {
     "a message that has not come": (one_thing("python_function", "zmq/sugar/socket.py(770): recv_multipart"), "not_loaded",
                                     "recv_multipart", "Shorten|CPU core"),
     "waits of no known name": (waits_often("acmeQueueDrain"), "sync", "(Remove synchronization|Avoid blocking copies|Avoid waiting)", "Host-bound"),
-    "copies between longer kernels": (moves("Memcpy DtoD (Device -> Device)", "gpu_memcpy", "cudaMemcpyAsync", 1900, 2500), "copy",
-                                      r"Copy-bound: memory copies are exposed for 2\d\.\d % .*kernels are 6\d\.\d % of the critical path", "while the host"),
+    "copies between longer kernels": (moves("Memcpy DtoD (Device -> Device)", "gpu_memcpy", "cudaMemcpyAsync", 1900, 2500), "gpu",
+                                      r"GPU-bound: kernels run 6\d\.\d % .*without copies, \d+\.\d ms.*2\d\.\d % up to Reduce device copies", "while the host"),
     "copies from pageable memory": (copies("Memcpy HtoD (Pageable -> Device)"), "copy", r"9\d\.\d % up to Reduce copies; pin memory",
                                     "(Remove synchronization|Avoid blocking copies|Avoid waiting)"),
     "copies to pageable memory": (copies("Memcpy DtoH (Device -> Pageable)"), "copy", r"9\d\.\d % up to Reduce (device )?copies",
@@ -757,7 +757,8 @@ def write_scene(name, folder):
 HEADLINES = {"gpu": "gpu_bound", "host": "host_bound", "input": "data_loading_bound", "sync": "sync_bound",
              "alloc": "allocation_bound", "cold_start": "warmup_bound", "unseen_device_work": "undetermined",
              "collective_wait": "comm_bound", "communication": "comm_bound", "copy": "copy_bound", "not_loaded": "no_work",
-             "too_little": "insufficient_data", "no_gpu": "no_gpu_work", "no_host": "no_host_data|insufficient_data"}
+             "too_little": "insufficient_data", "no_gpu": "no_gpu_work", "no_host": "no_host_data|insufficient_data",
+             "migration": "migration_bound"}
 
 
 def check_findings(answer):

@@ -5,6 +5,7 @@
 
 #include "base/numbers.h"
 #include "findings/rules/rule.h"
+#include "findings/rules/words.h"
 
 namespace assay::findings {
 namespace {
@@ -29,6 +30,18 @@ int64_t profiler_overhead_ns(const RunFacts& f) {
   const bool turns =
       share(f.total.compute_ns, left_ns) >= 1 - FlowVerdictOptions{}.device_bound;
   return turns ? slower_ns : 0;
+}
+
+// What the two largest resources would gain, where another model of unexplained time exchanges them.
+void fill_range(const RunFacts& f, Finding& out) {
+  const GainTable& table = f.decision.table;
+  const GroupGain& first = table.of(f.decision.word);
+  out.text("first", resource_name(f.decision.word))
+      .fraction("low", share(first.low_ns, table.window_ns()))
+      .fraction("high", share(first.high_ns, table.window_ns()))
+      .text("second", resource_name(f.decision.second))
+      .fraction("gain", share(table.of(f.decision.second).gain_ns, table.window_ns()))
+      .ns("at_stake", first.high_ns - first.low_ns);
 }
 
 constexpr double kUnexplained = 0.2;
@@ -66,7 +79,11 @@ const RunRule kReasons[] = {
     ASSAY_RULE(kConfidenceProfilerOverhead, profiler_overhead_ns(f) > 0,
                out.share("overhead", profiler_overhead_ns(f))
                    .ns("at_stake", profiler_overhead_ns(f))),
-    ASSAY_RULE(kConfidenceBorderline, f.borderline == Borderline::kAtBound),
+    ASSAY_RULE(kConfidenceBorderline,
+               f.borderline == Borderline::kAtBound && f.bottleneck != BoundBy::kNoHost &&
+                   f.evidence.calls,
+               fill_range(f, out)),
+    ASSAY_RULE(kConfidenceNearLimit, f.borderline == Borderline::kAtBound),
     ASSAY_RULE(kConfidenceInferred, f.borderline == Borderline::kInferred),
     ASSAY_RULE(kConfidenceReplayOff,
                f.misfit == Misfit::kNone && std::abs(f.replay_error) > kSmallError,

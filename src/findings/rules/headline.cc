@@ -130,7 +130,8 @@ const RunRule kHeadlines[] = {
     ASSAY_RULE(kGpuBoundAlternating, f.bottleneck == BoundBy::kGpu && f.devices_alternate,
                out.count("devices", static_cast<uint64_t>(f.devices))
                    .ratio("busy_devices", f.busy_devices)),
-    ASSAY_RULE(kGpuBoundSmallKernels, f.bottleneck == BoundBy::kGpu && !f.gpu_busy_enough,
+    ASSAY_RULE(kGpuBoundSmallKernels, f.bottleneck == BoundBy::kGpu && !f.gpu_busy_enough &&
+                   f.total.device_gaps_ns() * 2 >= f.total.idle_ns,
                out.share("gaps", f.total.device_gaps_ns()).count("activities", f.evidence.works);
                out.ns("mean_activity", f.evidence.work_ns / static_cast<int64_t>(std::max<uint64_t>(
                                                                 f.evidence.works, 1)))),
@@ -204,10 +205,11 @@ const RunRule kHeadlines[] = {
                out.share("no_work", f.lost_to(f.bottleneck))
                    .named("function", SubjectKind::kFunction, f.wait_function)),
 
-    ASSAY_RULE(kHostBoundManagedMemory,
-               f.bottleneck == BoundBy::kHost &&
-                   f.page_moves_ns * 2 > f.lost_to(BoundBy::kHost),
+    ASSAY_RULE(kMigrationBoundHost,
+               f.bottleneck == BoundBy::kMigration && f.page_moves_ns * 2 > f.evidence.migration_ns,
                out.share("idle", f.page_moves_ns)),
+    ASSAY_RULE(kMigrationBoundDevice, f.bottleneck == BoundBy::kMigration,
+               out.ns("migration", f.evidence.migration_ns)),
     ASSAY_RULE(kHostBoundStalls, waits(f) && f.stalls.system, fill_stalls(f, out);
                out.named("name", SubjectKind::kFunction, f.stalls.name)
                    .named("holder", SubjectKind::kFunction, f.stalls.holder)),
@@ -273,13 +275,57 @@ void fill_judged_part(const RunFacts& f, Finding& out) {
   out.ns("recorded", f.stretches.window_ns).list("others", std::move(names));
 }
 
+// The headline rests on the table of gains.
+bool decided_by_gains(const RunFacts& f) {
+  switch (f.bottleneck) {
+    case BoundBy::kGpu:
+    case BoundBy::kHost:
+    case BoundBy::kInput:
+    case BoundBy::kSync:
+    case BoundBy::kAlloc:
+    case BoundBy::kColdStart:
+    case BoundBy::kCollectiveWait:
+    case BoundBy::kCopy:
+    case BoundBy::kMigration:
+      return f.evidence.calls && !f.devices_alternate && f.decision.table.window_ns() > 0;
+    default:
+      return false;
+  }
+}
+bool decided(const RunFacts& f, GainRelation relation) {
+  return decided_by_gains(f) && f.decision.relation == relation;
+}
+
+// The two numbers that decide.
+void fill_gains(const RunFacts& f, Finding& out) {
+  const Decision& d = f.decision;
+  out.text("first", resource_name(d.word)).text("second", resource_name(d.second));
+  out.ns("of", d.table.window_ns());
+  const auto add = [&](GainGroup group, std::string_view least, std::string_view without) {
+    const GroupGain& gain = d.table.of(group);
+    // Another model of unexplained time may gain far more.
+    const bool wide = (gain.high_ns - gain.gain_ns) * 20 > d.table.window_ns();
+    if (wide) out.ns(least, d.table.window_ns() - gain.high_ns);
+    out.ns(without, d.without_ns(group));
+  };
+  add(d.word, "least_first", "without_first");
+  add(d.second, "least_second", "without_second");
+}
+
 const RunRule kDetails[] = {
+    ASSAY_RULE(kGainsAlternate, decided(f, GainRelation::kAlternate), fill_gains(f, out)),
+    ASSAY_RULE(kGainsBalanced, decided(f, GainRelation::kKeepStep), fill_gains(f, out);
+               out.ns("without_both", f.decision.table.window_ns() - f.decision.together_ns)),
+    ASSAY_RULE(kGainsOne, decided_by_gains(f) && !decided(f, GainRelation::kAlternate) &&
+                              !decided(f, GainRelation::kKeepStep),
+               fill_gains(f, out)),
     ASSAY_RULE(kWarmupBoundThenGpu, f.bottleneck == BoundBy::kColdStart && f.steady_gpu),
     ASSAY_RULE(kLaunchesBlock,
                (f.bottleneck == BoundBy::kHost || f.bottleneck == BoundBy::kSync) &&
                    f.launches_block),
     ASSAY_RULE(kManagedMemory,
-               f.evidence.migration_ns > 0 && f.evidence.migration_ns * 10 >= f.total_ns,
+               f.bottleneck != BoundBy::kMigration && f.evidence.migration_ns > 0 &&
+                   f.evidence.migration_ns * 10 >= f.total_ns,
                out.ns("migration", f.evidence.migration_ns)
                    .text("waits", f.bottleneck == BoundBy::kGpu ? "kernels" : "the host")),
     ASSAY_RULE(kJudgedPart, f.stretches.parts.size() > 1 && f.stretches.headline() != nullptr,

@@ -69,6 +69,26 @@ std::vector<std::string> names_or(const std::vector<TimeByName>& contributors,
   return names;
 }
 
+std::string resource_name(GainGroup group) {
+  switch (group) {
+    case GainGroup::kHost:
+      return "the host";
+    case GainGroup::kDevice:
+      return "kernels";
+    case GainGroup::kCopy:
+      return "copies";
+    case GainGroup::kMigration:
+      return "page migration";
+    case GainGroup::kComm:
+      return "collectives";
+    case GainGroup::kUnseen:
+      return "unrecorded waits";
+    case GainGroup::kOutside:
+      return "external waits";
+  }
+  return "";
+}
+
 bool pytorch(const RunFacts& f) { return f.program.kind == ProgramKind::kPyTorch; }
 
 bool insufficient(const RunFacts& f) {

@@ -21,6 +21,9 @@ std::string first_name(const std::vector<TimeByName>& contributors);
 // Those that are not empty, each once, the first two; `otherwise` where none is.
 std::vector<std::string> names_or(const std::vector<TimeByName>& contributors, std::string otherwise);
 
+// "the host", "kernels", of a resource of the table of gains.
+std::string resource_name(GainGroup group);
+
 bool pytorch(const RunFacts& f);
 
 // There is not enough data for a diagnosis.

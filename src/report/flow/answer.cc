@@ -69,13 +69,18 @@ AnswerNote note_of(const Finding& finding) {
   return {head_of(finding.code), lines_of(text::message(finding, SIZE_MAX)), is_code(finding.code)};
 }
 
-// The headline and the first detail that fits behind it.
+bool has_own_line(Code code) {
+  return code == Code::kGainsOne || code == Code::kGainsAlternate || code == Code::kGainsBalanced ||
+         code == Code::kSeveralRanks || code == Code::kJudgedPart;
+}
+
+// The headline and the first detail that fits in its place.
 std::vector<std::string> opening(const Diagnosis& diagnosis) {
   std::vector<std::string> sentences = {text::message(diagnosis.headline)};
   const size_t used = display_width(sentences.front()) + 1;
   for (const Finding& detail : diagnosis.details) {
     if (used >= text::kLongestHeadline) break;
-    if (detail.code == Code::kJudgedPart) continue;  // has a line of its own
+    if (has_own_line(detail.code)) continue;
     std::string sentence = text::message(detail, text::kLongestHeadline - used);
     if (used + display_width(sentence) > text::kLongestHeadline) continue;
     sentences.push_back(std::move(sentence));
@@ -275,9 +280,7 @@ ShortAnswer short_answer(const FlowAnswer& answer, const Diagnosis& diagnosis) {
   add_findings(diagnosis, card);
   card.verdict = opening(diagnosis);
   for (const Finding& detail : diagnosis.details) {
-    if (detail.code != Code::kSeveralRanks && detail.code != Code::kJudgedPart) continue;
-    std::string sentence = text::message(detail);
-    if (card.verdict.back() != sentence) card.more.push_back(std::move(sentence));
+    if (has_own_line(detail.code)) card.more.push_back(text::message(detail));
   }
   card.window_ns = answer.report.window_ns();
   card.total_ns = answer.report.total.window_ns;

@@ -203,8 +203,8 @@ TEST(FlowVerdict, LateForNoRecordedReason) {
 }
 
 TEST(FlowVerdict, TooLittle) {
-  EXPECT_EQ(judge({.works = 49, .op = "aten::mm"}).too_little, TooLittle::kFewWorks);
-  EXPECT_EQ(judge({.works = 50, .op = "aten::mm"}).bound, BoundBy::kHost);
+  EXPECT_EQ(judge({.works = 2, .op = "aten::mm"}).too_little, TooLittle::kFewWorks);
+  EXPECT_EQ(judge({.works = 49, .op = "aten::mm"}).bound, BoundBy::kHost);  // the same 49 times
   EXPECT_EQ(judge({.works = 60, .kernel_ns = 500, .host_ns = 1000}).too_little,
             TooLittle::kShortWindow);
   // Few kernels that fill the window say enough about themselves.
