@@ -52,7 +52,7 @@ std::string head_of(Code code) {
 }
 
 bool is_code(Code code) {
-  return code == Code::kNoteRecordSteadyTorch || code == Code::kNoteRecordDeviceTorch;
+  return code == Code::kNoteRecordAdvised || code == Code::kNoteRecordDeviceTorch;
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -75,7 +75,8 @@ std::vector<std::string> opening(const Diagnosis& diagnosis) {
   const size_t used = display_width(sentences.front()) + 1;
   for (const Finding& detail : diagnosis.details) {
     if (used >= text::kLongestHeadline) break;
-    if (detail.code == Code::kJudgedPart) continue;  // has a line of its own
+    // Each has a line of its own.
+    if (detail.code == Code::kJudgedPart || detail.code == Code::kServing) continue;
     std::string sentence = text::message(detail, text::kLongestHeadline - used);
     if (used + display_width(sentence) > text::kLongestHeadline) continue;
     sentences.push_back(std::move(sentence));
@@ -275,7 +276,9 @@ ShortAnswer short_answer(const FlowAnswer& answer, const Diagnosis& diagnosis) {
   add_findings(diagnosis, card);
   card.verdict = opening(diagnosis);
   for (const Finding& detail : diagnosis.details) {
-    if (detail.code != Code::kSeveralRanks && detail.code != Code::kJudgedPart) continue;
+    const bool shown = detail.code == Code::kSeveralRanks || detail.code == Code::kJudgedPart ||
+                       detail.code == Code::kServing;
+    if (!shown) continue;
     std::string sentence = text::message(detail);
     if (card.verdict.back() != sentence) card.more.push_back(std::move(sentence));
   }
