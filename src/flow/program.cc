@@ -45,10 +45,10 @@ size_t place_of(const std::string_view (&words)[N], std::string_view word) {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_word(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
-// True if `name` goes on with `text`, in which `#` is a number.
+// True if `name` goes on with `text`, in which `~` is a number.
 bool goes_on(std::string_view name, std::string_view text) {
   for (const char c : text) {
-    if (c != '#') {
+    if (c != '~') {
       if (name.empty() || name.front() != c) return false;
       name.remove_prefix(1);
       continue;
@@ -76,7 +76,7 @@ std::vector<Text> texts_of(std::string_view alternatives) {
   for (std::string_view part : list_parts(alternatives, '|')) {
     Text text{.at_begin = part.starts_with('^')};
     if (text.at_begin) part.remove_prefix(1);
-    const size_t number = std::min(part.find('#'), part.size());
+    const size_t number = std::min(part.find('~'), part.size());
     text.literal = part.substr(0, number);
     text.rest = part.substr(number);
     texts.push_back(text);

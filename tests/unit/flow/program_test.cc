@@ -27,11 +27,11 @@ TEST(Programs, EveryRowMatchesItsExample) {
 TEST(Programs, TextsBeginWhereWordsBegin) {
   EXPECT_TRUE(matches_program("vllm/v1/", "/usr/lib/vllm/v1/worker.py(3): run"));
   EXPECT_FALSE(matches_program("vllm/v1/", "my_vllm/v1/worker.py(3): run"));
-  EXPECT_TRUE(matches_program("^step[DECODE bs=#", "step[DECODE bs=8]"));
-  EXPECT_FALSE(matches_program("^step[DECODE bs=#", "step[DECODE bs=x]"));
-  EXPECT_FALSE(matches_program("^step[DECODE bs=#", "my step[DECODE bs=8]"));
-  EXPECT_TRUE(matches_program("^execute_#_context_#(", "execute_64_context_2(512)_generation_0()"));
-  EXPECT_FALSE(matches_program("^execute_#_context_#(", "execute_context_2(512)"));
+  EXPECT_TRUE(matches_program("^step[DECODE bs=~", "step[DECODE bs=8]"));
+  EXPECT_FALSE(matches_program("^step[DECODE bs=~", "step[DECODE bs=x]"));
+  EXPECT_FALSE(matches_program("^step[DECODE bs=~", "my step[DECODE bs=8]"));
+  EXPECT_TRUE(matches_program("^execute_~_context_~(", "execute_64_context_2(512)_generation_0()"));
+  EXPECT_FALSE(matches_program("^execute_~_context_~(", "execute_context_2(512)"));
   EXPECT_TRUE(matches_program("a::|b::", "void b::kernel"));
 }
 

