@@ -338,9 +338,11 @@ void add_texts(const RunFacts& f, Action& action) {
   const RunRule* how = rule_for(kHows, action.key, f);
   const std::string_view cause = cause_of_advice(action.key, f);
   const Advice* advice = cause.empty() ? nullptr : advice_for(cause, f);
-  // The run itself says more than a row for any program.
-  const bool first = how == nullptr || cause == "gpu" || f.launches_block;
-  if (advice != nullptr && (first || advice->program != "any")) {
+  // The run itself says more than the table, but not of an engine's flags, and not how to make its kernels faster.
+  const bool any = advice != nullptr && advice->program == "any" && advice->when.empty();
+  const bool first = f.program.engine() != nullptr || cause == "gpu" ||
+                     (cause == "sync" && f.launches_block);
+  if (advice != nullptr && (how == nullptr || (first && !any))) {
     action.how = finding_of(Code::kHowAdvised, f);
     fill_advice(*advice, f, *action.how);
     if (advice->title.empty()) return;
