@@ -16,12 +16,12 @@ struct Advice {
   std::vector<std::string_view> when;  // words, all of which must hold
   std::string_view program;  // a key of programs.tsv, or one of kAdviceFor
   std::string_view title;    // in place of the action's own; may be empty
-  std::string_view code;     // text to type; \n as written stands for the end of a line
+  std::string_view code;     // text to type, with \n as written between lines
   std::string_view source;   // document; may be empty
 };
 std::span<const Advice> all_advice();
 
-// In addition to keys of programs: any engine; CUDA or HIP with no framework; any program.
+// In addition to keys of programs. CUDA and HIP are those with no framework.
 inline constexpr std::string_view kAdviceFor[] = {"engine", "cuda", "hip", "any"};
 
 // True if a word of `when` is known; true if it holds.
@@ -32,7 +32,7 @@ bool holds(std::string_view word, const RunFacts& facts);
 // frameworks are left out.
 const Advice* advice_for(std::string_view cause, const RunFacts& facts);
 
-// Adds the values of a row: `code`; `source` where it has one; `program` where it is for a named one.
+// Adds the values of a row: `code`, its `source`, and `program` for engines and trainers.
 void fill_advice(const Advice& advice, const RunFacts& facts, Finding& finding);
 
 }  // namespace assay::findings

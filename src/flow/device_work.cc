@@ -104,7 +104,7 @@ MatrixTypes matrix_types(const Trace& trace) {
   const double half = rate_of(roof, "tflops");
   return {.known = true,
           .tf32 = tf32 > fp32,
-          .bf16 = half > fp32 && rate_of(roof, "bf16_tflops") == 0,  // told only where it is slower
+          .bf16 = half > fp32 && rate_of(roof, "bf16_tflops") == 0,  // listed only if it is slower
           .fp8 = rate_of(roof, "fp8_tflops") > 0,
           .over_fp32 = fp32 > 0 ? std::max(tf32, half) / fp32 : 0};
 }

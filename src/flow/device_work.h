@@ -11,8 +11,8 @@
 
 namespace assay {
 
-// Chains: two or more consecutive kernels of one stream that each read and write memory and compute little
-// (element-wise, copies, norms, softmax, reductions, casts). A compiler can make one kernel of each.
+// Chains: two or more consecutive kernels of one stream that are bound by memory. Element-wise kernels, copies, norms
+// and reductions are. A compiler can make one kernel of each chain.
 struct KernelChains {
   uint64_t chains = 0;
   uint64_t kernels = 0;
@@ -27,17 +27,17 @@ struct MatrixTypes {
   bool tf32 = false;  // FP32 inputs, rounded
   bool bf16 = false;  // at the rate of FP16
   bool fp8 = false;
-  double over_fp32 = 0;  // peak of the fastest type of 16 or more bits / FP32 peak; 0: not known
+  double over_fp32 = 0;  // peak of the fastest type of 16 or more bits / FP32 peak, 0 if not known
 };
 MatrixTypes matrix_types(const Trace& trace);
 
-// Products and convolutions whose kernels multiply in FP32.
+// Kernels of products and convolutions that multiply in FP32.
 struct Fp32Work {
   int64_t ns = 0;
   std::string kernel = {};  // the longest, as recorded
 };
 
-// Of the work that begins in `window`; durations are summed over streams and devices.
+// Only work that begins in `window` counts. Durations are summed over streams and devices.
 KernelChains kernel_chains(const Trace& trace, Interval window, const KernelNames& kernels);
 Fp32Work fp32_work(const Trace& trace, Interval window, const KernelNames& kernels);
 

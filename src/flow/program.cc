@@ -19,7 +19,7 @@ constexpr std::string_view kLayers[kProgramLayers] = {"engine", "trainer", "libr
 constexpr std::string_view kTables[kProgramTables] = {"frames", "ops", "labels", "kernels",
                                                       "threads"};
 
-// One text of a row: what stands at its begin is searched for, the rest is compared.
+// One text of a row. Its begin is searched for, and the rest is compared.
 struct Text {
   std::string_view literal;  // up to the first number
   std::string_view rest;

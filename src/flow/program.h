@@ -51,8 +51,8 @@ struct Program {
 };
 Program program_of(const Trace& trace);
 
-// True for a name with one of the texts of a row: alternatives between `|`; each begins where a word begins, `^` at the
-// begin of the name alone; `~` is one or more digits.
+// True for a name with one of the texts between `|`. A text begins where a word begins, with `^` at the begin of the
+// name alone. `~` is one or more digits.
 bool matches_program(std::string_view alternatives, std::string_view name);
 
 }  // namespace assay

@@ -40,7 +40,7 @@ std::vector<ServingStep> labelled(const Trace& trace) {
   return steps;
 }
 
-// Gives each piece of work in `window` to its step; steps without any are left out. `of_steps`: per activity.
+// Gives each GPU activity in `window` to its step; steps without any are left out. `of_steps`: per activity.
 void add_work(const FlowRun& run, Interval window, std::vector<ServingStep>& steps,
               std::vector<bool>& of_steps) {
   std::vector<std::vector<Interval>> busy(steps.size());

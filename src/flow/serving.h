@@ -15,7 +15,7 @@ namespace assay {
 
 struct FlowRun;
 
-// One step that has device work. Work belongs to the step in whose label its launch call begins.
+// One step that has device work. Work belongs to the step with the label around its launch call.
 struct ServingStep {
   StepLabel told;
   Interval host;           // of its label
@@ -34,7 +34,7 @@ struct Serving {
   uint64_t prefill_steps = 0;
   uint64_t decode_steps = 0;
   uint64_t mixed_steps = 0;
-  uint64_t prompt_tokens = 0;   // that prefill takes in
+  uint64_t prompt_tokens = 0;   // in prefill
   uint64_t decode_tokens = 0;
   int64_t span_ns = 0;          // in which some step is between its first and its last work
   double tokens_per_s = kUntold;      // of prefill and decode through the model, over span_ns
@@ -56,7 +56,7 @@ struct Serving {
   double known_share = kUntold;  // of the kernels' time
 };
 
-// Of the steps with device work that begins in `window`, and of that work; nothing without labels of steps.
+// Steps with device work that begins in `window`. The result has no steps without such labels.
 Serving serving_of(const FlowRun& run, Interval window);
 
 }  // namespace assay

@@ -18,7 +18,7 @@ class Reader {
     rest_.remove_prefix(text.size());
     return true;
   }
-  // false: no digits; a number that is too large is read and not known.
+  // False without digits. A number that is too large is read and not known.
   bool number(std::optional<uint64_t>& told) {
     size_t digits = 0;
     while (digits < rest_.size() && rest_[digits] >= '0' && rest_[digits] <= '9') ++digits;

@@ -22,17 +22,17 @@ std::string_view step_kind_name(StepKind kind);
 struct StepLabel {
   StepKind kind = StepKind::kUntold;
   std::optional<uint64_t> prompts = {};        // sequences in prefill
-  std::optional<uint64_t> prompt_tokens = {};  // tokens of them that the step takes in
+  std::optional<uint64_t> prompt_tokens = {};  // their tokens in this step
   std::optional<uint64_t> decoding = {};       // sequences in decode
   std::optional<uint64_t> decode_tokens = {};  // tokens of them, more than one each with speculation
   std::optional<uint64_t> computed = {};       // tokens with padding
 };
 
-// Nothing for any other label; numbers above 10^12 count as not known.
-//   execute_[P_]context_N(C)_generation_M(G)   N prompts, M decoding, P tokens with padding; C and G begin with the
-//                                              sum of query lengths: "sqA skB sqsqC sqskD", "A_B" or "A"
-//   step[MODE bs=N toks=T]                     EXTEND, DECODE, MIXED, TARGET_VERIFY, DRAFT_EXTEND, IDLE
-//   [Executor] _forward_step I: N ctx reqs, T ctx tokens, M gen reqs
+// Nothing for any other label. Numbers above 10^12 count as not known. The forms are
+// `execute_[P_]context_N(C)_generation_M(G)`, `step[MODE bs=N toks=T]` and
+// `[Executor] _forward_step I: N ctx reqs, T ctx tokens, M gen reqs`. In the first, N are prompts, M are decoding and
+// P is the number of tokens with padding. C and G begin with the sum of query lengths, as in "sq37sk34489" or "37".
+// MODE is EXTEND, DECODE, MIXED, TARGET_VERIFY, DRAFT_EXTEND or IDLE.
 std::optional<StepLabel> read_step_label(std::string_view label);
 
 // Adds the numbers of the inner of two labels around one step that the outer lacks.

@@ -89,7 +89,7 @@ TEST(AdviceTable, EveryCauseHasARowForAnyProgram) {
   }
 }
 
-TEST(Advice, WhoConfiguresAnEngineEditsNoModel) {
+TEST(Advice, AnEngineIsNotAskedToEditAModel) {
   MadeRun run{run_of(500'000, 20'000, "gemm", "aten::mm")};
   for (const auto& row : tab_rows(programs_text(), 7)) {
     if (row[2] != "engine") continue;
@@ -120,7 +120,7 @@ TEST(Advice, TheOutermostProgramIsAskedFirst) {
   EXPECT_EQ(advice_for("gpu", run.facts)->program, "pytorch") << "no FP8 units, so the next layer";
 }
 
-TEST(Advice, EveryJudgedRunHasANextAction) {
+TEST(Advice, EveryBottleneckHasANextAction) {
   for (const std::string_view kernel : {"gemm", "stencil", "void at::native::elementwise_kernel"}) {
     for (const std::string_view op : {"aten::mm", "user_op", "sgl_kernel::rmsnorm"}) {
       for (const int64_t kernel_ns : {20'000, 500'000}) {
