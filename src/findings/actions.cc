@@ -5,13 +5,14 @@
 #include <utility>
 
 #include "base/numbers.h"
+#include "findings/advice.h"
 #include "findings/rules/rule.h"
 #include "findings/rules/words.h"
+#include "kernels/name.h"
 
 namespace assay::findings {
 namespace {
 
-using Advice = HostAdvice;
 using Direction = CopyFacts::Direction;
 using Releases = AllocationFacts::Releases;
 
@@ -26,7 +27,7 @@ bool cuda(const RunFacts& f) { return f.program.cuda; }
 // Written against CUDA itself, with no framework above it.
 bool plain_cuda(const RunFacts& f) { return f.program.kind == ProgramKind::kCuda; }
 bool jax(const RunFacts& f) { return f.program.kind == ProgramKind::kJax; }
-bool advises(const RunFacts& f, Advice advice) { return f.host_advice == advice; }
+bool advises(const RunFacts& f, HostAdvice advice) { return f.host_advice == advice; }
 bool by_profiler(const RunFacts& f) {
   return f.stalls.source == StallFacts::Source::kProfiler;
 }
@@ -40,6 +41,8 @@ bool mostly_copies(const RunFacts& f) {
   return crosses_host(f) && f.copy.pinned &&
          f.evidence.copy_ns > f.evidence.kernel_ns + f.evidence.collective_ns;
 }
+// The user of an engine edits no model.
+bool edits_pytorch(const RunFacts& f) { return pytorch(f) && f.program.engine() == nullptr; }
 std::string waited_for(const RunFacts& f) {
   return f.stalls.holder.empty() ? f.stalls.name : f.stalls.holder;
 }
@@ -48,14 +51,6 @@ std::string conf_variable(const RunFacts& f) {
 }
 std::string caching_variable(const RunFacts& f) {
   return hip(f) ? "PYTORCH_NO_HIP_MEMORY_CACHING" : "PYTORCH_NO_CUDA_MEMORY_CACHING";
-}
-bool single_process_loader(const RunFacts& f) {
-  return f.input.loader.find("_utils/fetch.py") != std::string::npos ||
-         f.input.loader.find("SingleProcessDataLoader") != std::string::npos;
-}
-bool torch_loader(const RunFacts& f) {
-  return f.input.loader.find("dataloader.py") != std::string::npos ||
-         f.input.loader.find("DataLoader") != std::string::npos;
 }
 bool few_input_waits(const RunFacts& f) { return f.input.waits > 1 && f.input.few_iterations; }
 
@@ -75,27 +70,27 @@ const ActionRule kTitles[] = {
     ASSAY_ACTION("cuda_graph", kActionGraphOrFewerLaunches, true),
 
     ASSAY_ACTION("cheaper_host", kActionReduceHostWorkBetweenGraphs,
-                 advises(f, Advice::kBetweenGraphs)),
+                 advises(f, HostAdvice::kBetweenGraphs)),
     ASSAY_ACTION("cheaper_host", kActionHostStallsProfiler,
-                 advises(f, Advice::kShortenOne) && by_profiler(f)),
+                 advises(f, HostAdvice::kShortenOne) && by_profiler(f)),
     ASSAY_ACTION("cheaper_host", kActionHostStallsWait,
-                 advises(f, Advice::kShortenOne) && f.stalls.waits,
+                 advises(f, HostAdvice::kShortenOne) && f.stalls.waits,
                  out.named("function", SubjectKind::kFunction, waited_for(f))),
     ASSAY_ACTION("cheaper_host", kActionHostStallsShorten,
-                 advises(f, Advice::kShortenOne) && f.stalls.in_one,
+                 advises(f, HostAdvice::kShortenOne) && f.stalls.in_one,
                  out.named("function", SubjectKind::kFunction, f.stalls.name)),
-    ASSAY_ACTION("cheaper_host", kActionHostStallsShortenSeveral, advises(f, Advice::kShortenOne),
+    ASSAY_ACTION("cheaper_host", kActionHostStallsShortenSeveral, advises(f, HostAdvice::kShortenOne),
                  out.named("function", SubjectKind::kFunction, f.stalls.name)),
-    ASSAY_ACTION("cheaper_host", kActionHostStallsRecord, advises(f, Advice::kRecordHost)),
+    ASSAY_ACTION("cheaper_host", kActionHostStallsRecord, advises(f, HostAdvice::kRecordHost)),
     ASSAY_ACTION("cheaper_host", kActionHostStallsHolder,
-                 advises(f, Advice::kSteadyHost) && !f.stalls.holder.empty(),
+                 advises(f, HostAdvice::kSteadyHost) && !f.stalls.holder.empty(),
                  out.named("holder", SubjectKind::kFunction, f.stalls.holder)),
-    ASSAY_ACTION("cheaper_host", kActionHostStallsSteady, advises(f, Advice::kSteadyHost)),
-    ASSAY_ACTION("cheaper_host", kActionCpuCompute, advises(f, Advice::kMoveToDevice)),
+    ASSAY_ACTION("cheaper_host", kActionHostStallsSteady, advises(f, HostAdvice::kSteadyHost)),
+    ASSAY_ACTION("cheaper_host", kActionCpuCompute, advises(f, HostAdvice::kMoveToDevice)),
     ASSAY_ACTION("cheaper_host", kActionReduceHostWorkBetweenLaunches,
-                 advises(f, Advice::kLessHost)),
+                 advises(f, HostAdvice::kLessHost)),
     ASSAY_ACTION("cheaper_host", kActionReduceHostWorkFewerLaunches,
-                 advises(f, Advice::kFewerLaunches)),
+                 advises(f, HostAdvice::kFewerLaunches)),
     ASSAY_ACTION("cheaper_host", kActionReduceHostWorkJax, jax(f)),
     ASSAY_ACTION("cheaper_host", kActionReduceHostWorkHipGraphs, hip(f)),
     ASSAY_ACTION("cheaper_host", kActionReduceHostWorkGraphs, true),
@@ -116,6 +111,9 @@ const ActionRule kTitles[] = {
     ASSAY_ACTION("attention", kActionAttention, true),
     ASSAY_ACTION("devices_at_once", kActionConcurrentDevices, true),
     ASSAY_ACTION("prefetch", kActionPrefetch, true),
+    ASSAY_ACTION("fuse_chains", kActionFuseChains, true, out.count("chains", f.chains.chains)),
+    ASSAY_ACTION("smaller_type", kActionSmallerType, true,
+                 out.named("kernel", SubjectKind::kKernel, describe_kernel(f.fp32.kernel))),
 };
 
 void fill_longest_stall(const RunFacts& f, Finding& out) {
@@ -127,32 +125,14 @@ void fill_largest(const RunFacts& f, FlowCause cause, std::string_view key, Find
   out.named(key, SubjectKind::kOperator, largest.name).text("within", largest.within);
 }
 FlowCause between_cause(const RunFacts& f) {
-  return advises(f, Advice::kBetweenGraphs) ? f.leading_cause.value_or(FlowCause::kDispatch)
+  return advises(f, HostAdvice::kBetweenGraphs) ? f.leading_cause.value_or(FlowCause::kDispatch)
                                             : f.largest_host_cause();
 }
 bool between(const RunFacts& f) {
-  return (advises(f, Advice::kBetweenGraphs) || advises(f, Advice::kLessHost)) &&
+  return (advises(f, HostAdvice::kBetweenGraphs) || advises(f, HostAdvice::kLessHost)) &&
          !f.largest(between_cause(f)).name.empty();
 }
-// How a loop is made one graph.
-bool graphs(const RunFacts& f) { return advises(f, Advice::kGraphs); }
-
-// The rows of "cuda_graph" and of "cheaper_host" that say how to use graphs are the same.
-#define ASSAY_GRAPH_ROWS(key, condition)                                                          \
-  ASSAY_ACTION(key, kHowCompile, (condition) && pytorch(f) && !hip(f) && !cuda(f)),               \
-      ASSAY_ACTION(key, kHowFusedOptimizer,                                                       \
-                   (condition) && pytorch(f) && f.host_range.starts_with("Optimizer.step")),      \
-      ASSAY_ACTION(key, kHowCompileReduceOverhead, (condition) && pytorch(f)),                    \
-      ASSAY_ACTION(key, kHowXlaCommandBuffer, (condition) && jax(f) && f.one_executable),         \
-      ASSAY_ACTION(key, kHowJitStep, (condition) && jax(f)),                                      \
-      ASSAY_ACTION(key, kHowHipCapture, (condition) && hip(f)),                                   \
-      ASSAY_ACTION(key, kHowCudaCapture, (condition) && plain_cuda(f)),                           \
-      ASSAY_ACTION(key, kHowLargerBatches, condition)
-
 const ActionRule kHows[] = {
-    ASSAY_ACTION("prefetch", kHowPrefetchManaged, true),
-    ASSAY_ACTION("device_work", kHowPrefetchManaged,
-                 f.evidence.migration_ns * 10 >= f.window_ns),
     ASSAY_ACTION("device_work", kHowKernelRuns, !f.kind_name.empty(),
                  out.named("kernel", SubjectKind::kKernel, f.longest_of_kind)
                      .count("runs", f.kind_count)),
@@ -160,57 +140,46 @@ const ActionRule kHows[] = {
                  out.count("runs", f.longest_of_kind_runs).ns("time", f.longest_of_kind_ns)),
 
     ASSAY_ACTION("cuda_graph", kHowCaptureWherePossible, !f.python_main.empty()),
-    ASSAY_GRAPH_ROWS("cuda_graph", f.python_main.empty()),
 
     ASSAY_ACTION("cheaper_host", kHowLargestContributor, between(f),
                  fill_largest(f, between_cause(f), "name", out)),
-    ASSAY_ACTION("cheaper_host", kHowInputOnCpu, advises(f, Advice::kShortenOne) && f.stalls.on_cpu),
+    ASSAY_ACTION("cheaper_host", kHowInputOnCpu, advises(f, HostAdvice::kShortenOne) && f.stalls.on_cpu),
     ASSAY_ACTION("cheaper_host", kHowStallWait,
-                 advises(f, Advice::kShortenOne) && f.stalls.waits,
+                 advises(f, HostAdvice::kShortenOne) && f.stalls.waits,
                  out.ns("longest", f.stalls.longest.end_ns - f.stalls.longest.start_ns)),
     ASSAY_ACTION("cheaper_host", kHowStallProfiler,
-                 advises(f, Advice::kShortenOne) && by_profiler(f),
+                 advises(f, HostAdvice::kShortenOne) && by_profiler(f),
                  out.ns("longest", f.stalls.longest.end_ns - f.stalls.longest.start_ns)),
     ASSAY_ACTION("cheaper_host", kHowStallEachIteration,
-                 advises(f, Advice::kShortenOne) && f.stalls.each_iteration),
-    ASSAY_ACTION("cheaper_host", kHowStallRare, advises(f, Advice::kShortenOne) && f.stalls.rare),
-    ASSAY_ACTION("cheaper_host", kHowStallLongest, advises(f, Advice::kShortenOne),
+                 advises(f, HostAdvice::kShortenOne) && f.stalls.each_iteration),
+    ASSAY_ACTION("cheaper_host", kHowStallRare, advises(f, HostAdvice::kShortenOne) && f.stalls.rare),
+    ASSAY_ACTION("cheaper_host", kHowStallLongest, advises(f, HostAdvice::kShortenOne),
                  fill_longest_stall(f, out)),
     ASSAY_ACTION("cheaper_host", kHowStallOtherThread,
-                 advises(f, Advice::kRecordHost) && !f.stalls.other_thread.empty(),
+                 advises(f, HostAdvice::kRecordHost) && !f.stalls.other_thread.empty(),
                  out.named("holder", SubjectKind::kFunction, f.stalls.other_thread)),
     ASSAY_ACTION("cheaper_host", kHowStallRecordTorchLongest,
-                 advises(f, Advice::kRecordHost) && pytorch(f), fill_longest_stall(f, out)),
+                 advises(f, HostAdvice::kRecordHost) && edits_pytorch(f), fill_longest_stall(f, out)),
     ASSAY_ACTION("cheaper_host", kHowStallRecordNsys,
-                 advises(f, Advice::kRecordHost) && f.tracer == Tracer::kNsightSystems),
-    ASSAY_ACTION("cheaper_host", kHowStallLongest, advises(f, Advice::kRecordHost),
+                 advises(f, HostAdvice::kRecordHost) && f.tracer == Tracer::kNsightSystems),
+    ASSAY_ACTION("cheaper_host", kHowStallLongest, advises(f, HostAdvice::kRecordHost),
                  fill_longest_stall(f, out)),
     ASSAY_ACTION("cheaper_host", kHowStallDriverLock,
-                 advises(f, Advice::kSteadyHost) && !f.stalls.holder.empty()),
-    ASSAY_ACTION("cheaper_host", kHowStallSystem, advises(f, Advice::kSteadyHost)),
-    ASSAY_ACTION("cheaper_host", kHowTensorsOnCpu, advises(f, Advice::kMoveToDevice),
+                 advises(f, HostAdvice::kSteadyHost) && !f.stalls.holder.empty()),
+    ASSAY_ACTION("cheaper_host", kHowStallSystem, advises(f, HostAdvice::kSteadyHost)),
+    ASSAY_ACTION("cheaper_host", kHowTensorsOnCpu, advises(f, HostAdvice::kMoveToDevice),
                  out.named("op", SubjectKind::kOperator, f.cpu_ops.front())),
-    ASSAY_ACTION("cheaper_host", kHowCompile, advises(f, Advice::kFewerLaunches) && pytorch(f)),
-    ASSAY_ACTION("cheaper_host", kHowLargerKernels, advises(f, Advice::kFewerLaunches)),
-    ASSAY_GRAPH_ROWS("cheaper_host", graphs(f)),
 
     ASSAY_ACTION("faster_cpu", kHowFasterCpu, true),
 
-    ASSAY_ACTION("input", kHowInputOneWait, f.input.one_wait && pytorch(f),
+    ASSAY_ACTION("input", kHowInputOneWait, f.input.one_wait && edits_pytorch(f),
                  out.ns("longest", f.input.longest_ns)),
     ASSAY_ACTION("input", kHowInputBeginEarlier, f.input.one_wait,
                  out.ns("longest", f.input.longest_ns)),
-    ASSAY_ACTION("input", kHowInputFewIterations, few_input_waits(f) && pytorch(f),
+    ASSAY_ACTION("input", kHowInputFewIterations, few_input_waits(f) && edits_pytorch(f),
                  out.count("waits", f.input.waits)
                      .ns("mean", f.input.waits_ns / static_cast<int64_t>(f.input.waits))),
-    ASSAY_ACTION("input", kHowInputSingleProcess, pytorch(f) && single_process_loader(f)),
-    ASSAY_ACTION("input", kHowInputMoreWorkers, pytorch(f) && torch_loader(f)),
-    ASSAY_ACTION("input", kHowInputPrefetch, true),
 
-    ASSAY_ACTION("remove_syncs", kHowSyncBlockingHip, f.launches_block && hip(f)),
-    ASSAY_ACTION("remove_syncs", kHowSyncBlockingCuda,
-                 f.launches_block && (pytorch(f) || plain_cuda(f))),
-    ASSAY_ACTION("remove_syncs", kHowSyncReturnAtOnce, f.launches_block),
     ASSAY_ACTION("remove_syncs", kHowSyncPageable,
                  f.pageable_waits && !f.largest(FlowCause::kSync).within.empty(),
                  out.text("within", f.largest(FlowCause::kSync).within)),
@@ -226,16 +195,16 @@ const ActionRule kHows[] = {
 
     ASSAY_ACTION("allocation", kHowAllocPinnedOnce, f.allocation.host_memory),
     ASSAY_ACTION("allocation", kHowAllocWarmup,
-                 pytorch(f) && f.allocation.releases == Releases::kNone),
-    ASSAY_ACTION("allocation", kHowAllocNoEmptyCache, pytorch(f) && !hip(f) && !cuda(f)),
+                 edits_pytorch(f) && f.allocation.releases == Releases::kNone),
+    ASSAY_ACTION("allocation", kHowAllocNoEmptyCache, edits_pytorch(f) && !hip(f) && !cuda(f)),
     ASSAY_ACTION("allocation", kHowAllocExpandableOnce,
-                 pytorch(f) && f.allocation.releases == Releases::kOnce,
+                 edits_pytorch(f) && f.allocation.releases == Releases::kOnce,
                  out.text("variable", conf_variable(f))),
-    ASSAY_ACTION("allocation", kHowAllocExpandable, pytorch(f) && f.allocation.few_iterations,
+    ASSAY_ACTION("allocation", kHowAllocExpandable, edits_pytorch(f) && f.allocation.few_iterations,
                  out.text("variable", conf_variable(f))),
     ASSAY_ACTION("allocation", kHowAllocOutsideTorch,
-                 pytorch(f) && f.allocation.outside_framework),
-    ASSAY_ACTION("allocation", kHowAllocCachingOff, pytorch(f),
+                 edits_pytorch(f) && f.allocation.outside_framework),
+    ASSAY_ACTION("allocation", kHowAllocCachingOff, edits_pytorch(f),
                  out.text("variable", caching_variable(f))),
     ASSAY_ACTION("allocation", kHowAllocNoTrim, f.allocation.trims_pool),
     ASSAY_ACTION("allocation", kHowAllocPoolThreshold, f.allocation.from_pool,
@@ -245,8 +214,8 @@ const ActionRule kHows[] = {
     ASSAY_ACTION("allocation", kHowAllocPool, plain_cuda(f)),
     ASSAY_ACTION("allocation", kHowAllocAnyPool, true),
 
-    ASSAY_ACTION("copies", kHowCopyEmpty, f.copy.direction == Direction::kFill && pytorch(f)),
-    ASSAY_ACTION("copies", kHowCopyViews, f.copy.direction == Direction::kOnDevice && pytorch(f)),
+    ASSAY_ACTION("copies", kHowCopyEmpty, f.copy.direction == Direction::kFill && edits_pytorch(f)),
+    ASSAY_ACTION("copies", kHowCopyViews, f.copy.direction == Direction::kOnDevice && edits_pytorch(f)),
     ASSAY_ACTION("copies", kHowCopyBetweenGpus, f.copy.direction == Direction::kBetweenDevices),
     ASSAY_ACTION("copies", kHowCopyLimit, mostly_copies(f),
                  out.ns("copies", f.evidence.copy_ns)
@@ -255,19 +224,12 @@ const ActionRule kHows[] = {
                  crosses_host(f) && f.copy.pinned && f.copy.direction == Direction::kToHost),
     ASSAY_ACTION("copies", kHowCopyOwnStream, crosses_host(f) && f.copy.pinned),
     ASSAY_ACTION("copies", kHowCopyResults,
-                 f.copy.direction == Direction::kToHost && pytorch(f)),
+                 f.copy.direction == Direction::kToHost && edits_pytorch(f)),
     ASSAY_ACTION("copies", kHowCopyPinnedLoader,
-                 crosses_host(f) && pytorch(f) && f.copy.program_loads),
-    ASSAY_ACTION("copies", kHowCopyPinnedOnce, crosses_host(f) && pytorch(f)),
+                 crosses_host(f) && edits_pytorch(f) && f.copy.program_loads),
+    ASSAY_ACTION("copies", kHowCopyPinnedOnce, crosses_host(f) && edits_pytorch(f)),
     ASSAY_ACTION("copies", kHowCopyOwnStreamHip, crosses_host(f) && hip(f)),
     ASSAY_ACTION("copies", kHowCopyOwnStreamCuda, crosses_host(f) && plain_cuda(f)),
-
-    ASSAY_ACTION("communication", kHowCommEachProcess, f.evidence.processes > 1),
-    ASSAY_ACTION("communication", kHowCommAllRanks, true),
-    ASSAY_ACTION("attention", kHowSdpaMath, f.attention_falls_back),
-    ASSAY_ACTION("attention", kHowSdpa, true),
-    ASSAY_ACTION("devices_at_once", kHowParallelismTorch, pytorch(f)),
-    ASSAY_ACTION("devices_at_once", kHowParallelism, true),
 };
 
 // One kind of change: which replay gives its gain, and on which bottleneck it acts.
@@ -287,7 +249,7 @@ bool stalls_lead(const RunFacts& f) { return f.stalls.ns > 0; }
 bool graph_possible(const RunFacts& f) { return f.cpu_ops.empty(); }
 // A thread that waits does not run faster on a faster core.
 bool core_helps(const RunFacts& f) {
-  return f.host_advice != Advice::kRecordHost && f.host_advice != Advice::kSteadyHost;
+  return f.host_advice != HostAdvice::kRecordHost && f.host_advice != HostAdvice::kSteadyHost;
 }
 
 const std::vector<ActionKind>& action_kinds() {
@@ -340,9 +302,47 @@ const RunRule* rule_for(std::span<const ActionRule> rules, std::string_view key,
   return nullptr;
 }
 
+// The cause in data/tables/advice.tsv that an action acts on; empty if the run alone shows what to do.
+std::string_view cause_of_advice(std::string_view key, const RunFacts& f) {
+  const bool engine = f.program.engine() != nullptr;
+  if (key == "cuda_graph") return f.python_main.empty() || engine ? "graphs" : "";
+  if (key == "cheaper_host") {
+    if (advises(f, HostAdvice::kGraphs)) return "graphs";
+    if (advises(f, HostAdvice::kFewerLaunches)) return engine ? "graphs" : "launches";
+    const bool loop = advises(f, HostAdvice::kLessHost) || advises(f, HostAdvice::kBetweenGraphs);
+    return engine && loop ? "graphs" : "";
+  }
+  // Other headlines do not name the longest kernel, so that the action has to.
+  if (key == "device_work") return f.bottleneck == BoundBy::kGpu ? "gpu" : "";
+  if (key == "remove_syncs") return "sync";
+  constexpr std::pair<std::string_view, std::string_view> kCauses[] = {
+      {"input", "input"},         {"communication", "collective"}, {"copies", "copies"},
+      {"attention", "attention"}, {"devices_at_once", "devices"},  {"fuse_chains", "chains"},
+      {"smaller_type", "precision"}, {"prefetch", "migration"}};
+  for (const auto& [action, cause] : kCauses) {
+    if (action == key) return cause;
+  }
+  return "";
+}
+
 void add_texts(const RunFacts& f, Action& action) {
   action.title = make(*rule_for(kTitles, action.key, f), f);
-  if (const RunRule* how = rule_for(kHows, action.key, f)) action.how = make(*how, f);
+  const RunRule* how = rule_for(kHows, action.key, f);
+  const std::string_view cause = cause_of_advice(action.key, f);
+  const Advice* advice = cause.empty() ? nullptr : advice_for(cause, f);
+  // The run itself says more than the table, but not of an engine's flags, and not how to make its kernels faster.
+  const bool any = advice != nullptr && advice->program == "any" && advice->when.empty();
+  const bool first = f.program.engine() != nullptr || cause == "gpu" ||
+                     (cause == "sync" && f.launches_block);
+  if (advice != nullptr && (how == nullptr || (first && !any))) {
+    action.how = finding_of(Code::kHowAdvised, f);
+    fill_advice(*advice, f, *action.how);
+    if (advice->title.empty()) return;
+    action.title = finding_of(Code::kActionAdvised, f);
+    action.title.text("title", std::string(advice->title));
+  } else if (how != nullptr) {
+    action.how = make(*how, f);
+  }
 }
 
 std::optional<Action> action_of(const ActionKind& kind, const RunFacts& f) {
@@ -395,6 +395,17 @@ Action prefetch(const RunFacts& f) {
   return action;
 }
 
+// At most: one kernel for each chain.
+std::optional<Action> fuse_chains(const RunFacts& f) {
+  if (f.bottleneck != BoundBy::kGpu || f.chains.saves_ns * 100 < f.total_ns) return std::nullopt;
+  Action action{.key = "fuse_chains",
+                .basis = "one kernel for each chain, as long as its longest",
+                .gain_ns = f.chains.saves_ns / std::max<int64_t>(f.devices, 1),
+                .share = share(f.chains.saves_ns, f.total_ns)};
+  add_texts(f, action);
+  return action;
+}
+
 // The action on a part of the host's time that has a name of its own.
 std::string_view narrow_key(BoundBy bound) {
   switch (bound) {
@@ -409,12 +420,25 @@ std::string_view narrow_key(BoundBy bound) {
   }
 }
 
+// At most: products and convolutions in FP32, on matrix units.
+std::optional<Action> smaller_type(const RunFacts& f) {
+  const double ratio = f.matrix_types.over_fp32;
+  if (f.bottleneck != BoundBy::kGpu || ratio <= 1) return std::nullopt;
+  const auto saves_ns = static_cast<int64_t>(static_cast<double>(f.fp32.ns) * (1 - 1 / ratio));
+  if (saves_ns * 100 < f.total_ns) return std::nullopt;
+  Action action{.key = "smaller_type",
+                .basis = "products and convolutions in FP32, shortened by the ratio of the peaks",
+                .gain_ns = saves_ns / std::max<int64_t>(f.devices, 1),
+                .share = share(saves_ns, f.total_ns)};
+  add_texts(f, action);
+  return action;
+}
+
 }  // namespace
 
 std::string_view gain_grade(bool predicted) { return predicted ? "simulated" : "up to"; }
 
 std::vector<Action> actions_of(const RunFacts& facts) {
-  if (facts.replayed_iterations == 0 && facts.gains.empty()) return {};
   if (undetermined(facts.bottleneck)) return {};
   std::vector<Action> actions;
   bool graph = false;
@@ -427,8 +451,11 @@ std::vector<Action> actions_of(const RunFacts& facts) {
       actions.push_back(std::move(*action));
     }
   }
-  if (facts.devices_alternate) actions.push_back(devices_at_once(facts));
+  if (facts.devices_alternate && !facts.gains.empty()) actions.push_back(devices_at_once(facts));
   if (facts.bottleneck == BoundBy::kMigration) actions.push_back(prefetch(facts));
+  for (const auto& unreplayed : {smaller_type(facts), fuse_chains(facts)}) {
+    if (unreplayed) actions.push_back(*unreplayed);
+  }
   int64_t most_ns = 0;
   for (const Action& action : actions) most_ns = std::max(most_ns, action.gain_ns);
   const std::string_view narrow = narrow_key(facts.bottleneck);

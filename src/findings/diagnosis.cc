@@ -1,7 +1,10 @@
 #include "findings/diagnosis.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
+#include "findings/advice.h"
 #include "findings/rules/rule.h"
 
 namespace assay::findings {
@@ -56,6 +59,42 @@ std::vector<Finding> caveats_of(const RunFacts& facts) {
   return caveats;
 }
 
+// The cause in data/tables/advice.tsv of a bottleneck; empty if nothing can be done about the run itself.
+std::string_view cause_of_advice(BoundBy bound) {
+  switch (bound) {
+    case BoundBy::kGpu:
+      return "gpu";
+    case BoundBy::kHost:
+      return "graphs";
+    case BoundBy::kInput:
+      return "input";
+    case BoundBy::kSync:
+      return "sync";
+    case BoundBy::kAlloc:
+      return "alloc";
+    case BoundBy::kCopy:
+      return "copies";
+    case BoundBy::kMigration:
+      return "migration";
+    case BoundBy::kCollectiveWait:
+    case BoundBy::kCommunication:
+      return "collective";
+    default:
+      return "";
+  }
+}
+
+// A note with the next step, if neither an action nor a note has one.
+std::optional<Finding> next_action(const RunFacts& facts, const Diagnosis& diagnosis) {
+  const bool says = std::any_of(diagnosis.actions.begin(), diagnosis.actions.end(),
+                                [](const Action& action) { return action.how.has_value(); });
+  const Advice* advice = advice_for(cause_of_advice(facts.bottleneck), facts);
+  if (says || !diagnosis.notes.empty() || advice == nullptr) return std::nullopt;
+  Finding note = finding_of(Code::kNoteDoAdvised, facts);
+  fill_advice(*advice, facts, note);
+  return note;
+}
+
 }  // namespace
 
 int64_t stake_ns(const Finding& caveat) {
@@ -95,6 +134,9 @@ Diagnosis diagnose(const RunFacts& facts) {
                       .details = all_of(detail_rules(), facts),
                       .actions = actions_of(facts),
                       .notes = all_of(note_rules(), facts)};
+  if (std::optional<Finding> next = next_action(facts, diagnosis)) {
+    diagnosis.notes.push_back(std::move(*next));
+  }
   diagnosis.caveats = caveats_of(facts);
   // The rules for high confidence follow all caveats.
   diagnosis.reason = diagnosis.caveats.empty() ? make(first_of(confidence_rules(), facts), facts)

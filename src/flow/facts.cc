@@ -289,6 +289,8 @@ void RunFacts::fill_run(const FlowAnswer& answer) {
   linked_share = verdict.linked_share;
   evidence_shares = {verdict.recorded_share, verdict.inferred_share, verdict.absent_share};
   program = verdict.program;
+  if (const Stretch* judged = report.stretches.headline()) unit = judged->unit;
+  serving = report.serving;
   tracer = trace.tracer;
   has_ops = !trace.ops.empty();
   ops_in_run = evidence.ops;
@@ -314,6 +316,7 @@ void RunFacts::fill_kernels(const FlowAnswer& answer) {
     kind_ns = kind.ns;
     kind_count = kind.count;
     longest_of_kind = describe_kernel(trace.text(kind.longest));
+    kind_by_library = answer.report.kernels->of(kind.longest).vendor_library;
     for (const NamedWork& work : verdict.work) {
       if (work.name != kind.longest) continue;
       longest_of_kind_runs = work.count;
@@ -326,6 +329,9 @@ void RunFacts::fill_kernels(const FlowAnswer& answer) {
   }
   longest_kernel = described(trace, longest_work(verdict, {WorkKind::kCompute}));
   longest_collective = described(trace, longest_work(verdict, {WorkKind::kCollective}));
+  chains = kernel_chains(trace, window, *answer.report.kernels);
+  fp32 = fp32_work(trace, window, *answer.report.kernels);
+  matrix_types = assay::matrix_types(trace);
   copy = copy_facts(answer);
   const CriticalPath& path = answer.report.path;
   const auto on_path = [&path](WorkKind kind) { return path.work_ns[static_cast<size_t>(kind)]; };

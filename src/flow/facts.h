@@ -11,6 +11,7 @@
 
 #include "flow/advice.h"
 #include "flow/answer.h"
+#include "flow/device_work.h"
 #include "flow/outside.h"
 #include "flow/slow_runs.h"
 #include "flow/uneven.h"
@@ -121,6 +122,8 @@ class RunFacts {
 
   // Program and recording.
   Program program;
+  StretchUnit unit = StretchUnit::kNone;  // of the analyzed stretch
+  Serving serving;
   Tracer tracer{};
   ReadingEvidence reading;
   bool has_ops = false;     // the trace has operators
@@ -147,6 +150,10 @@ class RunFacts {
   uint64_t longest_of_kind_runs = 0;
   int64_t longest_of_kind_ns = 0;
   std::string longest_collective;
+  bool kind_by_library = false;  // a vendor's library launches the longest kernel of the leading kind
+  KernelChains chains;
+  Fp32Work fp32;
+  MatrixTypes matrix_types;
   CopyFacts copy;
   int64_t path_ns = 0;
   int64_t path_kernel_ns = 0;

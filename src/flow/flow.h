@@ -16,6 +16,7 @@
 #include "flow/path.h"
 #include "flow/replays.h"
 #include "flow/run.h"
+#include "flow/serving.h"
 #include "flow/stretches.h"
 #include "kernels/names.h"
 #include "trace/links.h"
@@ -145,6 +146,7 @@ struct FlowReport {
   std::optional<RankGraph> rank_graph;         // where asked for
   std::shared_ptr<const KernelNames> kernels;  // as used
   Stretches stretches;                         // of the recording, where judge_run() made this
+  Serving serving;                             // steps of an engine in the window, by judge_run()
 
   // Length of the window, without what the recorder left out.
   int64_t window_ns() const { return window.end_ns - window.start_ns - length_ns(unrecorded); }

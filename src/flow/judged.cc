@@ -106,6 +106,15 @@ class RunJudge {
   }
 
   Result<JudgedRun> judge(std::string_view part) {
+    ASSAY_TRY_ASSIGN(JudgedRun run, judged_part(part));
+    if (run.report.evidence.works > 0) {
+      run.report.serving = serving_of(model_.run, run.report.window);
+    }
+    return run;
+  }
+
+ private:
+  Result<JudgedRun> judged_part(std::string_view part) {
     const bool all = plain(part) == "all";
     const bool kept = all || options_.rank_graph || !hides_something();
     if (!part.empty() && !all) {
@@ -125,7 +134,6 @@ class RunJudge {
     return std::move(whole_);
   }
 
- private:
   const Trace& trace() const { return *model_.run.trace; }
 
   void cut() {

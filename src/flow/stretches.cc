@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "trace/engine_steps.h"
 #include "trace/phases.h"
 
 namespace assay {
@@ -265,17 +266,18 @@ bool is_engine_label(std::string_view label) {
 }
 
 StretchUnit unit_of(std::string_view label) {
-  if (!is_engine_label(label)) return StretchUnit::kIteration;
-  switch (phase_of_label(label)) {
-    case Phase::kPrefill:
+  const auto told = read_step_label(label);
+  if (!told) return is_engine_label(label) ? StretchUnit::kStep : StretchUnit::kIteration;
+  switch (told->kind) {
+    case StepKind::kPrefill:
       return StretchUnit::kPrefill;
-    case Phase::kDecode:
+    case StepKind::kDecode:
       return StretchUnit::kDecode;
-    case Phase::kNone:
-      break;
+    case StepKind::kMixed:
+      return StretchUnit::kMixed;
+    default:
+      return StretchUnit::kStep;
   }
-  return label.starts_with("execute_") || label.starts_with("step[MIXED") ? StretchUnit::kMixed
-                                                                           : StretchUnit::kStep;
 }
 
 // Whole iterations of each stretch, and what they are.

@@ -467,21 +467,6 @@ FirstLever lever_of(const FlowVerdict& verdict, const FlowReport& report) {
   return FirstLever::kNone;
 }
 
-bool any_name(const Trace& trace, const std::vector<StringId>& names,
-              std::initializer_list<std::string_view> parts) {
-  // Bytes, no vector<bool>: this file is hardly optimised, and a trace has millions of names.
-  std::vector<char> seen(trace.strings.size(), 0);
-  for (const StringId name : names) {
-    if (seen[name.index()] != 0) continue;
-    seen[name.index()] = 1;
-    const std::string_view text = trace.text(name);
-    for (const std::string_view part : parts) {
-      if (text.find(part) != std::string_view::npos) return true;
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
 std::string_view bound_by_word(BoundBy bound) {
@@ -518,34 +503,6 @@ std::string_view first_lever_word(FirstLever lever) {
                                                        "record_more",
                                                        "devices_at_once"};
   return kWords[static_cast<size_t>(lever)];
-}
-
-Program program_of(const Trace& trace) {
-  Program program;
-  const auto& calls = trace.api_calls.name;
-  program.hip = any_name(trace, calls, {"hip"});
-  program.cuda = !program.hip && any_name(trace, calls, {"cuda", "cuLaunch", "cuMem"});
-  const bool sycl = any_name(trace, calls, {"urEnqueue", "piEnqueue", "zeCommand"});
-  program.mpi = any_name(trace, trace.annotations.name, {"MPI_"}) ||
-                any_name(trace, trace.ops.name, {"MPI_"}) ||
-                any_name(trace, trace.other_events.name, {"MPI_"});
-  const auto& works = trace.activities.name;
-  if (any_name(trace, trace.ops.name, {"aten::", "autograd::"}) ||
-      any_name(trace, trace.frames.name, {"torch/"}) || any_name(trace, works, {"at::native::"})) {
-    program.kind = ProgramKind::kPyTorch;
-  } else if (any_name(trace, trace.ops.name, {"jit_", "XlaModule", "PjRt", "jax"}) ||
-             any_name(trace, trace.annotations.name,
-                      {"XlaModule", "PjRt", "Pjit", "TSL:", "jax"}) ||
-             any_name(trace, trace.frames.name, {"jax/"})) {
-    program.kind = ProgramKind::kJax;
-  } else if (any_name(trace, works, {"tensorflow::"})) {
-    program.kind = ProgramKind::kTensorFlow;
-  } else if (program.hip || program.cuda || sycl) {
-    program.kind = program.hip    ? ProgramKind::kHip
-                   : program.cuda ? ProgramKind::kCuda
-                                  : ProgramKind::kSycl;
-  }
-  return program;
 }
 
 BoundBy leading_group(const FlowTotals& sum, int64_t comm_wait_ns) {

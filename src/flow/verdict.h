@@ -11,6 +11,7 @@
 #include "flow/flow.h"
 #include "flow/host_compute.h"
 #include "flow/leading_pauses.h"
+#include "flow/program.h"
 
 namespace assay {
 
@@ -53,16 +54,6 @@ enum class FirstLever : uint8_t {
 };
 // "cuda_graph_or_compile", "remove_sync", ...
 std::string_view first_lever_word(FirstLever lever);
-
-// Whose words a sentence about the program may use.
-enum class ProgramKind : uint8_t { kUnknown, kPyTorch, kJax, kTensorFlow, kCuda, kHip, kSycl };
-struct Program {
-  ProgramKind kind = ProgramKind::kUnknown;
-  bool hip = false;   // its calls are AMD's
-  bool cuda = false;  // or NVIDIA's; of other vendors neither
-  bool mpi = false;   // it calls MPI
-};
-Program program_of(const Trace& trace);
 
 // Lost time by what is to blame, largest first.
 struct LostGroup {

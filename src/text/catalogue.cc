@@ -57,6 +57,7 @@ Token place_of(std::string_view place) {
   token.with_sign = place[mark] == '+';
   if (token.with_sign) return token;
   if (place[mark] == '~') {
+    token.whole = rest == "*";
     token.columns = static_cast<size_t>(std::strtoul(std::string(rest).c_str(), nullptr, 10));
     return token;
   }

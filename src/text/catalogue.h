@@ -18,6 +18,7 @@ struct Token {
   std::string text;      // of a literal, else the key
   bool with_sign = false;  // {key+}
   size_t columns = 0;    // {key~36}: the most that a name takes; 0: no own limit
+  bool whole = false;    // {key~*}: never shortened, and with its line breaks
   std::string one = {};       // {key#one|many}: the number and a word; {key?one|many}: the word alone
   std::string many = {};
 };

@@ -118,6 +118,7 @@ class Renderer {
     }
     if (const auto* list = value.get<Value::List>()) return list_text(*list, columns_of(token));
     if (const auto* text = value.get<std::string>()) {
+      if (token.whole) return *text;
       return fitted(*text, columns_of(token));
     }
     if (quantity.unit == Unit::kRatio) return fmt::format("{:.3g}", value.number().value_or(0));
@@ -151,6 +152,15 @@ class Renderer {
     return columns;
   }
 
+  bool is_whole(std::string_view key) const {
+    for (const MessagePiece& piece : message_.pieces) {
+      for (const Token& token : piece.tokens) {
+        if (token.whole && token.text == key) return true;
+      }
+    }
+    return false;
+  }
+
   // Takes columns from the name that has most of them; false where none can give any.
   bool shorten_longest(size_t excess) {
     const Quantity* longest = nullptr;
@@ -159,7 +169,7 @@ class Renderer {
       const auto own = shortened_.find(quantity.key);
       const size_t columns = std::min(own == shortened_.end() ? kLongestNameSaid : own->second,
                                       longest_name(quantity.value));
-      if (columns <= most) continue;
+      if (columns <= most || is_whole(quantity.key)) continue;
       most = columns;
       longest = &quantity;
     }

@@ -100,7 +100,7 @@ def check_one_number(assay, path, found):
     alone = {lever["name"]: lever["run_gain_ns"] for lever in found["levers"]}
     between = {lever["name"]: (lever["run_low_ns"], lever["run_high_ns"]) for lever in found["levers"]}
     report = json.loads(run(assay, "report", path, "--format", "json"))
-    levers = report.get("levers") or []
+    levers = [lever for lever in report.get("levers") or [] if lever["edit"]]  # others are no replays
     others = [lever["edit"] for lever in levers if lever["edit"] not in alone]
     if others:
         more = json.loads(run(assay, "whatif", path, "--format", "json", *[a for e in others for a in ("--edit", e)]))

@@ -2,6 +2,7 @@
 // every run has exactly one. Each detail that holds may follow it.
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "base/numbers.h"
@@ -312,6 +313,25 @@ void fill_gains(const RunFacts& f, Finding& out) {
   add(d.second, "least_second", "without_second");
 }
 
+// A number that is 0 or not known is left out.
+void fill_serving(const Serving& serving, Finding& out) {
+  const auto known = [](double value) { return std::isfinite(value) && value > 0; };
+  const uint64_t steps = serving.steps.size();
+  out.count("steps", steps).text("kind", serving.prefill_steps == steps  ? "prefill"
+                                         : serving.decode_steps == steps ? "decode"
+                                         : serving.mixed_steps == steps  ? "mixed"
+                                                                         : "");
+  if (known(serving.batch)) out.ratio("batch", serving.batch);
+  out.ns("span", serving.span_ns);
+  if (known(serving.tokens_per_s)) {
+    out.count("tokens_rate", static_cast<uint64_t>(std::llround(serving.tokens_per_s)));
+  }
+  if (serving.itl_p50_ns > 0 && !serving.itl_at_least) out.ns("itl", serving.itl_p50_ns);
+  // Of less than half of the kernels' time a ratio says little.
+  if (serving.known_share < 0.5) return;
+  if (known(serving.hfu)) out.fraction("hfu", serving.hfu);
+}
+
 const RunRule kDetails[] = {
     ASSAY_RULE(kGainsAlternate, decided(f, GainRelation::kAlternate), fill_gains(f, out)),
     ASSAY_RULE(kGainsBalanced, decided(f, GainRelation::kKeepStep), fill_gains(f, out);
@@ -330,6 +350,7 @@ const RunRule kDetails[] = {
                    .text("waits", f.bottleneck == BoundBy::kGpu ? "kernels" : "the host")),
     ASSAY_RULE(kJudgedPart, f.stretches.parts.size() > 1 && f.stretches.headline() != nullptr,
                fill_judged_part(f, out)),
+    ASSAY_RULE(kServing, !f.serving.steps.empty(), fill_serving(f.serving, out)),
     ASSAY_RULE(kSeveralRanks, f.processes_in_file > 1 && f.devices > 1,
                out.count("processes", f.processes_in_file)
                    .count("devices", static_cast<uint64_t>(f.devices))),

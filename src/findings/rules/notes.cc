@@ -1,6 +1,7 @@
 // Notes take the place of actions where no action can be simulated: what was seen, the likely reason, what to record and
 // what to do. All that hold are given, in order.
 
+#include "findings/advice.h"
 #include "findings/rules/rule.h"
 #include "findings/rules/words.h"
 
@@ -52,12 +53,13 @@ bool only_host(const RunFacts& f) {
 bool record_steady(const RunFacts& f) {
   const bool start = init(f) && !recurs(f) && !f.init_communicator && !f.init_mid_run;
   return start || f.bottleneck == BoundBy::kTooLittle || f.bottleneck == BoundBy::kNoHost ||
-         (only_host(f) && !pytorch(f));
+         (only_host(f) && (!pytorch(f) || f.program.engine() != nullptr));
 }
-bool by_torch(const RunFacts& f) { return pytorch(f) && f.has_ops; }
-bool by_nsys(const RunFacts& f) { return !by_torch(f) && f.tracer == Tracer::kNsightSystems; }
-bool by_rocprof(const RunFacts& f) {
-  return !by_torch(f) && !by_nsys(f) && f.program.hip && !f.has_ops;
+// The user of an engine neither idles it nor edits its loop.
+bool engine(const RunFacts& f) { return f.program.engine() != nullptr; }
+
+void fill(std::string_view cause, const RunFacts& f, Finding& out) {
+  if (const Advice* advice = advice_for(cause, f)) fill_advice(*advice, f, out);
 }
 
 const RunRule kNotes[] = {
@@ -77,10 +79,12 @@ const RunRule kNotes[] = {
     ASSAY_RULE(kNoteLikelyOtherProcess, other_process(f)),
     ASSAY_RULE(kNoteRecordAllProcesses, other_process(f)),
     ASSAY_RULE(kNoteLikelyEarlierWork, earlier_work(f)),
-    ASSAY_RULE(kNoteRecordIdleGpu, earlier_work(f) && pytorch(f)),
-    ASSAY_RULE(kNoteRecordIdleGpuAll, earlier_work(f) && !pytorch(f)),
+    ASSAY_RULE(kNoteRecordIdleGpu, earlier_work(f) && pytorch(f) && !engine(f)),
+    ASSAY_RULE(kNoteRecordIdleGpuAll, earlier_work(f) && !pytorch(f) && !engine(f)),
+    ASSAY_RULE(kNoteRecordAdvised, earlier_work(f) && engine(f), fill("record", f, out)),
 
-    ASSAY_RULE(kNoteSeenInit, init(f) && !f.init_parts.empty(), std::vector<std::string> parts;
+    ASSAY_RULE(kNoteSeenInit,
+               init(f) && !f.init_parts.empty() && !f.init_parts[0].name.empty(), std::vector<std::string> parts;
                for (const TimeByName& part : f.init_parts) {
                  parts.push_back(part.name);
                  out.about(SubjectKind::kOperator, part.name);
@@ -105,7 +109,7 @@ const RunRule kNotes[] = {
                out.named("holder", SubjectKind::kFunction, f.wait_holder)),
     ASSAY_RULE(kNoteLikelyExternal, waits_outside(f)),
     ASSAY_RULE(kNoteLikelyIdleServer, idle(f)),
-    ASSAY_RULE(kNoteRecordLoad, idle(f)),
+    ASSAY_RULE(kNoteRecordAdvised, idle(f), fill("load", f, out)),
 
     ASSAY_RULE(kNoteDoAllRanks, f.bottleneck == BoundBy::kCollectiveWait),
 
@@ -115,15 +119,10 @@ const RunRule kNotes[] = {
     ASSAY_RULE(kNoteLikelyOtherProcessWork,
                no_gpu(f) && !f.mostly_unread && f.evidence.launch_calls == 0 &&
                    f.profiler_span_ns > 0),
-    ASSAY_RULE(kNoteRecordDeviceTorch, only_host(f) && pytorch(f)),
+    ASSAY_RULE(kNoteRecordDeviceTorch, only_host(f) && pytorch(f) && !engine(f)),
 
     ASSAY_RULE(kNoteRecordCpu, f.bottleneck == BoundBy::kNoHost),
-    ASSAY_RULE(kNoteRecordSteadyTorch, record_steady(f) && by_torch(f)),
-    ASSAY_RULE(kNoteRecordSteadyNsys, record_steady(f) && by_nsys(f)),
-    ASSAY_RULE(kNoteRecordLonger, record_steady(f) && by_rocprof(f) && f.linked_share >= 0.9),
-    ASSAY_RULE(kNoteRecordSteadyRocprof, record_steady(f) && by_rocprof(f) && f.linked_share < 0.9),
-    ASSAY_RULE(kNoteRecordSteady,
-               record_steady(f) && !by_torch(f) && !by_nsys(f) && !by_rocprof(f)),
+    ASSAY_RULE(kNoteRecordAdvised, record_steady(f), fill("record", f, out)),
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/tab_table.h"
 #include "findings/causes.h"
 #include "report/document/definitions.h"
 #include "text/plain_text.h"
@@ -79,41 +80,6 @@ class Lines {
   size_t width_;
   std::vector<std::string> lines_;
 };
-
-// The cells of a table: tabs between columns, `#` before comments, the first line names the
-// columns.
-std::vector<std::vector<std::string_view>> table_rows(std::string_view text, size_t columns) {
-  std::vector<std::vector<std::string_view>> rows;
-  bool is_heading = true;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.empty() || line.front() == '#') continue;
-    std::vector<std::string_view> cells;
-    for (size_t tab = line.find('\t'); tab != std::string_view::npos; tab = line.find('\t')) {
-      cells.push_back(line.substr(0, tab));
-      line.remove_prefix(tab + 1);
-    }
-    cells.push_back(line);
-    cells.resize(columns);
-    if (!is_heading) rows.push_back(std::move(cells));
-    is_heading = false;
-  }
-  return rows;
-}
-
-std::vector<std::string_view> names_of(std::string_view list) {
-  std::vector<std::string_view> names;
-  while (!list.empty()) {
-    const size_t end = std::min(list.find(','), list.size());
-    std::string_view name = list.substr(0, end);
-    list.remove_prefix(std::min(end + 1, list.size()));
-    name.remove_prefix(std::min(name.find_first_not_of(' '), name.size()));
-    if (!name.empty()) names.push_back(name);
-  }
-  return names;
-}
 
 bool has_name(const std::vector<std::string_view>& names, const std::string& wanted) {
   return std::any_of(names.begin(), names.end(),
@@ -231,8 +197,8 @@ void add_old_word(Lines& lines, const OldWord& word, const std::string& wanted) 
 const std::vector<Word>& explained_terms() {
   static const std::vector<Word> kWords = [] {
     std::vector<Word> words;
-    for (const std::vector<std::string_view>& row : table_rows(words_text(), 6)) {
-      words.push_back({row[0], names_of(row[1]), row[2], row[3], row[4], row[5]});
+    for (const std::vector<std::string_view>& row : tab_rows(words_text(), 6)) {
+      words.push_back({row[0], list_parts(row[1], ','), row[2], row[3], row[4], row[5]});
     }
     return words;
   }();
@@ -242,8 +208,8 @@ const std::vector<Word>& explained_terms() {
 const std::vector<OldWord>& old_words() {
   static const std::vector<OldWord> kWords = [] {
     std::vector<OldWord> words;
-    for (const std::vector<std::string_view>& row : table_rows(old_words_text(), 4)) {
-      words.push_back({names_of(row[0]), row[1], row[2], row[3]});
+    for (const std::vector<std::string_view>& row : tab_rows(old_words_text(), 4)) {
+      words.push_back({list_parts(row[0], ','), row[1], row[2], row[3]});
     }
     return words;
   }();

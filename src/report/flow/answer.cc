@@ -52,7 +52,7 @@ std::string head_of(Code code) {
 }
 
 bool is_code(Code code) {
-  return code == Code::kNoteRecordSteadyTorch || code == Code::kNoteRecordDeviceTorch;
+  return code == Code::kNoteRecordAdvised || code == Code::kNoteRecordDeviceTorch;
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -71,7 +71,7 @@ AnswerNote note_of(const Finding& finding) {
 
 bool has_own_line(Code code) {
   return code == Code::kGainsOne || code == Code::kGainsAlternate || code == Code::kGainsBalanced ||
-         code == Code::kSeveralRanks || code == Code::kJudgedPart;
+         code == Code::kSeveralRanks || code == Code::kJudgedPart || code == Code::kServing;
 }
 
 // The headline and the first detail that fits in its place.

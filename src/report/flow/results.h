@@ -98,6 +98,64 @@
   R(host_part, "part", kText, "`work` (operators, frames, what nothing tells), `launch` (calls, and how long work takes to begin), `alloc`, `input`, `startup`") \
   U(gain_ns, "of this part alone; at most `no_device_ns`")
 
+// Flow: the program
+#define ASSAY_FLOW_PROGRAM_RESULTS(R, U, O) \
+  O("programs[]") \
+  R(program, "program", kText, "key of a program of data/tables/programs.tsv, the outermost layer first") \
+  U(name, "its name") \
+  R(program_layer, "layer", kText, "`engine`, `trainer`, `library`, `parallel` or `framework`") \
+  R(names_frames, "frames", kCount, "distinct names that show it: of Python functions") \
+  R(names_ops, "operators", kCount, "of operators") \
+  R(names_labels, "labels", kCount, "of labels") \
+  R(names_kernels, "kernel names", kCount, "of kernels") \
+  R(names_threads, "threads", kCount, "of threads")
+
+// Flow: serving
+#define ASSAY_FLOW_SERVING_RESULTS(R, U, O) \
+  O("serving") \
+  R(serving_steps, "steps", kCount, "steps of the engine's loop with device work, in the analyzed stretch") \
+  R(prefill_steps, "prefill", kCount, "of them: prompts alone") \
+  R(decode_steps, "decode", kCount, "sequences that get their next token, alone") \
+  R(mixed_steps, "mixed", kCount, "both") \
+  R(prompt_tokens, "prompt tokens", kCount, "tokens that prefill processes, by the labels") \
+  R(decode_tokens, "decode tokens", kCount, "tokens of sequences in decode, by the labels") \
+  R(decode_batch, "decode batch", kRatio, "sequences in decode per decode or mixed step") \
+  R(steps_span_ns, "in steps", kNanoseconds, "time in which some step is between its first and its last device work") \
+  R(serving_tokens_per_s, "tokens/s", kPerSecond, "(prompt tokens + decode tokens) / `steps_span_ns`; `null` if a label lacks them") \
+  R(new_tokens_per_s, "new tokens/s", kPerSecond, "sequences in decode / periods of their steps; a lower bound with speculation") \
+  R(itl_p50_ns, "ITL", kNanoseconds, \
+    "inter-token latency: median period of decode and mixed steps, from the end of the step before to " \
+    "its own end on the device") \
+  R(itl_p90_ns, "ITL, p90", kNanoseconds, "90th percentile") \
+  R(itl_p99_ns, "ITL, p99", kNanoseconds, "99th percentile") \
+  R(itl_at_least, "ITL is a lower bound", kNone, \
+    "true of one decode step alone: `itl_p50_ns` and `tpot_ns` are its span") \
+  R(tpot_ns, "TPOT", kNanoseconds, "time per output token: mean of these periods") \
+  R(ttft_low_ns, "TTFT, at least", kNanoseconds, \
+    "median over prefill and mixed steps, from the begin of the label to the end of the last work. " \
+    "Queueing is not recorded") \
+  R(serving_padding, "padding", kShare, "1 − asked / computed tokens") \
+  R(hfu, "HFU", kShare, \
+    "hardware FLOP utilization: FLOP of known work / peak of their type, over `steps_span_ns` and " \
+    "devices; a lower bound if `serving_known_share` < 1") \
+  R(mfu, "MFU", kShare, "model FLOP utilization: `hfu` without padding; `null` where padding is not known") \
+  R(mbu, "MBU", kShare, \
+    "memory bandwidth utilization: least bytes of known products, experts and attention / peak " \
+    "bandwidth, over `steps_span_ns` and devices") \
+  R(serving_known_share, "of it known", kShare, "time of kernels with known work / time of all kernels of the steps") \
+  O("serving_steps[]") \
+  U(kind, "`prefill`, `decode`, `mixed`, `idle`; `step` if the label lacks it") \
+  R(prompts, "prompts", kCount, "sequences in prefill") \
+  U(prompt_tokens, "of the step") \
+  R(decoding, "decoding", kCount, "sequences in decode") \
+  U(decode_tokens, "of the step") \
+  R(computed_tokens, "computed", kCount, "tokens with padding") \
+  U(start_ns, "begin of its label, from the begin of the window") \
+  R(step_span_ns, "span", kNanoseconds, "from its first to its last device work") \
+  R(step_busy_ns, "busy", kNanoseconds, "of it, a device works") \
+  R(step_launch_ns, "launching", kNanoseconds, "from the begin of the label to the end of the last launch call") \
+  R(step_period_ns, "period", kNanoseconds, "from the end of the last work of the step before to that of this one; `null` of the first")
+
 // Flow: causes
 #define ASSAY_FLOW_CAUSE_RESULTS(R, U, O) \
   O("causes[]") \
@@ -327,6 +385,8 @@
   ASSAY_FLOW_ANSWER_RESULTS(R, U, O) \
   ASSAY_FLOW_STRETCH_RESULTS(R, U, O) \
   ASSAY_FLOW_DIAGNOSIS_RESULTS(R, U, O) \
+  ASSAY_FLOW_PROGRAM_RESULTS(R, U, O) \
+  ASSAY_FLOW_SERVING_RESULTS(R, U, O) \
   ASSAY_FLOW_CAUSE_RESULTS(R, U, O) \
   ASSAY_FLOW_PATH_RESULTS(R, U, O) \
   ASSAY_FLOW_WHATIF_RESULTS(R, U, O) \

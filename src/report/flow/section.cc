@@ -1,6 +1,7 @@
 #include "report/flow/section.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/numbers.h"
@@ -198,6 +199,69 @@ Table stretch_states_table(const Stretches& stretches) {
   return table;
 }
 
+Table programs_table(const Program& program) {
+  TableOf table(program.seen, {.key = "programs", .title = "Which program", .show = shown_if(!program.seen.empty())});
+  const auto names = [](ProgramTable of) {
+    return [of](const ProgramSeen& seen) { return seen.names[static_cast<size_t>(of)]; };
+  };
+  table.add(keys::program, [](const ProgramSeen& seen) { return std::string(seen.key); }, Show::kDataOnly)
+      .add(keys::name, [](const ProgramSeen& seen) { return std::string(seen.name); })
+      .add(keys::program_layer,
+           [](const ProgramSeen& seen) { return std::string(program_layer_name(seen.layer)); })
+      .add(keys::names_frames, names(ProgramTable::kFrames))
+      .add(keys::names_ops, names(ProgramTable::kOps))
+      .add(keys::names_labels, names(ProgramTable::kLabels))
+      .add(keys::names_kernels, names(ProgramTable::kKernels))
+      .add(keys::names_threads, names(ProgramTable::kThreads));
+  return table;
+}
+
+// A time of 0 is not known.
+Value known_ns(int64_t ns) { return ns > 0 ? Value(ns) : Value(); }
+Value told(const std::optional<uint64_t>& count) { return count ? Value(*count) : Value(); }
+
+Facts serving_facts(const Serving& s) {
+  return {.key = "serving",
+          .title = "Serving",
+          .items = {fact(keys::serving_steps, static_cast<uint64_t>(s.steps.size())),
+                    fact(keys::prefill_steps, s.prefill_steps),
+                    fact(keys::decode_steps, s.decode_steps),
+                    fact(keys::mixed_steps, s.mixed_steps),
+                    fact(keys::prompt_tokens, s.prompt_tokens),
+                    fact(keys::decode_tokens, s.decode_tokens),
+                    fact(keys::decode_batch, finite_value(s.batch)),
+                    fact(keys::steps_span_ns, s.span_ns),
+                    fact(keys::serving_tokens_per_s, finite_value(s.tokens_per_s)),
+                    fact(keys::new_tokens_per_s, finite_value(s.new_tokens_per_s)),
+                    fact(keys::itl_p50_ns, known_ns(s.itl_p50_ns)),
+                    fact(keys::itl_p90_ns, known_ns(s.itl_p90_ns)),
+                    fact(keys::itl_p99_ns, known_ns(s.itl_p99_ns)),
+                    data_fact(keys::itl_at_least, s.itl_at_least),
+                    fact(keys::tpot_ns, known_ns(s.tpot_ns)),
+                    fact(keys::ttft_low_ns, known_ns(s.ttft_low_ns)),
+                    fact(keys::serving_padding, finite_value(s.padding)),
+                    fact(keys::hfu, finite_value(s.hfu)), fact(keys::mfu, finite_value(s.mfu)),
+                    fact(keys::mbu, finite_value(s.mbu)),
+                    fact(keys::serving_known_share, finite_value(s.known_share))}};
+}
+
+Table serving_table(const Serving& serving, int64_t from_ns) {
+  using Step = ServingStep;
+  TableOf table(serving.steps, {.key = "serving_steps", .title = "Steps of the engine"});
+  table.add(keys::kind, [](const Step& s) { return std::string(step_kind_name(s.told.kind)); })
+      .add(keys::prompts, [](const Step& s) { return told(s.told.prompts); })
+      .add(keys::prompt_tokens, [](const Step& s) { return told(s.told.prompt_tokens); })
+      .add(keys::decoding, [](const Step& s) { return told(s.told.decoding); })
+      .add(keys::decode_tokens, [](const Step& s) { return told(s.told.decode_tokens); })
+      .add(keys::computed_tokens, [](const Step& s) { return told(s.told.computed); }, Show::kDataOnly)
+      .add(keys::start_ns, [=](const Step& s) { return s.host.start_ns - from_ns; }, Show::kDataOnly)
+      .add(keys::step_span_ns, [](const Step& s) { return s.device.end_ns - s.device.start_ns; })
+      .add(keys::step_busy_ns, &Step::busy_ns)
+      .add(keys::step_launch_ns, &Step::launch_ns)
+      .add(keys::step_period_ns, [](const Step& s) { return known_ns(s.period_ns); });
+  return table;
+}
+
 Table causes_table(const FlowTotals& total, const CommSplit& comm) {
   const std::vector<StateRow> rows = state_rows(total, comm);
   const auto evidence = [](CauseEvidence kind) {
@@ -247,13 +311,20 @@ void add_replays(const ReplayReport& replays, Section& section) {
 
 Section causes_section(const FlowAnswer& answer) {
   const FlowTotals& total = answer.report.total;
-  return {.key = "",
+  Section section = {.key = "",
           .title = "Where the time went",
           .blocks = {answer_facts(answer.verdict.bound, answer.verdict.device_idle_share),
                      flow_facts(answer), causes_table(total, {.unsplit_ns = total.collective_ns}),
                      contributors_table(answer), stretch_facts(answer.report),
                      stretches_table(answer.report.stretches),
-                     stretch_states_table(answer.report.stretches)}};
+                     stretch_states_table(answer.report.stretches),
+                     programs_table(answer.verdict.program)}};
+  const Serving& serving = answer.report.serving;
+  if (!serving.steps.empty()) {
+    section.blocks.push_back(serving_facts(serving));
+    section.blocks.push_back(serving_table(serving, answer.report.window.start_ns));
+  }
+  return section;
 }
 
 Section flow_section(const FlowAnswer& answer, const std::vector<Lever>& levers) {

@@ -299,6 +299,17 @@ class AnswerText {
     }
   }
 
+  // The parts between semicolons that fit a line; all of them if not even the first does.
+  std::string whole_parts(const std::string& code) const {
+    std::string fitting = code;
+    while (display_width(fitting) > text_width_ - 3) {
+      const size_t end = fitting.rfind("; ");
+      if (end == std::string::npos) return code;
+      fitting.resize(end);
+    }
+    return fitting;
+  }
+
   void lever(size_t place, bool with_code) {
     const AnswerLever& lever = answer_.levers[place];
     const std::string gain = lever.gain_ns > 0 ? "\u2212" + format_ns(lever.gain_ns) : "0 ms";
@@ -316,7 +327,7 @@ class AnswerText {
     lines_.push_back(bold(number) + pad_text(rest, kTitleAt - display_width(number), false) +
                      title);
     if (with_code && !lever.code.empty()) {
-      lines_.push_back("   " + shorten_middle(clean(lever.code), text_width_ - 3, charset_));
+      lines_.push_back("   " + shorten_middle(whole_parts(clean(lever.code)), text_width_ - 3, charset_));
     }
   }
 

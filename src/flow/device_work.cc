@@ -1,0 +1,112 @@
+#include "flow/device_work.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "records/facts.h"
+#include "roof/peaks.h"
+
+namespace assay {
+namespace {
+
+// Bound by memory, and a compiler fuses it with its neighbours.
+bool fuses(KernelKind kind) {
+  switch (kind) {
+    case KernelKind::kElementwise:
+    case KernelKind::kCopy:
+    case KernelKind::kNorm:
+    case KernelKind::kSoftmax:
+    case KernelKind::kReduce:
+    case KernelKind::kQuantize:
+      return true;
+    default:
+      return false;
+  }
+}
+
+struct Chain {
+  uint64_t kernels = 0;
+  int64_t ns = 0;
+  int64_t longest_ns = 0;
+};
+
+void close(Chain& chain, KernelChains& found) {
+  if (chain.kernels > 1) {
+    ++found.chains;
+    found.kernels += chain.kernels;
+    found.ns += chain.ns;
+    found.saves_ns += chain.ns - chain.longest_ns;
+  }
+  chain = {};
+}
+
+double rate_of(const DeviceRoof& roof, const char* attribute) {
+  const auto at = roof.flop_per_s.find(attribute);
+  return at == roof.flop_per_s.end() ? 0 : at->second;
+}
+
+}  // namespace
+
+KernelChains kernel_chains(const Trace& trace, Interval window, const KernelNames& kernels) {
+  const ActivityTable& rows = trace.activities;
+  std::vector<std::pair<int64_t, size_t>> order;  // begin, row
+  for (size_t a = 0; a < rows.size(); ++a) {
+    const bool inside = rows.start_ns[a] >= window.start_ns && rows.start_ns[a] < window.end_ns;
+    if (inside && rows.kind[a] != ActivityKind::kSync) order.push_back({rows.start_ns[a], a});
+  }
+  std::sort(order.begin(), order.end());
+  KernelChains found;
+  std::map<uint32_t, Chain> open;  // by stream
+  for (const auto& [start_ns, a] : order) {
+    Chain& chain = open[rows.stream[a].value];
+    const bool kernel = rows.kind[a] == ActivityKind::kKernel;
+    if (!kernel || !fuses(kernels.of(rows.name[a]).kind)) {
+      close(chain, found);
+      continue;
+    }
+    ++chain.kernels;
+    chain.ns += rows.dur_ns[a];
+    chain.longest_ns = std::max(chain.longest_ns, rows.dur_ns[a]);
+  }
+  for (auto& [stream, chain] : open) close(chain, found);
+  return found;
+}
+
+Fp32Work fp32_work(const Trace& trace, Interval window, const KernelNames& kernels) {
+  const ActivityTable& rows = trace.activities;
+  Fp32Work found;
+  std::unordered_map<uint32_t, int64_t> by_name;
+  int64_t longest_ns = 0;
+  for (size_t a = 0; a < rows.size(); ++a) {
+    const bool inside = rows.start_ns[a] >= window.start_ns && rows.start_ns[a] < window.end_ns;
+    if (!inside || rows.kind[a] != ActivityKind::kKernel) continue;
+    const KernelFacts& facts = kernels.of(rows.name[a]);
+    const bool product = facts.kind == KernelKind::kGemm || facts.kind == KernelKind::kConv;
+    if (!product || facts.data_type != "fp32") continue;
+    found.ns += rows.dur_ns[a];
+    const int64_t ns = by_name[rows.name[a].value] += rows.dur_ns[a];
+    if (ns <= longest_ns) continue;
+    longest_ns = ns;
+    found.kernel = trace.text(rows.name[a]);
+  }
+  return found;
+}
+
+MatrixTypes matrix_types(const Trace& trace) {
+  if (trace.devices.empty()) return {};
+  const DeviceRoof roof = trace_roof(FactBook::built_in(), trace, trace.devices.front().id);
+  if (!roof.exists()) return {};
+  const double fp32 = std::max(rate_of(roof, "fp32_tflops"), rate_of(roof, "fp32_matrix_tflops"));
+  const double tf32 = rate_of(roof, "tf32_tflops");
+  const double half = rate_of(roof, "tflops");
+  return {.known = true,
+          .tf32 = tf32 > fp32,
+          .bf16 = half > fp32 && rate_of(roof, "bf16_tflops") == 0,  // listed only if it is slower
+          .fp8 = rate_of(roof, "fp8_tflops") > 0,
+          .over_fp32 = fp32 > 0 ? std::max(tf32, half) / fp32 : 0};
+}
+
+}  // namespace assay

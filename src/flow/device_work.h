@@ -1,0 +1,44 @@
+#pragma once
+
+// Device work that could be cheaper, from names and times of kernels alone.
+
+#include <cstdint>
+#include <string>
+
+#include "base/intervals.h"
+#include "kernels/names.h"
+#include "trace/trace.h"
+
+namespace assay {
+
+// Chains: two or more consecutive kernels of one stream that are bound by memory. Element-wise kernels, copies, norms
+// and reductions are. A compiler can make one kernel of each chain.
+struct KernelChains {
+  uint64_t chains = 0;
+  uint64_t kernels = 0;
+  int64_t ns = 0;
+  // At most: without all but the longest kernel of each chain.
+  int64_t saves_ns = 0;
+};
+
+// Types that the first device of a trace multiplies on matrix units, by published figures; nothing if it is not known.
+struct MatrixTypes {
+  bool known = false;
+  bool tf32 = false;  // FP32 inputs, rounded
+  bool bf16 = false;  // at the rate of FP16
+  bool fp8 = false;
+  double over_fp32 = 0;  // peak of the fastest type of 16 or more bits / FP32 peak, 0 if not known
+};
+MatrixTypes matrix_types(const Trace& trace);
+
+// Kernels of products and convolutions that multiply in FP32.
+struct Fp32Work {
+  int64_t ns = 0;
+  std::string kernel = {};  // the longest, as recorded
+};
+
+// Only work that begins in `window` counts. Durations are summed over streams and devices.
+KernelChains kernel_chains(const Trace& trace, Interval window, const KernelNames& kernels);
+Fp32Work fp32_work(const Trace& trace, Interval window, const KernelNames& kernels);
+
+}  // namespace assay
