@@ -309,32 +309,60 @@ class Owners {
     return by_calls(by_lane);
   }
 
-  // Of each device left the process whose calls come before its rows.
+  // Of each device left the process whose calls come before its rows. Where the calls of several
+  // do, the one process without work that fits: work of it has to be somewhere.
   Status by_calls(const std::map<uint32_t, std::vector<const Survey::Row*>>& by_lane) {
     for (const auto& [lane, rows] : by_lane) {
       if (owner_[lane] != kNobody) continue;
-      uint64_t best = 0;
-      uint64_t second = 0;
-      uint32_t found = kNobody;
-      for (uint32_t p = 0; p < processes_.size(); ++p) {
-        const auto fit = static_cast<uint64_t>(std::count_if(
-            rows.begin(), rows.end(), [&](const Survey::Row* row) { return fits(p, *row); }));
-        if (fit > best) {
-          second = best;
-          best = fit;
-          found = p;
-        } else {
-          second = std::max(second, fit);
+      owner_[lane] = best_fit(rows);
+      if (owner_[lane] != kNobody) add_lane(owner_[lane], lane);
+    }
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const auto& [lane, rows] : by_lane) {
+        if (owner_[lane] != kNobody) continue;
+        std::vector<uint32_t> free;
+        for (uint32_t p = 0; p < processes_.size(); ++p) {
+          if (processes_[p].lanes.size() == 1 && fitting(p, rows) * 10 >= rows.size() * 9) {
+            free.push_back(p);
+          }
         }
+        if (free.size() != 1) continue;
+        owner_[lane] = free.front();
+        add_lane(free.front(), lane);
+        changed = true;
       }
-      const uint64_t all = rows.size();
-      const bool nearly_all = best * 10 >= all * 9 && (best - second) * 50 >= all;
-      const bool far_more = best * 10 >= all * 6 && best >= 2 * second;
-      if (!nearly_all && !far_more) return undecided(lane);
-      owner_[lane] = found;
-      add_lane(found, lane);
+    }
+    for (const auto& [lane, rows] : by_lane) {
+      if (owner_[lane] == kNobody) return undecided(lane);
     }
     return Ok{};
+  }
+
+  uint64_t fitting(uint32_t process, const std::vector<const Survey::Row*>& rows) const {
+    return static_cast<uint64_t>(std::count_if(
+        rows.begin(), rows.end(), [&](const Survey::Row* row) { return fits(process, *row); }));
+  }
+
+  // kNobody where a second process fits about as well.
+  uint32_t best_fit(const std::vector<const Survey::Row*>& rows) const {
+    uint64_t best = 0;
+    uint64_t second = 0;
+    uint32_t found = kNobody;
+    for (uint32_t p = 0; p < processes_.size(); ++p) {
+      const uint64_t fit = fitting(p, rows);
+      if (fit > best) {
+        second = best;
+        best = fit;
+        found = p;
+      } else {
+        second = std::max(second, fit);
+      }
+    }
+    const uint64_t all = rows.size();
+    const bool nearly_all = best * 10 >= all * 9 && (best - second) * 50 >= all;
+    const bool far_more = best * 10 >= all * 6 && best >= 2 * second;
+    return nearly_all || far_more ? found : kNobody;
   }
 
   Error undecided(uint32_t lane) const {
