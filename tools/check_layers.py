@@ -25,7 +25,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-ROOMS = ["launch", "tax", "levels", "power", "throughput", "diff", "fleet"]
+ROOMS = ["launch", "tax", "levels", "power", "throughput", "diff", "fleet", "hang"]
 WIRE = "collect/wire.h"
 READERS_OF_DOCUMENTS = {"document", "writers", "perfetto"}  # folders of report/
 
