@@ -24,7 +24,7 @@ bool is_dump(const std::string& path) {
   return head && is_flight_head(*head);
 }
 
-// What the inputs hold, by the first bytes of each file. One that was named itself is a dump.
+// Files of the inputs, sorted by their first bytes. One that was named itself is a dump.
 struct HangFiles {
   std::vector<std::string> dumps;
   std::vector<std::string> others;
@@ -82,9 +82,8 @@ Result<Answer> answer_hang(const HangRequest& request) {
   ASSAY_TRY_ASSIGN(const HangFiles files, hang_files(request.inputs));
   if (files.dumps.empty()) {
     return Error{ErrorCode::kInvalidArgument,
-                 "no dump of a flight recorder in it: PyTorch writes one a rank where "
-                 "TORCH_FR_BUFFER_SIZE is set (TORCH_NCCL_TRACE_BUFFER_SIZE before 2.9), with "
-                 "TORCH_NCCL_DUMP_ON_TIMEOUT=1",
+                 "no dump of a flight recorder in it; PyTorch writes one a rank with "
+                 "TORCH_FR_BUFFER_SIZE=2000 and TORCH_NCCL_DUMP_ON_TIMEOUT=1",
                  request.inputs.empty() ? "" : request.inputs.front(), -1};
   }
   Answer answer{new_document("Hang")};
@@ -101,7 +100,7 @@ Result<Answer> answer_hang(const HangRequest& request) {
       if (const auto rank = rank_in_dump_name(file)) damaged.insert(*rank);
       unread.push_back({shown, error.describe()});
     } else if (!dump->rank) {
-      unread.push_back({shown, "neither its name nor its process groups tell its rank"});
+      unread.push_back({shown, "its rank is unknown: neither its name nor its process groups have it"});
     } else if (const auto [first, is_new] = taken.try_emplace(*dump->rank, shown); !is_new) {
       unread.push_back({shown, "rank " + std::to_string(*dump->rank) + " has a dump already, " +
                                    file_name(first->second) + ": give the dumps of one job"});

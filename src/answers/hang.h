@@ -1,6 +1,6 @@
 #pragma once
 
-// Who hangs, from the flight-recorder dumps of a job.
+// The rank that a hanging job waits for, from the flight-recorder dumps of a job.
 
 #include <string>
 #include <vector>
@@ -18,7 +18,7 @@ struct HangRequest {
 // data_lost: dumps that could not be read, or ranks without one. Errors: no dump that can be read.
 Result<Answer> answer_hang(const HangRequest& request);
 
-// Whether the input is a folder or archive with dumps of a flight recorder in it, or such a dump.
+// True if the input is a folder or archive with dumps of a flight recorder in it, or such a dump.
 bool holds_flight_dumps(const std::string& input);
 
 }  // namespace assay

@@ -293,7 +293,7 @@ std::vector<T> only(const std::vector<T>& all, const std::vector<size_t>& places
   return kept;
 }
 
-// Each job of the set with what its ranks say together. ranks: places among the flows.
+// Each job of the set with its first sentence. ranks: places among the flows.
 std::vector<JobOfSet> judged_jobs(const std::vector<RankFlow>& flows,
                                   const std::vector<size_t>& ranks) {
   std::vector<RankFile> files;

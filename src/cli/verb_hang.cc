@@ -22,7 +22,7 @@ int run(HangVerb& verb) {
 void add_hang_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<HangVerb>();
   Verb& sub = app.verb("hang",
-                       "A job that stands still: which rank the others wait for, and where it is, "
+                       "A job that hangs: which rank the others wait for, and where it is, "
                        "from flight-recorder dumps");
   sub.example("assay hang dumps/");
   add_common_options(sub, verb->common, false);

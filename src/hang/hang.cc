@@ -13,14 +13,14 @@ namespace {
 using Members = std::vector<int64_t>;
 using GroupKey = std::pair<std::string, Members>;  // what it is called, and who is in it
 
-// Who asks for something else weighs more than whose device stands still, and that more than who is
-// behind.
+// A rank that asks for something else weighs more than a device that stalls, and that more than a
+// rank that lags.
 constexpr int kAsksOtherwise = 100;
 constexpr int kStandsStill = 20;
 constexpr int kLeftNothing = 10;
 constexpr int kIsBehind = 1;
 
-// Without the backend: "all_reduce", "send".
+// The operation alone: "all_reduce", "send".
 std::string_view operation_of(const FlightEntry& entry) {
   std::string_view name = entry.call;
   name.remove_prefix(name.rfind(':') == std::string_view::npos ? 0 : name.rfind(':') + 1);
@@ -55,7 +55,7 @@ std::string types_of(const FlightEntry& entry) {
   return text;
 }
 
-// What is the same on ranks that run the same program.
+// The same on ranks that run the same program.
 std::tuple<std::string, std::string, std::string, std::string> asked_for(const FlightEntry& entry) {
   const std::string operation(operation_of(entry));
   std::string types;
@@ -118,7 +118,7 @@ class Finder {
     });
   }
 
-  // What a rank did in one group.
+  // Calls of a rank in one group.
   struct Seen {
     std::map<int64_t, const FlightEntry*> entries;  // by number, without sends and receives
   };
@@ -224,7 +224,7 @@ class Finder {
       const auto dump = by_rank_.find(rank);
       if (last != group.enqueued.end()) {
         if (last->second >= most) continue;
-        blame(rank, kIsBehind, HangReason::kNeverAsked, place, last->second, most);
+        blame(rank, kIsBehind, HangReason::kNeverRequested, place, last->second, most);
       } else if (dump == by_rank_.end()) {
         if (unread_.contains(rank) || !absence_tells_) continue;
         blame(rank, kLeftNothing, HangReason::kNoDump, place, -1, most);
@@ -271,8 +271,8 @@ class Finder {
     odd_by(HangReason::kType, types_of);
   }
 
-  // One program: at the same place of it most ranks ask for the same. Tells the odd one in groups
-  // of two, and calls in another order.
+  // Ranks run one program, so that most ask for the same at the same place of it. This finds the
+  // other one in groups of two, and calls in another order.
   void compare_program() {
     constexpr int kAlikeBefore = 5;
     constexpr size_t kLeastRanks = 3;
@@ -334,8 +334,8 @@ class Finder {
     return SIZE_MAX;
   }
 
-  // A send or receive that one of the two asked for and the other did not: both end together, so the
-  // other's may not be finished.
+  // A send or receive that one of the two requested and the other did not. Both end together, so
+  // the other half may not be finished.
   void compare_pairs() {
     for (const auto& [rank, dump] : by_rank_) {
       for (const FlightEntry& entry : dump->entries) {
@@ -366,13 +366,13 @@ class Finder {
           continue;
         }
         waits_for_[rank].insert(peer);
-        blame(peer, kIsBehind, HangReason::kNeverAsked, group_of(rank, entry), -1, -1, "", wanted);
+        blame(peer, kIsBehind, HangReason::kNeverRequested, group_of(rank, entry), -1, -1, "", wanted);
       }
     }
   }
 
-  // Who of the ranks that a rank needs for its oldest unfinished call is not at that call: its
-  // device is in another one first, or its host has not asked for it.
+  // A rank needs all members of the group of its oldest unfinished call. It waits for those that
+  // are in another call first, or have not requested this one.
   void follow_devices() {
     std::map<int64_t, const FlightEntry*> heads;
     for (const auto& [rank, dump] : by_rank_) heads[rank] = first_unfinished(*dump);
@@ -416,7 +416,7 @@ class Finder {
 
   void name_culprits() {
     if (!report_.hangs) {
-      // All is finished, and somebody left no dump.
+      // All calls are finished, and a rank left no dump.
       for (const auto& [rank, reasons] : reasons_) {
         if (reasons.front().second.reason == HangReason::kNoDump) add_culprit(rank);
       }
@@ -447,7 +447,7 @@ class Finder {
     return most;
   }
 
-  // By the strongest of its reasons, of these the one in the smallest group: it says most.
+  // The strongest of its reasons counts, and among these the one in the smallest group.
   void add_culprit(int64_t rank) {
     auto& reasons = reasons_.at(rank);
     std::stable_sort(reasons.begin(), reasons.end(), [&](const auto& a, const auto& b) {
@@ -469,7 +469,7 @@ class Finder {
         dump != by_rank_.end() && !dump->second->entries.empty()) {
       const std::vector<FlightEntry>& entries = dump->second->entries;
       const FlightEntry* shown = first_unfinished(*dump->second);
-      if (shown == nullptr || culprit.reason == HangReason::kNeverAsked) shown = &entries.back();
+      if (shown == nullptr || culprit.reason == HangReason::kNeverRequested) shown = &entries.back();
       culprit.last_call = shown->call;
       culprit.frames = shown->frames;
     }
@@ -503,7 +503,7 @@ class Finder {
   bool absence_tells_ = false;
   std::map<int64_t, const FlightDump*> by_rank_;
   std::vector<GroupKey> groups_;
-  std::map<int64_t, std::set<int64_t>> waits_for_;         // for calls that are not asked for
+  std::map<int64_t, std::set<int64_t>> waits_for_;         // for calls that are not requested
   std::map<int64_t, std::set<int64_t>> device_waits_for_;  // for devices that are elsewhere
   std::map<int64_t, int> weight_;
   std::map<int64_t, std::vector<std::pair<int, HangCulprit>>> reasons_;

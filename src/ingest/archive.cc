@@ -171,7 +171,7 @@ struct Member {
   uint64_t mode = 0;
 };
 
-// Sizes beyond 4 GiB stand in an extra field, those that need it alone.
+// An extra field holds sizes beyond 4 GiB, those that need it alone.
 void take_zip64(std::string_view extra, Member& member) {
   while (extra.size() >= 4) {
     const uint64_t id = little(extra, 0, 2);
@@ -222,8 +222,8 @@ Result<std::vector<Member>> members_of(const ByteSource& source) {
   return members;
 }
 
-// A member as the gzip stream that it would be, so that one decoder checks its length and checksum
-// too. Stored members become blocks of deflate that are stored.
+// A member as the gzip stream that it would be: one decoder checks its length and checksum too.
+// Stored members become stored blocks of deflate.
 class AsGzip {
  public:
   AsGzip(ReadFn data, const Member& member) : data_(std::move(data)), stores_(member.method == 0) {
@@ -375,7 +375,7 @@ class TarReader {
     }
     if (type == '1' || type == '2') return refused(name, "is a link: refused");
     if (type != '0' && type != '\0' && type != '7') {
-      return refused(name, "is no plain file (tar type " + std::string(1, type) + "): refused");
+      return refused(name, "is not a plain file (tar type " + std::string(1, type) + "): refused");
     }
     uint64_t left = bytes;
     ASSAY_TRY(into.add(name, [this, &left](char* dst, size_t n) -> Result<size_t> {
@@ -389,7 +389,7 @@ class TarReader {
     return skip(padded(bytes) - bytes);
   }
 
-  // GNU's long names, and pax records "27 path=...\n".
+  // Long names of GNU tar, and pax records "27 path=...\n".
   void take_extended(char type, std::string_view text) {
     if (type == 'L') name_ = text.substr(0, text.find('\0'));
     if (type != 'x') return;
@@ -428,7 +428,7 @@ class TarReader {
   }
 
   ReadFn read_;
-  std::string name_;              // of the next member, where a header of its own tells
+  std::string name_;              // of the next member, from a header of its own
   std::optional<uint64_t> size_;  // likewise
 };
 

@@ -1,9 +1,9 @@
 #pragma once
 
-// Zip and tar archives of traces: docs/decisions/0021-archives.md. Tar may be compressed by gzip or
-// Zstandard. What an archive says of itself is not believed: names may not lead out of the folder,
-// links, devices, encrypted members and archives in archives are refused by name, and so is more
-// than kMostMembers, kMostBytes or 200 times the size of the archive beyond 2 GiB.
+// Zip and tar archives of traces (docs/decisions/0021-archives.md). Tar may be compressed by gzip or
+// Zstandard. Names that lead out of the folder are refused, and so are links, devices, encrypted
+// members and archives in archives. Limits are kMostMembers, kMostArchiveBytes, and beyond 2 GiB
+// 200 times the size of the archive.
 
 #include <cstdint>
 #include <string>

@@ -94,8 +94,8 @@ std::vector<std::string> traces_below(const std::string& folder) {
   return found;
 }
 
-// Of traces in TensorBoard's layout, plugins/profile/RUN/FILE, those of the run whose name, a time,
-// is last.
+// Keeps the last run of traces in TensorBoard's layout, plugins/profile/RUN/FILE. Names of runs are
+// times.
 void keep_last_run(std::vector<std::string>& found, std::vector<std::string>& notes) {
   const std::string kRuns = joined("plugins", "profile");
   const auto is_run = [&kRuns](const std::string& path) {

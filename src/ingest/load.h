@@ -14,9 +14,9 @@ namespace assay {
 // Files behind the arguments, in order: a folder gives the traces in it (sorted by name), a pattern
 // with * ? [ gives its matches, "-" is standard input. Errors name the argument that gave nothing.
 // A folder without a trace of its own gives those of the folders below it, up to four deep; of
-// TensorBoard's plugins/profile the run whose name is last. An archive is such a folder
-// (ingest/archive.h). Timelines that Assay wrote (docs/formats/perfetto.md) are no traces of a
-// folder. What was left out is said in `notes`; named, it is read.
+// TensorBoard's plugins/profile the last run by name. An archive is such a folder
+// (ingest/archive.h). Timelines that Assay wrote (docs/formats/perfetto.md) are left out of a folder.
+// `notes` say so of each input that is left out; named, it is read.
 Result<std::vector<std::string>> expand_inputs(const std::vector<std::string>& arguments,
                                                std::vector<std::string>* notes = nullptr);
 

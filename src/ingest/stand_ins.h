@@ -1,8 +1,8 @@
 #pragma once
 
-// Files that stand for what lies inside another file: a process of a merged trace, a member of an
-// archive. They lie in a temporary folder until the process ends, and every text names them by the
-// file that the user gave. A container is taken apart once, and again only where it has changed.
+// Files for the parts of another file: processes of a merged trace, members of an archive. They lie
+// in a temporary folder until the process ends, and every text names them by the file that the user
+// gave. A container is taken apart once, and again only where it has changed.
 
 #include <optional>
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace assay {
 
-// Traces of the processes in the merged trace at `path`; left_out: durations that belong to none.
+// Traces of the processes in the merged trace at `path`. left_out counts durations of no process.
 // Errors: chrome/processes.h.
 struct StandIns {
   std::vector<std::string> files;
@@ -24,7 +24,7 @@ Result<StandIns> processes_apart(const std::string& path);
 // The folder that holds the members of the archive at `path`. Errors: archive.h.
 Result<std::string> archive_folder(const std::string& path);
 
-// What a path is called on screen: the path itself, but for stand-ins.
+// The name of a path on screen: the path itself, but for stand-ins.
 std::string shown_path(const std::string& path);
 // The file that the user gave, of a stand-in; else the path itself.
 std::string container_path(const std::string& path);

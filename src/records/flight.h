@@ -1,8 +1,8 @@
 #pragma once
 
-// A flight-recorder dump: what one rank of a job asked its devices to communicate, last calls first
-// lost (docs/formats/flight_recorder.md). Of version 2.0 to 2.10; fields are taken where they are,
-// whatever the version says.
+// A flight-recorder dump: the last calls of one rank of a job that communicate
+// (docs/formats/flight_recorder.md). Versions 2.0 to 2.10 are known. Fields are taken where they
+// are, whatever the version.
 
 #include <cstdint>
 #include <map>
@@ -26,7 +26,7 @@ struct FlightGroup {
   std::vector<int64_t> ranks;  // members, as written; may be empty
 };
 
-// Last numbers of collectives by the watchdog's count; -1 = not told or none.
+// Last numbers of collectives by the watchdog's count; -1 = unknown or none.
 struct FlightStatus {
   int64_t enqueued = -1;
   int64_t started = -1;
@@ -38,7 +38,7 @@ struct FlightEntry {
   int64_t pg = -1;         // key of FlightDump::status
   std::string group = {};  // key of FlightDump::groups
   std::string desc = {};
-  int64_t seq = -1;        // number of the collective in its group; -1 = not told
+  int64_t seq = -1;        // number of the collective in its group; -1 = unknown
   int64_t p2p_seq = -1;
   bool p2p = false;
   std::string call = {};  // "nccl:all_reduce", "nccl:send 1->2"

@@ -3,7 +3,7 @@
 
     check_hang.py --assay build/release/assay [--seeds 1-150] [--recorded FOLDER]
 
-A job is simulated: hosts run ahead of their devices, a device begins a collective when all members have asked for the
+A job is simulated: hosts run ahead of their devices, a device begins a collective when all members have requested the
 same, and one fault stops it. Jobs have tensor, data, expert and pipeline groups, rings that lose entries, and dumps as
 pickles of protocol 2 to 5 or as JSON, packed or not.
 """
@@ -23,8 +23,8 @@ import datasets
 RECORDED = datasets.ROOT / "tests/data/flight"
 TRUTH = {"gpu_error_1st": [12, 14], "gpu_error_2nd": [9, 14], "lock_gil_1st": [9, 14], "lock_gil_2nd": [10, 15]}
 FAULTS = ["host", "hosts", "device", "devices", "silent", "absent", "operation", "size", "type", "order", "recv", "none"]
-REASONS = {"host": "never_asked", "hosts": "never_asked", "device": "device", "devices": "device", "silent": "silent",
-           "absent": "no_dump", "operation": "operation", "size": "size", "type": "type", "recv": "never_asked"}
+REASONS = {"host": "never_requested", "hosts": "never_requested", "device": "device", "devices": "device", "silent": "silent",
+           "absent": "no_dump", "operation": "operation", "size": "size", "type": "type", "recv": "never_requested"}
 
 
 class Job:

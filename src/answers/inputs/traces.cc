@@ -126,7 +126,7 @@ Result<LoadedTrace> load_or_split(std::vector<std::string>& files, size_t at,
     ASSAY_TRY_ASSIGN(const StandIns apart, processes_apart(files[at]));
     if (apart.left_out > 0) {
       request.listener.tell(shown_path(files[at]) + ": " + std::to_string(apart.left_out) +
-                            " rows belong to none of its processes and are not read");
+                            " rows of other processes are not read");
     }
     files[at] = apart.files.front();
     files.insert(files.begin() + static_cast<std::ptrdiff_t>(at) + 1, apart.files.begin() + 1,

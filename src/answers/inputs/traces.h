@@ -40,7 +40,7 @@ struct LoadedTrace {
   Windows windows;
   // What the kernels are, by the built-in table with the user's rows in front.
   std::shared_ptr<const KernelNames> kernels;
-  size_t among = 1;  // traces that are read together with it, as far as is known by then
+  size_t among = 1;  // traces that are read together with it
 };
 
 // The files behind arguments (ingest/load.h); the listener is told of each of Assay's own timelines

@@ -25,12 +25,12 @@ enum class Stage : uint8_t {
   kEnd,       // the root is closed
 };
 
-// Who takes the elements of a document as they are written, where no rows are wanted.
+// Takes the elements of a document as they are written, in place of rows.
 class ElementSink {
  public:
   virtual ~ElementSink() = default;
-  // A member of the root beside its events: `text` holds the key and the value; value: of the same
-  // text, and the cursor can walk into it.
+  // A member of the root other than its events. `text` holds the key and the value; the cursor can
+  // walk into the value.
   virtual void member(std::string_view key, const JsonValue& value, JsonCursor cursor,
                       std::string_view text) = 0;
   virtual Status event(const RawEvent& event, std::string_view text) = 0;
@@ -56,7 +56,7 @@ class ChromePiece {
   int time_scale() const { return time_scale_; }
   void set_time_scale(int scale);
   void set_keep_op_inputs(bool keep) { rows_.set_keep_op_inputs(keep); }
-  // Rows are not made from here on. The sink must outlive the piece.
+  // The sink takes all elements instead of rows, and must outlive the piece.
   void set_sink(ElementSink* sink) { sink_ = sink; }
   bool saw_events_key() const { return saw_events_key_; }
   void set_saw_events_key(bool value) { saw_events_key_ = value; }

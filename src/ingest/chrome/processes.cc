@@ -19,7 +19,7 @@ namespace assay {
 namespace {
 
 constexpr uint32_t kNobody = UINT32_MAX;
-// By place in the file, row by row: a device number may stand for a device of each machine.
+// By place in the file, row by row: each machine may have a device of that number.
 constexpr uint32_t kByPlace = UINT32_MAX - 1;
 // By how much the clocks of host and device may differ.
 constexpr int64_t kSlackNs = 10'000;
@@ -115,7 +115,7 @@ std::string distinct_elements(const JsonValue& array, JsonCursor cursor) {
   return text + "]";
 }
 
-// What the first reading keeps: who called when, and which device rows there are.
+// Kept of the first pass: calls with their times, and device rows.
 class Survey : public ElementSink {
  public:
   explicit Survey(const ChromePiece& piece) : piece_(piece) {}
@@ -221,14 +221,14 @@ class Survey : public ElementSink {
 };
 
 struct Process {
-  std::string name;               // in messages and behind the file's name
+  std::string name;               // its label, rank or process id
   std::optional<int64_t> rank;
   std::vector<uint32_t> lanes;    // pids with its rows
   uint64_t first = UINT64_MAX;    // as of a pid
   uint64_t last = 0;
 };
 
-// Whose rows are whose.
+// Rows and their processes.
 class Owners {
  public:
   explicit Owners(const Survey& survey) : survey_(survey) {}
@@ -294,7 +294,7 @@ class Owners {
     }
     std::map<uint32_t, std::vector<const Survey::Row*>> by_lane;
     for (const Survey::Row& row : survey_.rows()) {
-      // Work of before the recording has no call; nor has what tells no id.
+      // Work from before the recording has no call, and other rows may have no id.
       if (known.contains(row.correlation)) by_lane[row.pid].push_back(&row);
     }
     for (const auto& [lane, rows] : by_lane) {
@@ -304,13 +304,13 @@ class Owners {
         for (const Survey::Row* row : rows) add_lane(placed(row->place), lane);
       }
     }
-    // Where rows of one device stand elsewhere, the file is no row of files.
+    // Rows of a device that lie elsewhere show that the file is not a row of files.
     for (const auto& [lane, rows] : by_lane) in_runs_ &= owner_[lane] != kNobody;
     return by_calls(by_lane);
   }
 
-  // Of each device left the process whose calls come before its rows. Where the calls of several
-  // do, the one process without work that fits: work of it has to be somewhere.
+  // Each device left belongs to the process with calls before its rows. If several have them, it
+  // is the one process without work that fits, since its work has to be somewhere.
   Status by_calls(const std::map<uint32_t, std::vector<const Survey::Row*>>& by_lane) {
     for (const auto& [lane, rows] : by_lane) {
       if (owner_[lane] != kNobody) continue;
@@ -368,7 +368,7 @@ class Owners {
   Error undecided(uint32_t lane) const {
     return {ErrorCode::kUnsupported,
             std::to_string(processes_.size()) +
-                " processes in one file, and nothing tells which of them launched the work of GPU " +
+                " processes in one file, and several fit the work of GPU " +
                 survey_.pids()[lane].text + ": give the file of each process instead",
             "", -1};
   }
@@ -411,7 +411,7 @@ class Owners {
     }
   }
 
-  // The place of a label in the order DP, PP, EP, TP, others in front, where all places are taken.
+  // The place of a label in the order of axes, others in front, where all places are taken.
   bool ranks_of_labels() {
     static constexpr std::string_view kOrder[] = {"DP", "PP", "EP", "TP"};
     std::map<std::pair<size_t, std::string>, int64_t> sizes;  // of axes, by their order
@@ -444,8 +444,8 @@ class Owners {
     return taken.size() == processes_.size() && (whole || sizes.size() == 1);
   }
 
-  // A rank is in all process groups of its process; among several the device decides, which ranks of
-  // a machine number by turns.
+  // A rank is in all process groups of its process. Among several the device decides: ranks of a
+  // machine take devices by turns.
   bool ranks_of_groups() {
     std::vector<std::set<int64_t>> of_process(processes_.size());
     std::set<int64_t> devices;
@@ -499,7 +499,7 @@ class Owners {
   bool in_runs_ = false;
 };
 
-// The second reading: each event into the file of its process.
+// The second pass: each event into the file of its process.
 class Writer : public ElementSink {
  public:
   Writer(Survey& survey, const Owners& owners) : survey_(survey), owners_(owners) {}
@@ -582,7 +582,7 @@ class Writer : public ElementSink {
   uint64_t left_out_ = 0;
 };
 
-// Whether the document came to its end.
+// True if the document came to its end.
 Result<bool> read_elements(ChromePiece& piece, ElementSink& sink) {
   piece.set_sink(&sink);
   ASSAY_TRY(piece.read_header());

@@ -276,8 +276,8 @@ Result<Trace> finish_document(ChromePiece& document) {
   if (processes > 1) {
     return Error{ErrorCode::kSeveralTraces,
                  std::to_string(processes) +
-                     " processes in one file, which number their calls alike: they are split where "
-                     "the file can be read twice, not here; give the file of each process",
+                     " processes in one file, and only a file by its name can be split here; give "
+                     "the file of each process",
                  "", -1};
   }
   note_time_shape(document.builder);

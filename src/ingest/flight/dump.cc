@@ -16,7 +16,7 @@
 namespace assay {
 namespace {
 
-// A JSON text as the values of a pickle, so that one reader knows the fields.
+// A JSON text as the values of a pickle: one reader knows the fields.
 class JsonValues {
  public:
   Result<PickleDocument> convert(const std::string& text) {

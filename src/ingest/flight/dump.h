@@ -11,13 +11,13 @@
 
 namespace assay {
 
-// Whether the bytes at the start of a file are those of a dump.
+// True for the bytes at the start of a dump.
 bool is_flight_head(std::string_view head);
 
-// Reads a dump of at most 1 GiB, compressed or not. Nothing of a pickle is run. The rank: the number
-// that ends the file's name, unless the groups of the dump exclude it; else the one rank that all
-// its groups share; else none. Errors name the file: kUnsupported where a pickle would run code,
-// kTruncated, kFormat, kNotATrace for what is no dump.
+// Reads a dump of at most 1 GiB, compressed or not. Nothing of a pickle is run. The number that ends
+// the file's name is the rank, unless the groups of the dump exclude it. Else it is the one rank
+// that all its groups share, or unknown. Errors name the file: kUnsupported where a pickle would run
+// code, kTruncated, kFormat, kNotATrace for other files.
 Result<FlightDump> read_flight_dump(const std::string& path);
 
 // The number that ends a file's name, before its endings.

@@ -16,8 +16,8 @@ namespace {
 
 constexpr size_t kMostLines = 64;
 
-// The number behind `key` and a blank.
-std::optional<int64_t> number_behind(std::string_view line, std::string_view key) {
+// The number after `key` and a blank.
+std::optional<int64_t> number_after(std::string_view line, std::string_view key) {
   const size_t found = line.find(key);
   if (found == std::string_view::npos) return std::nullopt;
   size_t begin = found + key.size();
@@ -78,8 +78,8 @@ class Logs {
     const size_t second = first == std::string_view::npos ? first : line.find(':', first + 1);
     if (second == std::string_view::npos) return;
     const std::string process(line.substr(0, second));
-    const std::optional<int64_t> rank = number_behind(line, " rank ");
-    const std::optional<int64_t> of = number_behind(line, " nranks ");
+    const std::optional<int64_t> rank = number_after(line, " rank ");
+    const std::optional<int64_t> of = number_after(line, " nranks ");
     if (rank && of && *of == world_) ranks_[process] = *rank;
     const size_t warns = line.find("NCCL WARN");
     if (warns == std::string_view::npos) return;

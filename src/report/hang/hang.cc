@@ -23,8 +23,8 @@ std::string capital(std::string text) {
 
 const char* reason_key(HangReason reason) {
   switch (reason) {
-    case HangReason::kNeverAsked:
-      return "never_asked";
+    case HangReason::kNeverRequested:
+      return "never_requested";
     case HangReason::kDevice:
       return "device";
     case HangReason::kSilent:
@@ -43,12 +43,12 @@ const char* reason_key(HangReason reason) {
   return "";
 }
 
-// Behind "Rank 5 hangs: ".
+// Follows "Rank 5 hangs: ".
 const char* reason_words(HangReason reason, bool one) {
   switch (reason) {
-    case HangReason::kNeverAsked:
-      return one ? "its host never asked for the collective that the others wait in"
-                 : "their hosts never asked for the collectives that the others wait in";
+    case HangReason::kNeverRequested:
+      return one ? "its host never requested the collective that the others wait in"
+                 : "their hosts never requested the collectives that the others wait in";
     case HangReason::kDevice:
       return one ? "its device stopped" : "their devices stopped";
     case HangReason::kSilent:
@@ -81,7 +81,7 @@ std::string group_name(const HangGroup& group) {
                             : fmt::format("{} ({})", clean_text(group.desc), members);
 }
 
-// What the first group that stands still waits in, where no rank is to blame.
+// The call that the first stalled group waits in, where no rank can be named.
 std::string cannot_tell(const HangReport& report) {
   if (!report.hangs || !report.culprits.empty()) return {};
   const HangGroup* stuck = nullptr;
@@ -98,7 +98,7 @@ std::string cannot_tell(const HangReport& report) {
     return fmt::format("all {} ranks of {} are in collective {}: a link or a device among them",
                        stuck->ranks.size(), group_name(*stuck), stuck->stuck_at);
   }
-  return fmt::format("{} waits in collective {}, and its ranks asked for the same",
+  return fmt::format("{} waits in collective {}, and its ranks requested the same",
                      group_name(*stuck), stuck->stuck_at);
 }
 
@@ -132,12 +132,12 @@ std::string evidence_words(const HangReport& report, const HangCulprit& culprit)
   const HangGroup* group = group_of(report, culprit);
   const std::string of = group == nullptr ? "" : " of " + group_name(*group);
   switch (culprit.reason) {
-    case HangReason::kNeverAsked:
+    case HangReason::kNeverRequested:
       if (culprit.others_at < 0 && !culprit.others_ask.empty()) {
-        return fmt::format("Rank {} never asked for {}{}.", culprit.rank,
+        return fmt::format("Rank {} never requested {}{}.", culprit.rank,
                            clean_text(culprit.others_ask), of);
       }
-      return fmt::format("Rank {} asked for collective {}{}, others for {}.", culprit.rank,
+      return fmt::format("Rank {} requested collective {}{}, others {}.", culprit.rank,
                          culprit.at, of, culprit.others_at);
     case HangReason::kDevice:
       if (!culprit.others_ask.empty()) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Who hangs, as a Document: sentences, and the section "hang".
+// The answer on a job that hangs, as a Document: sentences, and the section "hang".
 
 #include <optional>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace assay {
 
-// What logs of the communication library say of a rank; it decides nothing.
+// A line of a log of the communication library about a rank; it decides nothing.
 struct HangEvidence {
   std::optional<int64_t> rank;
   std::string source;  // "nccl_log", "nccl_inspector"

@@ -17,14 +17,14 @@
 namespace assay {
 namespace {
 
-// Without digits: "engine-prefill_rank.json" of all ranks of an engine.
+// The name without digits: "engine-prefill_rank.json" of all ranks of an engine.
 std::string lettered(const std::string& file) {
   std::string name = file_name(file);
   std::erase_if(name, [](char c) { return c >= '0' && c <= '9'; });
   return joined(folder_of(file), name);
 }
 
-// What of the keys differs, without what they begin and end with alike.
+// The part of each key between the beginnings and the ends that all share.
 std::vector<std::string> short_names(const std::vector<std::string>& keys) {
   const auto at_break = [](char c) { return c == '/' || c == '-' || c == '_' || c == '.'; };
   size_t front = 0;
@@ -83,7 +83,7 @@ std::vector<JobOfSet> jobs_of_set(const std::vector<RankFile>& traces) {
     if (!trace.rank) return {};
     repeats |= !ranks.insert(*trace.rank).second;
   }
-  // Of one rank each they are runs to compare, no jobs.
+  // Traces of one rank are runs to compare, not jobs.
   if (!repeats || ranks.size() < 2) return {};
   std::vector<JobOfSet> jobs = by_key(traces, folder_of);
   return jobs.empty() ? by_key(traces, lettered) : jobs;

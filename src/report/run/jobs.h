@@ -11,7 +11,7 @@
 
 namespace assay {
 
-// A trace of a rank, as far as it tells jobs apart.
+// File and rank of a trace.
 struct RankFile {
   std::string file;
   std::optional<int64_t> rank;
@@ -24,12 +24,12 @@ struct JobOfSet {
   std::string verdict = {};  // its first sentence
 };
 
-// The jobs, in the order of their first traces: by the folders of the files, else by their names
-// without numbers, whichever leaves each job every rank once. None where all ranks differ, where
-// some trace tells no rank, or where neither tells the jobs apart.
+// The jobs, in the order of their first traces. Files of one folder are a job, or else files with one
+// name apart from numbers, whichever gives each job every rank once. None where all ranks differ or
+// a trace has no rank.
 std::vector<JobOfSet> jobs_of_set(const std::vector<RankFile>& traces);
 
-// "2 jobs: prefill (ranks 0-7) and decode (ranks 0-7).", then each job's verdict.
+// "2 jobs: prefill (ranks 0-7) and decode (ranks 0-7).", then each job's headline.
 std::vector<std::string> jobs_words(const std::vector<JobOfSet>& jobs);
 Section jobs_section(const std::vector<JobOfSet>& jobs);
 

@@ -41,9 +41,9 @@
 // Several jobs in one set of traces
 #define ASSAY_JOBS_RESULTS(R, U, O) \
   O("jobs[]") \
-  U(name, "folder or file name that tells the job apart") \
-  U(ranks, "ranks whose traces are read") \
-  U(text, "first sentence of what the ranks of the job say together")
+  U(name, "folder or file name of the job") \
+  U(ranks, "ranks with a trace") \
+  U(text, "first sentence about the ranks of the job")
 
 #define ASSAY_RUN_RESULTS(R, U, O) \
   ASSAY_VERDICT_RESULTS(R, U, O) \

@@ -7,7 +7,7 @@
 namespace assay {
 namespace {
 
-// Four ranks in one group of all and two of two; each asked for `calls` of these in turn.
+// Four ranks in one group of all and two of two; each requested `calls` of these in turn.
 FlightDump dump_of(int64_t rank, int64_t calls, int64_t finished) {
   FlightDump dump{.rank = rank};
   const std::string pair = rank < 2 ? "p0" : "p1";
@@ -40,14 +40,14 @@ std::vector<int64_t> ranks_of(const HangReport& report) {
   return ranks;
 }
 
-TEST(Hang, NothingUnfinishedIsNoHang) {
+TEST(Hang, AFinishedJobDoesNotHang) {
   const HangReport report = find_hang(alike(12, 12));
   EXPECT_FALSE(report.hangs);
   EXPECT_TRUE(report.culprits.empty());
 }
 
-// Rank 2 stops behind call 10; rank 3 waits for it in their pair, and 0 and 1 for both.
-TEST(Hang, ARankThatIsBehindAndWaitsForNobodyIsTheCulprit) {
+// Rank 2 stops after call 10; rank 3 waits for it in their pair, and 0 and 1 for both.
+TEST(Hang, ARankThatLagsAndWaitsForNoOtherIsTheCulprit) {
   std::vector<FlightDump> dumps = alike(14, 10);
   dumps[2] = dump_of(2, 11, 11);
   dumps[3] = dump_of(3, 12, 11);
@@ -55,7 +55,7 @@ TEST(Hang, ARankThatIsBehindAndWaitsForNobodyIsTheCulprit) {
   dumps[1] = dump_of(1, 14, 11);
   const HangReport report = find_hang(dumps);
   ASSERT_EQ(ranks_of(report), std::vector<int64_t>{2});
-  EXPECT_EQ(report.culprits[0].reason, HangReason::kNeverAsked);
+  EXPECT_EQ(report.culprits[0].reason, HangReason::kNeverRequested);
   EXPECT_EQ(report.groups[report.culprits[0].group].desc, "pair");
   EXPECT_EQ(report.culprits[0].at, 5);
   EXPECT_EQ(report.culprits[0].others_at, 6);
@@ -70,7 +70,7 @@ TEST(Hang, ADeviceThatFinishedLessThanTheOthersStopped) {
   EXPECT_EQ(report.culprits[0].reason, HangReason::kDevice);
 }
 
-TEST(Hang, AnOddSizeIsNamedInAGroupOfTwo) {
+TEST(Hang, AnotherSizeIsNamedInAGroupOfTwo) {
   std::vector<FlightDump> dumps = alike(14, 11);
   dumps[3].entries[11].in_elements = {9};
   const HangReport report = find_hang(dumps);
@@ -85,7 +85,7 @@ TEST(Hang, OneDumpMissingIsBlamedAndADamagedOneIsNot) {
   EXPECT_TRUE(find_hang(dumps, {1}).culprits.empty());
 }
 
-TEST(Hang, AllInOneCollectiveNamesNobody) {
+TEST(Hang, AllInOneCollectiveNamesNoRank) {
   std::vector<FlightDump> dumps = alike(14, 10);
   for (FlightDump& dump : dumps) dump.entries[10].state = FlightState::kStarted;
   const HangReport report = find_hang(dumps);
@@ -94,7 +94,7 @@ TEST(Hang, AllInOneCollectiveNamesNobody) {
   EXPECT_EQ(report.groups[0].started.size(), 4u);
 }
 
-TEST(Hang, AReceiveThatIsNotAskedForIsTheReceiversFault) {
+TEST(Hang, AMissingReceiveIsOfTheReceiver) {
   std::vector<FlightDump> dumps = alike(10, 10);
   dumps[0].entries.push_back({.record = 10,
                               .group = "p0",

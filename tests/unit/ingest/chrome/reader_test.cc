@@ -93,7 +93,7 @@ TEST(ChromeReader, RanksInOneFileAreLinkedToTheirOwnCalls) {
 }
 
 // All calls of both come before all work: every process could have launched all of it.
-TEST(ChromeReader, RanksInOneFileThatNothingTellsApartAreRefused) {
+TEST(ChromeReader, RanksInOneFileThatFitEachOthersWorkAreRefused) {
   std::string list;
   for (uint32_t i = 1; i <= 40; ++i) {
     for (int rank = 0; rank < 2; ++rank) {

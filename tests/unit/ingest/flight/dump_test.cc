@@ -45,7 +45,7 @@ TEST(FlightDump, JsonIsReadFieldByField) {
   EXPECT_EQ(entry.timeout_ms, 600000);
 }
 
-TEST(FlightDump, TheNameTellsTheRankUnlessTheGroupsExcludeIt) {
+TEST(FlightDump, TheRankEndsTheName) {
   EXPECT_EQ(rank_in_dump_name("/tmp/nccl_trace_rank_12.json.gz"), 12);
   EXPECT_EQ(rank_in_dump_name("_dump_3"), 3);
   EXPECT_EQ(rank_in_dump_name("dump"), std::nullopt);
