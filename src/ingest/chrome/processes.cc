@@ -21,6 +21,8 @@ namespace {
 constexpr uint32_t kNobody = UINT32_MAX;
 // By place in the file, row by row: each machine may have a device of that number.
 constexpr uint32_t kByPlace = UINT32_MAX - 1;
+// A process that launched nothing and lies between the others in the file.
+constexpr uint32_t kHelper = UINT32_MAX - 2;
 // By how much the clocks of host and device may differ.
 constexpr int64_t kSlackNs = 10'000;
 
@@ -252,6 +254,7 @@ class Owners {
   const std::vector<Process>& processes() const { return processes_; }
   uint32_t of(uint32_t pid, uint64_t place) const {
     const uint32_t owner = pid < owner_.size() ? owner_[pid] : kNobody;
+    if (owner == kHelper) return kNobody;
     return owner == kByPlace || (owner == kNobody && in_runs_) ? placed(place) : owner;
   }
 
@@ -291,6 +294,14 @@ class Owners {
                             .lanes = {host},
                             .first = pid.first,
                             .last = pid.last});
+    }
+    for (uint32_t p = 0; p < owner_.size(); ++p) {
+      const Survey::Pid& pid = survey_.pids()[p];
+      if (owner_[p] != kNobody || pid.first == UINT64_MAX || !pid.devices.empty()) continue;
+      const bool apart = std::all_of(processes_.begin(), processes_.end(), [&](const Process& one) {
+        return pid.last < one.first || one.last < pid.first;
+      });
+      if (apart) owner_[p] = kHelper;
     }
     std::map<uint32_t, std::vector<const Survey::Row*>> by_lane;
     for (const Survey::Row& row : survey_.rows()) {
