@@ -25,7 +25,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-ROOMS = ["launch", "tax", "levels", "power", "throughput", "diff", "fleet"]
+ROOMS = ["launch", "tax", "levels", "power", "throughput", "diff", "fleet", "hang"]
 WIRE = "collect/wire.h"
 READERS_OF_DOCUMENTS = {"document", "writers", "perfetto"}  # folders of report/
 
@@ -139,6 +139,9 @@ OTHER_NAMES = {
     "src/throughput/physics.cc": "parts of a model",
     "src/ingest/nsys/host_rows.cc": "tables and ranges of host libraries",
     "src/ingest/rocprof/json.cc": "sections of the file",
+    "src/ingest/flight/dump.cc": "keys of a dump",
+    "src/answers/hang.cc": "names of logs",
+    "src/hang/hang.cc": "operations of a dump",
     "src/devices/workload.cc": "workloads as the user types them",
     "src/devices/simulated_parts.cc": "workloads as the user types them",
 }

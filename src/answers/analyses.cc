@@ -65,7 +65,10 @@ std::vector<std::optional<int64_t>> chain_gains(const WhatIf& tried) {
 }
 
 Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions& options) {
-  const auto& [trace, links, windows, kernels] = loaded;
+  const Trace& trace = loaded.trace;
+  const Links& links = loaded.links;
+  const Windows& windows = loaded.windows;
+  const auto& kernels = loaded.kernels;
   AnalysesOptions asked = options;
   asked.launch.kernels = asked.fusion.kernels = kernels;
   asked.tax.kernels = asked.levels.kernels = kernels;

@@ -559,11 +559,11 @@ Result<std::vector<DiffInput>> read_diff_side(const std::string& argument,
                                               const TraceRequest& traces) {
   TraceRequest request = traces;
   request.inputs = {argument};
-  ASSAY_TRY_ASSIGN(const std::vector<std::string> files,
-                   input_files(request.inputs, request.listener));
+  ASSAY_TRY_ASSIGN(std::vector<std::string> files, input_files(request.inputs, request.listener));
   std::vector<DiffInput> side;
-  for (const std::string& file : files) {
-    auto loaded = load_input(file, request);
+  for (size_t i = 0; i < files.size(); ++i) {
+    auto loaded = load_or_split(files, i, request);
+    const std::string& file = files[i];
     if (!loaded && skip_input(request, file, loaded.error())) continue;
     if (!loaded) return loaded.take_error();
     ASSAY_TRY_ASSIGN(DiffInput input, reduce_for_diff(*loaded, files.size() > 1));

@@ -126,18 +126,22 @@ void TraceSet::finish() {
 Result<Answer> answer_traces(const TraceRequest& request, const std::string& title,
                              const Analyze& analyze,
                              const std::function<void(Document&)>& conclude) {
-  ASSAY_TRY_ASSIGN(const std::vector<std::string> files, accepted_files(request));
+  ASSAY_TRY_ASSIGN(std::vector<std::string> files, accepted_files(request));
   TraceSet set{new_document(title)};
   set.document.parts_key = "ranks";
-  for (const std::string& file : files) {
-    auto loaded = load_input(file, request);
-    if (!loaded && skip_input(request, file, loaded.error())) continue;
+  std::string skipped;
+  for (size_t i = 0; i < files.size(); ++i) {
+    auto loaded = load_or_split(files, i, request);
+    if (!loaded && skip_input(request, files[i], loaded.error())) {
+      if (skipped.empty()) skipped = "; " + loaded.error().describe();
+      continue;
+    }
     if (!loaded) return loaded.take_error();
     ASSAY_TRY_ASSIGN(TraceContent content, analyze(*loaded));
     set.add(*std::move(loaded), std::move(content));
   }
   if (set.heads.empty()) {
-    return Error{ErrorCode::kInvalidArgument, "none of the files found is a trace", "", -1};
+    return Error{ErrorCode::kInvalidArgument, "none of the files found is a trace" + skipped, "", -1};
   }
   set.finish();
   if (conclude) conclude(set.document);

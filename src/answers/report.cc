@@ -22,6 +22,7 @@
 #include "report/levels/section.h"
 #include "report/levels/telemetry.h"
 #include "report/run/job_answer.h"
+#include "report/run/jobs.h"
 #include "report/run/lanes.h"
 #include "report/run/section.h"
 #include "report/run/timeline.h"
@@ -255,14 +256,12 @@ Result<Answer> answer_report(const ReportRequest& asked) {
   request.traces.inputs = inputs.traces;
   ASSAY_TRY_ASSIGN(request.traces.files, input_files(inputs.traces, request.traces.listener));
   ASSAY_TRY_ASSIGN(request.captured, recorded_graphs(request.traces, request.captures));
-  const size_t files = request.traces.files.size();
-  const bool several = files > 1;
-  if (request.timelines) request.lane_events /= std::max<size_t>(files, 1);
   std::vector<RankLevels> ranks;
   std::vector<RankFlow> flows;
   std::vector<RankOfAnswer> shown;
   const auto analyze = [&](const LoadedTrace& loaded) -> Result<TraceContent> {
-    RankFlow* flow = several ? &flows.emplace_back() : nullptr;
+    RankFlow* flow = loaded.among > 1 ? &flows.emplace_back() : nullptr;
+    if (request.timelines) request.lane_events = asked.lane_events / loaded.among;
     auto content = report_content(request, loaded, &ranks.emplace_back(), flow);
     if (content) shown.push_back(content->rank);
     return content;
@@ -295,6 +294,23 @@ std::vector<T> only(const std::vector<T>& all, const std::vector<size_t>& places
   return kept;
 }
 
+// Each job of the set with its first sentence. ranks: places among the flows.
+std::vector<JobOfSet> judged_jobs(const std::vector<RankFlow>& flows,
+                                  const std::vector<size_t>& ranks) {
+  std::vector<RankFile> files;
+  for (const size_t rank : ranks) {
+    files.push_back({flows[rank].graph.file, flows[rank].graph.rank});
+  }
+  std::vector<JobOfSet> jobs = jobs_of_set(files);
+  for (JobOfSet& job : jobs) {
+    std::vector<RankFlow> own;
+    for (const size_t place : job.places) own.push_back(flows[ranks[place]]);
+    const std::vector<std::string> words = job_flow_words(JobFlow(std::move(own)));
+    if (!words.empty()) job.verdict = words.front();
+  }
+  return jobs;
+}
+
 }  // namespace
 
 void conclude_job(const std::vector<RankLevels>& outlines, std::vector<RankFlow> flows,
@@ -302,8 +318,12 @@ void conclude_job(const std::vector<RankLevels>& outlines, std::vector<RankFlow>
   const std::vector<size_t> ranks = ranks_among(flows);
   const JobLevels job = combine_ranks(only(outlines, ranks));
   if (!is_one_job(job)) {
+    const std::vector<JobOfSet> jobs = judged_jobs(flows, ranks);
+    const std::vector<std::string> told = jobs.empty() ? std::vector<std::string>() : jobs_words(jobs);
+    if (!jobs.empty()) put_first(told, {jobs_section(jobs)}, document);
     if (shown != nullptr) {
       document.answer = side_by_side_answer(*shown);
+      if (!jobs.empty()) set_verdict(*document.answer, told);
       document.parts_order = telling_order(*shown);
     }
     return;

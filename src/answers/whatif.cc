@@ -73,14 +73,14 @@ class RanksTogether {
  public:
   static Result<RanksTogether> of(TraceRequest& request) {
     ASSAY_TRY_ASSIGN(request.files, input_files(request.inputs, request.listener));
-    return RanksTogether(request.files.size() > 1);
+    return RanksTogether();
   }
 
   FlowOptions options(const LoadedTrace& loaded) const {
-    return {.rank_graph = several_, .windows = &loaded.windows};
+    return {.rank_graph = loaded.among > 1, .windows = &loaded.windows};
   }
   void add(const LoadedTrace& loaded, FlowReport& report, BoundBy bound) {
-    if (!several_) return;
+    if (loaded.among == 1) return;
     const std::optional<int64_t> rank = loaded.trace.distributed.rank;
     twice_ |= rank && !ranks_.insert(*rank).second;
     flows_.push_back(make_rank_flow(loaded.trace, report, bound));
@@ -95,9 +95,8 @@ class RanksTogether {
   }
 
  private:
-  explicit RanksTogether(bool several) : several_(several) {}
+  RanksTogether() = default;
 
-  bool several_ = false;
   bool twice_ = false;  // one rank: other runs
   std::set<int64_t> ranks_;
   std::vector<RankFlow> flows_;

@@ -20,6 +20,7 @@ enum class ErrorCode : uint8_t {
   kTruncated,        // the input ends too early; what lies before the cut can be offered
   kUnsupported,      // understood, but not something Assay can use
   kNotATrace,        // readable, but it holds something else than a trace
+  kSeveralTraces,    // several traces in one file, to be split
   kInvalidArgument,  // the user asked for something that makes no sense
   kInternal,         // our bug
 };

@@ -35,7 +35,7 @@ constexpr const char* kOverview =
   assay example                         write a small trace to try it on
 
 Ask      report  why  whatif  diff  explain  sql
-Fleet    fleet  summarize
+Fleet    fleet  summarize  hang
 Rooms    launch  bound  fuse  tax  levels  power  throughput
 Record   record  sample  replay  null-kernel
 Files    info  export  cache  doctor  example  options
@@ -157,6 +157,7 @@ int main(int argc, char** argv) {
   assay::add_levels_verb(app, exit_code);
   assay::add_fleet_verb(app, exit_code);
   assay::add_summarize_verb(app, exit_code);
+  assay::add_hang_verb(app, exit_code);
   assay::add_sample_verb(app, exit_code);
   assay::add_diff_verb(app, exit_code);
   assay::add_power_verb(app, exit_code);

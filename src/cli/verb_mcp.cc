@@ -23,6 +23,7 @@
 #include "cli/options.h"
 #include "cli/verbs.h"
 #include "ingest/load.h"
+#include "ingest/stand_ins.h"
 
 namespace assay {
 namespace {
@@ -79,7 +80,7 @@ Result<std::string> allowed(const Fence& fence, const std::string& argument) {
   }
   ASSAY_TRY_ASSIGN(const std::vector<std::string> files, expand_inputs({path}));
   for (const std::string& file : files) {
-    if (!inside(fence, file)) return refused(argument, kOutside);
+    if (!inside(fence, container_path(file))) return refused(argument, kOutside);
   }
   return path;
 }

@@ -44,5 +44,6 @@ void add_info_verb(Verb& app, int& exit_code);
 void add_mcp_verb(Verb& app, int& exit_code);
 void add_summarize_verb(Verb& app, int& exit_code);
 void add_fleet_verb(Verb& app, int& exit_code);
+void add_hang_verb(Verb& app, int& exit_code);
 
 }  // namespace assay

@@ -4,8 +4,10 @@
 
 #include "base/ascii.h"
 #include "base/files.h"
+#include "ingest/archive.h"
 #include "ingest/formats.h"
 #include "ingest/load.h"
+#include "ingest/stand_ins.h"
 #include "ingest/text/whole_file.h"
 
 namespace assay {
@@ -77,8 +79,46 @@ std::string what_is_there(const std::string& folder) {
   return {};
 }
 
+// Traces below a folder that has none of its own, by their first bytes: a folder of anything may
+// hold JSON.
+std::vector<std::string> traces_below(const std::string& folder) {
+  constexpr int kDepth = 4;
+  std::vector<std::string> found = files_below(folder, kDepth);
+  std::erase_if(found, [](const std::string& path) {
+    const InFolder place = place_of(path);
+    if (place == InFolder::kNo || place == InFolder::kUnlessOthers) return true;
+    if (is_own_timeline(path)) return true;
+    const FileFormat* format = format_of_file(path);
+    return format == nullptr || format->family != FileFamily::kTrace;
+  });
+  return found;
+}
+
+// Keeps the last run of traces in TensorBoard's layout, plugins/profile/RUN/FILE. Names of runs are
+// times.
+void keep_last_run(std::vector<std::string>& found, std::vector<std::string>& notes) {
+  const std::string kRuns = joined("plugins", "profile");
+  const auto is_run = [&kRuns](const std::string& path) {
+    const std::string runs = folder_of(folder_of(path));
+    return runs == kRuns || runs.ends_with("/" + kRuns);
+  };
+  if (found.empty() || !std::all_of(found.begin(), found.end(), is_run)) return;
+  const auto run_of = [](const std::string& path) { return file_name(folder_of(path)); };
+  std::string last;
+  for (const std::string& path : found) last = std::max(last, run_of(path));
+  std::string others;
+  std::sort(found.begin(), found.end());
+  for (const std::string& path : found) {
+    const std::string folder = shown_path(folder_of(path));
+    if (run_of(path) == last || others.find(folder) != std::string::npos) continue;
+    others += (others.empty() ? "" : ", ") + folder;
+  }
+  std::erase_if(found, [&](const std::string& path) { return run_of(path) != last; });
+  if (!others.empty()) notes.push_back("read the run " + last + "; not read: " + others);
+}
+
 Status append_folder(const std::string& folder, std::vector<std::string>& files,
-                     std::vector<std::string>& timelines) {
+                     std::vector<std::string>& notes) {
   std::vector<std::string> found;
   std::vector<std::string> columnar;
   ASSAY_TRY_ASSIGN(const std::vector<std::string> listed, files_in(folder));
@@ -91,11 +131,18 @@ Status append_folder(const std::string& folder, std::vector<std::string>& files,
                                          [](const auto& path) { return !is_own_timeline(path); });
   const bool has_timelines = own != found.end();
   std::sort(own, found.end());
-  timelines.insert(timelines.end(), own, found.end());
+  for (auto timeline = own; timeline != found.end(); ++timeline) {
+    notes.push_back("skipped " + *timeline +
+                    ": a timeline that Assay wrote; give its name to read it");
+  }
   found.erase(own, found.end());
   // Beside the traces that they were made from they would count twice.
   if (found.empty()) found = std::move(columnar);
   if (found.empty()) found = rocprof_below(folder);
+  if (found.empty() && !has_timelines) {
+    found = traces_below(folder);
+    keep_last_run(found, notes);
+  }
   if (found.empty() && has_timelines) {
     return no_traces(
         folder,
@@ -131,22 +178,30 @@ Status append_matches(const std::string& pattern, std::vector<std::string>& file
 }  // namespace
 
 Result<std::vector<std::string>> expand_inputs(const std::vector<std::string>& arguments,
-                                               std::vector<std::string>* timelines) {
+                                               std::vector<std::string>* notes) {
   std::vector<std::string> files;
-  std::vector<std::string> left_out;
+  std::vector<std::string> told;
   for (const std::string& argument : arguments) {
     const bool pattern = argument.find_first_of("*?[") != std::string::npos;
     if (argument == "-") {
       files.push_back(argument);
     } else if (is_folder(argument)) {
-      ASSAY_TRY(append_folder(argument, files, left_out));
+      ASSAY_TRY(append_folder(argument, files, told));
+    } else if (is_archive(argument)) {
+      ASSAY_TRY_ASSIGN(const std::string folder, archive_folder(argument));
+      auto added = append_folder(folder, files, told);
+      if (!added) {
+        Error error = added.take_error();
+        error.file = shown_path(error.file);
+        return error;
+      }
     } else if (pattern && !file_exists(argument)) {
       ASSAY_TRY(append_matches(argument, files));
     } else {
       files.push_back(argument);
     }
   }
-  if (timelines != nullptr) *timelines = std::move(left_out);
+  if (notes != nullptr) *notes = std::move(told);
   return files;
 }
 

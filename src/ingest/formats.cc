@@ -469,6 +469,16 @@ constexpr FileFormat kFormats[] = {
         .page = "memory_snapshot.md",
     },
     {
+        .key = "flight_recorder",
+        .name = "a flight-recorder dump of PyTorch",
+        .family = FileFamily::kDump,
+        .endings = ".pickle .pkl .json",
+        .compressed = true,
+        .match = match_flight_recorder,
+        .give = "give the folder with the dumps of all ranks: assay hang DIR",
+        .page = "flight_recorder.md",
+    },
+    {
         .key = "calibration",
         .name = "the calibration of a power sensor",
         .family = FileFamily::kSettings,
@@ -624,7 +634,7 @@ constexpr FileFormat kFormats[] = {
     },
     {
         .key = "pickle",
-        .name = "a Python pickle that is no memory snapshot of PyTorch",
+        .name = "a Python pickle that is no memory snapshot and no flight-recorder dump of PyTorch",
         .endings = ".pickle .pkl",
         .match = match_pickle,
         .give = "record with torch.profiler and export_chrome_trace, or device memory with "
@@ -726,14 +736,14 @@ constexpr FileFormat kFormats[] = {
         .name = "a zip archive",
         .endings = ".zip",
         .match = match_zip,
-        .give = "unpack it first",
+        .give = "give it by its name, alone: assay report FILE",
     },
     {
         .key = "tar",
         .name = "a tar archive",
         .endings = ".tar .tar.gz .tgz",
         .match = match_tar,
-        .give = "unpack it first (tar -xf FILE) and give the folder",
+        .give = "give it by its name, alone: assay report FILE",
     },
     {
         .key = "xz",
@@ -824,6 +834,8 @@ std::string_view family_words(FileFamily family) {
       return "kernel database";
     case FileFamily::kMemory:
       return "memory snapshot";
+    case FileFamily::kDump:
+      return "flight-recorder dump";
     case FileFamily::kSettings:
       return "file of rules or facts";
     case FileFamily::kResult:

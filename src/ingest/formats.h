@@ -34,6 +34,7 @@ enum class FileFamily : uint8_t {
   kFloor,
   kKernelDb,
   kMemory,    // what an allocator held
+  kDump,      // what a rank of a job waited for when it hung
   kSettings,  // rules and facts that a person writes
   kResult,    // what Assay itself said
   kForeign,   // read by nothing here

@@ -14,6 +14,7 @@
 #include "base/temporaries.h"
 #include "ingest/columnar/file.h"
 #include "ingest/formats.h"
+#include "ingest/stand_ins.h"
 #include "ingest/sqlite_file.h"
 #include "ingest/text/whole_file.h"
 
@@ -189,9 +190,12 @@ bool is_columnar(const std::string& path) {
 
 Result<Trace> load_trace(const std::string& path, const ReadOptions& options) {
   Result<Trace> trace = load_unnamed(path, options);
-  if (trace) return trace;
+  if (trace) {
+    trace->source = shown_path(path);
+    return trace;
+  }
   Error error = trace.take_error();
-  error.file = path == "-" ? "standard input" : path;
+  error.file = path == "-" ? "standard input" : shown_path(path);
   return error;
 }
 

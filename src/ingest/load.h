@@ -13,10 +13,12 @@ namespace assay {
 
 // Files behind the arguments, in order: a folder gives the traces in it (sorted by name), a pattern
 // with * ? [ gives its matches, "-" is standard input. Errors name the argument that gave nothing.
-// Timelines that Assay wrote (docs/formats/perfetto.md) are no traces of a folder: they are left
-// out and listed in `timelines`. Named, they are read.
+// A folder without a trace of its own gives those of the folders below it, up to four deep; of
+// TensorBoard's plugins/profile the last run by name. An archive is such a folder
+// (ingest/archive.h). Timelines that Assay wrote (docs/formats/perfetto.md) are left out of a folder.
+// `notes` say so of each input that is left out; named, it is read.
 Result<std::vector<std::string>> expand_inputs(const std::vector<std::string>& arguments,
-                                               std::vector<std::string>* timelines = nullptr);
+                                               std::vector<std::string>* notes = nullptr);
 
 // Traces in the folder of `file` whose names say that graphs were recorded in them ("capture",
 // "captured"); none where there are more than eight, which nobody asked to read.

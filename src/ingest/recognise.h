@@ -88,6 +88,7 @@ FormatMatch match_replay(const FileHead& head);
 FormatMatch match_floor(const FileHead& head);
 FormatMatch match_kernel_db(const FileHead& head);
 FormatMatch match_memory_snapshot(const FileHead& head);
+FormatMatch match_flight_recorder(const FileHead& head);
 FormatMatch match_calibration(const FileHead& head);
 FormatMatch match_campaign(const FileHead& head);
 FormatMatch match_facts(const FileHead& head);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/ascii.h"
+#include "ingest/flight/dump.h"
 #include "ingest/recognise.h"
 
 namespace assay {
@@ -132,8 +133,13 @@ FormatMatch match_memory_snapshot(const FileHead& head) {
   return marks_if(is_pickle(head) && begins_as_snapshot(head.bytes));
 }
 
+FormatMatch match_flight_recorder(const FileHead& head) {
+  return marks_if(is_flight_head(head.bytes));
+}
+
 FormatMatch match_pickle(const FileHead& head) {
-  return marks_if(is_pickle(head) && !begins_as_snapshot(head.bytes));
+  return marks_if(is_pickle(head) && !begins_as_snapshot(head.bytes) &&
+                  !is_flight_head(head.bytes));
 }
 
 // PyTorch's execution trace and Chakra's, which was made of it: a list of nodes under a schema.

@@ -16,6 +16,7 @@
 #include "base/files.h"
 #include "fleet/record.h"
 #include "ingest/columnar/layout.h"
+#include "ingest/stand_ins.h"
 
 namespace assay {
 namespace {
@@ -55,8 +56,8 @@ Result<std::string> made_by(const TraceRequest& request) {
 }
 
 RecordStamp stamp_of(const std::string& path, const std::string& by) {
-  RecordStamp stamp{.path = path, .made_by = by};
-  if (const auto facts = file_facts(path)) {
+  RecordStamp stamp{.path = shown_path(path), .made_by = by};
+  if (const auto facts = file_facts(container_path(path))) {
     stamp.bytes = facts->bytes;
     stamp.mtime_ns = facts->mtime_ns;
   }
@@ -114,9 +115,11 @@ class RecordFile {
   uint64_t bytes_ = 0;
 };
 
-Result<std::string> record_of(const std::string& path, const TraceRequest& request,
-                              const RecordStamp& stamp, bool& data_lost) {
-  ASSAY_TRY_ASSIGN(const LoadedTrace loaded, load_input(path, request));
+// stamp: of files[at] before it is read.
+Result<std::string> record_of(std::vector<std::string>& files, size_t at,
+                              const TraceRequest& request, RecordStamp& stamp, bool& data_lost) {
+  ASSAY_TRY_ASSIGN(const LoadedTrace loaded, load_or_split(files, at, request));
+  stamp.path = shown_path(files[at]);
   ASSAY_TRY_ASSIGN(RankRecord record, make_rank_record(loaded));
   record.stamp = stamp;
   data_lost |= record.data_lost;
@@ -172,8 +175,17 @@ Result<std::vector<PlannedFile>> files_to_read(std::vector<PlannedFile> files,
   if (!request.resume) return files;
   ASSAY_TRY_ASSIGN(const std::string by, made_by(request.traces));
   ASSAY_TRY_ASSIGN(const std::set<RecordStamp> known, stamps_in(request.out));
+  // A file of several processes has a record of each.
+  std::set<RecordStamp> whole;
+  for (RecordStamp stamp : known) {
+    const size_t part = stamp.path.rfind(':');
+    whole.insert(stamp);
+    if (part == std::string::npos) continue;
+    stamp.path.resize(part);
+    whole.insert(std::move(stamp));
+  }
   kept = std::erase_if(
-      files, [&](const PlannedFile& file) { return known.contains(stamp_of(file.path, by)); });
+      files, [&](const PlannedFile& file) { return whole.contains(stamp_of(file.path, by)); });
   return files;
 }
 
@@ -182,18 +194,21 @@ Result<Summarized> summarize_files(const std::vector<PlannedFile>& files,
   ASSAY_TRY_ASSIGN(const std::string by, made_by(request.traces));
   RecordFile out(joined(request.out, fmt::format("{}-{}-{}.ranks", host_name(), ::getpid(),
                                                  request.shard.value_or(Shard{}).number)));
-  Summarized done{.files = files.size()};
-  for (const PlannedFile& file : files) {
-    const RecordStamp stamp = stamp_of(file.path, by);
-    auto record = record_of(file.path, request.traces, stamp, done.data_lost);
+  Summarized done;
+  std::vector<std::string> paths;
+  for (const PlannedFile& file : files) paths.push_back(file.path);
+  for (size_t i = 0; i < paths.size(); ++i) {
+    RecordStamp stamp = stamp_of(paths[i], by);
+    auto record = record_of(paths, i, request.traces, stamp, done.data_lost);
+    const std::string shown = shown_path(paths[i]);
     if (!record) {
       Error error = record.take_error();
-      if (error.file == file.path) error.file.clear();
-      done.unread.push_back({file.path, error.describe()});
+      if (error.file == shown) error.file.clear();
+      done.unread.push_back({shown, error.describe()});
       continue;
     }
-    if (stamp_of(file.path, by) != stamp) {
-      done.unread.push_back({file.path, "changed while it was read: is the job still writing it?"});
+    if (stamp_of(paths[i], by) != stamp) {
+      done.unread.push_back({shown, "changed while it was read: is the job still writing it?"});
       continue;
     }
     ASSAY_TRY(out.append(*record));
@@ -201,9 +216,10 @@ Result<Summarized> summarize_files(const std::vector<PlannedFile>& files,
     done.bytes += record->size();
     if (record->size() > done.largest) {
       done.largest = record->size();
-      done.largest_file = file.path;
+      done.largest_file = shown;
     }
   }
+  done.files = paths.size();
   if (out.used()) done.records = out.path();
   return done;
 }

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "base/files.h"
 #include "ingest/cached_load.h"
 #include "ingest/load.h"
+#include "ingest/stand_ins.h"
 #include "ingest/text/csv_table.h"
 #include "kernels/views.h"
 #include "trace/label_windows.h"
@@ -37,12 +39,9 @@ Result<std::shared_ptr<const KernelBook>> kernel_book(const std::string& path) {
 
 Result<std::vector<std::string>> input_files(const std::vector<std::string>& arguments,
                                              const Listener& listener) {
-  std::vector<std::string> timelines;
-  auto files = expand_inputs(arguments, &timelines);
-  for (const std::string& timeline : timelines) {
-    listener.tell("skipped " + timeline +
-                  ": a timeline that Assay wrote; give its name to read it");
-  }
+  std::vector<std::string> notes;
+  auto files = expand_inputs(arguments, &notes);
+  for (const std::string& note : notes) listener.tell(note);
   return files;
 }
 
@@ -119,6 +118,25 @@ Result<LoadedTrace> load_input(const std::string& path, const TraceRequest& requ
   return loaded;
 }
 
+Result<LoadedTrace> load_or_split(std::vector<std::string>& files, size_t at,
+                                  const TraceRequest& request) {
+  auto loaded = load_input(files[at], request);
+  if (!loaded && loaded.error().code == ErrorCode::kSeveralTraces &&
+      is_regular_file(files[at])) {
+    ASSAY_TRY_ASSIGN(const StandIns apart, processes_apart(files[at]));
+    if (apart.left_out > 0) {
+      request.listener.tell(shown_path(files[at]) + ": " + std::to_string(apart.left_out) +
+                            " rows of other processes are not read");
+    }
+    files[at] = apart.files.front();
+    files.insert(files.begin() + static_cast<std::ptrdiff_t>(at) + 1, apart.files.begin() + 1,
+                 apart.files.end());
+    loaded = load_input(files[at], request);
+  }
+  if (loaded) loaded->among = files.size();
+  return loaded;
+}
+
 bool skip_input(const TraceRequest& request, const std::string& file, const Error& error) {
   const bool named =
       std::find(request.inputs.begin(), request.inputs.end(), file) != request.inputs.end();
@@ -128,10 +146,9 @@ bool skip_input(const TraceRequest& request, const std::string& file, const Erro
 }
 
 Status each_trace(const TraceRequest& request, const std::function<Status(LoadedTrace)>& see) {
-  ASSAY_TRY_ASSIGN(const std::vector<std::string> files,
-                   input_files(request.inputs, request.listener));
-  for (const std::string& file : files) {
-    ASSAY_TRY_ASSIGN(LoadedTrace loaded, load_input(file, request));
+  ASSAY_TRY_ASSIGN(std::vector<std::string> files, input_files(request.inputs, request.listener));
+  for (size_t i = 0; i < files.size(); ++i) {
+    ASSAY_TRY_ASSIGN(LoadedTrace loaded, load_or_split(files, i, request));
     ASSAY_TRY(see(std::move(loaded)));
   }
   return Ok{};

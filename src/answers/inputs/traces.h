@@ -40,6 +40,7 @@ struct LoadedTrace {
   Windows windows;
   // What the kernels are, by the built-in table with the user's rows in front.
   std::shared_ptr<const KernelNames> kernels;
+  size_t among = 1;  // traces that are read together with it
 };
 
 // The files behind arguments (ingest/load.h); the listener is told of each of Assay's own timelines
@@ -50,6 +51,10 @@ Result<std::vector<std::string>> input_files(const std::vector<std::string>& arg
 Result<std::vector<std::string>> accepted_files(const TraceRequest& request);
 
 Result<LoadedTrace> load_input(const std::string& path, const TraceRequest& request);
+// The same of files[at]. Where that file holds several processes, traces of these take its place in
+// `files`, and the first of them is loaded.
+Result<LoadedTrace> load_or_split(std::vector<std::string>& files, size_t at,
+                                  const TraceRequest& request);
 
 // Whether a file may be left out that could not be read: folders and patterns also give files that
 // hold something else than a trace, such as results that lie beside it. A file that was named

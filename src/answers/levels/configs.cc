@@ -69,12 +69,12 @@ void merge_losses(const TrustNotes& more, TrustNotes& notes) {
 }
 
 // Adds the configuration's inputs and its part to the document.
-Result<ConfigFigures> read_config(const LevelConfig& config, const std::vector<std::string>& files,
+Result<ConfigFigures> read_config(const LevelConfig& config, std::vector<std::string> files,
                                   const LevelsRequest& request, const LevelsOptions& options,
                                   Answer& answer) {
   Document& document = answer.document;
   const TraceRequest& traces = request.traces;
-  Part part{config.name, {{"ranks", "ranks", files.size(), Unit::kCount}}};
+  Part part{config.name, {}};
   TrustNotes notes;
   std::vector<RankLevels> ranks;
   ASSAY_TRY_ASSIGN(
@@ -85,8 +85,9 @@ Result<ConfigFigures> read_config(const LevelConfig& config, const std::vector<s
   counted.files = config.counters;
   if (counted.files.empty()) counted = {};  // of the other configurations
   ASSAY_TRY_ASSIGN(const CounterRuns counters, CounterRuns::read(counted, traces.allow_truncated));
-  for (const std::string& file : files) {
-    ASSAY_TRY_ASSIGN(LoadedTrace loaded, load_input(file, traces));
+  for (size_t i = 0; i < files.size(); ++i) {
+    ASSAY_TRY_ASSIGN(LoadedTrace loaded, load_or_split(files, i, traces));
+    const std::string& file = files[i];
     PhaseClock clock(traces.listener);
     LevelsOptions asked = options;
     asked.kernels = loaded.kernels;
@@ -111,6 +112,7 @@ Result<ConfigFigures> read_config(const LevelConfig& config, const std::vector<s
     merge_notes(import_notes(loaded.trace.log), part.import_log);
     merge_losses(all_notes(loaded.trace.log, {}), notes);
   }
+  part.items.push_back({"ranks", "ranks", files.size(), Unit::kCount});
   const JobLevels job = combine_ranks(std::move(ranks));
   merge_losses(job.trust, notes);
   ConfigFigures figures = config_figures(config.name, job, {request.query.where, config.tokens});

@@ -52,15 +52,17 @@ struct JobReader {
   TrustNotes losses = {};
   std::vector<std::string> no_kernels = {};
 
-  Status read(const std::string& file);
+  Status read(std::vector<std::string>& files, size_t at);
   Status finish();
   void add_roof(const TelemetryReport& samples);
   Status add_evidence(const JobLevels& job);
   Status add_insights(const JobLevels& job, const TelemetryReport& samples);
 };
 
-Status JobReader::read(const std::string& file) {
-  ASSAY_TRY_ASSIGN(LoadedTrace loaded, load_input(file, request.traces));
+Status JobReader::read(std::vector<std::string>& files, size_t at) {
+  ASSAY_TRY_ASSIGN(LoadedTrace loaded, load_or_split(files, at, request.traces));
+  const std::string& file = files[at];
+  several = loaded.among > 1;
   PhaseClock clock(request.traces.listener);
   LevelsOptions asked = options;
   asked.kernels = loaded.kernels;
@@ -212,7 +214,7 @@ Result<Answer> answer_levels(const LevelsRequest& asked) {
   ASSAY_TRY_ASSIGN(const std::vector<LevelRule> rules, level_rules(request));
   const LevelsOptions options = levels_options(request, rules);
   ASSAY_TRY_ASSIGN(request.traces.files, accepted_files(request.traces));
-  const std::vector<std::string>& files = request.traces.files;
+  std::vector<std::string> files = request.traces.files;
   ASSAY_TRY_ASSIGN(auto captured, recorded_graphs(request.traces, request.captures));
   ASSAY_TRY_ASSIGN(
       const CounterRuns counters,
@@ -233,7 +235,7 @@ Result<Answer> answer_levels(const LevelsRequest& asked) {
                 .answer = {new_document("Levels")}};
   job.answer.document.parts_key = "ranks";
   job.answer.data_lost = telemetry.data_lost();
-  for (const std::string& file : files) ASSAY_TRY(job.read(file));
+  for (size_t i = 0; i < files.size(); ++i) ASSAY_TRY(job.read(files, i));
   ASSAY_TRY(job.finish());
   return std::move(job.answer);
 }

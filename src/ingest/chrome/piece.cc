@@ -204,6 +204,7 @@ Status ChromePiece::step(bool header_only, uint64_t stop_at, bool& stopped) {
                       malformed_at_);
     }
     stopped = progress == Progress::kStopped;
+    if (!sunk_) return sunk_.take_error();
     if (stopped) return Ok{};
   }
   if (offset() > before) {
@@ -309,6 +310,11 @@ ChromePiece::Progress ChromePiece::consume_top_level(JsonCursor& cursor) {
     cursor.at = start.at;
     return Progress::kMore;
   }
+  if (sink_ != nullptr) {
+    const char* past = value.text.data() + value.text.size() + (value.kind == JsonKind::kString);
+    const char* from = start.text + start.offset();
+    sink_->member(key, value, start, {from, static_cast<size_t>(past - from)});
+  }
   header.take(key, value, start, builder.log);
   expect_value_ = false;
   commit(cursor);
@@ -339,7 +345,14 @@ ChromePiece::Progress ChromePiece::consume_events(JsonCursor& cursor, bool heade
         cursor.at = start;
         return Progress::kMore;
       }
-      rows_.add(event_, cursor, static_cast<int64_t>(at), check_utf8_);
+      if (sink_ != nullptr) {
+        const uint32_t from = cursor.positions[start];
+        const uint32_t past = cursor.positions[cursor.at - 1] + 1;
+        sunk_ = sink_->event(event_, {cursor.text + from, past - from});
+        if (!sunk_) return Progress::kStopped;
+      } else {
+        rows_.add(event_, cursor, static_cast<int64_t>(at), check_utf8_);
+      }
       expect_value_ = false;
     } else if (c == ',') {
       if (expect_value_)

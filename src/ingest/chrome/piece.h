@@ -10,6 +10,7 @@
 
 #include "base/byte_source.h"
 #include "base/result.h"
+#include "ingest/chrome/event.h"
 #include "ingest/chrome/header.h"
 #include "ingest/chrome/kineto_rows.h"
 #include "ingest/text/json_index.h"
@@ -22,6 +23,17 @@ enum class Stage : uint8_t {
   kTopLevel,  // between the members of the root object
   kEvents,    // between the elements of the event array
   kEnd,       // the root is closed
+};
+
+// Takes the elements of a document as they are written, in place of rows.
+class ElementSink {
+ public:
+  virtual ~ElementSink() = default;
+  // A member of the root other than its events. `text` holds the key and the value; the cursor can
+  // walk into the value.
+  virtual void member(std::string_view key, const JsonValue& value, JsonCursor cursor,
+                      std::string_view text) = 0;
+  virtual Status event(const RawEvent& event, std::string_view text) = 0;
 };
 
 class ChromePiece {
@@ -44,6 +56,8 @@ class ChromePiece {
   int time_scale() const { return time_scale_; }
   void set_time_scale(int scale);
   void set_keep_op_inputs(bool keep) { rows_.set_keep_op_inputs(keep); }
+  // The sink takes all elements instead of rows, and must outlive the piece.
+  void set_sink(ElementSink* sink) { sink_ = sink; }
   bool saw_events_key() const { return saw_events_key_; }
   void set_saw_events_key(bool value) { saw_events_key_ = value; }
   bool at_end_of_input() const { return input_ended_ && begin_ == end_; }
@@ -71,6 +85,8 @@ class ChromePiece {
   Error error_at(ErrorCode code, std::string message, uint64_t offset) const;
 
   ReadFn read_;
+  ElementSink* sink_ = nullptr;
+  Status sunk_ = Ok{};
   Stage stage_;
   bool root_is_array_ = false;
   bool saw_events_key_ = false;

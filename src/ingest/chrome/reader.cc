@@ -264,7 +264,7 @@ void note_time_shape(TraceBuilder& builder) {
   }
 }
 
-Trace finish_document(ChromePiece& document) {
+Result<Trace> finish_document(ChromePiece& document) {
   document.builder.order_lanes();
   pair_marks(document.builder);
   document.builder.order_other_events();
@@ -272,7 +272,14 @@ Trace finish_document(ChromePiece& document) {
   file_ascend_lanes(document.builder);
   file_xprof_lanes(document.builder);
   file_plain_lanes(document.builder);
-  separate_processes(document.builder);
+  const size_t processes = launching_processes(document.builder);
+  if (processes > 1) {
+    return Error{ErrorCode::kSeveralTraces,
+                 std::to_string(processes) +
+                     " processes in one file, and only a file by its name can be split here; give "
+                     "the file of each process",
+                 "", -1};
+  }
   note_time_shape(document.builder);
   const ChromeHeader& header = document.header;
   if (header.has_distributed && !header.distributed.rank) {
@@ -328,7 +335,7 @@ Result<Trace> finish_if_whole(ChromePiece& document, const ReadOptions& options)
   if (document.builder.longest_table() >= UINT32_MAX) {
     return Error{ErrorCode::kUnsupported, "more than 2^32 rows in one table", "", -1};
   }
-  Trace trace = finish_document(document);
+  ASSAY_TRY_ASSIGN(Trace trace, finish_document(document));
   ASSAY_TRY(check_form(trace));
   return trace;
 }

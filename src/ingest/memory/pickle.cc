@@ -76,7 +76,7 @@ class Machine {
 
   Status push(PickleValue value) {
     if (document_.values.size() >= kMostValues)
-      return error(ErrorCode::kUnsupported, "more values than any memory snapshot has");
+      return error(ErrorCode::kUnsupported, "more values than any file of this kind has");
     stack_.push_back(static_cast<uint32_t>(document_.values.size()));
     document_.values.push_back(std::move(value));
     return Ok{};
@@ -130,7 +130,7 @@ class Machine {
 
   Status mark() {
     if (marks_.size() >= kMostMarks)
-      return error(ErrorCode::kUnsupported, "values nested deeper than any memory snapshot's");
+      return error(ErrorCode::kUnsupported, "values nested deeper than in any file of this kind");
     marks_.push_back(stack_.size());
     return Ok{};
   }
@@ -178,7 +178,7 @@ class Machine {
     ASSAY_TRY_ASSIGN(const uint64_t index, number(width));
     if (index >= memo_.size()) return odd("a value is recalled that was not kept");
     if (stack_.size() >= kMostValues)
-      return error(ErrorCode::kUnsupported, "more values than any memory snapshot has");
+      return error(ErrorCode::kUnsupported, "more values than any file of this kind has");
     stack_.push_back(memo_[static_cast<size_t>(index)]);
     return Ok{};
   }
@@ -202,7 +202,7 @@ class Machine {
       if (one.code != code) continue;
       return error(ErrorCode::kUnsupported,
                    "the pickle would run code (" + std::string(one.name) +
-                       "): memory snapshots are plain data, and nothing else is read");
+                       "): only plain data is read");
     }
     return odd("an opcode that plain data does not have");
   }

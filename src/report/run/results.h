@@ -38,9 +38,17 @@
   R(share_of_window, "of window", kShare, "`gain_ns` / window") \
   R(affects, "affects", kText, "keys of the numbers that it moves")
 
+// Several jobs in one set of traces
+#define ASSAY_JOBS_RESULTS(R, U, O) \
+  O("jobs[]") \
+  U(name, "folder or file name of the job") \
+  U(ranks, "ranks with a trace") \
+  U(text, "first sentence about the ranks of the job")
+
 #define ASSAY_RUN_RESULTS(R, U, O) \
   ASSAY_VERDICT_RESULTS(R, U, O) \
-  ASSAY_RUN_OTHER_RESULTS(R, U, O)
+  ASSAY_RUN_OTHER_RESULTS(R, U, O) \
+  ASSAY_JOBS_RESULTS(R, U, O)
 // clang-format on
 
 namespace assay::keys {

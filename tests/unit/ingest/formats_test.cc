@@ -165,7 +165,7 @@ TEST(Formats, WhatIsNoTraceIsNamedWithWhatToDo) {
        "unsupported: an execution trace of PyTorch or Chakra: a graph of operators without the "
        "device; give the profiler's trace of the same run (export_chrome_trace)"},
       {"utf16.json", "unsupported: UTF-16 text; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"},
-      {"zip.zip", "unsupported: a zip archive; unpack it first"},
+      {"zip.zip", "unsupported: a zip archive; give it by its name, alone: assay report FILE"},
   };
   for (const auto& [name, message] : expected) EXPECT_EQ(load_error(folder / name), message);
 }

@@ -25,7 +25,7 @@ std::string random_event(std::mt19937& rng) {
   static const char* cats[] = {"cpu_op",          "kernel",          "cuda_runtime",
                                "python_function", "user_annotation", "odd"};
   std::string event = R"({"ph":"X","cat":")" + std::string(cats[rng() % 6]) + R"(","name":")" +
-                      random_name(rng) + R"(","pid":)" + std::to_string(rng() % 3) + R"(,"tid":)" +
+                      random_name(rng) + R"(","pid":7)" + R"(,"tid":)" +
                       std::to_string(rng() % 3) + R"(,"ts":)" + std::to_string(rng() % 100000) +
                       "." + std::to_string(rng() % 1000) + R"(,"dur":)" +
                       std::to_string(rng() % 50);

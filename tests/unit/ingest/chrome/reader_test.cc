@@ -6,11 +6,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <string>
 
+#include "ingest/chrome/processes.h"
 #include "ingest/load.h"
 #include "support/bytes.h"
 #include "support/no_threads.h"
+#include "support/scratch.h"
 #include "support/trace_maker.h"
 #include "trace/links.h"
 #include "trace/process_facts.h"
@@ -60,17 +64,52 @@ TEST(ChromeReader, RanksInOneFileAreLinkedToTheirOwnCalls) {
     list += launched(70, 0, 1000 + 100 * i, i, 1050 + 100 * i) + ",";
     list += launched(80, 1, 3000 + 50 * i, i, 3020 + 50 * i) + (i < 40 ? "," : "");
   }
-  const Trace trace = must_read(events(list));
-  EXPECT_EQ(logged(trace, ImportCode::kSeveralProcesses), 2u);
-  EXPECT_EQ(logged(trace, ImportCode::kMissingCorrelation), 0u);
-  const Links links = link_trace(trace);
-  ASSERT_EQ(trace.activities.size(), 80u);
-  for (size_t a = 0; a < trace.activities.size(); ++a) {
-    ASSERT_TRUE(links.activity_call[a]);
-    const ThreadId thread = trace.api_calls.thread[links.activity_call[a].index()];
-    const int64_t device = trace.streams[trace.activities.stream[a].index()].device;
-    EXPECT_EQ(trace.threads[thread.index()].pid, device == 0 ? "70" : "80");
+  const auto trace = read(events(list));
+  ASSERT_FALSE(trace);
+  EXPECT_EQ(trace.error().code, ErrorCode::kSeveralTraces);
+  const std::filesystem::path folder = testing::scratch_path("");
+  std::filesystem::create_directories(folder);
+  const std::string merged = (folder / "merged.json").string();
+  std::ofstream(merged) << events(list);
+  const auto split = split_processes(merged, folder.string());
+  ASSERT_TRUE(split) << split.error().describe();
+  ASSERT_EQ(split->parts.size(), 2u);
+  for (int64_t rank = 0; rank < 2; ++rank) {
+    const ProcessPart& part = split->parts[static_cast<size_t>(rank)];
+    EXPECT_EQ(part.name, "rank" + std::to_string(rank));
+    const auto own = load_trace(part.path, {});
+    ASSERT_TRUE(own) << own.error().describe();
+    EXPECT_EQ(own->distributed.rank, rank);
+    ASSERT_EQ(own->activities.size(), 40u);
+    const Links links = link_trace(*own);
+    for (size_t a = 0; a < 40; ++a) {
+      ASSERT_TRUE(links.activity_call[a]);
+      EXPECT_EQ(own->threads[own->api_calls.thread[links.activity_call[a].index()].index()].pid,
+                rank == 0 ? "70" : "80");
+      EXPECT_EQ(own->streams[own->activities.stream[a].index()].device, rank);
+    }
   }
+  std::filesystem::remove_all(folder);
+}
+
+// All calls of both come before all work: every process could have launched all of it.
+TEST(ChromeReader, RanksInOneFileThatFitEachOthersWorkAreRefused) {
+  std::string list;
+  for (uint32_t i = 1; i <= 40; ++i) {
+    for (int rank = 0; rank < 2; ++rank) {
+      list += launched(70 + 10 * rank, rank, 1000 + i, i, 9000 + 10 * i) + ",";
+    }
+  }
+  list.pop_back();
+  const std::filesystem::path folder = testing::scratch_path("");
+  std::filesystem::create_directories(folder);
+  const std::string merged = (folder / "merged.json").string();
+  std::ofstream(merged) << events(list);
+  const auto split = split_processes(merged, folder.string());
+  std::filesystem::remove_all(folder);
+  ASSERT_FALSE(split);
+  EXPECT_EQ(split.error().code, ErrorCode::kUnsupported);
+  EXPECT_NE(split.error().message.find("2 processes in one file"), std::string::npos);
 }
 
 TEST(ChromeReader, CommandsThatWaitAreNoWork) {

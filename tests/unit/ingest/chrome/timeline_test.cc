@@ -134,7 +134,8 @@ TEST(Timeline, IsNoTraceOfTheFolderItLiesIn) {
   std::filesystem::remove_all(folder);
   ASSERT_TRUE(files);
   EXPECT_EQ(*files, std::vector<std::string>{trace});
-  EXPECT_EQ(left_out, std::vector<std::string>{timeline});
+  ASSERT_EQ(left_out.size(), 1u);
+  EXPECT_NE(left_out[0].find(timeline), std::string::npos);
   ASSERT_TRUE(named);
   EXPECT_EQ(*named, std::vector<std::string>{timeline});
 }

@@ -1,0 +1,66 @@
+#pragma once
+
+// A flight-recorder dump: the last calls of one rank of a job that communicate
+// (docs/formats/flight_recorder.md). Versions 2.0 to 2.10 are known. Fields are taken where they
+// are, whatever the version.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+enum class FlightState : uint8_t { kScheduled, kStarted, kCompleted };
+
+struct FlightFrame {
+  std::string function;
+  std::string file;
+  int64_t line = 0;
+};
+
+// A process group, by the name that entries give it.
+struct FlightGroup {
+  std::string desc;            // what the program calls it; may be empty
+  std::vector<int64_t> ranks;  // members, as written; may be empty
+};
+
+// Last numbers of collectives by the watchdog's count; -1 = unknown or none.
+struct FlightStatus {
+  int64_t enqueued = -1;
+  int64_t started = -1;
+  int64_t completed = -1;
+};
+
+struct FlightEntry {
+  int64_t record = -1;     // order of asking
+  int64_t pg = -1;         // key of FlightDump::status
+  std::string group = {};  // key of FlightDump::groups
+  std::string desc = {};
+  int64_t seq = -1;        // number of the collective in its group; -1 = unknown
+  int64_t p2p_seq = -1;
+  bool p2p = false;
+  std::string call = {};  // "nccl:all_reduce", "nccl:send 1->2"
+  int64_t created_ns = 0;
+  std::vector<int64_t> in_elements = {};  // of each tensor
+  std::vector<int64_t> out_elements = {};
+  std::vector<std::string> in_types = {};
+  std::vector<std::string> out_types = {};
+  FlightState state = FlightState::kScheduled;
+  int64_t timeout_ms = -1;
+  std::vector<FlightFrame> frames = {};  // innermost first
+};
+
+struct FlightDump {
+  std::string file = {};
+  std::optional<int64_t> rank = {};
+  std::string version = {};
+  std::string library_version = {};  // of NCCL, RCCL or HCCL; may be empty
+  std::map<std::string, FlightGroup> groups = {};
+  std::map<int64_t, FlightStatus> status = {};
+  std::vector<FlightEntry> entries = {};  // by `record`
+  uint64_t odd_entries = 0;               // without a name or a state, left out
+};
+
+}  // namespace assay

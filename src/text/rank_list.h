@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+// "0-3, 7 and 9", in ascending order; three and more in a row are a span.
+std::string rank_list(std::vector<int64_t> ranks);
+// "rank 3", "ranks 0-3 and 7".
+std::string ranks_named(const std::vector<int64_t>& ranks);
+
+}  // namespace assay
