@@ -384,7 +384,7 @@ Action devices_at_once(const RunFacts& f) {
   return action;
 }
 
-// Pages that move before anything reads them.
+// Managed memory that is prefetched.
 Action prefetch(const RunFacts& f) {
   const int64_t gain_ns = f.decision.table.of(GainGroup::kMigration).gain_ns;
   Action action{.key = "prefetch",
@@ -406,7 +406,7 @@ std::optional<Action> fuse_chains(const RunFacts& f) {
   return action;
 }
 
-// The action on a part of the host's time that has a name of its own.
+// The action on a narrow bottleneck of the host; empty for all others.
 std::string_view narrow_key(BoundBy bound) {
   switch (bound) {
     case BoundBy::kInput:

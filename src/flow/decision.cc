@@ -9,21 +9,20 @@
 namespace assay {
 namespace {
 
-// Shares of the window, unless said otherwise.
-constexpr double kClear = 0.02;      // below, gains tell nothing, and shares decide
-constexpr double kStep = 0.1;        // a gain that is small for one of two that keep step
-constexpr double kChain = 0.25;      // least gain of the second of two that take turns
-constexpr double kIdle = 0.3;        // least gain of the host before the device, of two that alternate
-constexpr double kRival = 0.8;       // of the first gain: the second is near
-constexpr double kSum = 0.1;         // so far off the sum of two gains may be
-constexpr double kHalf = 0.5;        // of the host's gain, for a narrow name
-constexpr int64_t kUnseenTimes = 2;  // what nothing explains leads from so many gains of the first
+// Shares of the window unless noted.
+constexpr double kClear = 0.02;      // smaller gains do not decide: shares do
+constexpr double kStep = 0.1;        // largest gain of two that keep step
+constexpr double kChain = 0.25;      // least gain of the second of two that alternate
+constexpr double kIdle = 0.3;        // least gain of the host to come before the device
+constexpr double kRival = 0.8;       // share of the first gain: the second is close
+constexpr double kSum = 0.1;         // tolerance on the sum of two gains
+constexpr double kHalf = 0.5;        // share of the host's gain for a narrow name
+constexpr int64_t kUnseenTimes = 2;  // times the first gain for unexplained time to lead
 constexpr uint64_t kFewPieces = 2;
 constexpr uint64_t kRepeats = 3;
 constexpr int64_t kBriefNs = 1'000'000;
 
-// How often the run does the same: as many times as it has labelled steps, else as the kernels run
-// that hold the upper half of device time, the rarer ones of them.
+// Number of labelled steps, else of runs of the kernels that hold the upper half of device time (the least of them).
 uint64_t repeats_of(const FlowRun& run, Interval window, const Windows* iterations) {
   const bool labelled =
       iterations != nullptr && (iterations->source == WindowSource::kProfilerStep ||
@@ -80,7 +79,7 @@ NarrowHost narrow_of(const GainTable& table) {
   return waits ? NarrowHost::kWaiting : NarrowHost::kNone;
 }
 
-// The two of the known groups that lead.
+// Sets the two leading groups.
 void rank(Decision& decision) {
   const GainTable& table = decision.table;
   std::vector<GainGroup> known;
@@ -160,7 +159,7 @@ void decide(Decision& decision, bool has_work, bool has_calls) {
     return;
   }
   decision.relation = relation_of(decision);
-  // Of two that alternate, or are near, the time in which the device does not work is what is lost.
+  // If host and device alternate or are close, idle time of the device is the loss.
   const auto second_ns = static_cast<double>(decision.table.of(decision.second).gain_ns);
   const bool near =
       second_ns >= kRival * static_cast<double>(decision.table.of(decision.word).gain_ns);

@@ -1,6 +1,6 @@
 #pragma once
 
-// What limits a run, decided on the table of gains alone (flow/gains.h). Words, no sentences.
+// The bottleneck of a run, from the table of gains alone (flow/gains.h).
 
 #include <cstdint>
 #include <string_view>
@@ -14,38 +14,38 @@ namespace assay {
 enum class GainRelation : uint8_t {
   kNoGpu,      // no device work
   kNoHost,     // no call is recorded: gaps have no cause
-  kBound,      // the first leads
-  kAlternate,  // neither runs beside the other: their gains add up
-  kKeepStep,   // neither alone gives much, both together do
-  kUndecided,  // what nothing explains may make another one the first
-  kOneEvent,   // seen once: no rate
+  kBound,      // the first is the bottleneck
+  kAlternate,  // they do not overlap: their gains add up
+  kKeepStep,   // little without one, much without both
+  kUndecided,  // unexplained time may exchange them
+  kOneEvent,   // one occurrence: no rate
 };
 constexpr size_t kGainRelations = 7;
 std::string_view gain_relation_name(GainRelation relation);
 
-// The narrow name of the host's group, where one part of it gives half of what it gives.
+// The part of the host that gains half of what the host gains.
 enum class NarrowHost : uint8_t { kNone, kInput, kAlloc, kStartup, kWaiting };
 std::string_view narrow_host_name(NarrowHost narrow);  // empty for kNone
 
 struct Decision {
   GainTable table;
   GainRelation relation = GainRelation::kNoGpu;
-  GainGroup word = GainGroup::kDevice;  // leads; of kNoGpu and kNoHost it says nothing
+  GainGroup word = GainGroup::kDevice;  // the bottleneck; meaningless with kNoGpu and kNoHost
   GainGroup second = GainGroup::kHost;
-  NarrowHost narrow = NarrowHost::kNone;  // where the word is kHost
+  NarrowHost narrow = NarrowHost::kNone;  // if the word is kHost
   bool brief = false;                     // the window is shorter than a millisecond
-  uint64_t repeats = 0;                   // how often the run does the same
-  int64_t together_ns = 0;                // the window is shorter by this without both; not bounded
+  uint64_t repeats = 0;                   // number of equal steps
+  int64_t together_ns = 0;                // saved without both; not bounded
 
-  // The two numbers that decide: what the window takes if the group cost nothing.
+  // Length of the window without the group.
   int64_t without_ns(GainGroup group) const { return table.window_ns() - table.of(group).gain_ns; }
 };
 
-// graph: of the whole run. iterations: null where they are not known.
+// Decides for a window of the whole graph; iterations may be null.
 Decision decide_run(const FlowRun& run, const FlowGraph& graph, Interval window,
                     const Windows* iterations);
 
-// The decision alone: fills all but the table and what it is told, from them.
+// Fills everything from the table and `repeats`.
 void decide(Decision& decision, bool has_work, bool has_calls);
 
 }  // namespace assay

@@ -391,7 +391,7 @@ FlowReport make_flow_report(const FlowModel& model, const FlowOptions& options) 
   report.told_window = options.window.has_value();
   report.devices = device_flows(run);
   if (report.devices.size() != 1) report.joint = joint_flow(run);
-  // Work that goes on after the window it was asked for in still ends the run.
+  // Work submitted in the window may end after it.
   const Interval to_end{report.window.start_ns,
                         options.window ? report.window.end_ns : INT64_MAX};
   report.decision = decide_run(run, graph, to_end, options.steps != nullptr ? options.steps : options.windows);

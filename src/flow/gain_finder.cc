@@ -81,8 +81,8 @@ int64_t GainFinder::run_gain(const EditedLags& lags, Trial& trial) const {
   return bounded(end_ns_ - work_end_ns(replayed(lags, trial)), lags.lag_ns);
 }
 
-// No more than the time in which no device works, and what device work itself became shorter by: a
-// replay may move work beside other work, and that it would run as fast there is not known.
+// At most the time in which the busiest device is idle plus the time by which device work became shorter. A replay may
+// overlap work that did not overlap, and whether it would run as fast is unknown.
 int64_t GainFinder::bounded(int64_t gain_ns, const std::vector<int64_t>& lags_ns) const {
   if (gain_ns <= idle_ns_) return gain_ns;
   int64_t most_ns = idle_ns_;

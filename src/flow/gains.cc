@@ -12,7 +12,7 @@ constexpr std::array<GainClass, kHostParts> kPartClasses = {GainClass::kWork, Ga
                                                             GainClass::kAlloc, GainClass::kInput,
                                                             GainClass::kStartup};
 
-// The group that a class belongs to; kGainGroups = none.
+// The group of a class, or kGainGroups if it has none.
 size_t group_of(GainClass what) {
   switch (what) {
     case GainClass::kWork:
@@ -60,7 +60,7 @@ struct Piece {
   uint32_t point;
 };
 
-// How many of the largest hold half of the sum: each step halves what is left to look at.
+// Number of the largest that hold half of the sum, by bisection.
 uint64_t half_in(std::vector<Piece>& pieces, int64_t total_ns) {
   const auto larger = [](const Piece& a, const Piece& b) { return a.ns > b.ns; };
   size_t first = 0;
@@ -181,7 +181,7 @@ class TableMaker {
     table_.order_gain_ns = table_.window_ns() - spans[kHostParts];
   }
 
-  // Gains with what nothing explains left where it was, and without it.
+  // Gains by the other models of unexplained time.
   void add_models() {
     for (const GainGroup player : table_.players) {
       GroupGain& gain = table_.of(player);
@@ -213,13 +213,13 @@ class TableMaker {
     return all_ns;
   }
 
-  // A replay may move work beside other work; that it would run as fast there is not known.
+  // A replay may overlap work that did not overlap, and whether it would run as fast is unknown.
   void bound() {
     const int64_t window_ns = table_.window_ns();
     for (const GainGroup player : table_.players) {
       GroupGain& gain = table_.of(player);
       const bool host = player == GainGroup::kHost || player == GainGroup::kOutside;
-      // Work that nothing explains came late: earlier it would fill idle time.
+      // Unexplained delay leaves the device idle.
       const bool idle = host || player == GainGroup::kUnseen;
       const int64_t most_ns = std::min(idle ? table_.idle_ns : window_ns,
                                        host ? window_ns : gain.total_ns);
@@ -314,7 +314,7 @@ std::vector<int64_t> shapley_ns(size_t players, const std::vector<int64_t>& valu
     factorial[n] = factorial[n - 1] * static_cast<int64_t>(n);
   }
   std::vector<int64_t> shares(players);
-  std::vector<std::pair<int64_t, size_t>> left;  // of each, in parts of players! ns; and its player
+  std::vector<std::pair<int64_t, size_t>> left;  // remainder, and its player
   int64_t told_ns = 0;
   for (size_t p = 0; p < players; ++p) {
     const size_t own = size_t{1} << p;
@@ -330,7 +330,7 @@ std::vector<int64_t> shapley_ns(size_t players, const std::vector<int64_t>& valu
     left.emplace_back(static_cast<int64_t>(sum % factorial[players]), p);
     told_ns += shares[p];
   }
-  // What rounding left goes to those of which most was cut off.
+  // The rest goes to the largest remainders.
   std::stable_sort(left.begin(), left.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   const int64_t all_ns = values.empty() ? 0 : values.back() - values.front();

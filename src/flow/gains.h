@@ -1,6 +1,6 @@
 #pragma once
 
-// What a run would be shorter by if a resource cost nothing: one table, from replays of the graph.
+// The time that a run would save without each resource, from replays of the graph.
 // Definitions: docs/metrics.md, Diagnosis.
 
 #include <array>
@@ -14,16 +14,16 @@
 
 namespace assay {
 
-// Resources that compete for a run's time. Two pieces of one thread replace each other: what is
-// always the same resource is one group.
+// Resources that compete for the time of a run. All time of the host is one group, because two pieces on one
+// thread replace each other.
 enum class GainGroup : uint8_t {
   kHost,
   kDevice,
   kCopy,
   kMigration,
   kComm,
-  kUnseen,   // what nobody saw: no resource, it widens
-  kOutside,  // the host waited for the outside, as a row shows
+  kUnseen,   // unrecorded: no resource, it widens intervals
+  kOutside,  // recorded waits of the host for something outside
 };
 constexpr size_t kGainGroups = 7;
 std::string_view gain_group_name(GainGroup group);
@@ -36,57 +36,55 @@ std::string_view host_part_name(HostPart part);
 // The pieces that a group's time consists of.
 struct GainPieces {
   uint64_t count = 0;
-  uint64_t half_in = 0;  // so many of the longest hold half of the time
+  uint64_t half_in = 0;  // number of the longest that hold half of the time
   int64_t median_ns = 0;
   int64_t largest_ns = 0;
   Interval largest;  // the first of the longest
 };
 
 struct GroupGain {
-  int64_t gain_ns = 0;   // the window is shorter by this if the group cost nothing; bounded
-  int64_t low_ns = 0;    // least over the three models of what nothing explains
+  int64_t gain_ns = 0;   // saved without the group; bounded
+  int64_t low_ns = 0;    // least over the three models of unexplained time
   int64_t high_ns = 0;   // most over them, without bounds
-  int64_t only_ns = 0;   // what the window takes if only this group cost anything
+  int64_t only_ns = 0;   // length of the window with this group alone
   int64_t share_ns = 0;  // Shapley value; those of all groups and GainTable::rest_ns add up to it
-  int64_t total_ns = 0;  // of all pieces
+  int64_t total_ns = 0;  // sum over the pieces
   GainPieces pieces;
 };
 
 struct GainTable {
-  Interval window;            // from the begin that was asked for to the last end of work or of moved pages in it
-  int64_t idle_ns = 0;        // of it, the busiest device does not work
-  int64_t rest_ns = 0;        // left when no group costs anything
-  int64_t order_gain_ns = 0;  // shorter by this without the host's waits for the device; bounded
+  Interval window;            // to the last end of work or of moved pages
+  int64_t idle_ns = 0;        // time in which the busiest device is idle
+  int64_t rest_ns = 0;        // length without all groups
+  int64_t order_gain_ns = 0;  // saved without waits of the host for the device; bounded
   std::array<GroupGain, kGainGroups> groups;
-  std::array<int64_t, kHostParts> host_gain_ns{};  // of each part alone; bounded
-  // The window with what nothing explains as it was, and without it.
+  std::array<int64_t, kHostParts> host_gain_ns{};  // each part alone; bounded
+  // Length of the window by the three models of unexplained time.
   int64_t keep_ns = 0;
   int64_t drop_ns = 0;
   int64_t pin_ns = 0;
-  // Groups that have time, ascending, and what the window is shorter by without each set of them:
-  // bit i of the place stands for players[i]. Not bounded.
+  // Groups that have time, ascending, and the time saved without each set of them. Bit i of the index is players[i].
+  // Not bounded.
   std::vector<GainGroup> players;
   std::vector<int64_t> without;
 
   int64_t window_ns() const { return window.end_ns - window.start_ns; }
   const GroupGain& of(GainGroup group) const { return groups[static_cast<size_t>(group)]; }
   GroupGain& of(GainGroup group) { return groups[static_cast<size_t>(group)]; }
-  // Without two groups.
+  // Time saved without both groups.
   int64_t together_ns(GainGroup a, GainGroup b) const;
 };
 
-// graph: of the whole run. Work that ends after the window ends nothing.
+// graph: that of the whole run. Work that ends after the window is left out.
 GainTable find_gains(const FlowRun& run, const FlowGraph& graph, Interval window);
 
-// Stretches in which the host reads managed memory page by page: moves to the host, each soon
-// behind the one before.
+// Intervals in which the host reads managed memory page by page: moves to the host in close succession.
 std::vector<Interval> host_page_stretches(const FlowRun& run);
 
-// Of a window the time in which the busiest device works; pages that move are no work of one.
+// Time in the window in which the busiest device works. Moves of pages are left out.
 int64_t working_ns(const FlowRun& run, Interval window);
 
-// What each of n players adds on average over all orders in which they come, to the ns: the sum is
-// values of all. values: by set, bit i for player i.
+// Shapley value of each player in ns. They add up to the value of the full set. Bit i of the index of `values` is player i.
 std::vector<int64_t> shapley_ns(size_t players, const std::vector<int64_t>& values);
 
 }  // namespace assay

@@ -25,7 +25,7 @@ class HostOrder {
  private:
   void go_through(const HostThread& thread) {
     uint32_t waited = kNoFlowRow;
-    // What the first work on each stream behind the wait follows already.
+    // Per stream the work that its first work after the wait follows already.
     std::vector<uint32_t> followed(streams_, kNoFlowRow);
     for (uint32_t c = thread.first_call; c < thread.first_call + thread.call_count; ++c) {
       const FlowCall& call = run_.calls[c];
@@ -59,14 +59,14 @@ class HostOrder {
     return std::min(name(a), name(b)) << 32 | std::max(name(a), name(b));
   }
 
-  // Pairs of names that overlap at three places are in no order of their own.
+  // Pairs of names that overlap at three places need no order.
   void drop_disproved() {
     constexpr uint64_t kPlaces = 3;
     std::unordered_map<NamePair, uint64_t> overlaps;
     for (uint32_t w = 0; w < after_.size(); ++w) {
       if (after_[w] != kNoFlowRow) overlaps.try_emplace(names(after_[w], w), 0);
     }
-    std::vector<uint32_t> running(streams_, kNoFlowRow);  // the last to end of those begun
+    std::vector<uint32_t> running(streams_, kNoFlowRow);  // the last to end
     std::vector<uint32_t> busy;                           // streams with one
     for (uint32_t w = 0; w < run_.works.size(); ++w) {
       const FlowWork& work = run_.works[w];

@@ -1,6 +1,6 @@
 #pragma once
 
-// Order between streams that only the host carries.
+// Order between streams that only a wait of the host gives.
 
 #include <cstdint>
 #include <vector>
@@ -9,10 +9,8 @@
 
 namespace assay {
 
-// Per work what its thread had waited for before it launched it, on another stream, where nothing
-// launched there since says so already; kNoFlowRow = nothing. Empty where no work has any. Without
-// the wait the second may need the first all the same: only where the same two names, in order here
-// by a wait, run side by side elsewhere in the run, it does not.
+// Per work the work of another stream that its thread had waited for before the launch, or kNoFlowRow. Pairs of
+// names that overlap elsewhere in the run need no order and are left out. Empty if no work has any.
 std::vector<uint32_t> host_order(const FlowRun& run);
 
 }  // namespace assay

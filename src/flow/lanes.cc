@@ -7,7 +7,7 @@
 namespace assay {
 namespace {
 
-constexpr int64_t kCutNs = -(int64_t{1} << 60);  // later than no time, and far from overflow
+constexpr int64_t kCutNs = -(int64_t{1} << 60);  // earlier than every time, and far from overflow
 constexpr int64_t kStagedNs = 20'000;            // a shorter call did not wait for its copy
 constexpr int64_t kStagedOwnNs = 5'000;
 
@@ -105,7 +105,7 @@ class LaneGraphMaker {
     return device && moves_pages(run_.works[point.row]);
   }
 
-  // Pages move beside the work of a stream; that their row names one puts nothing in order.
+  // Moves of pages overlap the work of a stream and order nothing, although their row names one.
   bool follows_pages(uint32_t source, const Point& point) const {
     if (source == kNoPoint) return false;
     const Point from = graph_.point(source);
@@ -165,7 +165,7 @@ class LaneGraphMaker {
           std::clamp<int64_t>(from_ns_ - reached_ns, 0, std::max<int64_t>(residual_ns, 0));
       edge.of(GainClass::kStands) += residual_ns < 0 ? residual_ns : before_ns;
       const int64_t late_ns = residual_ns < 0 ? 0 : residual_ns - before_ns;
-      // How long a call takes to come back is known to be the host's.
+      // Time until a call returns belongs to the host.
       const bool unseen = late_ns > kFlowMarginNs && point.kind != PointKind::kCallEnd;
       edge.of(unseen ? GainClass::kUnseen : GainClass::kLate) += late_ns;
       if (unseen) residuals_.push_back({p, late_ns});
@@ -193,9 +193,8 @@ class LaneGraphMaker {
     const EdgeKind kind = graph_.kind[e];
     int64_t lag_ns = edge.lag_ns;
     const int64_t from_ns = source_ns(edge.source);
-    // A page that moves is the time of the host or of the kernel that waits for it; its own row
-    // puts off nothing. What lies before the window stands, and so does what clocks that differ
-    // make negative.
+    // A moving page takes time of the host or of the kernel that waits for it; its own row delays nothing. Time before
+    // the window is fixed, and so are negative lags of clocks that differ.
     if (lag_ns <= 0 || graph_.time_ns[p] <= from_ns_ || is_page(point)) {
       edge.of(GainClass::kStands) = lag_ns;
       return;
@@ -235,7 +234,7 @@ class LaneGraphMaker {
         if (call.after_unrecorded) {
           edge.of(GainClass::kStands) += lag_ns;
         } else {
-          // The host waited for what the work wrote before its end.
+          // The host waited for memory that the work wrote before its end.
           const bool within = work.end_ns > call.start_ns;
           edge.of(within ? class_of(work) : GainClass::kLaunch) += lag_ns;
         }
@@ -253,7 +252,7 @@ class LaneGraphMaker {
         const uint32_t before = graph_.point(edge.source).row;
         const bool nodes = work.in_graph && run_.works[before].call == work.call;
         const FlowFloor& usual = kind == EdgeKind::kStream ? run_.floors.stream : run_.floors.event;
-        // Where queued work shows it, the way from one work to the next is the device's.
+        // The device needs this time between queued work, if the run has such gaps to show it.
         const GainClass way = usual.assumed ? GainClass::kLaunch : GainClass::kDevice;
         edge.of(nodes ? GainClass::kStands : way) += lag_ns;
         break;
@@ -328,8 +327,7 @@ class LaneGraphMaker {
     edge.of(class_of(cause)) += ns - pulled_ns;
   }
 
-  // A call that returns while its own copy runs waited for the copy's begin: the host moved the
-  // bytes into memory that the device reads.
+  // A call that returns while its own copy runs waited for the begin of the copy: the host staged the bytes.
   void add_staged(uint32_t p, uint32_t c) {
     const FlowCall& call = run_.calls[c];
     if (call.target_count > 0 || call.end_ns - call.start_ns <= kStagedNs) return;
@@ -357,7 +355,7 @@ class LaneGraphMaker {
     edges_.push_back(staged);
   }
 
-  // A run may end with the host reading pages, behind the last work.
+  // A run may end with the host reading pages after the last work.
   void add_tail() {
     if (pulls_.empty()) return;
     const int64_t tail_ns = pulls_.back().end_ns;
@@ -397,7 +395,7 @@ class LaneGraphMaker {
   std::vector<Interval> moves_;  // pages
   PieceCursor cursor_;
   LaneGraph lanes_;
-  std::vector<LaneEdge> edges_;  // of the point at work
+  std::vector<LaneEdge> edges_;  // of the current point
   std::vector<Residual> residuals_;
   size_t segment_ = 0;
 };

@@ -1,9 +1,7 @@
 #pragma once
 
-// The replay of replay.h for several sets of resources that cost nothing, in one pass over the
-// graph. Every lag is cut into parts, each of one class; a lane says which classes are left.
-//
-// A lane in which every class is left is the record itself.
+// Replays without several sets of resources, in one pass over the graph. Every lag is divided into parts, each of one
+// class. A lane keeps some classes; a lane that keeps all of them gives the recorded times.
 
 #include <array>
 #include <cstdint>
@@ -15,22 +13,22 @@
 
 namespace assay {
 
-// What a part of a lag is the time of.
+// The class of a part of a lag.
 enum class GainClass : uint8_t {
-  kWork,       // operators, frames, and what nothing tells
-  kLaunch,     // calls, and how long work usually takes to begin behind them
+  kWork,       // operators, frames, and unattributed time
+  kLaunch,     // calls and launch latency
   kAlloc,      // memory of the device
   kInput,      // loading data
-  kStartup,    // one-off costs, recording of graphs
+  kStartup,    // one-time initialization, capture of graphs
   kDevice,     // kernels, and gaps between queued work
   kCopy,       // copies and fills, and calls while their own copy is staged
   kMigration,  // pages of managed memory, and the host that reads them
   kComm,       // collectives
-  kUnseen,     // work began later than anything recorded explains, by more than kFlowMarginNs
-  kOutside,    // the host waited for the outside, and a row shows it
-  kLate,       // as kUnseen, by less: how much longer than usual a launch took
-  kStands,     // before the window, unrecorded, or between nodes of a graph: nothing shortens it
-  kCut,        // takes the waits of the host out of the graph where it is left: no time
+  kUnseen,     // unexplained delay of more than kFlowMarginNs
+  kOutside,    // recorded waits of the host for something outside
+  kLate,       // unexplained delay of less
+  kStands,     // fixed: before the window, unrecorded, or between nodes of a graph
+  kCut,        // no time: a lane that keeps it drops the waits of the host
 };
 constexpr size_t kGainClasses = 14;
 
@@ -39,26 +37,26 @@ struct LaneGraph {
   int64_t end_ns = 0;                // last end of work or of moved pages, from the graph's begin
   std::vector<int64_t> time_ns;      // per point, from the graph's begin
   std::vector<uint32_t> first_edge;  // per point + 1
-  std::vector<uint32_t> source;      // per edge: an earlier point; kNoPoint = the begin
+  std::vector<uint32_t> source;      // per edge: an earlier point, or kNoPoint for the begin
   std::vector<uint32_t> first_part;  // per edge + 1
   std::vector<GainClass> part_class;
   std::vector<int64_t> part_ns;
-  std::vector<uint32_t> pinned;  // points behind the longest residuals, ascending
-  std::vector<uint32_t> ends;    // points that the run may end with
+  std::vector<uint32_t> pinned;  // points with the longest residuals, ascending
+  std::vector<uint32_t> ends;    // points at which the run may end
 
   size_t points() const { return time_ns.size(); }
   int64_t window_ns() const { return end_ns - from_ns; }
 };
 
-// What happened until the window begins stands, and work that ends after it ends nothing. pulls: stretches in which the host reads managed
-// memory page by page, ascending and disjoint.
+// Time before the window is fixed, and work that ends after it is left out. pulls: intervals in which the host reads
+// managed memory page by page, ascending and disjoint.
 LaneGraph make_lane_graph(const FlowRun& run, const FlowGraph& graph, Interval window,
                           std::span<const Interval> pulls);
 
 constexpr size_t kReplayLanes = 8;
 using LaneTimes = std::array<int64_t, kReplayLanes>;
 
-// Of each class whether a lane leaves it: all bits set, or none.
+// For each class and lane: all bits set if the lane keeps the class, else none.
 struct LaneMasks {
   LaneMasks();  // all lanes as recorded
   void remove(size_t lane, GainClass what) { left[static_cast<size_t>(what)][lane] = 0; }
@@ -67,8 +65,8 @@ struct LaneMasks {
   std::array<LaneTimes, kGainClasses> left;
 };
 
-// Per lane from the begin of the window to the last end. pins: points behind the longest residuals
-// come no earlier than recorded where kUnseen is left. times: room for every point, then its times.
+// Length of the window per lane, in ns. With `pins`, points with the longest residuals come no earlier than recorded if
+// the lane keeps kUnseen. `times` returns the times of every point.
 LaneTimes replay_lanes(const LaneGraph& graph, const LaneMasks& masks, bool pins,
                        std::vector<LaneTimes>& times);
 

@@ -89,7 +89,7 @@ class Judge {
     }
     groups[static_cast<size_t>(BoundBy::kHost)] -= total_.device_gaps_ns();
     groups[static_cast<size_t>(BoundBy::kGpu)] += total_.device_gaps_ns();
-    // Where waiting leads, host time that only follows a wait is lost by waiting.
+    // Host time after a wait is lost by waiting, if synchronization is the bottleneck.
     auto& host_ns = groups[static_cast<size_t>(BoundBy::kHost)];
     if (sync_leads_) {
       const int64_t after_sync_ns = std::min(host_ns, host_after_sync_ns());
@@ -146,7 +146,7 @@ class Judge {
     return verdict_.too_little != TooLittle::kEnough;
   }
 
-  // What leads comes again and again.
+  // The bottleneck occurs in several steps.
   bool repeats() const {
     const Decision& decision = report_.decision;
     return decision.repeats >= 3 && decision.table.of(decision.word).pieces.half_in >= 3;
@@ -171,7 +171,7 @@ class Judge {
     mark_borderline();
   }
 
-  // Rows of devices alone have no graph that gains could be taken from.
+  // There is no graph to replay without runtime calls.
   bool replayed() const {
     return report_.evidence.calls && !report_.decision.table.players.empty();
   }
@@ -182,17 +182,17 @@ class Judge {
     return found == verdict_.lost.end() ? kNan : found->of_lost;
   }
 
-  // The resource whose time the run depends on, as the table of gains says.
+  // The bottleneck by the table of gains.
   BoundBy bound_by_gains() {
     const Decision& decision = report_.decision;
     const GroupGain& gain = decision.table.of(decision.word);
-    // What nobody recorded, or nobody asked for, can be no more than the idle time that it fills.
+    // Unrecorded delay and absent submissions are bounded by the idle time that they fill.
     const int64_t unseen_ns =
         per_device(total_[FlowCause::kUnseen] + total_[FlowCause::kNoEvidence]);
     if (decision.word == GainGroup::kUnseen || (is_clear(unseen_ns) && unseen_ns * 5 > gain.low_ns * 4))
       return BoundBy::kUnseenWork;
     if (per_device(total_[FlowCause::kNothingAsked]) > gain.gain_ns) return BoundBy::kNotLoaded;
-    // Neither gains much alone: the device is named, which nearly always works.
+    // Neither gains much alone: name the device, which is nearly always busy.
     GainGroup word = decision.word;
     if (decision.relation == GainRelation::kKeepStep && is_device_work(decision.second)) {
       word = decision.second;
@@ -238,7 +238,7 @@ class Judge {
       case NarrowHost::kNone:
         break;
     }
-    // Pauses are no launching: what does them is to blame, whoever waited before.
+    // Host stalls have a cause of their own, even after a wait.
     const bool after_waits =
         narrow == NarrowHost::kWaiting && host_after_sync_ns() * 2 >= host_idle_ns();
     const bool waits = after_waits || total_[FlowCause::kSync] * 2 >= total_.idle_ns;
@@ -342,7 +342,7 @@ class Judge {
     if (verdict_.leading.size() > options_.named) verdict_.leading.resize(options_.named);
   }
 
-  // Whether what nothing explains, or a share near a limit, could make another one lead.
+  // Unexplained time, or a share near a limit, could exchange the bottleneck.
   void mark_borderline() {
     const bool at_bound =
         replayed() ? report_.decision.relation == GainRelation::kUndecided

@@ -32,7 +32,7 @@ int64_t profiler_overhead_ns(const RunFacts& f) {
   return turns ? slower_ns : 0;
 }
 
-// What the two largest resources would gain, where another model of unexplained time exchanges them.
+// Gains of the two largest resources, if another model of unexplained time exchanges them.
 void fill_range(const RunFacts& f, Finding& out) {
   const GainTable& table = f.decision.table;
   const GroupGain& first = table.of(f.decision.word);

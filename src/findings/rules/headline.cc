@@ -276,7 +276,7 @@ void fill_judged_part(const RunFacts& f, Finding& out) {
   out.ns("recorded", f.stretches.window_ns).list("others", std::move(names));
 }
 
-// The headline rests on the table of gains.
+// The table of gains chose the headline.
 bool decided_by_gains(const RunFacts& f) {
   switch (f.bottleneck) {
     case BoundBy::kGpu:
@@ -297,14 +297,13 @@ bool decided(const RunFacts& f, GainRelation relation) {
   return decided_by_gains(f) && f.decision.relation == relation;
 }
 
-// The two numbers that decide.
+// The two numbers that decide, as ranges if models differ.
 void fill_gains(const RunFacts& f, Finding& out) {
   const Decision& d = f.decision;
   out.text("first", resource_name(d.word)).text("second", resource_name(d.second));
   out.ns("of", d.table.window_ns());
   const auto add = [&](GainGroup group, std::string_view least, std::string_view without) {
     const GroupGain& gain = d.table.of(group);
-    // Another model of unexplained time may gain far more.
     const bool wide = (gain.high_ns - gain.gain_ns) * 20 > d.table.window_ns();
     if (wide) out.ns(least, d.table.window_ns() - gain.high_ns);
     out.ns(without, d.without_ns(group));

@@ -50,7 +50,7 @@ Table resources_table(const GainTable& table) {
     rows.push_back({std::string(gain_group_name(static_cast<GainGroup>(g))), table.groups[g]});
   }
   TableOf made(rows,
-               {.key = "classes", .title = "What each resource gives", .show = Show::kDataOnly});
+               {.key = "classes", .title = "Gain of each resource", .show = Show::kDataOnly});
   made.add(keys::resource, &ResourceRow::resource)
       .add(keys::gain_ns, [](const ResourceRow& row) { return row.gain.gain_ns; })
       .add(keys::gain_low_ns, [](const ResourceRow& row) { return row.gain.low_ns; })
@@ -73,7 +73,7 @@ Table host_parts_table(const GainTable& table) {
   }
   TableOf made(
       rows,
-      {.key = "host_parts", .title = "What each part of the host gives", .show = Show::kDataOnly});
+      {.key = "host_parts", .title = "Gain of each part of the host", .show = Show::kDataOnly});
   made.add(keys::host_part, &HostPartRow::part).add(keys::gain_ns, &HostPartRow::gain_ns);
   return made;
 }

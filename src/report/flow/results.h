@@ -68,35 +68,35 @@
 // Flow: the diagnosis
 #define ASSAY_FLOW_DIAGNOSIS_RESULTS(R, U, O) \
   O("`diagnosis`") \
-  R(relation, "relation", kText, "how the two largest gains stand to each other, a word of the closed list below") \
-  R(word, "leads", kText, "the resource that leads, a word of the closed list below; `null` under `no_gpu` and `no_host`") \
-  R(narrow, "narrow", kText, "where the host leads and one part of it gives half of what the host gives: `input`, `alloc`, `startup`, or `waiting` (without its waits for the device the run is shorter by half of it); else `null`") \
+  R(relation, "relation", kText, "relation of the two largest gains, a word of the closed list below") \
+  R(word, "leads", kText, "the bottleneck, a word of the closed list below; `null` under `no_gpu` and `no_host`") \
+  R(narrow, "narrow", kText, "a part of the host that gains half of what the host gains: `input`, `alloc`, `startup`, or `waiting` (for the device); else `null`") \
   R(second, "second", kText, "the next resource by gain; `null` with `word`") \
   R(brief, "brief", kNone, "the window is shorter than a millisecond") \
-  U(window_ns, "from where `flow.window_ns` begins to the last end of work that the host asked for, or of pages that it read; what the recorder left out is in it, and in `rest_ns`") \
-  R(no_device_ns, "no device works", kNanoseconds, "of the window: no gain of the host and of cut waits is larger") \
-  R(together_ns, "both together", kNanoseconds, "the window is shorter by this if neither `word` nor `second` cost anything; not bounded") \
-  R(rest_ns, "rest", kNanoseconds, "left of the window when no resource costs anything; the `share_ns` and this add up to `window_ns`") \
-  R(order_gain_ns, "by waits", kNanoseconds, "the window is shorter by this if the host never waited for the device; work of another stream that it launched behind a wait still follows what it waited for") \
-  R(keep_ns, "as it was", kNanoseconds, "the window replayed with late work as late as recorded: `window_ns`") \
-  R(pin_ns, "pinned", kNanoseconds, "the same where work that began late for no recorded reason comes no earlier than recorded") \
-  R(drop_ns, "dropped", kNanoseconds, "the same without any time that no edge explains") \
-  R(same_times, "repeats", kCount, "labelled steps; without them how often the rarer ones of those kernels run that hold the upper half of device time") \
+  U(window_ns, "from the begin of `flow.window_ns` to the last end of submitted work or of pages that the host read. Unrecorded time is part of it and of `rest_ns`") \
+  R(no_device_ns, "device idle", kNanoseconds, "time in which the busiest device is idle: the bound of gains of the host") \
+  R(together_ns, "both together", kNanoseconds, "saved without both `word` and `second`; not bounded") \
+  R(rest_ns, "rest", kNanoseconds, "length without all resources; `rest_ns` and all `share_ns` add up to `window_ns`") \
+  R(order_gain_ns, "by waits", kNanoseconds, "saved if the host never waited for the device; work that it launched after a wait still follows that work") \
+  R(keep_ns, "kept", kNanoseconds, "length of the replay with unexplained delays as recorded: `window_ns`") \
+  R(pin_ns, "pinned", kNanoseconds, "length if work with an unexplained delay comes no earlier than recorded") \
+  R(drop_ns, "dropped", kNanoseconds, "length without unexplained time") \
+  R(same_times, "repeats", kCount, "labelled steps; else runs of the kernels that hold the upper half of device time, the least of them") \
   O("`diagnosis.classes[]`") \
   R(resource, "resource", kText, "a word of the closed list below") \
-  U(gain_ns, "the window is shorter by this if the resource cost nothing; of the host and `outside` at most `no_device_ns`, of others at most `all_pieces_ns`") \
-  R(gain_low_ns, "at least", kNanoseconds, "the least of it where late work is as late as recorded, comes no earlier, or is not late at all") \
-  R(gain_high_ns, "at most", kNanoseconds, "the most of it over these, without the bounds of `gain_ns`") \
-  R(only_ns, "alone", kNanoseconds, "what the window takes if only this resource cost anything") \
-  R(share_ns, "its share", kNanoseconds, "mean over all orders of the resources of what it takes off the window when it follows those before it (Shapley value), to the nanosecond") \
-  R(all_pieces_ns, "all its time", kNanoseconds, "summed over its pieces, whatever lies beside them") \
-  R(pieces, "pieces", kCount, "stretches of the resource: operations of a device, stretches between calls, calls") \
-  R(half_in, "half in", kCount, "so many of the longest hold half of its time") \
+  U(gain_ns, "saved without the resource; at most `no_device_ns` for the host and `outside`, at most `all_pieces_ns` for others") \
+  R(gain_low_ns, "at least", kNanoseconds, "least over the three models of unexplained time") \
+  R(gain_high_ns, "at most", kNanoseconds, "most over the three models, without the bounds of `gain_ns`") \
+  R(only_ns, "alone", kNanoseconds, "length with this resource alone") \
+  R(share_ns, "its share", kNanoseconds, "Shapley value over all orders of the resources, to the nanosecond") \
+  R(all_pieces_ns, "all its time", kNanoseconds, "sum over its pieces") \
+  R(pieces, "pieces", kCount, "device operations, time between calls, calls") \
+  R(half_in, "half in", kCount, "number of the longest that hold half of its time") \
   R(median_piece_ns, "median piece", kNanoseconds, "") \
   R(largest_piece_ns, "largest piece", kNanoseconds, "median and longest of them") \
   O("`diagnosis.host_parts[]`") \
-  R(host_part, "part", kText, "`work` (operators, frames, what nothing tells), `launch` (calls, and how long work takes to begin), `alloc`, `input`, `startup`") \
-  U(gain_ns, "of this part alone; at most `no_device_ns`")
+  R(host_part, "part", kText, "`work` with unattributed time, `launch` with launch latency, `alloc`, `input` or `startup`") \
+  U(gain_ns, "saved without this part alone; at most `no_device_ns`")
 
 // Flow: the program
 #define ASSAY_FLOW_PROGRAM_RESULTS(R, U, O) \

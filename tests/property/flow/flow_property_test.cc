@@ -383,7 +383,7 @@ TEST_P(FlowProperty, GainsAddUpAndStayWithinBounds) {
   });
 }
 
-TEST_P(FlowProperty, NoLeverOfTheHostGivesMoreThanNoDeviceWorks) {
+TEST_P(FlowProperty, NoActionOnTheHostGainsMoreThanIdleTime) {
   each([](const Trace& trace, const FlowRun& run) {
     const Links links = link_trace(trace);
     const FlowModel model = make_flow_model(trace, links);

@@ -154,7 +154,7 @@ TEST(Gains, NamesThatOverlapElsewhereAreInNoOrder) {
 }
 
 // Two silences of 850 ms among 130 of 1 ms.
-TEST(Gains, TellsHowManyPiecesHoldHalf) {
+TEST(Gains, CountsThePiecesThatHoldHalf) {
   Program run;
   for (int i = 0; i < 132; ++i) {
     run.silence(i == 40 || i == 90 ? 850'000'000 : 1'000'000);
@@ -171,7 +171,7 @@ TEST(Gains, TellsHowManyPiecesHoldHalf) {
 }
 
 // One kernel, one long silence, one kernel: seen once.
-TEST(Gains, WhatIsSeenOnceIsAnEvent) {
+TEST(Gains, ASingleOccurrenceIsAnEvent) {
   Program run;
   run.launch(1'000'000, 7, "a");
   run.silence(80'000'000);
@@ -262,7 +262,7 @@ TEST(Decision, TwoThatGiveOnlyTogetherKeepStep) {
   EXPECT_EQ(decided({5, 4, 0}, 18).relation, GainRelation::kBound);
 }
 
-TEST(Decision, WhatNothingExplainsLeadsOnlyFromAfar) {
+TEST(Decision, UnexplainedTimeLeadsOnlyFromAfar) {
   EXPECT_EQ(decided({10, 5, 21}, 60).word, GainGroup::kUnseen);
   EXPECT_EQ(decided({10, 5, 20}, 60).word, GainGroup::kHost);
   EXPECT_EQ(decided({10, 5, 20}, 60).relation, GainRelation::kUndecided);
