@@ -395,13 +395,22 @@ Action prefetch(const RunFacts& f) {
   return action;
 }
 
+// Time that the run saves if its kernels take saves_ns less: the same part of the gain without kernels. A trace of
+// kernels alone has no such gain, and saves all of it.
+int64_t kernel_gain_ns(int64_t saves_ns, const RunFacts& f) {
+  if (!f.evidence.calls) return saves_ns / std::max<int64_t>(f.devices, 1);
+  const auto all_ns = static_cast<double>(f.decision.table.of(GainGroup::kDevice).gain_ns);
+  return static_cast<int64_t>(all_ns * std::min(share(saves_ns, f.evidence.kernel_ns), 1.0));
+}
+
 // At most: one kernel for each chain.
 std::optional<Action> fuse_chains(const RunFacts& f) {
-  if (f.bottleneck != BoundBy::kGpu || f.chains.saves_ns * 100 < f.total_ns) return std::nullopt;
+  const int64_t gain_ns = kernel_gain_ns(f.chains.saves_ns, f);
+  if (f.bottleneck != BoundBy::kGpu || gain_ns * 100 < f.window_ns) return std::nullopt;
   Action action{.key = "fuse_chains",
                 .basis = "one kernel for each chain, as long as its longest",
-                .gain_ns = f.chains.saves_ns / std::max<int64_t>(f.devices, 1),
-                .share = share(f.chains.saves_ns, f.total_ns)};
+                .gain_ns = gain_ns,
+                .share = share(gain_ns, f.window_ns)};
   add_texts(f, action);
   return action;
 }
@@ -425,11 +434,12 @@ std::optional<Action> smaller_type(const RunFacts& f) {
   const double ratio = f.matrix_types.over_fp32;
   if (f.bottleneck != BoundBy::kGpu || ratio <= 1) return std::nullopt;
   const auto saves_ns = static_cast<int64_t>(static_cast<double>(f.fp32.ns) * (1 - 1 / ratio));
-  if (saves_ns * 100 < f.total_ns) return std::nullopt;
+  const int64_t gain_ns = kernel_gain_ns(saves_ns, f);
+  if (gain_ns * 100 < f.window_ns) return std::nullopt;
   Action action{.key = "smaller_type",
                 .basis = "products and convolutions in FP32, shortened by the ratio of the peaks",
-                .gain_ns = saves_ns / std::max<int64_t>(f.devices, 1),
-                .share = share(saves_ns, f.total_ns)};
+                .gain_ns = gain_ns,
+                .share = share(gain_ns, f.window_ns)};
   add_texts(f, action);
   return action;
 }

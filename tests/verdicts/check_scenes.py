@@ -553,7 +553,7 @@ SCENES = {
                                     "recv_multipart", "Shorten|CPU core"),
     "waits of no known name": (waits_often("acmeQueueDrain"), "sync", "(Remove synchronization|Avoid blocking copies|Avoid waiting)", "Host-bound"),
     "copies between longer kernels": (moves("Memcpy DtoD (Device -> Device)", "gpu_memcpy", "cudaMemcpyAsync", 1900, 2500), "gpu",
-                                      r"GPU-bound: kernels run 6\d\.\d % .*without copies, \d+\.\d ms.*2\d\.\d % up to Reduce device copies", "while the host"),
+                                      r"GPU-bound: kernels run 6\d\.\d % .*\d+\.\d ms without copies.*2\d\.\d % up to Reduce device copies", "while the host"),
     "copies from pageable memory": (copies("Memcpy HtoD (Pageable -> Device)"), "copy", r"9\d\.\d % up to Reduce copies; pin memory",
                                     "(Remove synchronization|Avoid blocking copies|Avoid waiting)"),
     "copies to pageable memory": (copies("Memcpy DtoH (Device -> Pageable)"), "copy", r"9\d\.\d % up to Reduce (device )?copies",

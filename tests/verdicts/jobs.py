@@ -678,7 +678,7 @@ SCENES = {
     "job: a server that plans": (tp_server, "host", "^Rank 0 holds up the hosts of the others.*plan_batch.*1 −60.. ms",
                                  "Not loaded|No rank"),
     "job: prefill and decode": (disaggregated, None, "^Ranks 0 and 1, which run other work, make the others wait", "not recorded"),
-    "four processes in one file": (one_file, None, "record one file per process", "give the folder of all ranks"),
+    "four processes in one file": (one_file, None, "^Rank 2 is late.*collate", "give the folder of all ranks|record one file"),
     "job: a host between stages": (save_and_victims, None, r"^Rank 1 is late.*shorten acme/loss.py\(9\): weigh", "network"),
     "job: no labels": (bare, None, "^Rank 2 is late.*all of them 1.30 times as long.*a slower GPU", "No rank"),
     "job: a collective of no kind": (of_no_kind, None, "^Rank 1 is late.*all of them 1.25 times as long", "No rank|not known"),
