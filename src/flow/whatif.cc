@@ -209,7 +209,6 @@ StepTimes recorded_steps(const FlowModel& model, const Windows& iterations) {
 }
 
 EditRefusal refusal_of_run(const FlowReport& report) {
-  constexpr double kLeastLinked = 0.9;
   const FlowEvidence& evidence = report.evidence;
   const FlowTotals& total = report.total;
   if (evidence.works == 0) return EditRefusal::kNothing;

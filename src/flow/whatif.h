@@ -16,6 +16,9 @@
 
 namespace assay {
 
+// Least share of device time with a recorded launch call for a replay to be shown.
+constexpr double kLeastLinked = 0.9;
+
 // The same edit to another factor.
 struct GainAt {
   EditRequest request;

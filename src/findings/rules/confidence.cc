@@ -47,7 +47,6 @@ void fill_range(const RunFacts& f, Finding& out) {
 constexpr double kUnexplained = 0.2;
 constexpr double kUnattributed = 0.3;
 constexpr double kSmallError = 0.02;
-constexpr double kLinked = 0.9;
 constexpr uint64_t kIterations = 3;
 
 const RunRule kReasons[] = {
@@ -73,7 +72,7 @@ const RunRule kReasons[] = {
                    f.stalls.name.empty(),
                out.share("unattributed", f.idle(FlowCause::kHostGap))
                    .ns("at_stake", f.idle(FlowCause::kHostGap))),
-    ASSAY_RULE(kConfidenceUnlinked, f.linked_share < kLinked,
+    ASSAY_RULE(kConfidenceUnlinked, f.linked_share < kLeastLinked,
                out.fraction("linked", f.linked_share)
                    .ns("at_stake", f.evidence.work_ns - f.evidence.linked_ns)),
     ASSAY_RULE(kConfidenceProfilerOverhead, profiler_overhead_ns(f) > 0,

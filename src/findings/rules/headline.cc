@@ -276,7 +276,7 @@ void fill_judged_part(const RunFacts& f, Finding& out) {
   out.ns("recorded", f.stretches.window_ns).list("others", std::move(names));
 }
 
-// The table of gains chose the headline.
+// The table of gains chose the headline, and its numbers hold.
 bool decided_by_gains(const RunFacts& f) {
   switch (f.bottleneck) {
     case BoundBy::kGpu:
@@ -288,7 +288,9 @@ bool decided_by_gains(const RunFacts& f) {
     case BoundBy::kCollectiveWait:
     case BoundBy::kCopy:
     case BoundBy::kMigration:
-      return f.evidence.calls && !f.devices_alternate && f.decision.table.window_ns() > 0;
+      // The same gate as that of the actions: a replay that is not the run is not shown.
+      return f.evidence.calls && !f.devices_alternate && f.decision.table.window_ns() > 0 &&
+             f.misfit == Misfit::kNone && f.linked_share >= kLeastLinked;
     default:
       return false;
   }
@@ -304,9 +306,9 @@ void fill_gains(const RunFacts& f, Finding& out) {
   out.ns("of", d.table.window_ns());
   const auto add = [&](GainGroup group, std::string_view least, std::string_view without) {
     const GroupGain& gain = d.table.of(group);
-    const bool wide = (gain.high_ns - gain.gain_ns) * 20 > d.table.window_ns();
+    const bool wide = (gain.high_ns - gain.low_ns) * 20 > d.table.window_ns();
     if (wide) out.ns(least, d.table.window_ns() - gain.high_ns);
-    out.ns(without, d.without_ns(group));
+    out.ns(without, d.table.window_ns() - (wide ? gain.low_ns : gain.gain_ns));
   };
   add(d.word, "least_first", "without_first");
   add(d.second, "least_second", "without_second");
@@ -335,8 +337,8 @@ const RunRule kDetails[] = {
     ASSAY_RULE(kGainsAlternate, decided(f, GainRelation::kAlternate), fill_gains(f, out)),
     ASSAY_RULE(kGainsBalanced, decided(f, GainRelation::kKeepStep), fill_gains(f, out);
                out.ns("without_both", f.decision.table.window_ns() - f.decision.together_ns)),
-    ASSAY_RULE(kGainsOne, decided_by_gains(f) && !decided(f, GainRelation::kAlternate) &&
-                              !decided(f, GainRelation::kKeepStep),
+    ASSAY_RULE(kGainsUndecided, decided(f, GainRelation::kUndecided), fill_gains(f, out)),
+    ASSAY_RULE(kGainsOne, decided(f, GainRelation::kBound) || decided(f, GainRelation::kOneEvent),
                fill_gains(f, out)),
     ASSAY_RULE(kWarmupBoundThenGpu, f.bottleneck == BoundBy::kColdStart && f.steady_gpu),
     ASSAY_RULE(kLaunchesBlock,

@@ -70,7 +70,8 @@ AnswerNote note_of(const Finding& finding) {
 }
 
 bool has_own_line(Code code) {
-  return code == Code::kGainsOne || code == Code::kGainsAlternate || code == Code::kGainsBalanced ||
+  return code == Code::kGainsOne || code == Code::kGainsUndecided ||
+         code == Code::kGainsAlternate || code == Code::kGainsBalanced ||
          code == Code::kSeveralRanks || code == Code::kJudgedPart || code == Code::kServing;
 }
 
