@@ -72,12 +72,6 @@ Result<HangFiles> hang_files(const std::vector<std::string>& inputs) {
 
 }  // namespace
 
-bool holds_flight_dumps(const std::string& input) {
-  if (!is_folder(input)) return !is_special_file(input) && input != "-" && is_dump(input);
-  const auto files = files_in(input);
-  return files && std::any_of(files->begin(), files->end(), is_dump);
-}
-
 Result<Answer> answer_hang(const HangRequest& request) {
   ASSAY_TRY_ASSIGN(const HangFiles files, hang_files(request.inputs));
   if (files.dumps.empty()) {

@@ -18,7 +18,4 @@ struct HangRequest {
 // data_lost: dumps that could not be read, or ranks without one. Errors: no dump that can be read.
 Result<Answer> answer_hang(const HangRequest& request);
 
-// True if the input is a folder or archive with dumps of a flight recorder in it, or such a dump.
-bool holds_flight_dumps(const std::string& input);
-
 }  // namespace assay

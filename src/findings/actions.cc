@@ -398,7 +398,10 @@ Action prefetch(const RunFacts& f) {
 // Time that the run saves if its kernels take saves_ns less: the same part of the gain without kernels. A trace of
 // kernels alone has no such gain, and saves all of it.
 int64_t kernel_gain_ns(int64_t saves_ns, const RunFacts& f) {
-  if (!f.evidence.calls) return saves_ns / std::max<int64_t>(f.devices, 1);
+  if (!f.evidence.calls) {
+    return std::min(saves_ns / std::max<int64_t>(f.devices, 1), f.window_ns);
+  }
+  if (f.evidence.kernel_ns <= 0) return 0;
   const auto all_ns = static_cast<double>(f.decision.table.of(GainGroup::kDevice).gain_ns);
   return static_cast<int64_t>(all_ns * std::min(share(saves_ns, f.evidence.kernel_ns), 1.0));
 }

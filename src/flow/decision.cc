@@ -27,7 +27,12 @@ uint64_t repeats_of(const FlowRun& run, Interval window, const Windows* iteratio
   const bool labelled =
       iterations != nullptr && (iterations->source == WindowSource::kProfilerStep ||
                                 iterations->source == WindowSource::kLabel);
-  if (labelled && iterations->windows.size() > 1) return iterations->windows.size();
+  if (labelled && iterations->windows.size() > 1) {
+    return static_cast<uint64_t>(std::count_if(
+        iterations->windows.begin(), iterations->windows.end(), [window](const Window& step) {
+          return step.start_ns >= window.start_ns && step.start_ns < window.end_ns;
+        }));
+  }
   struct Sum {
     uint64_t count = 0;
     int64_t ns = 0;
@@ -120,7 +125,8 @@ GainRelation relation_of(const Decision& decision) {
   const auto b_ns = static_cast<double>(second.gain_ns);
   const auto both_ns = static_cast<double>(decision.together_ns);
   const auto high_ns = static_cast<double>(std::max(first.high_ns, second.high_ns));
-  if (high_ns < kStep * window_ns && both_ns > 2 * (a_ns + b_ns)) {
+  if (high_ns < kStep * window_ns && both_ns > 2 * (a_ns + b_ns) &&
+      both_ns >= kStep * window_ns) {
     return GainRelation::kKeepStep;
   }
   if (b_ns >= kChain * window_ns && std::abs(both_ns - a_ns - b_ns) < kSum * window_ns) {

@@ -271,7 +271,6 @@ void RunFacts::fill_run(const FlowAnswer& answer) {
   devices = static_cast<int64_t>(report.devices.size());
   evidence = report.evidence;
   for (const LostGroup& group : verdict.lost) lost_ns[static_cast<size_t>(group.bound)] = group.ns;
-  first_action = verdict.lever;
   leading_cause = verdict.detail;
   for (const Contributor& contributor : verdict.leading) {
     leading.push_back({contributor_name(trace, contributor), contributor.ns});

@@ -106,7 +106,6 @@ class RunFacts {
   int64_t lost_to(BoundBy bound) const { return lost_ns[static_cast<size_t>(bound)]; }
   int64_t idle(FlowCause cause) const { return total[cause]; }
   int64_t busy_ns() const { return total.window_ns - total.idle_ns; }
-  FirstLever first_action = FirstLever::kNone;  // by the cause alone; a replay may know better
   Decision decision;  // by the table of gains
   std::optional<FlowCause> leading_cause;
   std::vector<TimeByName> leading;  // contributors of the leading cause; a name may be empty

@@ -67,11 +67,12 @@ Gain GainFinder::gain(const StrongestEdits& edits, Trial& trial, int64_t reach_n
   gain.run_high_ns = gain.run_ns;
   const int64_t replayed_ns = end_ns_ - work_end_ns(trial.times);
   if (steps_.count() >= 2) add_steps(trial, gain);
-  if (gain.run_ns < replayed_ns) {  // iterations share in the bound
+  if (gain.run_ns < replayed_ns) {  // iterations share in the bound, but not their upper end
     const double left = static_cast<double>(gain.run_ns) / static_cast<double>(replayed_ns);
-    for (int64_t* ns : {&gain.step_ns, &gain.low_ns, &gain.high_ns}) {
+    for (int64_t* ns : {&gain.step_ns, &gain.low_ns}) {
       *ns = static_cast<int64_t>(static_cast<double>(*ns) * left);
     }
+    gain.run_high_ns = replayed_ns;
   }
   if (gain.run_ns >= reach_ns) widen(edits, trial, gain);
   return gain;

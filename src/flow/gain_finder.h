@@ -63,7 +63,7 @@ class GainFinder {
   const int64_t end_ns_;
   const std::vector<int64_t> recorded_;
   const int64_t from_ns_;
-  const int64_t idle_ns_;  // of the run, no device works
+  const int64_t idle_ns_;  // of the run, the busiest device is idle
   const int64_t pinned_ns_;
   const bool pins_;  // whether any residual is so long that it may not move
   const EditSlots slots_;

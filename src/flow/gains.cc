@@ -104,6 +104,7 @@ class TableMaker {
   void add_pieces() {
     std::array<std::vector<Piece>, kGainGroups> pieces;
     for (uint32_t p = 0; p < lanes_.points(); ++p) {
+      if (lanes_.time_ns[p] > lanes_.end_ns) continue;
       for (uint32_t e = lanes_.first_edge[p]; e < lanes_.first_edge[p + 1]; ++e) {
         std::array<int64_t, kGainGroups + 1> of{};
         for (uint32_t k = lanes_.first_part[e]; k < lanes_.first_part[e + 1]; ++k) {
@@ -266,6 +267,7 @@ GainTable find_gains(const FlowRun& run, const FlowGraph& graph, Interval window
 
 std::vector<Interval> host_page_stretches(const FlowRun& run) {
   constexpr int64_t kGapNs = 10'000;
+  constexpr int64_t kMostGapNs = 1'000'000;
   std::vector<Interval> moves;
   for (const FlowWork& work : run.works) {
     if (!work.helper || work.kind != WorkKind::kCopy) continue;
@@ -282,7 +284,9 @@ std::vector<Interval> host_page_stretches(const FlowRun& run) {
   int64_t limit_ns = kGapNs;
   if (!gaps.empty()) {
     std::sort(gaps.begin(), gaps.end());
-    limit_ns = 3 * (gaps.size() > 2 ? gaps[gaps.size() * 9 / 10] : gaps.back());
+    // Pages of one pass over memory move far closer together than passes do.
+    limit_ns = std::min(
+        kMostGapNs, 3 * (gaps.size() > 2 ? gaps[gaps.size() * 9 / 10] : gaps.back()));
   }
   std::vector<Interval> stretches;
   for (const Interval& move : moves) {

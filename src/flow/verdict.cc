@@ -183,18 +183,31 @@ class Judge {
   }
 
   // The bottleneck by the table of gains.
-  BoundBy bound_by_gains() {
+  BoundBy bound_by_gains() const {
     const Decision& decision = report_.decision;
     const GroupGain& gain = decision.table.of(decision.word);
+    const bool keeps_step = decision.relation == GainRelation::kKeepStep;
     // Unrecorded delay and absent submissions are bounded by the idle time that they fill.
     const int64_t unseen_ns =
         per_device(total_[FlowCause::kUnseen] + total_[FlowCause::kNoEvidence]);
-    if (decision.word == GainGroup::kUnseen || (is_clear(unseen_ns) && unseen_ns * 5 > gain.low_ns * 4))
+    const bool on_host =
+        decision.word == GainGroup::kHost || decision.word == GainGroup::kOutside;
+    const int64_t least_ns = keeps_step ? decision.together_ns
+                             : on_host  ? gain.low_ns
+                                        : gain.gain_ns;
+    if (decision.word == GainGroup::kUnseen ||
+        (is_clear(unseen_ns) && unseen_ns * 5 > least_ns * 4)) {
       return BoundBy::kUnseenWork;
-    if (per_device(total_[FlowCause::kNothingAsked]) > gain.gain_ns) return BoundBy::kNotLoaded;
+    }
+    int64_t most_ns = keeps_step ? decision.together_ns : 0;
+    for (const GroupGain& group : decision.table.groups) {
+      most_ns = std::max(most_ns, group.gain_ns);
+    }
+    const int64_t no_work_ns = per_device(total_[FlowCause::kNothingAsked]);
+    if (is_clear(no_work_ns) && no_work_ns > most_ns) return BoundBy::kNotLoaded;
     // Neither gains much alone: name the device, which is nearly always busy.
     GainGroup word = decision.word;
-    if (decision.relation == GainRelation::kKeepStep && is_device_work(decision.second)) {
+    if (keeps_step && !is_device_work(word) && is_device_work(decision.second)) {
       word = decision.second;
     }
     return bound_of(word, decision.narrow);
@@ -433,7 +446,9 @@ FirstLever lever_of(const FlowVerdict& verdict, const FlowReport& report) {
     case BoundBy::kGpu: {
       // Exposed communication of a tenth of the run is worth more than any one kernel.
       if (verdict.turns) return FirstLever::kDevicesAtOnce;
-      if (!verdict.device_bound) return FirstLever::kGraphOrCompile;
+      if (report.total.device_gaps_ns() * 2 >= report.total.idle_ns && !verdict.device_bound) {
+        return FirstLever::kGraphOrCompile;
+      }
       const double exposed = share(report.total.collective_ns, report.total.window_ns);
       return exposed >= 0.1 ? FirstLever::kOverlapCommunication : FirstLever::kFasterKernel;
     }

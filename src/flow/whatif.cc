@@ -54,7 +54,7 @@ std::vector<std::unique_ptr<Trial>> trials(const EditSlots& slots, size_t count,
   return trials;
 }
 
-void find_gains(const GainFinder& finder, const std::vector<Open>& open, unsigned threads) {
+void find_open_gains(const GainFinder& finder, const std::vector<Open>& open, unsigned threads) {
   const auto of_worker = trials(finder.slots(), open.size(), threads);
   side_by_side(open.size(), threads, [&](size_t i, size_t worker) {
     *open[i].gain = finder.gain(sum_of(open[i].edits), *of_worker[worker], INT64_MIN);
@@ -299,7 +299,7 @@ WhatIf explore_edits(const FlowModel& model, const Windows& iterations, const Fl
   }
   found.together = all_sets(best_alone(found, least_ns, options.together));
   add_sets(found, open);
-  find_gains(finder, open, threads);
+  find_open_gains(finder, open, threads);
   if (options.joint) {
     find_order(finder, asked ? 0 : least_ns, threads, touched, found);
     find_joint(finder, found);

@@ -357,7 +357,8 @@ def crooked_trace(seed):
                            "args": {"External id": external, "Input Dims": [[8, i], []],
                                     "Input type": ["float", "Scalar"], "Concrete Inputs": ["", "a\"b\\c"]}})
         dur = round(dice.random() * 40, 3)
-        events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": pid, "tid": tid,
+        # One process launches: a file of several is split.
+        events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 4000, "tid": tid,
                        "ts": at + 5, "dur": dur, "args": {"correlation": i + 1, "External id": external - 3}})
         events.append({"ph": "X", "cat": "kernel", "name": f"k{i % 9}<\u2028\u00e9, \"x\">", "pid": 0, "tid": 7,
                        "ts": round(at + 2 + dice.random() * 40, 3), "dur": round(dice.random() * 25, 3),

@@ -468,7 +468,7 @@ class Owners {
       if (of_process[p].size() != 1) return false;
       devices.insert(of_process[p].begin(), of_process[p].end());
     }
-    const int64_t local = *devices.rbegin() + 1;
+    const int64_t local = std::max<int64_t>(*devices.rbegin() + 1, 1);
     std::set<int64_t> taken;
     for (size_t p = 0; p < processes_.size(); ++p) {
       const int64_t device = *of_process[p].begin();

@@ -290,9 +290,12 @@ Result<FlightDump> read_bytes(const std::string& bytes) {
 
 bool is_flight_head(std::string_view head) {
   const bool pickle = head.starts_with('\x80');
-  const bool json = !head.empty() && head[first_text_byte(head)] == '{';
+  const size_t first = first_text_byte(head);
+  const bool json = first != std::string_view::npos && head[first] == '{';
   if (!pickle && !json) return false;
   const auto has = [head](std::string_view key) { return head.find(key) != std::string_view::npos; };
+  // Kineto's traces have such a key, too.
+  if (has("traceEvents") || has("schemaVersion") || has("deviceProperties")) return false;
   return has("pg_config") || (has("entries") && has("profiling_name"));
 }
 

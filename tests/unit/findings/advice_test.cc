@@ -23,7 +23,7 @@ using assay::testing::TraceMaker;
 
 constexpr std::string_view kCauses[] = {"graphs",    "launches", "input",     "sync",    "collective",
                                         "alloc",     "copies",   "attention", "gpu",     "chains",
-                                        "precision", "devices",  "load",      "record"};
+                                        "precision", "devices",  "load",      "record",  "migration"};
 
 // Kernels of one name, each launched at the end of an operator of `host_ns`.
 Trace run_of(int64_t kernel_ns, int64_t host_ns, std::string_view kernel, std::string_view op) {
