@@ -121,7 +121,7 @@ class Answers(unittest.TestCase):
         said = json.loads(run("report", "--format", "json", TRACE).stdout)
         report = assay.report(TRACE)
         self.assertEqual(dict(report), said)
-        self.assertEqual(report.verdict, " ".join(said["answer"]["verdict"]))
+        self.assertEqual(report.verdict, " ".join(said["answer"]["verdict"] + said["answer"]["more"]))
         self.assertEqual(report.cause, "host")
         self.assertEqual([one["key"] for one in report.causes][:2], ["dispatch", "python"])
         self.assertEqual([one["gain_ns"] for one in report.levers], [one["gain_ns"] for one in said["levers"]])
