@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/files.h"
 #include "hang/hang.h"
 #include "ingest/archive.h"
@@ -45,7 +46,7 @@ Result<std::vector<std::string>> files_behind(const std::string& input) {
 // A file that has the name of the dumps, less their numbers, but not their bytes: damaged.
 std::string without_numbers(const std::string& path) {
   std::string name = file_name(path);
-  std::erase_if(name, [](char c) { return c >= '0' && c <= '9'; });
+  std::erase_if(name, is_digit);
   return folder_of(path) + "/" + name;
 }
 
@@ -57,14 +58,12 @@ Result<HangFiles> hang_files(const std::vector<std::string>& inputs) {
       continue;
     }
     ASSAY_TRY_ASSIGN(const std::vector<std::string> files, files_behind(input));
-    std::vector<std::string> names;
+    std::set<std::string> names;
     for (const std::string& file : files) {
-      if (is_dump(file)) names.push_back(without_numbers(file));
+      if (is_dump(file)) names.insert(without_numbers(file));
     }
     for (const std::string& file : files) {
-      const bool named =
-          std::find(names.begin(), names.end(), without_numbers(file)) != names.end();
-      (named ? found.dumps : found.others).push_back(file);
+      (names.contains(without_numbers(file)) ? found.dumps : found.others).push_back(file);
     }
   }
   return found;

@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/decimal.h"
+
 namespace assay {
 namespace {
 
@@ -96,8 +98,9 @@ class Finder {
     for (const auto& [rank, dump] : by_rank_) {
       world.insert(rank);
       for (const auto& [name, group] : dump->groups) {
+        // Each dump lists the same members again.
+        if (group.ranks.size() > 1 && !groups.insert({group.desc, group.ranks}).second) continue;
         world.insert(group.ranks.begin(), group.ranks.end());
-        if (group.ranks.size() > 1) groups.insert({group.desc, group.ranks});
       }
       report_.hangs |= first_unfinished(*dump) != nullptr;
       for (const FlightEntry& entry : dump->entries) {
@@ -118,16 +121,8 @@ class Finder {
     });
   }
 
-  // Calls of a rank in one group.
-  struct Seen {
-    std::map<int64_t, const FlightEntry*> entries;  // by number, without sends and receives
-  };
-
-  static bool is_of(const FlightDump& dump, const FlightEntry& entry, const GroupKey& key) {
-    if (entry.desc != key.first) return false;
-    const auto group = dump.groups.find(entry.group);
-    return group != dump.groups.end() && group->second.ranks == key.second;
-  }
+  // Calls of a rank in one group, by number, without sends and receives.
+  using Seen = std::map<int64_t, const FlightEntry*>;
 
   void compare_group(const GroupKey& key) {
     HangGroup group;
@@ -138,12 +133,16 @@ class Finder {
       const auto found = by_rank_.find(rank);
       if (found == by_rank_.end()) continue;
       const FlightDump& dump = *found->second;
+      std::set<std::string_view> names;  // of the group in this dump
+      for (const auto& [name, one] : dump.groups) {
+        if (one.ranks == key.second) names.insert(name);
+      }
       std::set<int64_t> numbers;  // by which the status knows the group
       bool pairs = false;
       for (const FlightEntry& entry : dump.entries) {
         pairs |= entry.p2p && entry.desc == key.first;
-        if (entry.p2p || !is_of(dump, entry, key)) continue;
-        seen[rank].entries[entry.seq] = &entry;
+        if (entry.p2p || entry.desc != key.first || !names.contains(entry.group)) continue;
+        seen[rank][entry.seq] = &entry;
         numbers.insert(entry.pg);
         auto& last = group.enqueued.try_emplace(rank, entry.seq).first->second;
         last = std::max(last, entry.seq);
@@ -173,7 +172,7 @@ class Finder {
   void find_stuck(const std::map<int64_t, Seen>& seen, HangGroup& group) {
     const FlightEntry* oldest = nullptr;
     for (const auto& [rank, one] : seen) {
-      for (const auto& [seq, entry] : one.entries) {
+      for (const auto& [seq, entry] : one) {
         if (!unfinished(*entry)) continue;
         if (oldest == nullptr || seq < oldest->seq) oldest = entry;
         break;
@@ -183,8 +182,8 @@ class Finder {
     group.stuck_at = oldest->seq;
     group.stuck_call = oldest->call;
     for (const auto& [rank, one] : seen) {
-      const auto entry = one.entries.find(group.stuck_at);
-      if (entry != one.entries.end() && entry->second->state == FlightState::kStarted) {
+      const auto entry = one.find(group.stuck_at);
+      if (entry != one.end() && entry->second->state == FlightState::kStarted) {
         group.started.push_back(rank);
       }
     }
@@ -198,16 +197,12 @@ class Finder {
       if (done < 0 || done >= most) continue;
       blame(rank, kStandsStill, HangReason::kDevice, place, done, most);
     }
-    if (group.stuck_at < 0) return;
+    if (group.stuck_at < 0 || group.started.empty()) return;
     // Some are in it, and of the others it is the oldest thing that their devices have to do.
-    std::vector<int64_t> idle;
     for (const auto& [rank, one] : seen) {
-      const auto entry = one.entries.find(group.stuck_at);
-      if (entry == one.entries.end() || entry->second->state != FlightState::kScheduled) continue;
-      if (first_unfinished(*by_rank_.at(rank)) == entry->second) idle.push_back(rank);
-    }
-    if (group.started.empty()) return;
-    for (const int64_t rank : idle) {
+      const auto entry = one.find(group.stuck_at);
+      if (entry == one.end() || entry->second->state != FlightState::kScheduled) continue;
+      if (first_unfinished(*by_rank_.at(rank)) != entry->second) continue;
       const auto done = group.completed.find(rank);
       blame(rank, kStandsStill, HangReason::kDevice, place,
             done == group.completed.end() ? -1 : done->second, group.stuck_at);
@@ -246,8 +241,8 @@ class Finder {
     std::map<int64_t, const FlightEntry*> entries;
     bool uneven = false;
     for (const auto& [rank, one] : seen) {
-      const auto entry = one.entries.find(at);
-      if (entry == one.entries.end()) continue;
+      const auto entry = one.find(at);
+      if (entry == one.end()) continue;
       entries[rank] = entry->second;
       uneven |= is_uneven(operation_of(*entry->second));
     }
@@ -293,11 +288,14 @@ class Finder {
             return a.second.size() < b.second.size();
           });
       if (usual->second.size() * 10 < row.size() * 6) continue;
-      for (const auto& [rank, entry] : row) {
-        if (asked_for(*entry) == usual->first) {
-          ++alike[rank];
-        } else if (!odd.contains(rank) && alike[rank] >= kAlikeBefore && unfinished(*entry)) {
-          odd[rank] = {entry, row.at(usual->second.front())};
+      for (const auto& [call, ranks] : by_call) {
+        for (const int64_t rank : ranks) {
+          const FlightEntry* entry = row.at(rank);
+          if (&call == &usual->first) {
+            ++alike[rank];
+          } else if (!odd.contains(rank) && alike[rank] >= kAlikeBefore && unfinished(*entry)) {
+            odd[rank] = {entry, row.at(usual->second.front())};
+          }
         }
       }
     }
@@ -327,11 +325,15 @@ class Finder {
   }
 
   size_t group_of(int64_t rank, const FlightEntry& entry) const {
-    for (size_t place = 0; place < report_.groups.size(); ++place) {
-      const HangGroup& group = report_.groups[place];
-      if (is_of(*by_rank_.at(rank), entry, {group.desc, group.ranks})) return place;
-    }
-    return SIZE_MAX;
+    const FlightDump& dump = *by_rank_.at(rank);
+    const auto own = dump.groups.find(entry.group);
+    if (own == dump.groups.end()) return SIZE_MAX;
+    const auto found = std::find_if(
+        report_.groups.begin(), report_.groups.end(), [&](const HangGroup& group) {
+          return group.desc == entry.desc && group.ranks == own->second.ranks;
+        });
+    return found == report_.groups.end() ? SIZE_MAX
+                                         : static_cast<size_t>(found - report_.groups.begin());
   }
 
   // A send or receive that one of the two requested and the other did not. Both end together, so
@@ -375,30 +377,29 @@ class Finder {
   // are in another call first, or have not requested this one.
   void follow_devices() {
     std::map<int64_t, const FlightEntry*> heads;
-    for (const auto& [rank, dump] : by_rank_) heads[rank] = first_unfinished(*dump);
-    for (const auto& [rank, head] : heads) {
-      if (head == nullptr || head->p2p) continue;
-      const size_t place = group_of(rank, *head);
+    std::map<int64_t, size_t> places;  // of their groups
+    for (const auto& [rank, dump] : by_rank_) {
+      const FlightEntry* head = heads[rank] = first_unfinished(*dump);
+      if (head != nullptr && !head->p2p) places[rank] = group_of(rank, *head);
+    }
+    for (const auto& [rank, place] : places) {
+      const FlightEntry* head = heads.at(rank);
       if (place == SIZE_MAX) continue;
       const HangGroup& group = report_.groups[place];
       for (const int64_t member : group.ranks) {
         const auto other = heads.find(member);
         if (member == rank || other == heads.end()) continue;
-        const FlightEntry* at = other->second;
-        const bool there = at != nullptr && !at->p2p && at->seq == head->seq &&
-                           is_of(*by_rank_.at(member), *at, {group.desc, group.ranks});
+        const auto there_at = places.find(member);
+        const bool there = there_at != places.end() && there_at->second == place &&
+                           other->second->seq == head->seq;
         if (!there) device_waits_for_[rank].insert(member);
       }
     }
   }
 
   static std::optional<size_t> place_in_group(const std::string& text) {
-    size_t value = 0;
-    if (text.empty() || text.size() > 9) return std::nullopt;
-    for (const char c : text) {
-      if (c < '0' || c > '9') return std::nullopt;
-      value = value * 10 + static_cast<size_t>(c - '0');
-    }
+    uint64_t value = 0;
+    if (text.size() > 9 || !parse_uint64(text, value)) return std::nullopt;
     return value;
   }
 
@@ -432,10 +433,12 @@ class Finder {
     for (const bool devices : {true, false}) {
       if (!named.empty()) break;
       for (const auto& [rank, weight] : weight_) {
-        std::set<int64_t> waits = waits_for_[rank];
-        if (devices) waits.insert(device_waits_for_[rank].begin(), device_waits_for_[rank].end());
-        waits.erase(rank);
-        if (waits.empty()) named.push_back(rank);
+        const auto none = [rank = rank](const std::set<int64_t>& waits) {
+          return waits.size() == waits.count(rank);
+        };
+        if (none(waits_for_[rank]) && (!devices || none(device_waits_for_[rank]))) {
+          named.push_back(rank);
+        }
       }
     }
     for (const int64_t rank : named) add_culprit(rank);

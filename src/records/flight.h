@@ -29,7 +29,6 @@ struct FlightGroup {
 // Last numbers of collectives by the watchdog's count; -1 = unknown or none.
 struct FlightStatus {
   int64_t enqueued = -1;
-  int64_t started = -1;
   int64_t completed = -1;
 };
 
@@ -39,10 +38,8 @@ struct FlightEntry {
   std::string group = {};  // key of FlightDump::groups
   std::string desc = {};
   int64_t seq = -1;        // number of the collective in its group; -1 = unknown
-  int64_t p2p_seq = -1;
   bool p2p = false;
   std::string call = {};  // "nccl:all_reduce", "nccl:send 1->2"
-  int64_t created_ns = 0;
   std::vector<int64_t> in_elements = {};  // of each tensor
   std::vector<int64_t> out_elements = {};
   std::vector<std::string> in_types = {};

@@ -162,7 +162,6 @@ class DumpReader {
       ASSAY_TRY(spend(one.of.size()));
       dump_.status[number(&at(all->of[i]))] = {
           .enqueued = number(document_.find(one, "last_enqueued_collective")),
-          .started = number(document_.find(one, "last_started_collective")),
           .completed = number(document_.find(one, "last_completed_collective"))};
     }
     return Ok{};
@@ -198,8 +197,6 @@ class DumpReader {
     entry.p2p |= kind.starts_with("send ") || kind.starts_with("recv ");
     entry.seq = number(field("collective_seq_id"));
     if (field("collective_seq_id") == nullptr) entry.seq = number(field("seq_id"));
-    entry.p2p_seq = number(field("p2p_seq_id"));
-    entry.created_ns = number(field("time_created_ns"));
     entry.timeout_ms = number(field("timeout_ms"));
     ASSAY_TRY_ASSIGN(entry.in_elements, elements(field("input_sizes")));
     ASSAY_TRY_ASSIGN(entry.out_elements, elements(field("output_sizes")));
@@ -293,10 +290,10 @@ bool is_flight_head(std::string_view head) {
   const size_t first = first_text_byte(head);
   const bool json = first != std::string_view::npos && head[first] == '{';
   if (!pickle && !json) return false;
-  const auto has = [head](std::string_view key) { return head.find(key) != std::string_view::npos; };
   // Kineto's traces have such a key, too.
-  if (has("traceEvents") || has("schemaVersion") || has("deviceProperties")) return false;
-  return has("pg_config") || (has("entries") && has("profiling_name"));
+  if (contains_any(head, {"traceEvents", "schemaVersion", "deviceProperties"})) return false;
+  return contains(head, "pg_config") ||
+         (contains(head, "entries") && contains(head, "profiling_name"));
 }
 
 std::optional<int64_t> rank_in_dump_name(const std::string& path) {

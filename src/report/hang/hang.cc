@@ -161,7 +161,6 @@ std::string evidence_words(const HangReport& report, const HangCulprit& culprit)
   return {};
 }
 
-Value text_or_none(const std::string& text) { return text.empty() ? Value() : Value(text); }
 Value number_or_none(int64_t number) { return number < 0 ? Value() : Value(number); }
 
 std::string versions_of(const std::vector<FlightDump>& dumps, std::string FlightDump::* field) {
@@ -194,15 +193,15 @@ Table culprits_table(const HangReport& report) {
       .add(keys::hang_group,
            [&](const HangCulprit& one) {
              const HangGroup* group = group_of(report, one);
-             return group == nullptr ? Value() : text_or_none(group->desc);
+             return group == nullptr ? Value() : text_or_null(group->desc);
            })
       .add(keys::hang_at, [](const HangCulprit& one) { return number_or_none(one.at); })
       .add(keys::others_at, [](const HangCulprit& one) { return number_or_none(one.others_at); })
       .add(
-          keys::asks, [](const HangCulprit& one) { return text_or_none(one.asks); },
+          keys::asks, [](const HangCulprit& one) { return text_or_null(one.asks); },
           any([](const HangCulprit& one) { return !one.asks.empty(); }))
       .add(
-          keys::others_ask, [](const HangCulprit& one) { return text_or_none(one.others_ask); },
+          keys::others_ask, [](const HangCulprit& one) { return text_or_null(one.others_ask); },
           any([](const HangCulprit& one) { return !one.others_ask.empty(); }))
       .add(
           keys::also,
@@ -211,15 +210,15 @@ Table culprits_table(const HangReport& report) {
             for (const HangReason reason : one.also) {
               text += (text.empty() ? "" : ", ") + std::string(reason_key(reason));
             }
-            return text_or_none(text);
+            return text_or_null(text);
           },
           any([](const HangCulprit& one) { return !one.also.empty(); }))
       .add(
-          keys::last_call, [](const HangCulprit& one) { return text_or_none(one.last_call); },
+          keys::last_call, [](const HangCulprit& one) { return text_or_null(one.last_call); },
           elastic())
       .add(
           keys::frames,
-          [](const HangCulprit& one) { return text_or_none(frames_text(one.frames)); },
+          [](const HangCulprit& one) { return text_or_null(frames_text(one.frames)); },
           elastic(any([](const HangCulprit& one) { return !one.frames.empty(); })));
   return table;
 }
@@ -228,23 +227,23 @@ Table groups_table(const HangReport& report) {
   TableOf table(report.groups,
                 {.key = "groups", .title = "Process groups", .terminal_limit = 12});
   table.add(
-           keys::name, [](const HangGroup& one) { return text_or_none(one.desc); }, elastic())
+           keys::name, [](const HangGroup& one) { return text_or_null(one.desc); }, elastic())
       .add(
           keys::group_ranks, [](const HangGroup& one) { return Value(rank_list(one.ranks)); },
           elastic())
       .add(keys::stuck_at, [](const HangGroup& one) { return number_or_none(one.stuck_at); })
       .add(
-          keys::stuck_call, [](const HangGroup& one) { return text_or_none(one.stuck_call); },
+          keys::stuck_call, [](const HangGroup& one) { return text_or_null(one.stuck_call); },
           elastic())
       .add(
-          keys::in_it, [](const HangGroup& one) { return text_or_none(rank_list(one.started)); },
+          keys::in_it, [](const HangGroup& one) { return text_or_null(rank_list(one.started)); },
           elastic())
       .add(
-          keys::enqueued, [](const HangGroup& one) { return text_or_none(by_rank(one.enqueued)); },
+          keys::enqueued, [](const HangGroup& one) { return text_or_null(by_rank(one.enqueued)); },
           elastic())
       .add(
           keys::completed,
-          [](const HangGroup& one) { return text_or_none(by_rank(one.completed)); }, elastic());
+          [](const HangGroup& one) { return text_or_null(by_rank(one.completed)); }, elastic());
   return table;
 }
 
@@ -305,16 +304,16 @@ Section hang_section(const HangView& view) {
       .items = {data_fact(keys::hangs, report.hangs), fact(keys::world, report.world.size()),
                 fact(keys::dumps, view.dumps.size()),
                 fact(keys::recorder_version,
-                     text_or_none(versions_of(view.dumps, &FlightDump::version))),
+                     text_or_null(versions_of(view.dumps, &FlightDump::version))),
                 fact(keys::library_version,
-                     text_or_none(versions_of(view.dumps, &FlightDump::library_version))),
+                     text_or_null(versions_of(view.dumps, &FlightDump::library_version))),
                 fact(keys::timeout_ms, number_or_none(report.timeout_ms)),
-                data_fact(keys::cannot_tell, text_or_none(cannot_tell(report))),
-                fact(keys::waiting_ranks, text_or_none(rank_list(report.waiting))),
-                fact(keys::dumps_absent, text_or_none(rank_list(report.absent))),
+                data_fact(keys::cannot_tell, text_or_null(cannot_tell(report))),
+                fact(keys::waiting_ranks, text_or_null(rank_list(report.waiting))),
+                fact(keys::dumps_absent, text_or_null(rank_list(report.absent))),
                 data_fact(keys::waiting_rank, number_or_none(report.waiting_rank)),
                 data_fact(keys::waiting_frames,
-                          text_or_none(frames_text(report.waiting_frames)))}});
+                          text_or_null(frames_text(report.waiting_frames)))}});
   if (!report.culprits.empty()) section.blocks.push_back(culprits_table(report));
   if (!report.groups.empty()) section.blocks.push_back(groups_table(report));
   if (!view.evidence.empty()) {
