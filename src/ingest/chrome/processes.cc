@@ -1,7 +1,6 @@
 #include "ingest/chrome/processes.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -31,9 +30,6 @@ struct Labelled {
   std::string_view label;
   std::string_view pid;
 };
-bool is_letter_or_digit(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
 
 std::optional<Labelled> labelled(std::string_view pid) {
   const size_t close = pid.find("] ");
@@ -323,9 +319,11 @@ class Owners {
   // Each device left belongs to the process with calls before its rows. If several have them, it
   // is the one process without work that fits, since its work has to be somewhere.
   Status by_calls(const std::map<uint32_t, std::vector<const Survey::Row*>>& by_lane) {
+    std::map<uint32_t, std::vector<uint64_t>> fitting;  // per process, of each lane
     for (const auto& [lane, rows] : by_lane) {
       if (owner_[lane] != kNobody) continue;
-      owner_[lane] = best_fit(rows);
+      fitting[lane] = fitting_rows(rows);
+      owner_[lane] = best_fit(fitting[lane], rows.size());
       if (owner_[lane] != kNobody) add_lane(owner_[lane], lane);
     }
     for (bool changed = true; changed;) {
@@ -334,7 +332,7 @@ class Owners {
         if (owner_[lane] != kNobody) continue;
         std::vector<uint32_t> free;
         for (uint32_t p = 0; p < processes_.size(); ++p) {
-          if (processes_[p].lanes.size() == 1 && fitting(p, rows) * 10 >= rows.size() * 9) {
+          if (processes_[p].lanes.size() == 1 && fitting[lane][p] * 10 >= rows.size() * 9) {
             free.push_back(p);
           }
         }
@@ -350,18 +348,23 @@ class Owners {
     return Ok{};
   }
 
-  uint64_t fitting(uint32_t process, const std::vector<const Survey::Row*>& rows) const {
-    return static_cast<uint64_t>(std::count_if(
-        rows.begin(), rows.end(), [&](const Survey::Row* row) { return fits(process, *row); }));
+  // Per process the rows that may be its work.
+  std::vector<uint64_t> fitting_rows(const std::vector<const Survey::Row*>& rows) const {
+    std::vector<uint64_t> fitting;
+    for (uint32_t p = 0; p < processes_.size(); ++p) {
+      fitting.push_back(static_cast<uint64_t>(std::count_if(
+          rows.begin(), rows.end(), [&](const Survey::Row* row) { return fits(p, *row); })));
+    }
+    return fitting;
   }
 
   // kNobody where a second process fits about as well.
-  uint32_t best_fit(const std::vector<const Survey::Row*>& rows) const {
+  static uint32_t best_fit(const std::vector<uint64_t>& fitting, uint64_t all) {
     uint64_t best = 0;
     uint64_t second = 0;
     uint32_t found = kNobody;
-    for (uint32_t p = 0; p < processes_.size(); ++p) {
-      const uint64_t fit = fitting(p, rows);
+    for (uint32_t p = 0; p < fitting.size(); ++p) {
+      const uint64_t fit = fitting[p];
       if (fit > best) {
         second = best;
         best = fit;
@@ -370,7 +373,6 @@ class Owners {
         second = std::max(second, fit);
       }
     }
-    const uint64_t all = rows.size();
     const bool nearly_all = best * 10 >= all * 9 && (best - second) * 50 >= all;
     const bool far_more = best * 10 >= all * 6 && best >= 2 * second;
     return nearly_all || far_more ? found : kNobody;
@@ -525,7 +527,8 @@ class Writer : public ElementSink {
         head += "\"distributedInfo\":{";
         if (rank) head += "\"rank\":" + std::to_string(*rank) + (told.world_size ? "," : "");
         if (told.world_size) head += "\"world_size\":" + std::to_string(*told.world_size);
-        const bool plain = std::all_of(told.backend.begin(), told.backend.end(), is_letter_or_digit);
+        const bool plain = std::all_of(told.backend.begin(), told.backend.end(),
+                                       [](char c) { return is_letter(c) || is_digit(c); });
         if (plain && !told.backend.empty()) head += ",\"backend\":\"" + told.backend + "\"";
         head += "},\n";
       }
@@ -609,11 +612,9 @@ size_t launching_processes(const TraceBuilder& builder) {
   const ApiCallTable& calls = builder.api_calls;
   if (calls.size() == 0) return 0;
   const std::string& first = builder.lane(calls.thread[0]).pid;
-  std::vector<bool> other(builder.threads());
   bool several = false;
-  for (size_t t = 0; t < other.size(); ++t) {
-    other[t] = builder.lane(ThreadId(t)).pid != first;
-    several |= other[t];
+  for (size_t t = 0; t < builder.threads() && !several; ++t) {
+    several = builder.lane(ThreadId(t)).pid != first;
   }
   if (!several) return 1;
   for (size_t i = 0; i < rows.size(); ++i) {
