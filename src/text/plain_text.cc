@@ -215,6 +215,15 @@ std::vector<std::string> wrap_text(std::string_view cleaned, size_t width, Chars
   return lines;
 }
 
+std::string joined_words(const std::vector<std::string>& words) {
+  std::string text;
+  for (size_t i = 0; i < words.size(); ++i) {
+    text += i == 0 ? "" : i + 1 == words.size() ? " and " : ", ";
+    text += words[i];
+  }
+  return text;
+}
+
 std::string pad_text(std::string_view cleaned, size_t width, bool right) {
   const size_t used = display_width(cleaned);
   const std::string spaces(width > used ? width - used : 0, ' ');

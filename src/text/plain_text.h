@@ -44,6 +44,9 @@ std::string lane_text(std::string_view text);
 std::vector<std::string> wrap_text(std::string_view cleaned, size_t width,
                                    Charset charset = Charset::kUtf8);
 
+// "a", "a and b", "a, b and c".
+std::string joined_words(const std::vector<std::string>& words);
+
 // Spaces up to width columns, before (right = true) or after the text; longer text stays as it is.
 std::string pad_text(std::string_view cleaned, size_t width, bool right);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "text/plain_text.h"
+
 namespace assay {
 
 std::string rank_list(std::vector<int64_t> ranks) {
@@ -18,11 +20,7 @@ std::string rank_list(std::vector<int64_t> ranks) {
     spans.push_back(std::to_string(ranks[i]) + "-" + std::to_string(ranks[j]));
     i = j + 1;
   }
-  std::string text;
-  for (size_t i = 0; i < spans.size(); ++i) {
-    text += (i == 0 ? "" : i + 1 == spans.size() ? " and " : ", ") + spans[i];
-  }
-  return text;
+  return joined_words(spans);
 }
 
 std::string ranks_named(const std::vector<int64_t>& ranks) {

@@ -196,6 +196,10 @@ std::string format_upper_share(double share) {
 
 Value whole_ns(double ns) { return std::isfinite(ns) ? Value(std::llround(ns)) : Value(); }
 
+Value text_or_null(std::string_view text) {
+  return text.empty() ? Value() : Value(std::string(text));
+}
+
 Value finite_value(double value) { return std::isfinite(value) ? Value(value) : Value(); }
 
 std::string format_bytes(int64_t bytes) { return format_value(bytes, Unit::kBytes); }

@@ -18,6 +18,8 @@ namespace assay {
 Value whole_ns(double ns);
 // The number as it is; missing when not finite.
 Value finite_value(double value);
+// Null if it is empty.
+Value text_or_null(std::string_view text);
 
 std::string format_ns(int64_t ns);        // "999 ns", "12.3 µs", "1.00 ms", "1,234 s"
 // "12 × 3.17 ms"; of a heavy tail "130 times, median 412 µs, longest 812 ms".

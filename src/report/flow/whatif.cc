@@ -13,6 +13,7 @@
 #include "findings/causes.h"
 #include "flow/cause.h"
 #include "kernels/name.h"
+#include "text/plain_text.h"
 #include "text/units.h"
 #include "report/flow/results.h"
 #include "report/levels/results.h"
@@ -69,15 +70,6 @@ std::vector<Binding> path_states(const ReplayBar& bar) {
 
 // A state in a sentence.
 std::string state_words(const std::string& state) { return std::string(findings::cause_name(state)); }
-
-std::string joined_words(const std::vector<std::string>& words) {
-  std::string text;
-  for (size_t i = 0; i < words.size(); ++i) {
-    text += i == 0 ? "" : i + 1 == words.size() ? " and " : ", ";
-    text += words[i];
-  }
-  return text;
-}
 
 // Of the run, with usual times that it does not tell.
 std::string reach(const Gain& gain) {

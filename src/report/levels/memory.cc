@@ -17,7 +17,6 @@ constexpr size_t kDevicesInWords = 2;
 constexpr size_t kOpsShown = 8;
 
 Value told_bytes(int64_t bytes) { return bytes < 0 ? Value() : Value(bytes); }
-Value text_or_none(const std::string& text) { return text.empty() ? Value() : Value(text); }
 
 // A phase or an operator on a device.
 struct MemoryRow {
@@ -67,7 +66,7 @@ Table devices_table(const JobMemory& memory) {
           keys::peak_phase, [](const Device& d) { return level_phase_name(d.peak.phase); },
           Show::kDataOnly)
       .add(
-          keys::peak_op, [](const Device& d) { return text_or_none(d.peak.op); }, elastic())
+          keys::peak_op, [](const Device& d) { return text_or_null(d.peak.op); }, elastic())
       .add(keys::ambiguous_events, &Device::ambiguous, Show::kDataOnly)
       .add(keys::outside_events, &Device::outside, Show::kDataOnly);
   return table;
@@ -93,7 +92,7 @@ Table places_table(const JobMemory& memory, bool ops) {
           phases);
   if (ops)
     table.add(
-        keys::op, [](const MemoryRow& row) { return text_or_none(row.place->op); }, elastic());
+        keys::op, [](const MemoryRow& row) { return text_or_null(row.place->op); }, elastic());
   add_sums(table, sums_of_place, shown_if(any_totals(memory)));
   if (!ops && rows.size() == memory.devices.size()) table.show = Show::kDataOnly;
   return table;
@@ -181,7 +180,7 @@ Table holders_table(const std::vector<SnapshotDevice>& devices) {
   TableOf table(rows, {.key = "holders", .title = "Who holds memory", .terminal_limit = kOpsShown});
   table.add(keys::device, &HolderRow::device)
       .add(
-          keys::site, [](const HolderRow& row) { return text_or_none(row.holder->site); },
+          keys::site, [](const HolderRow& row) { return text_or_null(row.holder->site); },
           elastic())
       .add(keys::blocks, [](const HolderRow& row) { return row.holder->blocks; })
       .add(keys::in_use_bytes, [](const HolderRow& row) { return row.holder->bytes; });

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "base/ascii.h"
 #include "base/files.h"
 #include "report/document/columns.h"
 #include "report/levels/results.h"
@@ -20,7 +21,7 @@ namespace {
 // The name without digits: "engine-prefill_rank.json" of all ranks of an engine.
 std::string lettered(const std::string& file) {
   std::string name = file_name(file);
-  std::erase_if(name, [](char c) { return c >= '0' && c <= '9'; });
+  std::erase_if(name, is_digit);
   return joined(folder_of(file), name);
 }
 
@@ -90,12 +91,12 @@ std::vector<JobOfSet> jobs_of_set(const std::vector<RankFile>& traces) {
 }
 
 std::vector<std::string> jobs_words(const std::vector<JobOfSet>& jobs) {
-  std::string names;
-  for (size_t i = 0; i < jobs.size(); ++i) {
-    names += fmt::format("{}{} ({})", i == 0 ? "" : i + 1 == jobs.size() ? " and " : ", ",
-                         clean_text(jobs[i].name), ranks_named(jobs[i].ranks));
+  std::vector<std::string> names;
+  for (const JobOfSet& job : jobs) {
+    names.push_back(fmt::format("{} ({})", clean_text(job.name), ranks_named(job.ranks)));
   }
-  std::vector<std::string> words = {fmt::format("{} jobs: {}.", jobs.size(), names)};
+  std::vector<std::string> words = {
+      fmt::format("{} jobs: {}.", jobs.size(), joined_words(names))};
   for (const JobOfSet& job : jobs) {
     if (!job.verdict.empty()) words.push_back(clean_text(job.name) + ": " + job.verdict);
   }
