@@ -41,8 +41,6 @@ bool mostly_copies(const RunFacts& f) {
   return crosses_host(f) && f.copy.pinned &&
          f.evidence.copy_ns > f.evidence.kernel_ns + f.evidence.collective_ns;
 }
-// The user of an engine edits no model.
-bool edits_pytorch(const RunFacts& f) { return pytorch(f) && f.program.engine() == nullptr; }
 std::string waited_for(const RunFacts& f) {
   return f.stalls.holder.empty() ? f.stalls.name : f.stalls.holder;
 }
@@ -304,7 +302,7 @@ const RunRule* rule_for(std::span<const ActionRule> rules, std::string_view key,
 
 // The cause in data/tables/advice.tsv that an action acts on; empty if the run alone shows what to do.
 std::string_view cause_of_advice(std::string_view key, const RunFacts& f) {
-  const bool engine = f.program.engine() != nullptr;
+  const bool engine = uses_engine(f);
   if (key == "cuda_graph") return f.python_main.empty() || engine ? "graphs" : "";
   if (key == "cheaper_host") {
     if (advises(f, HostAdvice::kGraphs)) return "graphs";
@@ -332,7 +330,7 @@ void add_texts(const RunFacts& f, Action& action) {
   const Advice* advice = cause.empty() ? nullptr : advice_for(cause, f);
   // The run itself says more than the table, but not of an engine's flags, and not how to make its kernels faster.
   const bool any = advice != nullptr && advice->program == "any" && advice->when.empty();
-  const bool first = f.program.engine() != nullptr || cause == "gpu" ||
+  const bool first = uses_engine(f) || cause == "gpu" ||
                      (cause == "sync" && f.launches_block);
   if (advice != nullptr && (how == nullptr || (first && !any))) {
     action.how = finding_of(Code::kHowAdvised, f);
@@ -408,8 +406,9 @@ int64_t kernel_gain_ns(int64_t saves_ns, const RunFacts& f) {
 
 // At most: one kernel for each chain.
 std::optional<Action> fuse_chains(const RunFacts& f) {
+  if (f.bottleneck != BoundBy::kGpu) return std::nullopt;
   const int64_t gain_ns = kernel_gain_ns(f.chains.saves_ns, f);
-  if (f.bottleneck != BoundBy::kGpu || gain_ns * 100 < f.window_ns) return std::nullopt;
+  if (gain_ns * 100 < f.window_ns) return std::nullopt;
   Action action{.key = "fuse_chains",
                 .basis = "one kernel for each chain, as long as its longest",
                 .gain_ns = gain_ns,

@@ -74,7 +74,7 @@ const Condition kConditions[] = {
     {"operators", [](const RunFacts& f) { return f.has_ops; }},
     {"nsys", [](const RunFacts& f) { return f.tracer == Tracer::kNsightSystems; }},
     {"rocprof", [](const RunFacts& f) { return f.program.hip && !f.has_ops; }},
-    {"launches recorded", [](const RunFacts& f) { return f.linked_share >= 0.9; }},
+    {"launches recorded", [](const RunFacts& f) { return f.linked_share >= kLeastLinked; }},
 };
 
 const Condition* condition_of(std::string_view word) {

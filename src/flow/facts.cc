@@ -328,8 +328,10 @@ void RunFacts::fill_kernels(const FlowAnswer& answer) {
   }
   longest_kernel = described(trace, longest_work(verdict, {WorkKind::kCompute}));
   longest_collective = described(trace, longest_work(verdict, {WorkKind::kCollective}));
-  chains = kernel_chains(trace, window, *answer.report.kernels);
-  fp32 = fp32_work(trace, window, *answer.report.kernels);
+  if (bottleneck == BoundBy::kGpu) {
+    chains = kernel_chains(trace, window, *answer.report.kernels);
+    fp32 = fp32_work(trace, window, *answer.report.kernels);
+  }
   matrix_types = assay::matrix_types(trace);
   copy = copy_facts(answer);
   const CriticalPath& path = answer.report.path;

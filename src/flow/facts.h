@@ -150,7 +150,7 @@ class RunFacts {
   int64_t longest_of_kind_ns = 0;
   std::string longest_collective;
   bool kind_by_library = false;  // a vendor's library launches the longest kernel of the leading kind
-  KernelChains chains;
+  KernelChains chains;  // of a GPU-bound run, as fp32
   Fp32Work fp32;
   MatrixTypes matrix_types;
   CopyFacts copy;

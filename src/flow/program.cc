@@ -42,8 +42,7 @@ size_t place_of(const std::string_view (&words)[N], std::string_view word) {
   return static_cast<size_t>(std::find(words, words + N, word) - words);
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_word(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_word(char c) { return is_digit(c) || is_letter(c) || c == '_'; }
 
 // True if `name` goes on with `text`, in which `~` is a number.
 bool goes_on(std::string_view name, std::string_view text) {
@@ -186,10 +185,6 @@ bool any_name(const Trace& trace, std::initializer_list<const std::vector<String
 
 std::string_view program_layer_name(ProgramLayer layer) {
   return kLayers[static_cast<size_t>(layer)];
-}
-
-std::string_view program_table_name(ProgramTable table) {
-  return kTables[static_cast<size_t>(table)];
 }
 
 uint64_t ProgramSeen::all_names() const {

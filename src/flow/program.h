@@ -24,7 +24,6 @@ std::string_view program_layer_name(ProgramLayer layer);  // "engine", as in the
 // The tables of names that show a program.
 enum class ProgramTable : uint8_t { kFrames, kOps, kLabels, kKernels, kThreads };
 inline constexpr size_t kProgramTables = 5;
-std::string_view program_table_name(ProgramTable table);  // "frames", as in the table and in JSON
 
 // One program that names of a trace show.
 struct ProgramSeen {

@@ -56,7 +56,6 @@ void add_work(const FlowRun& run, Interval window, std::vector<ServingStep>& ste
     if (call.start_ns >= at->host.end_ns) continue;
     const auto s = static_cast<size_t>(at - steps.begin());
     busy[s].push_back({work.start_ns, work.end_ns});
-    ++at->works;
     at->launch_ns = std::max(at->launch_ns, call.end_ns - at->host.start_ns);
     of_steps[work.activity.index()] = true;
   }

@@ -23,7 +23,6 @@ struct ServingStep {
   int64_t busy_ns = 0;     // of it, in which a device works
   int64_t launch_ns = 0;   // from the begin of its label to the end of its last call that launches
   int64_t period_ns = 0;   // from the end of the last work of the step before; 0 of the first step
-  uint64_t works = 0;
 };
 
 // NaN, and 0 of times: not known.

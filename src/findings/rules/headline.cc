@@ -131,8 +131,8 @@ const RunRule kHeadlines[] = {
     ASSAY_RULE(kGpuBoundAlternating, f.bottleneck == BoundBy::kGpu && f.devices_alternate,
                out.count("devices", static_cast<uint64_t>(f.devices))
                    .ratio("busy_devices", f.busy_devices)),
-    ASSAY_RULE(kGpuBoundSmallKernels, f.bottleneck == BoundBy::kGpu && !f.gpu_busy_enough &&
-                   f.total.device_gaps_ns() * 2 >= f.total.idle_ns,
+    ASSAY_RULE(kGpuBoundSmallKernels,
+               f.bottleneck == BoundBy::kGpu && !f.gpu_busy_enough && f.total.gaps_lead(),
                out.share("gaps", f.total.device_gaps_ns()).count("activities", f.evidence.works);
                out.ns("mean_activity", f.evidence.work_ns / static_cast<int64_t>(std::max<uint64_t>(
                                                                 f.evidence.works, 1)))),

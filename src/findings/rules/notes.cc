@@ -53,10 +53,8 @@ bool only_host(const RunFacts& f) {
 bool record_steady(const RunFacts& f) {
   const bool start = init(f) && !recurs(f) && !f.init_communicator && !f.init_mid_run;
   return start || f.bottleneck == BoundBy::kTooLittle || f.bottleneck == BoundBy::kNoHost ||
-         (only_host(f) && (!pytorch(f) || f.program.engine() != nullptr));
+         (only_host(f) && !edits_pytorch(f));
 }
-// The user of an engine neither idles it nor edits its loop.
-bool engine(const RunFacts& f) { return f.program.engine() != nullptr; }
 
 void fill(std::string_view cause, const RunFacts& f, Finding& out) {
   if (const Advice* advice = advice_for(cause, f)) fill_advice(*advice, f, out);
@@ -79,9 +77,9 @@ const RunRule kNotes[] = {
     ASSAY_RULE(kNoteLikelyOtherProcess, other_process(f)),
     ASSAY_RULE(kNoteRecordAllProcesses, other_process(f)),
     ASSAY_RULE(kNoteLikelyEarlierWork, earlier_work(f)),
-    ASSAY_RULE(kNoteRecordIdleGpu, earlier_work(f) && pytorch(f) && !engine(f)),
-    ASSAY_RULE(kNoteRecordIdleGpuAll, earlier_work(f) && !pytorch(f) && !engine(f)),
-    ASSAY_RULE(kNoteRecordAdvised, earlier_work(f) && engine(f), fill("record", f, out)),
+    ASSAY_RULE(kNoteRecordIdleGpu, earlier_work(f) && edits_pytorch(f)),
+    ASSAY_RULE(kNoteRecordIdleGpuAll, earlier_work(f) && !pytorch(f) && !uses_engine(f)),
+    ASSAY_RULE(kNoteRecordAdvised, earlier_work(f) && uses_engine(f), fill("record", f, out)),
 
     ASSAY_RULE(kNoteSeenInit,
                init(f) && !f.init_parts.empty() && !f.init_parts[0].name.empty(), std::vector<std::string> parts;
@@ -119,7 +117,7 @@ const RunRule kNotes[] = {
     ASSAY_RULE(kNoteLikelyOtherProcessWork,
                no_gpu(f) && !f.mostly_unread && f.evidence.launch_calls == 0 &&
                    f.profiler_span_ns > 0),
-    ASSAY_RULE(kNoteRecordDeviceTorch, only_host(f) && pytorch(f) && !engine(f)),
+    ASSAY_RULE(kNoteRecordDeviceTorch, only_host(f) && edits_pytorch(f)),
 
     ASSAY_RULE(kNoteRecordCpu, f.bottleneck == BoundBy::kNoHost),
     ASSAY_RULE(kNoteRecordAdvised, record_steady(f), fill("record", f, out)),

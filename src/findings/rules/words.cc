@@ -90,6 +90,8 @@ std::string resource_name(GainGroup group) {
 }
 
 bool pytorch(const RunFacts& f) { return f.program.kind == ProgramKind::kPyTorch; }
+bool uses_engine(const RunFacts& f) { return f.program.engine() != nullptr; }
+bool edits_pytorch(const RunFacts& f) { return pytorch(f) && !uses_engine(f); }
 
 bool insufficient(const RunFacts& f) {
   // A GPU that hardly idles leaves nothing for the host to explain.
