@@ -294,8 +294,8 @@ std::vector<T> only(const std::vector<T>& all, const std::vector<size_t>& places
   return kept;
 }
 
-// Each job of the set with its first sentence. ranks: places among the flows.
-std::vector<JobOfSet> judged_jobs(const std::vector<RankFlow>& flows,
+// Each job of the set with its first sentence. ranks: places among the flows, which are moved from.
+std::vector<JobOfSet> judged_jobs(std::vector<RankFlow>& flows,
                                   const std::vector<size_t>& ranks) {
   std::vector<RankFile> files;
   for (const size_t rank : ranks) {
@@ -304,7 +304,7 @@ std::vector<JobOfSet> judged_jobs(const std::vector<RankFlow>& flows,
   std::vector<JobOfSet> jobs = jobs_of_set(files);
   for (JobOfSet& job : jobs) {
     std::vector<RankFlow> own;
-    for (const size_t place : job.places) own.push_back(flows[ranks[place]]);
+    for (const size_t place : job.places) own.push_back(std::move(flows[ranks[place]]));
     const std::vector<std::string> words = job_flow_words(JobFlow(std::move(own)));
     if (!words.empty()) job.verdict = words.front();
   }

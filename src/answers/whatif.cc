@@ -71,11 +71,6 @@ Result<FrozenGain> prediction_of(const LoadedTrace& loaded, const FlowReport& re
 // What several traces say together, where they are ranks of one job that meet.
 class RanksTogether {
  public:
-  static Result<RanksTogether> of(TraceRequest& request) {
-    ASSAY_TRY_ASSIGN(request.files, input_files(request.inputs, request.listener));
-    return RanksTogether();
-  }
-
   FlowOptions options(const LoadedTrace& loaded) const {
     return {.rank_graph = loaded.among > 1, .windows = &loaded.windows};
   }
@@ -95,8 +90,6 @@ class RanksTogether {
   }
 
  private:
-  RanksTogether() = default;
-
   bool twice_ = false;  // one rank: other runs
   std::set<int64_t> ranks_;
   std::vector<RankFlow> flows_;
@@ -257,7 +250,8 @@ Result<Answer> answer_whatif(const WhatIfRequest& request) {
     TraceRequest traces = request.traces;
     traces.keep_op_inputs = has_roof_edit(edits);
     ASSAY_TRY_ASSIGN(const RoofOfRequest roof, roof_of_request(request, traces));
-    ASSAY_TRY_ASSIGN(RanksTogether ranks, RanksTogether::of(traces));
+    ASSAY_TRY_ASSIGN(traces.files, input_files(traces.inputs, traces.listener));
+    RanksTogether ranks;
     const auto analyze = [&](const LoadedTrace& loaded) {
       return whatif_content(request, edits, roof, ranks, loaded);
     };
@@ -281,7 +275,8 @@ Result<Answer> answer_whatif(const WhatIfRequest& request) {
 
 Result<Answer> answer_why(const TraceRequest& asked) {
   TraceRequest request = asked;
-  ASSAY_TRY_ASSIGN(RanksTogether ranks, RanksTogether::of(request));
+  ASSAY_TRY_ASSIGN(request.files, input_files(request.inputs, request.listener));
+  RanksTogether ranks;
   const auto analyze = [&](const LoadedTrace& loaded) {
     return why_content(request, ranks, loaded);
   };

@@ -72,6 +72,7 @@ struct FlowTotals {
   int64_t device_gaps_ns() const {
     return (*this)[FlowCause::kLatency] - latency_ns[static_cast<size_t>(ReadyBy::kLaunch)];
   }
+  bool gaps_lead() const { return device_gaps_ns() * 2 >= idle_ns; }
 };
 FlowTotals& operator+=(FlowTotals& sum, const FlowTotals& more);
 

@@ -305,15 +305,6 @@ void leave_out(int64_t unrecorded_ns, CriticalPath& path) {
   path.makespan_ns -= take_unrecorded(unrecorded_ns, path.cause_ns);
 }
 
-int64_t sync_gain(const FlowRun& run, const FlowGraph& graph, int64_t window_start_ns) {
-  FlowScale scale;
-  scale.cause[static_cast<size_t>(FlowCause::kSync)] = 0;
-  const std::vector<int64_t> lags = scaled_lags(run, graph, scale);
-  if (lags == graph.lag_ns) return 0;  // the run has nothing of this kind
-  const ReplayOptions edited{.residuals = Residuals::kKeep, .lags_ns = &lags};
-  return saved_ns(run, graph, replay(graph, edited), window_start_ns);
-}
-
 // The part of each device's window that lies in `part`; empty at its begin where there is none.
 std::vector<Interval> windows_in(const std::vector<Interval>& windows, Interval part) {
   std::vector<Interval> inside;
@@ -327,6 +318,10 @@ std::vector<Interval> windows_in(const std::vector<Interval>& windows, Interval 
 // The recorded parts of a device's window.
 std::vector<Interval> recorded_in(const FlowRun& run, Interval window) {
   return subtract(merge_intervals({window}), run.unrecorded);
+}
+
+const Windows* iterations_of(const FlowOptions& options) {
+  return options.steps != nullptr ? options.steps : options.windows;
 }
 
 // Everything that depends on the report's window; its devices are known.
@@ -357,8 +352,6 @@ void fill_report(const FlowRun& run, const FlowGraph& graph, const FlowOptions& 
   report.path = critical_path(run, graph);
   report.fit = fit_of(run, graph);
   leave_out(length_ns(report.unrecorded), report.path);
-  report.gains.sync_ns = std::min(sync_gain(run, graph, report.window.start_ns),
-                                  report.decision.table.idle_ns);
 }
 
 }  // namespace
@@ -394,7 +387,7 @@ FlowReport make_flow_report(const FlowModel& model, const FlowOptions& options) 
   // Work submitted in the window may end after it.
   const Interval to_end{report.window.start_ns,
                         options.window ? report.window.end_ns : INT64_MAX};
-  report.decision = decide_run(run, graph, to_end, options.steps != nullptr ? options.steps : options.windows);
+  report.decision = decide_run(run, graph, to_end, iterations_of(options));
   fill_report(run, graph, options, report);
   report.replays = find_replays(run, options.captures);
   if (options.rank_graph) {
@@ -415,7 +408,7 @@ FlowReport make_part_report(const FlowModel& model, const FlowGraph& bounded,
   report.told_window = true;
   report.devices = whole.devices;
   report.joint = whole.joint;
-  report.decision = decide_run(run, model.graph, part, options.steps != nullptr ? options.steps : options.windows);
+  report.decision = decide_run(run, model.graph, part, iterations_of(options));
   fill_report(run, bounded, options, report);
   report.replays = whole.replays;
   return report;

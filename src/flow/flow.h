@@ -100,12 +100,6 @@ struct FlowEvidence {
   uint64_t host_functions = 0;
 };
 
-// What the run would lose if no call waited for the device: the makespan as recorded less that of a
-// replay without those waits, time saved before the window left out. The verdict asks for it; all
-// other edits: flow/whatif.h.
-struct FlowGains {
-  int64_t sync_ns = 0;
-};
 // Whether the graph explains the run well enough that replays with edits are told.
 enum class Misfit { kNone, kModelError, kUnexplained };
 Misfit misfit_of(const FlowFit& fit);
@@ -140,7 +134,6 @@ struct FlowReport {
   FlowEvidence evidence;
   FlowFit fit;
   CriticalPath path;  // without what the recorder left out
-  FlowGains gains;
   Decision decision;                    // from the table of gains; of all devices together
   ReplayReport replays;                        // of graphs, over the whole run
   std::optional<RankGraph> rank_graph;         // where asked for

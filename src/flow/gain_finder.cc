@@ -18,7 +18,7 @@ std::vector<uint32_t> work_ends(const FlowRun& run, const FlowGraph& graph) {
 }
 
 // Usual times that the run does not tell, all at one end of where they may lie.
-FlowFloors floors_at(const FlowFloors& floors, int64_t FlowFloor::*end) {
+FlowFloors floors_at(const FlowFloors& floors, int64_t FlowFloor::* end) {
   FlowFloors moved = floors;
   for (FlowFloor* floor :
        {&moved.launch, &moved.stream, &moved.event, &moved.returns, &moved.unseen_call}) {

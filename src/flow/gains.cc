@@ -1,6 +1,7 @@
 #include "flow/gains.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "trace/copy_way.h"
@@ -55,23 +56,17 @@ void drop_residuals(size_t lane, LaneMasks& masks) {
 
 __extension__ typedef __int128 WideInt;  // products of times and factorials
 
-struct Piece {
-  int64_t ns;
-  uint32_t point;
-};
-
 // Number of the largest that hold half of the sum, by bisection.
-uint64_t half_in(std::vector<Piece>& pieces, int64_t total_ns) {
-  const auto larger = [](const Piece& a, const Piece& b) { return a.ns > b.ns; };
+uint64_t half_in(std::vector<int64_t>& pieces, int64_t total_ns) {
   size_t first = 0;
   size_t last = pieces.size();
   int64_t before_ns = 0;
   while (last - first > 1) {
     const size_t middle = first + (last - first) / 2;
     const auto at = [&](size_t i) { return pieces.begin() + static_cast<std::ptrdiff_t>(i); };
-    std::nth_element(at(first), at(middle), at(last), larger);
+    std::nth_element(at(first), at(middle), at(last), std::greater<>());
     int64_t upper_ns = 0;
-    for (size_t i = first; i < middle; ++i) upper_ns += pieces[i].ns;
+    for (size_t i = first; i < middle; ++i) upper_ns += pieces[i];
     if ((before_ns + upper_ns) * 2 >= total_ns) {
       last = middle;
     } else {
@@ -102,7 +97,7 @@ class TableMaker {
 
  private:
   void add_pieces() {
-    std::array<std::vector<Piece>, kGainGroups> pieces;
+    std::array<std::vector<int64_t>, kGainGroups> pieces;
     for (uint32_t p = 0; p < lanes_.points(); ++p) {
       if (lanes_.time_ns[p] > lanes_.end_ns) continue;
       for (uint32_t e = lanes_.first_edge[p]; e < lanes_.first_edge[p + 1]; ++e) {
@@ -111,7 +106,7 @@ class TableMaker {
           of[group_of(lanes_.part_class[k])] += lanes_.part_ns[k];
         }
         for (size_t g = 0; g < kGainGroups; ++g) {
-          if (of[g] > 0) pieces[g].push_back({of[g], p});
+          if (of[g] > 0) pieces[g].push_back(of[g]);
         }
       }
     }
@@ -121,23 +116,16 @@ class TableMaker {
     }
   }
 
-  void add_pieces_of(std::vector<Piece>& pieces, GroupGain& gain) const {
+  static void add_pieces_of(std::vector<int64_t>& pieces, GroupGain& gain) {
     if (pieces.empty()) return;
     GainPieces& of = gain.pieces;
     of.count = pieces.size();
-    Piece largest = pieces.front();
-    for (const Piece& piece : pieces) {
-      gain.total_ns += piece.ns;
-      if (piece.ns > largest.ns) largest = piece;
-    }
-    of.largest_ns = largest.ns;
-    const int64_t end_ns = start_ns_ + lanes_.time_ns[largest.point];
-    of.largest = {end_ns - largest.ns, end_ns};
+    of.largest_ns = *std::max_element(pieces.begin(), pieces.end());
+    gain.total_ns = std::accumulate(pieces.begin(), pieces.end(), int64_t{0});
     of.half_in = half_in(pieces, gain.total_ns);
     const auto middle = pieces.begin() + static_cast<std::ptrdiff_t>(pieces.size() / 2);
-    std::nth_element(pieces.begin(), middle, pieces.end(),
-                     [](const Piece& a, const Piece& b) { return a.ns < b.ns; });
-    of.median_ns = middle->ns;
+    std::nth_element(pieces.begin(), middle, pieces.end());
+    of.median_ns = *middle;
   }
 
   // The window without every set of players.

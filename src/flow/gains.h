@@ -39,7 +39,6 @@ struct GainPieces {
   uint64_t half_in = 0;  // number of the longest that hold half of the time
   int64_t median_ns = 0;
   int64_t largest_ns = 0;
-  Interval largest;  // the first of the longest
 };
 
 struct GroupGain {

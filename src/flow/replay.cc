@@ -64,27 +64,6 @@ int64_t makespan_ns(const FlowRun& run, const FlowGraph& graph, const std::vecto
   return end_ns - graph.start_ns;
 }
 
-int64_t saved_ns(const FlowRun& run, const FlowGraph& graph, const std::vector<int64_t>& times,
-                 int64_t window_start_ns) {
-  int64_t first_ns = INT64_MAX;
-  int64_t end_ns = graph.start_ns;
-  int64_t recorded_end_ns = graph.start_ns;
-  for (uint32_t w = 0; w < run.works.size(); ++w) {
-    if (!counts_work(run, graph, w)) continue;
-    const uint32_t call = run.works[w].call;
-    // Where clocks contradict, work may come before its call.
-    first_ns = std::min(first_ns, times[graph.work_point(w, false)]);
-    if (call != kNoFlowRow) first_ns = std::min(first_ns, times[graph.call_point(call, false)]);
-    end_ns = std::max(end_ns, times[graph.work_point(w, true)]);
-    recorded_end_ns = std::max(recorded_end_ns, run.works[w].end_ns);
-  }
-  if (first_ns == INT64_MAX) return 0;
-  // What lies before a bounded graph does not move.
-  const int64_t before_ns =
-      graph.bounded ? 0 : std::max<int64_t>(0, window_start_ns - first_ns);
-  return std::max<int64_t>(0, recorded_end_ns - end_ns - before_ns);
-}
-
 uint64_t identity_errors(const FlowGraph& graph) {
   const std::vector<int64_t> times = replay(graph, {});
   uint64_t wrong = 0;

@@ -38,12 +38,6 @@ void replay(const FlowGraph& graph, const ReplayOptions& options, std::vector<in
 // From the graph's begin to the latest end point.
 int64_t makespan_ns(const FlowRun& run, const FlowGraph& graph, const std::vector<int64_t>& times);
 
-// By how much the device's last work ends earlier in a replay, seen from `window_start_ns`: time
-// saved before the first work was asked for is no gain of what is judged from there, and what the
-// host does after the last work is none either. Never more than the window.
-int64_t saved_ns(const FlowRun& run, const FlowGraph& graph, const std::vector<int64_t>& times,
-                 int64_t window_start_ns);
-
 // Points of the replay without edits that are off their recorded time: 0, or there is a bug.
 uint64_t identity_errors(const FlowGraph& graph);
 

@@ -62,7 +62,10 @@ class Judge {
     verdict_.linked_share = share(report_.evidence.linked_ns, report_.evidence.work_ns);
     verdict_.cold_ns = total_[FlowCause::kCold];
     verdict_.pauses = leading_pauses(report_);
-    sync_leads_ = replayed() && bound_by_gains() == BoundBy::kSync;
+    // There is no graph to replay without runtime calls.
+    if (report_.evidence.calls && !report_.decision.table.players.empty()) {
+      by_gains_ = bound_by_gains();
+    }
     const Groups groups = sum_groups(true);
     list_groups(groups);
     if (report_.evidence.works == 0) {
@@ -91,7 +94,7 @@ class Judge {
     groups[static_cast<size_t>(BoundBy::kGpu)] += total_.device_gaps_ns();
     // Host time after a wait is lost by waiting, if synchronization is the bottleneck.
     auto& host_ns = groups[static_cast<size_t>(BoundBy::kHost)];
-    if (sync_leads_) {
+    if (by_gains_ == BoundBy::kSync) {
       const int64_t after_sync_ns = std::min(host_ns, host_after_sync_ns());
       groups[static_cast<size_t>(BoundBy::kSync)] += after_sync_ns;
       host_ns -= after_sync_ns;
@@ -159,7 +162,7 @@ class Judge {
       verdict_.bound = BoundBy::kGpu;
       verdict_.leading_share = share(total_[FlowCause::kWaitOther], sum_of(groups));
     } else {
-      verdict_.bound = replayed() ? bound_by_gains() : bound_by_occupancy(groups);
+      verdict_.bound = by_gains_ ? *by_gains_ : bound_by_occupancy(groups);
       verdict_.leading_share = share_of_lost(verdict_.bound);
     }
     if (verdict_.bound == BoundBy::kColdStart) judge_steady();
@@ -169,11 +172,6 @@ class Judge {
       verdict_.too_little = TooLittle::kUnlinked;
     }
     mark_borderline();
-  }
-
-  // There is no graph to replay without runtime calls.
-  bool replayed() const {
-    return report_.evidence.calls && !report_.decision.table.players.empty();
   }
 
   double share_of_lost(BoundBy bound) const {
@@ -264,7 +262,6 @@ class Judge {
   }
 
   void judge_steady() {
-    verdict_.cold_start = true;
     const int64_t steady_ns = total_.window_ns - verdict_.cold_ns;
     verdict_.steady_judged = steady_ns >= options_.least_window_ns;
     if (!verdict_.steady_judged) return;
@@ -342,7 +339,7 @@ class Judge {
     verdict_.inferred_share = share(evidence[1], sum_ns);
     verdict_.absent_share = share(evidence[2], sum_ns);
     const bool gaps = causes_of == BoundBy::kGpu && !verdict_.device_bound && !verdict_.turns &&
-                      total_.device_gaps_ns() * 2 >= total_.idle_ns;
+                      total_.gaps_lead();
     if (gaps) verdict_.detail = FlowCause::kLatency;
     for (const Contributor& contributor : report_.contributors) {
       const bool gap =
@@ -358,9 +355,9 @@ class Judge {
   // Unexplained time, or a share near a limit, could exchange the bottleneck.
   void mark_borderline() {
     const bool at_bound =
-        replayed() ? report_.decision.relation == GainRelation::kUndecided
-                   : std::abs(waiting_share(sum_groups(true), total_.window_ns) -
-                              options_.device_bound) <= options_.borderline;
+        by_gains_ ? report_.decision.relation == GainRelation::kUndecided
+                  : std::abs(waiting_share(sum_groups(true), total_.window_ns) -
+                             options_.device_bound) <= options_.borderline;
     if (at_bound) {
       verdict_.borderline = Borderline::kAtBound;
     } else if (!verdict_.device_bound && verdict_.inferred_share > 0.5) {
@@ -371,7 +368,7 @@ class Judge {
   const FlowReport& report_;
   const FlowVerdictOptions& options_;
   const FlowTotals& total_;
-  bool sync_leads_ = false;
+  std::optional<BoundBy> by_gains_;  // the bottleneck by the table of gains, where there is one
   FlowVerdict verdict_;
 };
 
@@ -446,9 +443,7 @@ FirstLever lever_of(const FlowVerdict& verdict, const FlowReport& report) {
     case BoundBy::kGpu: {
       // Exposed communication of a tenth of the run is worth more than any one kernel.
       if (verdict.turns) return FirstLever::kDevicesAtOnce;
-      if (report.total.device_gaps_ns() * 2 >= report.total.idle_ns && !verdict.device_bound) {
-        return FirstLever::kGraphOrCompile;
-      }
+      if (report.total.gaps_lead() && !verdict.device_bound) return FirstLever::kGraphOrCompile;
       const double exposed = share(report.total.collective_ns, report.total.window_ns);
       return exposed >= 0.1 ? FirstLever::kOverlapCommunication : FirstLever::kFasterKernel;
     }
@@ -552,7 +547,7 @@ FlowVerdict judge_flow(const Trace& trace, const FlowReport& report,
     if (computed.ns * 2 >= host_work_ns(report.total.cause_ns))
       verdict.computed = std::move(computed);
   }
-  if (verdict.cold_start && options.iterations != nullptr) {
+  if (verdict.bound == BoundBy::kColdStart && options.iterations != nullptr) {
     verdict.cold_iterations = cold_again(report, *options.iterations);
     if (verdict.cold_iterations > 0) verdict.iterations = options.iterations->windows.size();
   }

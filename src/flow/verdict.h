@@ -114,7 +114,6 @@ struct FlowVerdict {
   std::vector<NamedWork> work;  // of the window, largest first
   std::vector<KindShare> kinds;  // of all kernels of the window, largest first
   // Cold starts: what bounds the rest, where that is enough to tell.
-  bool cold_start = false;
   bool steady_judged = false;
   BoundBy steady_bound = BoundBy::kTooLittle;
   int64_t cold_ns = 0;

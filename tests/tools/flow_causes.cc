@@ -122,7 +122,7 @@ void print(const std::string& path) {
   member("leading_share", verdict.leading_share, out);
   member("linked_share", verdict.linked_share, out);
   member("device_idle_share", verdict.device_idle_share, out);
-  member("sync_gain_ns", report.gains.sync_ns, out);
+  member("order_gain_ns", report.decision.table.order_gain_ns, out);
   out += ",\"lost\":[";
   for (const LostGroup& group : verdict.lost) {
     out += out.back() == '[' ? "{\"cause\":\"" : ",{\"cause\":\"";

@@ -44,7 +44,6 @@ struct JobReader {
   std::string device;  // that the user names, or none
   RoofReader roof;
   std::shared_ptr<const std::vector<CapturedGraph>> captured;
-  bool several = false;
   JobMemory memory = {};
   Answer answer = {};
   std::vector<RankLevels> ranks = {};
@@ -62,7 +61,7 @@ struct JobReader {
 Status JobReader::read(std::vector<std::string>& files, size_t at) {
   ASSAY_TRY_ASSIGN(LoadedTrace loaded, load_or_split(files, at, request.traces));
   const std::string& file = files[at];
-  several = loaded.among > 1;
+  const bool several = loaded.among > 1;
   PhaseClock clock(request.traces.listener);
   LevelsOptions asked = options;
   asked.kernels = loaded.kernels;
@@ -231,7 +230,6 @@ Result<Answer> answer_levels(const LevelsRequest& asked) {
                 .device = device,
                 .roof = RoofReader(facts, device),
                 .captured = std::move(captured),
-                .several = files.size() > 1,
                 .answer = {new_document("Levels")}};
   job.answer.document.parts_key = "ranks";
   job.answer.data_lost = telemetry.data_lost();

@@ -20,20 +20,15 @@ struct HostPartRow {
   int64_t gain_ns;
 };
 
-// Null where there is no such word.
-Value word_or_null(std::string_view word) {
-  return word.empty() ? Value() : Value(std::string(word));
-}
-
 Facts decision_facts(const Decision& d) {
   const GainTable& table = d.table;
   const bool judged = d.relation != GainRelation::kNoGpu && d.relation != GainRelation::kNoHost;
   return {
       .key = "",
       .items = {data_fact(keys::relation, std::string(gain_relation_name(d.relation))),
-                data_fact(keys::word, word_or_null(judged ? gain_group_name(d.word) : "")),
-                data_fact(keys::narrow, word_or_null(judged ? narrow_host_name(d.narrow) : "")),
-                data_fact(keys::second, word_or_null(judged ? gain_group_name(d.second) : "")),
+                data_fact(keys::word, text_or_null(judged ? gain_group_name(d.word) : "")),
+                data_fact(keys::narrow, text_or_null(judged ? narrow_host_name(d.narrow) : "")),
+                data_fact(keys::second, text_or_null(judged ? gain_group_name(d.second) : "")),
                 data_fact(keys::brief, d.brief), data_fact(keys::window_ns, table.window_ns()),
                 data_fact(keys::no_device_ns, table.idle_ns),
                 data_fact(keys::together_ns, d.together_ns),

@@ -136,7 +136,7 @@ Facts flow_facts(const FlowAnswer& answer) {
           fact(keys::model_error, finite_value(r.fit.model_error)),
           fact(keys::unexplained_share, finite_value(r.fit.unexplained_share)),
           data_fact(keys::first_lever, std::string(first_lever_word(v.lever))),
-          data_fact(keys::steady_cause, v.cold_start && v.steady_judged
+          data_fact(keys::steady_cause, v.steady_judged
                                             ? Value(std::string(bound_by_word(v.steady_bound)))
                                             : Value()),
           data_fact(keys::cold_iterations, v.cold_iterations)}};

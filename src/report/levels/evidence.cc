@@ -118,7 +118,6 @@ std::string paragraph(const RankEvidence& one) {
   return text + surroundings_words(place);
 }
 
-Value text_or_null(const std::string& text) { return text.empty() ? Value() : Value(text); }
 Value told_layer(int32_t layer) { return layer == kNoLayer ? Value() : Value(layer); }
 
 Table evidence_table(const std::vector<RankEvidence>& evidence) {
