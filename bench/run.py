@@ -250,8 +250,8 @@ class Bench:
                 f"{second:.2f}", f"**{plain / second:.1f}**"]
 
     def levels(self, repeats):
-        """What bench/levels.py says of a set of ranks."""
-        done = subprocess.run([sys.executable, ROOT / "bench/levels.py", "--assay", self.assay, "--runs", str(repeats), RANKS],
+        """What bench/breakdown.py says of a set of ranks."""
+        done = subprocess.run([sys.executable, ROOT / "bench/breakdown.py", "--assay", self.assay, "--runs", str(repeats), RANKS],
                               capture_output=True, text=True, check=True)
         return re.findall(r"(\d+) ranks, ([\d.]+) MB: whole (\d+) MB/s, reading (\d+) MB/s, levels (\d+) MB/s; "
                           r"whole / reading ([\d.]+)", done.stdout)
@@ -393,7 +393,7 @@ def main():
           ["steps", "MB", "ms", "MB/s"], rows)
 
     if RANKS.exists():
-        table("assay levels over a set of ranks, one thread",
+        table("assay breakdown over a set of ranks, one thread",
               ["ranks", "MB plain", "whole MB/s", "reading MB/s", "placing and summing MB/s", "whole / reading"],
               bench.levels(options.repeats))
     if TABLE.exists():

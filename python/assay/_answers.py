@@ -166,7 +166,7 @@ class Report(Answer):
 
     @property
     def causes(self) -> list[dict[str, Any]]:
-        """Where the time of the window went, the largest first: `key`, `ns`, `of_window`."""
+        """Where the time of the window went, the largest first: `key`, `ns`, `window_share`."""
         return sorted(self.answer.get("causes", []), key=lambda one: -one["ns"])
 
     @property
@@ -175,7 +175,7 @@ class Report(Answer):
         return list(self.answer.get("levers", []))
 
     def _lines(self) -> list[tuple[str, str, str]]:
-        causes = [(one["key"], _ms(one["ns"]), _percent(one["of_window"])) for one in self.causes]
+        causes = [(one["key"], _ms(one["ns"]), _percent(one["window_share"])) for one in self.causes]
         levers = [
             (one["title"], f"{one['grade']} {_ms(one['gain_ns'])}", _percent(one["share"])) for one in self.levers
         ]

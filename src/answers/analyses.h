@@ -13,11 +13,11 @@
 #include "flow/path_parts.h"
 #include "flow/verdict.h"
 #include "flow/whatif.h"
-#include "launch/fuse.h"
+#include "launch/fusion.h"
 #include "launch/metrics.h"
-#include "levels/levels.h"
+#include "breakdown/breakdown.h"
 #include "report/flow/answer.h"
-#include "tax/tax.h"
+#include "overhead/overhead.h"
 
 namespace assay {
 
@@ -26,8 +26,8 @@ struct Analyses;
 struct AnalysesOptions {
   LaunchOptions launch = {};
   FusionOptions fusion = {};
-  TaxOptions tax = {};
-  LevelsOptions levels = {};
+  HostOverheadOptions overhead = {};
+  BreakdownOptions breakdown = {};
   std::shared_ptr<const std::vector<CapturedGraph>> captures = {};  // FlowOptions::captures
   bool rank_graph = false;                                          // FlowOptions::rank_graph
   std::string part = {};                                            // as TraceRequest::part
@@ -47,8 +47,8 @@ struct AnalysesOptions {
 struct Analyses {
   LaunchReport launch;
   FusionReport fusion;
-  TaxReport tax;
-  LevelsReport levels;
+  HostOverheadReport overhead;
+  BreakdownReport breakdown;
   FlowReport flow;
   FlowVerdict verdict;
   WhatIf tried;                 // levers of the report, each alone

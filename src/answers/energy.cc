@@ -14,7 +14,7 @@
 #include "flow/causes.h"
 #include "ingest/power/log.h"
 #include "ingest/power/recording.h"
-#include "levels/levels.h"
+#include "breakdown/breakdown.h"
 #include "power/contrast.h"
 #include "power/coverage.h"
 #include "power/mixed.h"
@@ -220,15 +220,15 @@ std::vector<NamedTime> idle_times(const LoadedTrace& loaded, int64_t device) {
 // Layer and phase of every activity, as the levels room finds them.
 Result<std::vector<WorkGrouping>> level_groupings(const LoadedTrace& loaded) {
   ASSAY_TRY_ASSIGN(
-      const LevelsReport levels,
-      analyze_levels(loaded.trace, loaded.links, loaded.windows, {.kernels = loaded.kernels}));
+      const BreakdownReport breakdown,
+      analyze_breakdown(loaded.trace, loaded.links, loaded.windows, {.kernels = loaded.kernels}));
   WorkGrouping layers{.key = "layers", .title = "By layer"};
   WorkGrouping phases{.key = "level_phases", .title = "By phase of the model"};
   layers.of_activity.assign(loaded.trace.activities.size(), WorkGrouping::kNone);
   phases.of_activity = layers.of_activity;
   std::map<int32_t, uint32_t> layer_numbers;
   std::map<LevelPhase, uint32_t> phase_numbers;
-  for (const KernelLevel& row : levels.rows) {
+  for (const KernelLevel& row : breakdown.rows) {
     if (row.layer != kNoLayer) {
       const auto [place, added] = layer_numbers.try_emplace(row.layer, layers.names.size());
       if (added) layers.names.push_back("layer " + std::to_string(row.layer));

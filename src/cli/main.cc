@@ -35,8 +35,8 @@ constexpr const char* kOverview =
   assay example                         write a small trace to try it on
 
 Ask      report  why  whatif  diff  explain  sql
-Fleet    fleet  summarize  hang
-Rooms    launch  bound  fuse  tax  levels  power  throughput
+Jobs     job  summarize  hang
+Analyze  launch  sweep  fusion  overhead  breakdown  power  throughput
 Record   record  sample  replay  null-kernel
 Files    info  export  cache  doctor  example  options
 Agents   mcp
@@ -151,11 +151,11 @@ int main(int argc, char** argv) {
   assay::add_explain_verb(app, exit_code);
   assay::add_example_verb(app, exit_code);
   assay::add_launch_verb(app, exit_code);
-  assay::add_bound_verb(app, exit_code);
-  assay::add_fuse_verb(app, exit_code);
-  assay::add_tax_verb(app, exit_code);
-  assay::add_levels_verb(app, exit_code);
-  assay::add_fleet_verb(app, exit_code);
+  assay::add_sweep_verb(app, exit_code);
+  assay::add_fusion_verb(app, exit_code);
+  assay::add_overhead_verb(app, exit_code);
+  assay::add_breakdown_verb(app, exit_code);
+  assay::add_job_verb(app, exit_code);
   assay::add_summarize_verb(app, exit_code);
   assay::add_hang_verb(app, exit_code);
   assay::add_sample_verb(app, exit_code);

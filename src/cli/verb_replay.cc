@@ -19,7 +19,7 @@
 #include "ingest/load.h"
 #include "ingest/replay/file.h"
 #include "ingest/replay/job.h"
-#include "tax/replay_ranges.h"
+#include "overhead/replay_ranges.h"
 #include "trace/links.h"
 
 namespace assay {
@@ -334,7 +334,7 @@ void say_result(const ReplayPlan& plan, const ReplayFile& file, const std::strin
   for (const auto& [reason, count] : reasons) fmt::print(stderr, "  {} x {}\n", count, reason);
   if (file.head.tracer == CollectorTracer::kHost) {
     fmt::print(stderr,
-               "On a CPU only the calls are timed: no kernels, and nothing for assay tax.\n");
+               "On a CPU only the calls are timed: no kernels, and nothing for assay overhead.\n");
   }
 }
 
@@ -393,7 +393,7 @@ void add_replay_verb(Verb& app, int& exit_code) {
   Verb& sub = app.verb(
       "replay", "Run the operators of a kernel database one by one and measure their launches");
   sub.example("assay replay kernels.json -o replay.json");
-  sub.input("database", verb->database, "of assay tax TRACE --export-kernel-db FILE");
+  sub.input("database", verb->database, "of assay overhead TRACE --export-kernel-db FILE");
   sub.option("-o,--output", verb->output, "file to write; one that is there is gone on with")
       .called("FILE");
   sub.option("--device", verb->device, "auto, cuda or cpu")

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "answers/fleet/summarize.h"
+#include "answers/job/summarize.h"
 #include "cli/common.h"
 #include "cli/launcher.h"
 #include "cli/options.h"
@@ -58,7 +58,7 @@ int run(const SummarizeVerb& verb) {
 void add_summarize_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<SummarizeVerb>();
   Verb& sub = app.verb(
-      "summarize", "A small record of each trace, for jobs of thousands of ranks (assay fleet)");
+      "summarize", "A small record of each trace, for jobs of thousands of ranks (assay job)");
   sub.example("assay summarize traces/ --out records");
   add_reading_options(sub, verb->common);
   sub.input("traces", verb->common.inputs,

@@ -61,7 +61,7 @@ void add_sections(const std::vector<Section>& sections, size_t input, std::vecto
   for (const Section& section : sections) {
     for (const Block& block : section.blocks) {
       const auto* table = std::get_if<Table>(&block);
-      if (table == nullptr || table->key != "trust") continue;
+      if (table == nullptr || table->key != "caveats") continue;
       for (const Row& row : table->rows) add_row(*table, row, input, all);
     }
   }

@@ -2,7 +2,7 @@
 
 // What the collectors measured beside a trace: the launch floor of a kernel that does nothing, and
 // the kernels of a database replayed one by one. Files: docs/formats/floor.md and
-// docs/formats/replay.md (ingest/replay/file.cc reads them); tax/measured.h uses them. All times in
+// docs/formats/replay.md (ingest/replay/file.cc reads them); overhead/measured.h uses them. All times in
 // nanoseconds.
 
 #include <array>
@@ -169,7 +169,7 @@ struct ReplayPlan {
   std::vector<ReplayRequest> entries;
 };
 
-// Operators whose work depends on values or that wait for the device (spec/tax 4.2): their floor
+// Operators whose work depends on values or that wait for the device (spec/overhead 4.2): their floor
 // counts, a replay with other values would measure something else.
 bool is_dynamic_operator(std::string_view op);
 

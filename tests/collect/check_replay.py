@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """`assay replay` end to end on the CPU: operators recorded from a running PyTorch, a trace around them
-as its profiler writes it, `assay tax --export-kernel-db`, and a replay whose every rebuilt call is
+as its profiler writes it, `assay overhead --export-kernel-db`, and a replay whose every rebuilt call is
 compared with the one that was made. Then what goes wrong: operators that this libtorch lacks, kills,
 full disks, hostile databases, programs that die, and, with a pretended GPU and tracer, kernel times.
 
@@ -215,7 +215,7 @@ class Calls(ReplayCase):
         calls = json.loads(recorded.stdout)
         trace = self.top / "trace.json"
         trace.write_text(json.dumps(trace_of(calls)))
-        done = self.assay("tax", trace, "--export-kernel-db", self.top / "ops.json", "--format", "json")
+        done = self.assay("overhead", trace, "--export-kernel-db", self.top / "ops.json", "--format", "json")
         self.assertEqual(done.returncode, 0, done.stderr)
         rows = json.loads((self.top / "ops.json").read_text())
         self.assertEqual(len(rows["entries"]), len(calls))
@@ -249,7 +249,7 @@ class Calls(ReplayCase):
             self.skipTest("this PyTorch was built without its profiler")
         self.assertEqual(recorded.returncode, 0, recorded.stderr)
         trace.write_text(json.dumps(with_kernels(json.loads(trace.read_text()))))
-        done = self.assay("tax", trace, "--export-kernel-db", self.top / "ops.json", "--format", "json")
+        done = self.assay("overhead", trace, "--export-kernel-db", self.top / "ops.json", "--format", "json")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(json.loads(done.stdout)["import_log"], [])
         rows = json.loads((self.top / "ops.json").read_text())

@@ -125,10 +125,10 @@ def verbs():
         Verb("report perfetto", "report", trace, "--perfetto", "OUT/t.json.gz", "-o", "OUT/r.txt"),
         Verb("report cache", "report", trace, "--cache=OUT/cache", "-o", "OUT/r.csv"),
         Verb("launch", "launch", trace, "-o", "OUT/l.json"),
-        Verb("bound", "bound", trace, "--format", "json"),
-        Verb("fuse", "fuse", trace, "--format", "json"),
-        Verb("tax", "tax", trace, "--export-kernel-db", "OUT/db.json", "-o", "OUT/x.json"),
-        Verb("levels", "levels", trace, "-o", "OUT/l.md"),
+        Verb("sweep", "sweep", trace, "--format", "json"),
+        Verb("fusion", "fusion", trace, "--format", "json"),
+        Verb("overhead", "overhead", trace, "--export-kernel-db", "OUT/db.json", "-o", "OUT/x.json"),
+        Verb("breakdown", "breakdown", trace, "-o", "OUT/l.md"),
         Verb("diff", "diff", trace, "IN/rank1.json", "--junit", "OUT/j.xml", "-o", "OUT/d.json"),
         Verb("cache", "cache", trace, "-o", "OUT/t.assay", steady=False),
         Verb("export csv", "export", trace, "--format", "csv", "-o", "OUT/tables"),
@@ -152,7 +152,7 @@ def verbs():
         Verb("example", "example", "-o", "OUT/example.json.gz"),
         Verb("mcp", "mcp", "IN/ranks"),
         # Files of records are named after the process, so that those that are kept are not compared.
-        Verb("fleet", "fleet", "IN/ranks", "-o", "OUT/f.json"),
+        Verb("job", "job", "IN/ranks", "-o", "OUT/f.json"),
         Verb("power calibrate", "power", "calibrate", "--device", "simulated:t=100us", "-o", "OUT/c.json", steady=False),
         Verb("sample", "sample", "-o", "OUT/s.csv", "--hz", "1000", "--", "true", own_codes=(126, 127), steady=False),
     ]

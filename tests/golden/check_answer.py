@@ -113,7 +113,7 @@ NAMED_CAUSES = {
     "data_loading_bound": ("input_share", ("input",)), "allocation_bound": ("allocation_share", ("alloc",)),
     "warmup_bound": ("init_share", ("cold",)), "copy_bound": ("exposed_copy_share", ("copy",)),
     "comm_bound": ("exposed_comm_share", ("collective", "comm_wait", "transfer")),
-    "no_work": ("no_work_share", ("nothing_asked",)), "undetermined": ("unexplained_share", ("unseen", "no_evidence")),
+    "no_work": ("no_work_share", ("nothing_asked",)), "undetermined": ("unexplained_path_share", ("unseen", "no_evidence")),
 }
 named = set()  # first parts of codes whose share was compared
 

@@ -147,14 +147,14 @@ def check_left_out(assay, folder):
     for row in told["latency_errors"]:
         if row["split"] not in ("campaign", "model") or row["question"]:
             continue
-        narrow = row["narrow_coverage90"]
-        if row["coverage90"] < COVERED or (row["narrow_rows"] and narrow < COVERED):
+        narrow = row["narrow_interval_coverage90"]
+        if row["coverage90"] < COVERED or (row["narrow_interval_rows"] and narrow < COVERED):
             fail(f"{row['latency']} of a {row['split']} left out: {row['coverage90']:.3f} held, narrow {narrow}")
         if row["split"] != "campaign":
             continue
         if row["latency"] != "TTFT" and row["median_ape"] > row["baseline_median_ape"]:
             fail(f"{row['latency']} is no better than physics with a factor")
-    if not any(row["split"] == "model" and row["narrow_rows"] for row in told["latency_errors"]):
+    if not any(row["split"] == "model" and row["narrow_interval_rows"] for row in told["latency_errors"]):
         fail("no narrow interval of a model left out")
     siblings = [row for row in told["latency_errors"] if row["split"] == "GPU" and row["question"] == "nearest GPU"]
     if len(siblings) != 3 or any(not row["baseline_median_ape"] > 0 for row in siblings):

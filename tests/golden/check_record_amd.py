@@ -129,9 +129,9 @@ def check_round_trip(bench):
     for key, value in (("kernels", 11), ("linked", 11), ("launches", 7), ("tklqt_ns", 49000), ("akd_ns", 4000),
                        ("kernel_sum_ns", 44000), ("graph_kernels", 6), ("launch_queue_p95_ns", 7000)):
         check(launch.get(key) == value, f"launch: {key} is {launch.get(key)}, not {value}")
-    tax = bench.analyse("tax", "trip.assaytrace", "--mode", "paper", "--floor", "7000").get("tax", {})
+    overhead = bench.analyse("overhead", "trip.assaytrace", "--mode", "paper", "--floor", "7000").get("host_overhead", {})
     for key, value in (("n", 11), ("n_launch", 7), ("kt_ns", 49000), ("t_device_ns", 44000)):
-        check(tax.get(key) == value, f"tax: {key} is {tax.get(key)}, not {value}")
+        check(overhead.get(key) == value, f"overhead: {key} is {overhead.get(key)}, not {value}")
     report = bench.analyse("report", "trip.assaytrace").get("launch", {}).get("whole", {})
     check(report.get("tklqt_ns") == 49000, f"report: {report.get('tklqt_ns')}")
     check(bench.codes("trip.assaytrace") == {}, f"import log: {bench.codes('trip.assaytrace')}")

@@ -62,7 +62,7 @@ def check_why(assay, path):
 def check_whatif(assay, path, name):
     answer = json.loads(run(assay, "whatif", path, "--format", "json"))
     found = answer["whatif"]
-    same("points off", found["identity"]["identity_errors"], 0)
+    same("points off", found["identity"]["replay_mismatches"], 0)
     same("replayed", found["identity"]["replayed_ns"], found["identity"]["recorded_ns"])
     listed = 0
     for lever in found["levers"]:
@@ -70,18 +70,18 @@ def check_whatif(assay, path, name):
         if refused is not None and refused not in REFUSALS:
             raise AssertionError(f"{lever['name']} is refused by {refused}")
         if refused is not None:
-            same(f"{lever['name']}, refused", (lever["gain_ns"], lever["after_ns"], lever["gain_in_order_ns"]), (None, None, None))
+            same(f"{lever['name']}, refused", (lever["gain_ns"], lever["after_ns"], lever["cumulative_gain_ns"]), (None, None, None))
             continue
         if lever["kind"] not in TOLD or not 0 <= lever["run_gain_ns"] <= found["identity"]["recorded_ns"]:
             raise AssertionError(f"{lever}")
-        listed += lever["gain_in_order_ns"] or 0
+        listed += lever["cumulative_gain_ns"] or 0
     joint = found["joint"]
     if joint["refused"]:
         if joint["refused"] != "nothing":
             same("words of a refusal", answer["verdict"][0].startswith("No replay is told: "), True)
         same("levers told", [x["name"] for x in found["levers"] if x["refused"] is None and x["name"] != "warm"], [])
         return
-    error, unexplained = found["identity"]["model_error"], found["identity"]["unexplained_share"]
+    error, unexplained = found["identity"]["model_error"], found["identity"]["unexplained_path_share"]
     if abs(error) > 0.1 or unexplained > 0.2:
         raise AssertionError(f"told although the model error is {error} and {unexplained} is unexplained")
     same("list", listed, joint["run_gain_ns"])
@@ -96,7 +96,7 @@ def check_whatif(assay, path, name):
 
 
 def check_one_number(assay, path, found):
-    """What `report` and `tax` say of a lever is what the edit gives here, and lies between what it lies between here."""
+    """What `report` and `overhead` say of a lever is what the edit gives here, and lies between what it lies between here."""
     alone = {lever["name"]: lever["run_gain_ns"] for lever in found["levers"]}
     between = {lever["name"]: (lever["run_low_ns"], lever["run_high_ns"]) for lever in found["levers"]}
     report = json.loads(run(assay, "report", path, "--format", "json"))
@@ -113,12 +113,12 @@ def check_one_number(assay, path, found):
     for lever in levers:
         same(f"{lever['edit']} in report", lever["gain_ns"], alone[lever["edit"]])
         by_key[lever["key"]] = lever["gain_ns"]
-    tax = json.loads(run(assay, "tax", path, "--format", "json"))
-    for row in tax["tax"].get("diagnosis") or []:
+    overhead = json.loads(run(assay, "overhead", path, "--format", "json"))
+    for row in overhead["host_overhead"].get("diagnosis") or []:
         if row["same_as"] is not None:
-            same(f"{row['key']} in tax", row["gain_ns"], by_key[row["same_as"]])
+            same(f"{row['key']} in overhead", row["gain_ns"], by_key[row["same_as"]])
         else:
-            same(f"{row['key']} in tax", row["gain_ns"], None)
+            same(f"{row['key']} in overhead", row["gain_ns"], None)
 
 
 def check_files(assay, path):

@@ -708,7 +708,7 @@ ROOMS = {
     "a hole between two windows": [
         ("levels", r"compute kernels span 19\.\d ms: 9\d\.\d % kernels, \d\.\d % idle", "1[57]\\d ms|152"),
         ("launch", r"IL, inference latency 19\.\d ms.*GPU idle, of IL \d\.\d %", "IL, inference latency 17"),
-        ("tax", r"ran no kernel for \d+ µs of 19\.\d ms \(T_e2e\)", "T_e2e 17"),
+        ("overhead", r"ran no kernel for \d+ µs of 19\.\d ms \(T_e2e\)", "T_e2e 17"),
         ("whatif", r"compute is 9\d\.\d % of its critical path", "nothing being asked for is"),
         ("why", r"critical path of 19\.\d ms, compute takes 9\d\.\d %.*150 ms between 2 windows are left out",
          "stand nothing being asked"),

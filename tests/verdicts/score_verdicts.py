@@ -35,7 +35,7 @@ from datasets import CORPUS, IN_REPOSITORY  # noqa: E402
 KEYS = {
     "headline": (("verdict",),),  # text lines
     "action_texts": (("levers",),),  # objects with `action_text`
-    "idle_share": (("device_idle_share",), ("verdict_numbers", "gpu_idle_share")),
+    "idle_share": (("device_idle_share",), ("launch_shares", "gpu_idle_share")),
     "bottleneck": (("cause",),),
     "actions": (("answer", "levers"),),  # objects with `action_title`, `action_code`
     "notes": (("answer", "notes"),),  # objects with `note_lines`

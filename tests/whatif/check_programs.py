@@ -83,7 +83,7 @@ def between(gain, truth, makespan):
 
 
 def check_complete(tally, seed, program, recorded, answer):
-    if answer["identity"]["identity_errors"]:
+    if answer["identity"]["replay_mismatches"]:
         tally.add("complete", "identity", "wrong", what=f"seed {seed}: {answer['identity']}")
         return
     if answer["identity"]["recorded_ns"] != recorded.work_end - min(first_times(recorded)):
@@ -92,7 +92,7 @@ def check_complete(tally, seed, program, recorded, answer):
     listed = 0
     for edit in EDITS:
         lever, refuses = levers[edit], truth_refuses(edit, program, recorded)
-        listed += lever["gain_in_order_ns"] or 0
+        listed += lever["cumulative_gain_ns"] or 0
         if lever["refused"]:
             if lever["refused"] in ("model_error", "unexplained", "unlinked", "cold"):
                 tally.add("complete", edit, "run refused")

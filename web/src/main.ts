@@ -32,7 +32,7 @@ function proseElement(paragraphs: string[], bullets: boolean): HTMLElement {
 }
 
 const NOWHERE: Place = { room: "", table: "" };
-const VERDICT: Place = { room: "verdict", table: "verdict_numbers" };
+const VERDICT: Place = { room: "verdict", table: "launch_shares" };
 
 // What a block became, for who looks for it.
 const built = new WeakMap<Block, { element: HTMLElement; grid: Grid | null }>();
@@ -179,7 +179,7 @@ function headerElement(view: Head, search: HTMLElement): HTMLElement {
 function numbersBehind(sections: Section[]): HTMLElement | null {
   for (const section of sections) {
     for (const block of section.blocks) {
-      if (block.type !== "facts" || block.key !== "verdict_numbers") continue;
+      if (block.type !== "facts" || block.key !== "launch_shares") continue;
       const items = block.items.filter((i) => !i.hidden && numberOf(i.value) !== null).slice(0, 3);
       if (items.length === 0) return null;
       return h(

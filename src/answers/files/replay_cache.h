@@ -1,6 +1,6 @@
 #pragma once
 
-// Replays that were measured before, by what was replayed and on what (spec/tax 4.2): one small
+// Replays that were measured before, by what was replayed and on what (spec/overhead 4.2): one small
 // replay file per kernel in the user's cache folder.
 
 #include <optional>

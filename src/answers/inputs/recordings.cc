@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "ingest/load.h"
-#include "levels/place.h"
+#include "breakdown/place.h"
 
 namespace assay {
 namespace {

@@ -270,15 +270,15 @@
     "the nine below it sums to `gpu_idle_union_ns`") \
   R(idle_host_blocked_ns, "GPU idle, host blocked", kNanoseconds, "… `sync`") \
   R(idle_host_input_ns, "GPU idle, input", kNanoseconds, "… `input`") \
-  R(idle_host_gaps_ns, "GPU idle, Python or unrecorded", kNanoseconds, "… `host_gap` + `python`") \
+  R(idle_host_unattributed_ns, "GPU idle, Python or unrecorded", kNanoseconds, "… `host_gap` + `python`") \
   R(idle_latency_ns, "GPU idle, latency", kNanoseconds, "… `latency`") \
-  R(idle_unseen_ns, "GPU idle, work was pending", kNanoseconds, "… `unseen`") \
-  R(idle_nothing_asked_ns, "GPU idle, nothing asked for", kNanoseconds, "… `nothing_asked`") \
-  R(idle_no_evidence_ns, "GPU idle, no launch record", kNanoseconds, "… `no_evidence`") \
+  R(idle_queued_ns, "GPU idle, work was pending", kNanoseconds, "… `unseen`") \
+  R(idle_no_work_ns, "GPU idle, nothing asked for", kNanoseconds, "… `nothing_asked`") \
+  R(idle_no_launch_record_ns, "GPU idle, no launch record", kNanoseconds, "… `no_evidence`") \
   R(idle_copy_ns, "GPU idle, copies ran", kNanoseconds, \
     "of GPU idle time: copies or fills ran, and no kernel; 0 with `--copies`, but for copies of " \
     "other iterations") \
-  R(idle_other_work_ns, "GPU idle, other work ran", kNanoseconds, \
+  R(idle_other_activity_ns, "GPU idle, other work ran", kNanoseconds, \
     "of GPU idle time: kernels of other iterations ran, or device work that is no kernel") \
   R(identity, "kernels told apart by", kText, \
     "`name` or `shape`: what makes two kernels the same in `fusion`") \

@@ -207,7 +207,7 @@ Section throughput_fit_section(const ThroughputFit& fit, const Predictor& predic
   section.blocks.push_back(
       Facts{.items = {fact(keys::method, "assay", process),
                       fact(keys::fitted_rows, predictor.rows().size()),
-                      fact(keys::rows_with_facts, predictor.rows_with_facts()),
+                      fact(keys::rows_with_specs, predictor.rows_with_facts()),
                       fact(keys::unknown_names, unknown.empty() ? Value() : Value(unknown))}});
   for (Block& block : fitted_table_blocks(fit)) section.blocks.push_back(std::move(block));
   // Where only some rows have facts, the process that learns from those is the one that is tested.

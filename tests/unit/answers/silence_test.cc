@@ -3,7 +3,7 @@
 
 #include "answers/diff.h"
 #include "answers/launch.h"
-#include "answers/levels/levels.h"
+#include "answers/breakdown/breakdown.h"
 #include "answers/report.h"
 #include "answers/throughput/throughput.h"
 #include "report/writers/writers.h"

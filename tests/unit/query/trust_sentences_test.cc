@@ -9,7 +9,7 @@ namespace {
 using ::testing::ElementsAre;
 
 Section trust(std::vector<Row> rows) {
-  Table table{.key = "trust",
+  Table table{.key = "caveats",
               .columns = {{.key = "what", .title = "what"},
                           {.key = "count", .title = "count"},
                           {.key = "time_ns", .title = "time_ns"},
