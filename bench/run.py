@@ -283,7 +283,7 @@ class Bench:
         for what, command in commands.items():
             seconds[what] = statistics.median(cpu_seconds([*self.one_core, *command, "--threads", "1"]) for _ in range(repeats))
             if what == "all":
-                levers = len(json.loads((DATA / "whatif.json").read_text())["whatif"]["levers"])
+                levers = len(json.loads((DATA / "whatif.json").read_text())["whatif"]["actions"])
         walls = interleaved({what: commands[what] for what in ("one", "thirty")}, repeats)
         rows = summary_of(self.assay, path)
         return [path.name, f"{rows['rows']['events']:,}", f"{rows['tables']['activities']:,}",
@@ -367,7 +367,7 @@ def main():
         told = inflate(TOLD, DATA / "told.json")
         table("Replays that are told, one core: processor seconds beyond reading",
               ["trace", "events", "activities", "one edit", "all levers", "30 edits in their order",
-               "waited for 30 beyond one, all cores", "levers"],
+               "waited for 30 beyond one, all cores", "actions"],
               [bench.levers(make_trace(bench.maker, told, f"told_{n}MB.json", n * MB), 3) for n in sizes[1:]])
 
     packed = [(plain[1], pack(plain[1], DATA / "replicated_100MB.json.gz"))]

@@ -36,7 +36,7 @@ WORDS = {
     "window_source",
 }
 # Where a key of that name carries free text instead.
-FREE_TEXT = {("levers", "what"), ("unused", "what"), ("derived", "source"), ("peaks", "source")}
+FREE_TEXT = {("actions", "what"), ("unused", "what"), ("derived", "source"), ("peaks", "source")}
 BATCH_BOUND = {"CPU", "GPU"}
 
 CPU_BOUND_FIRST = """batch,tklqt_us,launches,latency_us,gpu_idle_share,cpu_idle_share
@@ -320,7 +320,7 @@ def collect(node, under, origin, keys):
     for key, value in node.items():
         if key not in PLATFORMS:
             keys.setdefault(key, f"{origin}, under {under}" if under else origin)
-        is_word = key in WORDS or (key == "key" and under in ("levers", "diagnosis")) or \
+        is_word = key in WORDS or (key == "key" and under in ("actions", "diagnosis")) or \
             (key == "verdict" and isinstance(value, str))
         if is_word and isinstance(value, str) and (under, key) not in FREE_TEXT and value not in BATCH_BOUND:
             keys.setdefault(value, f"{origin}, value of {key}")
@@ -343,7 +343,7 @@ def main():
     keys, problems = {}, []
     for origin, document in documents(assay):
         collect(document, "", origin, keys)
-        for finding in (document.get("answer") or {}).get("findings", []):
+        for finding in (document.get("summary") or {}).get("findings", []):
             problems += undefined_values(finding, origin)
     defined = named_in(METRICS)
     problems += [f"docs/metrics.md does not name `{key}` ({keys[key]})"

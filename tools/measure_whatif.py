@@ -127,7 +127,7 @@ def replay_tables(assay):
             linked += 1
             good_linked += near
         told += found["joint"]["refused"] is None
-        first = max((x for x in found["levers"] if x["cumulative_gain_ns"]), key=lambda x: x["cumulative_gain_ns"], default=None)
+        first = max((x for x in found["actions"] if x["cumulative_gain_ns"]), key=lambda x: x["cumulative_gain_ns"], default=None)
         lever = f"`{first['name']}` {100 * first['run_gain_ns'] / identity['recorded_ns']:.1f} %" if first else "-"
         rows.append(f"| {name} | {percent(identity['model_error'])} | {percent(identity['unexplained_path_share'])} | "
                     f"{found['joint']['refused'] or 'told'} | {lever} | {'' if near else unexplained_of(assay, path)} |")

@@ -317,7 +317,7 @@ class Reducer {
       add("idle: " + std::string(findings::cause_name(cause)), time.cause_ns[c],
           is_host_work(cause));
     }
-    // Where the device is idle by levels, yet has rows that are neither kernels nor copies; the
+    // Where the device is idle by the breakdown, yet has rows that are neither kernels nor copies; the
     // rest lies before the first of what could tell a cause.
     const auto others = others_.find(gpu);
     const int64_t others_ns = others == others_.end() ? 0 : others->second.length_in(before);
@@ -523,7 +523,7 @@ class Reducer {
   const Analyses& analyses_;
   const bool by_iteration_;
   DiffRun run_;
-  std::vector<DeviceWork> works_;  // parallel to levels.rows
+  std::vector<DeviceWork> works_;  // parallel to breakdown.rows
   Partition partition_;
   std::map<GpuWindow, uint32_t> sample_of_;
   std::vector<uint32_t> chain_of_;           // per activity, into planned_kernels

@@ -217,7 +217,7 @@ std::vector<NamedTime> idle_times(const LoadedTrace& loaded, int64_t device) {
   return idle;
 }
 
-// Layer and phase of every activity, as the levels room finds them.
+// Layer and phase of every activity, as the breakdown module finds them.
 Result<std::vector<WorkGrouping>> level_groupings(const LoadedTrace& loaded) {
   ASSAY_TRY_ASSIGN(
       const BreakdownReport breakdown,

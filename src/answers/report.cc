@@ -49,10 +49,10 @@ AnalysesOptions analyses_options(const ReportRequest& request, const LaunchFloor
   return options;
 }
 
-// What a report of one trace rests on. The levels are summed up as one rank of a job.
+// What a report of one trace rests on. The breakdown is summed up as one rank of a job.
 struct Findings {
   LaunchFloor floor;
-  Analyses analyses;  // levels: taken by `job`
+  Analyses analyses;  // breakdown: taken by `job`
   std::optional<TelemetryReport> telemetry;
   JobLevels job;
   JobRoof roof;

@@ -13,6 +13,9 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "base/descriptors.h"
 #include "base/temporaries.h"
@@ -110,6 +113,20 @@ bool has_stack() {
   return ::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kLeastBytes;
 }
 
+// Verbs under their former names, and what they are called now.
+constexpr std::pair<std::string_view, std::string_view> kRenamedVerbs[] = {
+    {"tax", "overhead"}, {"levels", "breakdown"}, {"fuse", "fusion"}, {"fleet", "job"}, {"bound", "sweep"}};
+
+// The present name of the verb that a command line begins with, alone or after "help"; empty where it is not renamed.
+// A trace of such a name is given as ./NAME.
+std::pair<std::string_view, std::string_view> renamed_verb(int argc, char** argv) {
+  const int at = argc > 2 && argv[1] == std::string_view("help") ? 2 : 1;
+  for (const auto& verb : kRenamedVerbs) {
+    if (at < argc && argv[at] == verb.first) return verb;
+  }
+  return {};
+}
+
 // Whether all that was printed arrived: help, the version, and what verbs print by themselves.
 int told() {
   std::cout.flush();
@@ -132,6 +149,10 @@ int main(int argc, char** argv) {
   if (!has_stack()) {
     return assay::fail({assay::ErrorCode::kInvalidArgument,
                         "the limit on the stack is below 256 KB: raise it with ulimit -s", "", -1});
+  }
+  if (const auto [old, now] = renamed_verb(argc, argv); !now.empty()) {
+    fmt::print(stderr, "assay: '{}' is now '{}'\n", old, now);
+    return assay::kExitError;
   }
   assay::remove_temporaries_on_signals();
   assay::CommandLine line(

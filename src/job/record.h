@@ -78,7 +78,7 @@ struct RecordArrival {
   int64_t work_ns = -1;
 };
 
-// An operation of the levels.
+// An operation of the breakdown.
 struct RecordOperation {
   std::string name;
   uint64_t kernels = 0;

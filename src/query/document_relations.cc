@@ -35,7 +35,7 @@ struct DataTable {
   }
 };
 
-// "overlap.at" and "levels rows" are no names in SQL.
+// "overlap.at" and "breakdown rows" are no names in SQL.
 std::string sql_name(std::string_view key) {
   std::string name;
   for (const char c : key) {

@@ -204,7 +204,7 @@ class Checks:
             done = self.fleet(folder, *(("--hosts", folder / "hosts.tsv") if hosts else ()))
             document = json.loads(done.stdout)
             shutil.rmtree(folder)
-            return document["job"], " ".join(document["verdict"]), document["answer"]["reason"], costs
+            return document["job"], " ".join(document["headline"]), document["summary"]["confidence"]["text"], costs
 
         fleet, words, _, _ = told("slow_and_pausing", 256, "slow_gpu:9:1.10", "pauses:9:0.02:4")
         self.expect(f"a slow rank that pauses as well is one row, with both: {words}", len(fleet["worst"]) == 1 and
@@ -280,13 +280,13 @@ class Checks:
         self.expect("two records are damaged", fleet["unused_records"] == 2 and fleet["missing_ranks"] == 2, done)
         self.expect("each is named by its file and byte",
                     {row["what"].split(":")[0] for row in fleet["unused"]} == {"a.ranks", "z.ranks"}, done)
-        self.expect("the verdict tells the missing ranks", "2 of 1,024 ranks have no record" in " ".join(document["verdict"]), done)
+        self.expect("the verdict tells the missing ranks", "2 of 1,024 ranks have no record" in " ".join(document["headline"]), done)
         self.expect("--strict leaves with 3", self.fleet(damaged, "--strict").returncode == 3)
         few = self.folder / "few"
         few.mkdir()
         shutil.copy(files[0], few)
         done = self.fleet(few)
-        self.expect("too few ranks: no verdict", "no verdict" in json.loads(done.stdout)["verdict"][0], done)
+        self.expect("too few ranks: no verdict", "no verdict" in json.loads(done.stdout)["headline"][0], done)
         (few / "bad.ranks").write_bytes(b"no record")
         self.expect("no record at all is an error", self.fleet(few / "bad.ranks").returncode == 2)
         self.expect("a folder without records is an error", self.fleet(self.folder / "job").returncode == 2)
@@ -347,7 +347,7 @@ class Checks:
         document = json.loads(done.stdout)
         self.expect("one empty and one missing rank change no name",
                     [row["name"] for row in document["job"]["worst"]] == ["rank 5"], done)
-        told = " ".join(document["verdict"])
+        told = " ".join(document["headline"])
         self.expect("both are told, with the reason", "2 of 16 ranks have no record: 3, 9" in told and "rank9.json" in told, done)
 
     def one_truth(self):
@@ -363,7 +363,7 @@ class Checks:
             report = json.loads(self.run("report", folder, "--format", "json").stdout)
             done = self.run("job", folder, "--least-ranks", "0", "--format", "json")
             fleet = json.loads(done.stdout)["job"]
-            verdict = " ".join(report["answer"]["verdict"])
+            verdict = " ".join(report["summary"]["headline"])
             told = re.match(r"Ranks? ([\d, and]+?) (?:is|are|makes?) (?:late|the others)", verdict)
             late = set(map(int, re.findall(r"\d+", told.group(1)))) if told else set()
             named = [int(row["ranks"][0]) for row in fleet["worst"] if row["kind"] in ("rank", "pauses")]
@@ -372,8 +372,8 @@ class Checks:
                             (late or not named), done)
             else:
                 self.expect(f"{name}: too few for fleet, which sends on to the report", not named and
-                            (fleet["matching"]["matched"] == 0 or "assay DIR" in json.loads(done.stdout)["verdict"][0]), done)
-            trust = re.match(r"(\d+) of (\d+) collectives matched", report["answer"]["reason"])
+                            (fleet["matching"]["matched"] == 0 or "assay DIR" in json.loads(done.stdout)["headline"][0]), done)
+            trust = re.match(r"(\d+) of (\d+) collectives matched", report["summary"]["confidence"]["text"])
             told = int(trust.group(1)) if trust else 0
             self.expect(f"{name}: {told} collectives matched, {fleet['matching']['matched']} by fleet",
                         told == fleet["matching"]["matched"], done)

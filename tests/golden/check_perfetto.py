@@ -143,7 +143,7 @@ def check_sums(expect, imported, report):
 
 
 NOT_COMPARED = {"file", "content_bytes", "events", "flow_starts", "flow_ends", "instants", "metadata", "spans"}
-HEADLINES = ("launch", "host_overhead", "breakdown", "fusion", "launch_shares", "levers", "verdict", "trust")
+HEADLINES = ("launch", "host_overhead", "breakdown", "fusion", "launch_shares", "actions", "headline", "caveats")
 
 
 def differences(a, b, path=""):
@@ -416,7 +416,7 @@ def check_telemetry(assay, folder):
     if len(energy) != len(watts) or energy[0] != 0 or abs(energy[-1] - joules) > 1e-6 * joules:
         problems.append(f"telemetry: energy ends at {energy[-1:]}, not at {joules}")
     report = json.loads(done.stdout)
-    if not report["breakdown"].get("telemetry") or not any("W" in words for words in report["verdict"]):
+    if not report["breakdown"].get("telemetry") or not any("W" in words for words in report["headline"]):
         problems.append("telemetry: the report does not show the log")
 
 

@@ -192,7 +192,7 @@ def words_on_launches(assay, path):
     """Sentences that speak of launches, of a file that has none."""
     for verb in ("report", "breakdown"):
         done = subprocess.run([assay, verb, str(path), "--format", "json"], capture_output=True, timeout=600, check=True)
-        for words in json.loads(done.stdout)["verdict"]:
+        for words in json.loads(done.stdout)["headline"]:
             if "launch" in words.lower().replace("no launch record", ""):
                 yield f"{path.name}: {verb} speaks of launches: {words}"
 

@@ -561,7 +561,7 @@ def check_both_floors(bench, command, floor):
         check(used.get("floor_ns") == expected and "6 of 8 kernels" in used.get("text", json.dumps(used)),
               f"{name}: {used}")
         check(told["host_overhead"].get("kt_fw_ns") == kt_fw, f"{name}: kt_fw {told['host_overhead'].get('kt_fw_ns')}")
-        check("floor_path" in json.dumps(told.get("trust", told)), f"{name}: the other call's launches are not told")
+        check("floor_path" in json.dumps(told.get("caveats", told)), f"{name}: the other call's launches are not told")
 
 
 def check_null_kernel(bench):

@@ -96,20 +96,20 @@ def levels(report, states, found):
 
 def levers(report, found):
     window = report["flow"]["window_ns"]
-    told = {lever["key"] for lever in report["levers"]}
-    for lever in report["levers"]:
+    told = {lever["code"] for lever in report["actions"]}
+    for lever in report["actions"]:
         if lever["upper_bound_ns"] > window or not 0 <= lever["window_share"] <= 1:
-            found.append(f"lever {lever['key']} gives {lever['upper_bound_ns']} of {window}")
+            found.append(f"lever {lever['code']} gives {lever['upper_bound_ns']} of {window}")
     for lever in report["host_overhead"]["diagnosis"]:
         if lever["same_as"] not in told:
-            found.append(f"overhead advises {lever['key']} ({lever['same_as']}), the verdict has {sorted(told)}")
-    if report["cause"] in ("unseen_device_work", "too_little", "no_gpu", "no_host", "not_loaded", "cold_start") and told:
-        found.append(f"levers {sorted(told)} of a run that is {report['cause']}")
+            found.append(f"overhead advises {lever['code']} ({lever['same_as']}), the verdict has {sorted(told)}")
+    if report["bottleneck"] in ("unseen_device_work", "too_little", "no_gpu", "no_host", "not_loaded", "cold_start") and told:
+        found.append(f"levers {sorted(told)} of a run that is {report['bottleneck']}")
 
 
 def problems_of(report):
     found = []
-    states = {row["state"]: row["ns"] for row in report["causes"]}
+    states = {row["cause"]: row["ns"] for row in report["causes"]}
     total = sum(states.values())
     idle = sum(ns for state, ns in states.items() if state not in BUSY)
     if report["flow"]["devices"] and total > report["flow"]["window_ns"] * report["flow"]["devices"]:
@@ -118,15 +118,15 @@ def problems_of(report):
         found.append(f"device_idle_share is {report['device_idle_share']}, the causes say {idle / total}")
     for row in report["causes"]:
         if row["ns"] != row["recorded_ns"] + row["inferred_ns"] + row["no_evidence_ns"]:
-            found.append(f"{row['state']}: evidence does not add up")
-        named = sum(c["ns"] for c in report["contributors"] if c["state"] == row["state"])
+            found.append(f"{row['cause']}: evidence does not add up")
+        named = sum(c["ns"] for c in report["contributors"] if c["cause"] == row["cause"])
         if named > row["ns"]:
-            found.append(f"{row['state']}: contributors are {named} of {row['ns']}")
+            found.append(f"{row['cause']}: contributors are {named} of {row['ns']}")
     whole(report, found)
     # Rooms are about the whole recording, the causes about the judged part of it.
     recording = dict.fromkeys(states, 0)
     for row in report["stretch_states"]:
-        recording[row["state"]] = recording.get(row["state"], 0) + row["ns"]
+        recording[row["cause"]] = recording.get(row["cause"], 0) + row["ns"]
     if len(report["stretches"]) < 2:
         recording = states
     inside(report, recording, found)
@@ -140,9 +140,9 @@ def problems_of(report):
 
 def answer(report):
     """What a change without effect must not change."""
-    levers = [(lever["key"], lever["upper_bound_ns"]) for lever in report["levers"]]
+    levers = [(lever["code"], lever["upper_bound_ns"]) for lever in report["actions"]]
     idle = {key: report["launch"]["whole"][key] for key in [*PARTS, "gpu_idle_union_ns", "il_ns"]}
-    return {"cause": report["cause"], "causes": report["causes"], "levers": levers, "launch": idle,
+    return {"cause": report["bottleneck"], "causes": report["causes"], "levers": levers, "launch": idle,
             "first_action": report["flow"]["first_action"], "diagnosis": report["host_overhead"]["diagnosis"]}
 
 

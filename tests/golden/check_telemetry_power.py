@@ -123,7 +123,7 @@ def powers(document):
 
 
 def notes(document):
-    return {note["what"] for note in document["trust"]}
+    return {note["code"] for note in document["caveats"]}
 
 
 class Count:

@@ -503,7 +503,7 @@ def sweep(c):
 
 def fuse(c):
     report = c.ask("fusion", c.trace("gpt2_eager_prefill_b1_s512"))
-    return {"verdict": report["verdict"]}
+    return {"headline": report["headline"]}
 
 
 # Seconds of a step that a power run leaves to the run that is going on and to its answer; a slow sensor takes as long as
@@ -522,7 +522,7 @@ def power(c, words, name):
     flags = ["--calibration", sensor] if calibrated else ["--runs", RUNS_UNCALIBRATED]
     flags += ["--budget", max(5, int(c.left()) - POWER_RESERVE_S)]
     report = c.ask("power", *words, *flags, "--record", c.work / "records" / name, "--device", c.device)
-    return {"sensor": "calibrated" if calibrated else "documented", "verdict": report.get("verdict", []),
+    return {"sensor": "calibrated" if calibrated else "documented", "headline": report.get("headline", []),
             "power": report.get("power", {})}
 
 
@@ -535,7 +535,7 @@ def calibrate(c):
     budget_s = max(1, int(c.left()) - CALIBRATION_RESERVE_S)
     report = c.ask("power", "calibrate", "--calibration", c.work / "sensor.json", "--budget", budget_s, "--device",
                    c.device)
-    return {"verdict": report.get("verdict", []), "calibration": report.get("calibration", {})}
+    return {"headline": report.get("headline", []), "calibration": report.get("calibration", {})}
 
 
 # name, seconds, group, what it does. In the order of worth: what comes last is what a short budget

@@ -90,13 +90,13 @@ elif words[:2] == ["power", "attribute"]:
     print(json.dumps({"energy": {"counter_j": 99.0 if seen else None, "covered_ns": 1000000000,
                                  "model_total_j": 220.0, "model_low_j": 190.0, "model_high_j": 250.0}}))
 elif words[0] == "fusion":
-    print(json.dumps({"verdict": ["fusion"]}))
+    print(json.dumps({"headline": ["fusion"]}))
 else:
     if "--calibration" in words:
         kept = pathlib.Path(words[words.index("--calibration") + 1])
         if words[1] == "calibrate": kept.write_text("{}")
         elif not kept.exists(): print("No such file", file=sys.stderr); sys.exit(2)
-    print(json.dumps({"verdict": ["watts"], "power": {}}))
+    print(json.dumps({"headline": ["watts"], "power": {}}))
 '''
 
 # Stands for a Python with PyTorch: writes what assay_torch.py would.

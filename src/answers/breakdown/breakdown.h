@@ -32,7 +32,7 @@ struct BreakdownRequest {
 // One rank at a time: its trace is gone before the next is read.
 Result<Answer> answer_breakdown(const BreakdownRequest& request);
 
-// What both answers about levels start from. rules must outlive the options.
+// What both answers about the breakdown start from. rules must outlive the options.
 Result<std::vector<LevelRule>> level_rules(const BreakdownRequest& request);
 BreakdownOptions breakdown_options(const BreakdownRequest& request, const std::vector<LevelRule>& rules);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// From a trace to its rank record: what the levels, the dependency graph and the import say of it,
+// From a trace to its rank record: what the breakdown, the dependency graph and the import say of it,
 // as far as comparing it with thousands of others needs.
 
 #include <string>

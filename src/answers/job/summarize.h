@@ -1,6 +1,6 @@
 #pragma once
 
-// The map of a fleet: each trace of a list becomes a rank record (job/record.h), one trace in
+// The map of a job: each trace of a list becomes a rank record (job/record.h), one trace in
 // memory at a time. What cannot be read is named, and the others go on.
 
 #include <cstdint>

@@ -16,7 +16,7 @@ struct CountersView {
   OverlapReading reading = OverlapReading::kCurve;
   WaterfallDevice device;
 };
-// Appends to the "levels" section: counter_passes, counter_repeats, peaks, waterfall,
+// Appends to the "breakdown" section: counter_passes, counter_repeats, peaks, waterfall,
 // overlap_factors, derived.
 void add_counter_blocks(const JobLevels& job, const CountersView& view, Section& section);
 // What stands between the peak and the measured time.

@@ -17,7 +17,7 @@ bool is_one_job(const JobLevels& job);
 // Empty where is_one_job() is false.
 std::vector<std::string> job_words(const JobLevels& job);
 // GPUs side by side, who comes last to collectives, and how well the clocks could be aligned: under
-// the keys that they have in "levels". Made from summaries, too (breakdown/ranks.h).
+// the keys that they have in "breakdown". Made from summaries, too (breakdown/ranks.h).
 Section job_section(const JobLevels& job);
 // Who comes last to collectives, or why that cannot be told of ranks of one job; empty for one
 // rank, and where is_one_job() is false.

@@ -1,6 +1,6 @@
 #pragma once
 
-// From results of the levels room to sections of a Document.
+// From results of the breakdown module to sections of a Document.
 
 #include <string>
 #include <vector>
@@ -19,7 +19,7 @@ struct BreakdownView {
   const LevelQuery* query = nullptr;  // absent: no "groups"
   const TelemetryReport* telemetry = nullptr;  // absent: no "cpu", no "telemetry"
 };
-// "levels": rows, unplaced, alignment, and the tables behind the words.
+// "breakdown": rows, unplaced, alignment, and the tables behind the words.
 Section breakdown_section(const JobLevels& job, const BreakdownView& view);
 // At which level the time goes, which overhead eats it, which rank is last.
 std::vector<std::string> breakdown_words(const JobLevels& job);

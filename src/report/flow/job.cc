@@ -82,7 +82,7 @@ class JobText {
   }
 
   std::string who() const {
-    if (!flow_.job.aligned()) return "";  // levels' words tell why
+    if (!flow_.job.aligned()) return "";  // the breakdown says why
     if (flow_.hosts && !blame_.late) return "";
     const auto& peers_of = blame_.peers;
     if (std::all_of(peers_of.begin(), peers_of.end(), [](uint32_t n) { return n == 0; })) {

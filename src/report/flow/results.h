@@ -20,7 +20,7 @@
     "from the first call that puts work on a device, or the first work where that is earlier, to " \
     "the end of the last work, without what the recorder left out") \
   R(judged_ns, "of it judged", kNanoseconds, \
-    "of it, the stretch that `cause`, `causes[]` and the levers are about; all of it where nothing " \
+    "of it, the stretch that `bottleneck`, `causes[]` and the actions are about; all of it where nothing " \
     "is cut") \
   R(unrecorded_ns, "left out by the recorder", kNanoseconds, \
     "between steps of the profiler whose numbers do not follow each other, while nothing is recorded") \

@@ -25,7 +25,7 @@ std::string levers_text(const std::vector<Lever>& levers);
 
 // Top level "cause", "device_idle_share", "flow", "causes" and "contributors".
 Section causes_section(const FlowAnswer& answer);
-// The same with "levers".
+// The same with "actions".
 Section flow_section(const FlowAnswer& answer, const std::vector<Lever>& levers);
 
 // Top level "diagnosis": what limits the run by the table of gains. For data alone.

@@ -34,7 +34,7 @@ struct FleetView {
 std::vector<std::string> fleet_words(const FleetView& view);
 // The first screen: at most 15 lines of 80 columns.
 ShortAnswer fleet_answer(const FleetView& view);
-// Section "job" and "trust".
+// Section "job" and "caveats".
 std::vector<Section> fleet_sections(const FleetView& view);
 
 }  // namespace assay

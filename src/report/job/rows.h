@@ -1,6 +1,6 @@
 #pragma once
 
-// What words and tables of a fleet share.
+// What words and tables of a job share.
 
 #include <string>
 #include <vector>

@@ -239,7 +239,7 @@ void TimelineMaker::add_telemetry_counters() {
   }
 }
 
-// ---- levels ----
+// ---- breakdown ----
 
 // Compute kernels that follow each other and are of one phase, one layer or one operation. From the
 // latest end before them on: what ran beside an earlier kernel counts there.

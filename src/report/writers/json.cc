@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "findings/actions.h"
 #include "findings/causes.h"
 #include "base/json_tree.h"
 #include "text/plain_text.h"
