@@ -10,14 +10,14 @@
 
 #include "answers/inputs/traces.h"
 #include "base/result.h"
+#include "breakdown/breakdown.h"
 #include "flow/path_parts.h"
 #include "flow/verdict.h"
 #include "flow/whatif.h"
 #include "launch/fusion.h"
 #include "launch/metrics.h"
-#include "breakdown/breakdown.h"
-#include "report/flow/answer.h"
 #include "overhead/overhead.h"
+#include "report/flow/answer.h"
 
 namespace assay {
 

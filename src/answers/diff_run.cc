@@ -13,16 +13,16 @@
 #include "answers/host_calls.h"
 #include "base/interval_index.h"
 #include "diff/partition.h"
+#include "findings/causes.h"
+#include "flow/contributor_names.h"
 #include "ingest/load.h"
 #include "kernels/name.h"
 #include "launch/idle.h"
+#include "overhead/kernel_db.h"
 #include "report/document/import_notes.h"
 #include "report/flow/section.h"
-#include "findings/causes.h"
-#include "flow/contributor_names.h"
-#include "text/names.h"
 #include "report/run/section.h"
-#include "overhead/kernel_db.h"
+#include "text/names.h"
 #include "trace/device_names.h"
 
 namespace assay {
@@ -238,7 +238,8 @@ class Reducer {
     }
     std::string path;
     if (row.op != 0) {
-      path = fmt::format("{} {};", level_phase_name(row.phase), analyses_.breakdown.op_names[row.op]);
+      path =
+          fmt::format("{} {};", level_phase_name(row.phase), analyses_.breakdown.op_names[row.op]);
     }
     for (auto op = ops.rbegin(); op != ops.rend(); ++op) path += fmt::format(" > {}", *op);
     return path;
@@ -317,8 +318,8 @@ class Reducer {
       add("idle: " + std::string(findings::cause_name(cause)), time.cause_ns[c],
           is_host_work(cause));
     }
-    // Where the device is idle by the breakdown, yet has rows that are neither kernels nor copies; the
-    // rest lies before the first of what could tell a cause.
+    // Where the device is idle by the breakdown, yet has rows that are neither kernels nor copies;
+    // the rest lies before the first of what could tell a cause.
     const auto others = others_.find(gpu);
     const int64_t others_ns = others == others_.end() ? 0 : others->second.length_in(before);
     const int64_t work_ns = std::min(others_ns, time.other_work_ns);
@@ -491,7 +492,7 @@ class Reducer {
   }
 
   void overhead_series(const char* key, const char* label, DiffUnit unit,
-                  double (*value)(const HostOverheadWindow&)) {
+                       double (*value)(const HostOverheadWindow&)) {
     series(key, label, unit, analyses_.overhead.windows, analyses_.overhead.whole,
            [value](const HostOverheadWindow& w) { return w.sums.n > 0 ? value(w) : std::nan(""); });
   }
@@ -500,20 +501,20 @@ class Reducer {
     using W = HostOverheadWindow;
     constexpr DiffUnit kNs = DiffUnit::kNanoseconds;
     overhead_series("hdbi", "HDBI", DiffUnit::kRatio,
-               [](const W& w) { return w.sums.hdbi.value_or(std::nan("")); });
+                    [](const W& w) { return w.sums.hdbi.value_or(std::nan("")); });
     overhead_series("t_orch_ns", "T_Orchestration", kNs,
-               [](const W& w) { return charge(w.sums, w.sums.t_orch_ns); });
+                    [](const W& w) { return charge(w.sums, w.sums.t_orch_ns); });
     overhead_series("ft_ns", "framework translation", kNs,
-               [](const W& w) { return charge_split(w.sums, w.sums.ft_ns); });
+                    [](const W& w) { return charge_split(w.sums, w.sums.ft_ns); });
     overhead_series("ct_ns", "library translation", kNs,
-               [](const W& w) { return charge_split(w.sums, w.sums.ct_ns); });
+                    [](const W& w) { return charge_split(w.sums, w.sums.ct_ns); });
     run_.metrics.back().per_run = true;
     overhead_series("kt_ns", "launch calls", kNs,
-               [](const W& w) { return charge(w.sums, w.sums.kt_ns); });
+                    [](const W& w) { return charge(w.sums, w.sums.kt_ns); });
     overhead_series("t_device_ns", "T_DeviceActive", kNs,
-               [](const W& w) { return static_cast<double>(w.sums.t_device_ns); });
+                    [](const W& w) { return static_cast<double>(w.sums.t_device_ns); });
     overhead_series("t_orch_exclusive_ns", "host time, exclusive", kNs,
-               [](const W& w) { return static_cast<double>(w.exclusive.total_ns); });
+                    [](const W& w) { return static_cast<double>(w.exclusive.total_ns); });
   }
 
   const Trace& trace_;

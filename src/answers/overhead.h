@@ -19,9 +19,9 @@ namespace assay {
 struct HostOverheadRequest {
   TraceRequest traces = {};
   HostOverheadOptions options = {};  // without floor and kernels
-  std::string floor = {};   // as LaunchRequest
-  std::string replay = {};  // replay file: the measured decomposition, of one trace
-  size_t top = 10;          // unique kernels listed; 0 = all
+  std::string floor = {};            // as LaunchRequest
+  std::string replay = {};           // replay file: the measured decomposition, of one trace
+  size_t top = 10;                   // unique kernels listed; 0 = all
   // Takes the unique kernels of a trace, for replay; absent: nobody asked for them.
   std::function<Status(const KernelDatabase&)> kernels = {};
 };
@@ -41,6 +41,6 @@ Result<Answer> answer_overhead_sweep(const HostOverheadSweepRequest& request);
 
 // The options for one trace.
 HostOverheadOptions overhead_options(const HostOverheadRequest& request, const LoadedTrace& loaded,
-                       const LaunchFloor& floor);
+                                     const LaunchFloor& floor);
 
 }  // namespace assay

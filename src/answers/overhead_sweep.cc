@@ -7,8 +7,8 @@
 #include "answers/inputs/sweep.h"
 #include "answers/overhead.h"
 #include "ingest/replay/floor.h"
-#include "report/run/section.h"
 #include "report/overhead/section.h"
+#include "report/run/section.h"
 
 namespace assay {
 namespace {
@@ -42,8 +42,9 @@ Result<HostOverheadPoint> add_trace(const SweepArgument& argument, SweepInputs& 
   ASSAY_TRY_ASSIGN(const LoadedTrace loaded, load_input(argument.path, inputs.traces));
   ASSAY_TRY_ASSIGN(const LaunchFloor floor,
                    floor_asked(inputs.request.floor, loaded.trace, loaded.links));
-  ASSAY_TRY_ASSIGN(const HostOverheadReport report, analyze_overhead(loaded.trace, loaded.links, loaded.windows,
-                                                       overhead_options(inputs.request, loaded, floor)));
+  ASSAY_TRY_ASSIGN(const HostOverheadReport report,
+                   analyze_overhead(loaded.trace, loaded.links, loaded.windows,
+                                    overhead_options(inputs.request, loaded, floor)));
   std::vector<Item> items = trace_items(loaded.trace);
   items.insert(items.begin(), {"batch", "batch", size_value(argument.label.batch)});
   if (argument.label.seq_len > 0) {
@@ -58,7 +59,8 @@ Result<HostOverheadPoint> add_trace(const SweepArgument& argument, SweepInputs& 
   return point_of(report, argument.label.batch, argument.label.seq_len);
 }
 
-Result<HostOverheadPlatform> load_platform(const HostOverheadSweepPlatform& asked, SweepInputs& inputs) {
+Result<HostOverheadPlatform> load_platform(const HostOverheadSweepPlatform& asked,
+                                           SweepInputs& inputs) {
   HostOverheadPlatform platform{asked.name, {}};
   const std::string& flag = asked.flag;
   ASSAY_TRY_ASSIGN(const std::vector<std::string> expanded,
@@ -96,7 +98,8 @@ Result<Answer> answer_overhead_sweep(const HostOverheadSweepRequest& request) {
     platforms.push_back(std::move(platform));
   }
   inputs.answer.document.verdict = overhead_sweep_words(platforms);
-  inputs.answer.document.sections = {overhead_sweep_section(platforms), trust_section(inputs.trust)};
+  inputs.answer.document.sections = {overhead_sweep_section(platforms),
+                                     trust_section(inputs.trust)};
   return std::move(inputs.answer);
 }
 

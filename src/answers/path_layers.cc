@@ -18,7 +18,8 @@ void note_below(const Links& links, OpId op, int32_t layer, std::vector<int32_t>
   }
 }
 
-LayerOfRows layer_of_rows(const Trace& trace, const Links& links, const BreakdownReport& breakdown) {
+LayerOfRows layer_of_rows(const Trace& trace, const Links& links,
+                          const BreakdownReport& breakdown) {
   LayerOfRows of{std::vector<int32_t>(trace.activities.size(), kPathLayerNotTold),
                  std::vector<int32_t>(trace.ops.size(), kPathLayerNotTold)};
   for (const KernelLevel& row : breakdown.rows) {

@@ -5,28 +5,28 @@
 #include <utility>
 
 #include "answers/analyses.h"
-#include "answers/inputs/recordings.h"
 #include "answers/breakdown/memory_snapshot.h"
+#include "answers/inputs/recordings.h"
 #include "answers/ranks.h"
 #include "answers/throughput/report.h"
+#include "breakdown/memory.h"
 #include "ingest/load.h"
 #include "ingest/replay/floor.h"
-#include "breakdown/memory.h"
-#include "report/flow/answer.h"
-#include "report/flow/section.h"
-#include "report/launch/charts.h"
-#include "report/launch/section.h"
 #include "report/breakdown/job.h"
 #include "report/breakdown/memory.h"
 #include "report/breakdown/roof.h"
 #include "report/breakdown/section.h"
 #include "report/breakdown/telemetry.h"
+#include "report/flow/answer.h"
+#include "report/flow/section.h"
+#include "report/launch/charts.h"
+#include "report/launch/section.h"
+#include "report/overhead/section.h"
 #include "report/run/job_answer.h"
 #include "report/run/jobs.h"
 #include "report/run/lanes.h"
 #include "report/run/section.h"
 #include "report/run/timeline.h"
-#include "report/overhead/section.h"
 
 namespace assay {
 namespace {
@@ -140,8 +140,8 @@ std::vector<std::string> opening_words(const findings::Diagnosis& diagnosis,
 }
 
 // What the host side costs: words behind the verdict, and a section.
-void add_overhead(const Findings& found, const LoadedTrace& loaded, const std::vector<Lever>& levers,
-             TraceContent& content) {
+void add_overhead(const Findings& found, const LoadedTrace& loaded,
+                  const std::vector<Lever>& levers, TraceContent& content) {
   const HostOverheadReport& overhead = found.analyses.overhead;
   const HostOverheadDiagnosis diagnosis =
       diagnose_overhead(overhead, overhead.whole.sums, diagnosis_limits(loaded.trace, overhead));
@@ -160,9 +160,9 @@ Section report_trust(const Findings& found, const findings::Diagnosis& diagnosis
   const Analyses& of = found.analyses;
   return trust_section(
       all_notes(loaded.trace.log,
-                {flow_trust(loaded, diagnosis), of.launch.trust, of.fusion.trust,
-                 of.overhead.trust, found.job.trust,
-                 found.telemetry ? found.telemetry->trust : TrustNotes{}, found.floor.trust}));
+                {flow_trust(loaded, diagnosis), of.launch.trust, of.fusion.trust, of.overhead.trust,
+                 found.job.trust, found.telemetry ? found.telemetry->trust : TrustNotes{},
+                 found.floor.trust}));
 }
 
 // Tables of measured throughput, as errors of them send the reader on.

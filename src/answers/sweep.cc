@@ -186,8 +186,8 @@ Result<Answer> judge_sweeps(const BoundRequest& request) {
 // A platform's name is its key in the document, beside the document's own.
 Status check_names(const BoundRequest& request) {
   for (const std::string& name : {request.platform.name, request.other.name}) {
-    for (const char* taken :
-         {"", "schema_version", "tool", "inputs", "import_log", "headline", "summary", "crossover", "caveats"}) {
+    for (const char* taken : {"", "schema_version", "tool", "inputs", "import_log", "headline",
+                              "summary", "crossover", "caveats"}) {
       if (name == taken) {
         return Error{ErrorCode::kInvalidArgument,
                      fmt::format("'{}' cannot be the name of a platform: the output uses it", name),

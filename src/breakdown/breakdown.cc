@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "base/intervals.h"
-#include "flow/causes.h"
-#include "kernels/name.h"
 #include "breakdown/overhead.h"
 #include "breakdown/place.h"
 #include "breakdown/tokens.h"
+#include "flow/causes.h"
+#include "kernels/name.h"
 
 namespace assay {
 namespace {
@@ -354,8 +354,8 @@ int32_t stack_of(const std::vector<LayerStack>& stacks, int32_t layer) {
   return static_cast<int32_t>(behind - stacks.begin()) - 1;
 }
 
-Result<BreakdownReport> analyze_breakdown(const Trace& trace, const Links& links, const Windows& windows,
-                                    const BreakdownOptions& options) {
+Result<BreakdownReport> analyze_breakdown(const Trace& trace, const Links& links,
+                                          const Windows& windows, const BreakdownOptions& options) {
   BreakdownReport report;
   report.definition = options.definition;
   report.window_source = windows.source;

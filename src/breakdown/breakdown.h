@@ -301,12 +301,13 @@ struct BreakdownReport {
   WindowSource window_source = WindowSource::kWholeTrace;
   std::string window_evidence = {};  // Windows::evidence
   PlacementStats placement;
-  std::vector<PlacementEvidence> evidence;  // longest first; as asked with BreakdownOptions::explain
+  std::vector<PlacementEvidence>
+      evidence;  // longest first; as asked with BreakdownOptions::explain
   TrustNotes trust;
 };
 
 // Fails only on a mapping that is no mapping. A trace without kernels gives empty tables.
-Result<BreakdownReport> analyze_breakdown(const Trace& trace, const Links& links, const Windows& windows,
-                                    const BreakdownOptions& options);
+Result<BreakdownReport> analyze_breakdown(const Trace& trace, const Links& links,
+                                          const Windows& windows, const BreakdownOptions& options);
 
 }  // namespace assay

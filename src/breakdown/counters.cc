@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "base/stats.h"
+#include "breakdown/lcs.h"
 #include "kernels/name.h"
 #include "kernels/views.h"
-#include "breakdown/lcs.h"
 #include "roof/work.h"
 #include "trace/hip_kernels.h"
 

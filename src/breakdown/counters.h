@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "kernels/book.h"
 #include "breakdown/breakdown.h"
+#include "kernels/book.h"
 #include "records/counters.h"
 
 namespace assay {

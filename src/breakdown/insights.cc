@@ -46,7 +46,7 @@ FigureSeries plus(const FigureSeries& a, const FigureSeries& b) {
   return sum;
 }
 
-FigureSeries sum_of(const ConfigFigures& config, FigureSeries FigurePart::* field,
+FigureSeries sum_of(const ConfigFigures& config, FigureSeries FigurePart::*field,
                     std::optional<OpType> type) {
   FigureSeries sum;
   for (const FigurePart& part : config.parts) {

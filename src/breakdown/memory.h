@@ -72,6 +72,7 @@ struct JobMemory {
 };
 
 // Adds what one trace says. report: of this trace, with its rows. Host memory is left out.
-void add_memory(const Trace& trace, const Links& links, const BreakdownReport& report, JobMemory& job);
+void add_memory(const Trace& trace, const Links& links, const BreakdownReport& report,
+                JobMemory& job);
 
 }  // namespace assay

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/intervals.h"
-#include "flow/causes.h"
 #include "breakdown/breakdown.h"
+#include "flow/causes.h"
 
 namespace assay {
 

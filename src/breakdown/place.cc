@@ -21,8 +21,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "flow/names.h"
-#include "kernels/name.h"
 #include "breakdown/forward_links.h"
 #include "breakdown/host_units.h"
 #include "breakdown/labels.h"
@@ -33,6 +31,8 @@
 #include "breakdown/structure.h"
 #include "breakdown/training_pass.h"
 #include "breakdown/twins.h"
+#include "flow/names.h"
+#include "kernels/name.h"
 #include "trace/api_names.h"
 #include "trace/backward_names.h"
 #include "trace/label_windows.h"

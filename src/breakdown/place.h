@@ -6,8 +6,8 @@
 
 #include <vector>
 
-#include "flow/replays.h"
 #include "breakdown/breakdown.h"
+#include "flow/replays.h"
 
 namespace assay {
 
@@ -16,7 +16,8 @@ struct Placements {
   std::vector<LayerStack> stacks;
   std::vector<std::string> op_names;  // 0 = unplaced
   PlacementStats stats;
-  std::vector<PlacementEvidence> evidence;  // longest first; as asked with BreakdownOptions::explain
+  std::vector<PlacementEvidence>
+      evidence;  // longest first; as asked with BreakdownOptions::explain
 };
 
 // Tells of every launch that was recorded into the trace's graphs where it belongs, as if it had

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "breakdown/counters.h"
 #include "breakdown/breakdown.h"
+#include "breakdown/counters.h"
 
 namespace assay {
 
@@ -20,8 +20,8 @@ struct RankLevels {
   std::string file;
   std::optional<int64_t> rank;
   std::optional<int64_t> world_size;
-  BreakdownReport report;   // rows emptied
-  CounterJoin counters;  // empty without counter runs
+  BreakdownReport report;  // rows emptied
+  CounterJoin counters;    // empty without counter runs
 };
 // `named_rank`: what the file's name tells, -1 = nothing; used where the trace does not say.
 RankLevels summarize_rank(const Trace& trace, int64_t named_rank, BreakdownReport report);

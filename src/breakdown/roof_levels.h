@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
+#include "breakdown/breakdown.h"
 #include "flow/replays.h"
 #include "kernels/names.h"
-#include "breakdown/breakdown.h"
 #include "records/facts.h"
 #include "roof/calls.h"
 #include "roof/collective.h"
@@ -197,7 +197,8 @@ class RoofReader {
   static CommLink link_of(const CommKey& key, const GroupPlace& place, const DeviceRoof& roof);
 
   const DeviceRoof& roof_of(const Trace& trace, int64_t device);
-  void add_collectives(const Trace& trace, const KernelNames& kernels, const BreakdownReport& report);
+  void add_collectives(const Trace& trace, const KernelNames& kernels,
+                       const BreakdownReport& report);
 
   const FactBook& facts_;
   std::string asked_;

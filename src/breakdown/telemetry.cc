@@ -521,7 +521,8 @@ const TelemetryTrack* power_track(const PlacedTelemetry& placed, int64_t gpu, bo
   return gpu_track(placed, TelemetrySignal::kPower, gpu, only_gpu, options);
 }
 
-std::vector<TelemetryRow> telemetry_rows(const BreakdownReport& report, const PlacedTelemetry& placed,
+std::vector<TelemetryRow> telemetry_rows(const BreakdownReport& report,
+                                         const PlacedTelemetry& placed,
                                          const TelemetryOptions& options, TrustNotes& notes) {
   std::vector<TelemetryRow> rows;
   std::map<int64_t, std::optional<std::string>> devices;

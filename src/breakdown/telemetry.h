@@ -133,7 +133,8 @@ const TelemetryTrack* power_track(const PlacedTelemetry& placed, int64_t gpu, bo
 // follow each other, bubbles inside included). GPUs that no log is of get rows of the host's
 // signals alone, and a note. Power is as the sensor shows it: what may have been drawn within half
 // a second of an end is between the least and the greatest reading around.
-std::vector<TelemetryRow> telemetry_rows(const BreakdownReport& report, const PlacedTelemetry& placed,
+std::vector<TelemetryRow> telemetry_rows(const BreakdownReport& report,
+                                         const PlacedTelemetry& placed,
                                          const TelemetryOptions& options, TrustNotes& notes);
 
 // Eq. 4 and 5 of one sample; processors without a value count as idle.

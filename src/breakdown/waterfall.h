@@ -12,9 +12,9 @@
 
 #include "base/numbers.h"
 #include "base/result.h"
+#include "breakdown/breakdown.h"
 #include "breakdown/counter_formulas.h"
 #include "breakdown/counters.h"
-#include "breakdown/breakdown.h"
 
 namespace assay {
 

@@ -34,7 +34,7 @@ Status add_tokens(const ConfigFlags& flags, std::vector<LevelConfig>& configs) {
 
 // Gives each configuration the paths that NAME=PATH says are its own.
 Status add_paths(const std::string& option, const std::vector<std::string>& texts,
-                 std::vector<std::string> LevelConfig::* paths, std::vector<LevelConfig>& configs) {
+                 std::vector<std::string> LevelConfig::*paths, std::vector<LevelConfig>& configs) {
   for (const std::string& text : texts) {
     bool known = false;
     for (LevelConfig& config : configs) {
@@ -72,15 +72,16 @@ void add_config_options(Verb& verb, ConfigFlags& flags) {
       .shows_default();
 }
 
-Result<LevelConfigsRequest> level_configs_request(const ConfigFlags& flags, BreakdownRequest breakdown) {
+Result<LevelConfigsRequest> level_configs_request(const ConfigFlags& flags,
+                                                  BreakdownRequest breakdown) {
   LevelConfigsRequest request{.detail = flags.detail, .top = flags.top};
   for (const std::string& text : flags.configs) {
     ASSAY_TRY_ASSIGN(const auto entry, split_name_value("--config", text, "NAME=FOLDER"));
     request.configs.push_back({.name = entry.first, .traces = entry.second});
   }
   ASSAY_TRY(add_tokens(flags, request.configs));
-  ASSAY_TRY(
-      add_paths("--telemetry", breakdown.telemetry.files, &LevelConfig::telemetry, request.configs));
+  ASSAY_TRY(add_paths("--telemetry", breakdown.telemetry.files, &LevelConfig::telemetry,
+                      request.configs));
   ASSAY_TRY(
       add_paths("--counters", breakdown.counters.files, &LevelConfig::counters, request.configs));
   request.breakdown = std::move(breakdown);

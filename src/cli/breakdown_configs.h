@@ -21,6 +21,7 @@ struct ConfigFlags {
 void add_config_options(Verb& verb, ConfigFlags& flags);
 
 // breakdown: the paths of its logs and counters are given as NAME=PATH.
-Result<LevelConfigsRequest> level_configs_request(const ConfigFlags& flags, BreakdownRequest breakdown);
+Result<LevelConfigsRequest> level_configs_request(const ConfigFlags& flags,
+                                                  BreakdownRequest breakdown);
 
 }  // namespace assay

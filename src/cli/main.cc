@@ -114,11 +114,14 @@ bool has_stack() {
 }
 
 // Verbs under their former names, and what they are called now.
-constexpr std::pair<std::string_view, std::string_view> kRenamedVerbs[] = {
-    {"tax", "overhead"}, {"levels", "breakdown"}, {"fuse", "fusion"}, {"fleet", "job"}, {"bound", "sweep"}};
+constexpr std::pair<std::string_view, std::string_view> kRenamedVerbs[] = {{"tax", "overhead"},
+                                                                           {"levels", "breakdown"},
+                                                                           {"fuse", "fusion"},
+                                                                           {"fleet", "job"},
+                                                                           {"bound", "sweep"}};
 
-// The present name of the verb that a command line begins with, alone or after "help"; empty where it is not renamed.
-// A trace of such a name is given as ./NAME.
+// The present name of the verb that a command line begins with, alone or after "help"; empty where
+// it is not renamed. A trace of such a name is given as ./NAME.
 std::pair<std::string_view, std::string_view> renamed_verb(int argc, char** argv) {
   const int at = argc > 2 && argv[1] == std::string_view("help") ? 2 : 1;
   for (const auto& verb : kRenamedVerbs) {

@@ -1,11 +1,11 @@
 #include <memory>
 #include <utility>
 
-#include "answers/breakdown/configs.h"
 #include "answers/breakdown/breakdown.h"
-#include "cli/common.h"
+#include "answers/breakdown/configs.h"
 #include "cli/breakdown_configs.h"
 #include "cli/breakdown_counters.h"
+#include "cli/common.h"
 #include "cli/options.h"
 #include "cli/telemetry_flags.h"
 #include "cli/verbs.h"
@@ -85,9 +85,8 @@ int run(const BreakdownVerb& verb) { return write_answer(analyze(verb), verb.com
 
 void add_breakdown_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<BreakdownVerb>();
-  Verb& sub = app.verb(
-      "breakdown",
-      "Break GPU time down: kernel, operation, layer, phase, iteration and job");
+  Verb& sub = app.verb("breakdown",
+                       "Break GPU time down: kernel, operation, layer, phase, iteration and job");
   sub.example("assay breakdown trace.json.gz");
   sub.example("assay breakdown trace.json.gz --roof", "distance to the roofline");
   add_common_options(sub, verb->common, true);

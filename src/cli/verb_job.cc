@@ -55,8 +55,7 @@ int run(FleetVerb& verb, const FleetTeam* team) {
   }
   if (verb.from.empty() == verb.common.inputs.empty()) {
     return fail({ErrorCode::kInvalidArgument,
-                 "job needs traces, or records that assay summarize made: --from RECORDS", "",
-                 -1});
+                 "job needs traces, or records that assay summarize made: --from RECORDS", "", -1});
   }
   verb.map.traces = traces_of(verb.common);
   verb.map.out = verb.records;

@@ -71,9 +71,9 @@ HostOverheadMode mode_of(const HostOverheadFlags& flags) {
 
 HostOverheadRequest overhead_request(const HostOverheadFlags& flags) {
   HostOverheadRequest request{.traces = traces_of(flags.common),
-                     .floor = flags.floor,
-                     .replay = flags.replay,
-                     .top = flags.top};
+                              .floor = flags.floor,
+                              .replay = flags.replay,
+                              .top = flags.top};
   request.options.mode = mode_of(flags);
   request.options.base_weighting =
       flags.base_weighting == "invocation" ? BaseWeighting::kInvocation : BaseWeighting::kKernel;
@@ -88,7 +88,8 @@ HostOverheadRequest overhead_request(const HostOverheadFlags& flags) {
 
 int run(const HostOverheadFlags& flags) {
   if (Status status = check_flags(flags); !status) return fail(status.error());
-  if (flags.batches.empty()) return write_answer(answer_overhead(overhead_request(flags)), flags.common);
+  if (flags.batches.empty())
+    return write_answer(answer_overhead(overhead_request(flags)), flags.common);
   HostOverheadSweepRequest sweep{overhead_request(flags), {{flags.name, "--batch", flags.batches}}};
   if (!flags.vs_batches.empty()) {
     sweep.platforms.push_back({flags.vs_name, "--vs", flags.vs_batches});
@@ -109,9 +110,10 @@ void add_sweep_flags(Verb& sub, HostOverheadFlags& flags) {
 
 void add_overhead_verb(Verb& app, int& exit_code) {
   auto flags = std::make_shared<HostOverheadFlags>();
-  Verb& sub = app.verb(
-      "overhead", "Break host overhead down by layer: Python, dispatch, libraries, launch-overhead "
-             "floor");
+  Verb& sub =
+      app.verb("overhead",
+               "Break host overhead down by layer: Python, dispatch, libraries, launch-overhead "
+               "floor");
   sub.example("assay overhead trace.json.gz");
   sub.example("assay overhead trace.json.gz --export-kernel-db kernels.json", "for assay replay");
   add_common_options(sub, flags->common, true);

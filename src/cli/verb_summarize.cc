@@ -57,8 +57,8 @@ int run(const SummarizeVerb& verb) {
 
 void add_summarize_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<SummarizeVerb>();
-  Verb& sub = app.verb(
-      "summarize", "A small record of each trace, for jobs of thousands of ranks (assay job)");
+  Verb& sub = app.verb("summarize",
+                       "A small record of each trace, for jobs of thousands of ranks (assay job)");
   sub.example("assay summarize traces/ --out records");
   add_reading_options(sub, verb->common);
   sub.input("traces", verb->common.inputs,

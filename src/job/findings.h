@@ -18,11 +18,11 @@
 #include <string>
 #include <vector>
 
+#include "flow/cause.h"
 #include "job/clocks.h"
 #include "job/job.h"
 #include "job/sets.h"
 #include "job/what_if.h"
-#include "flow/cause.h"
 
 namespace assay {
 

@@ -13,9 +13,9 @@
 
 #include "base/checksum.h"
 #include "base/random.h"
+#include "flow/meetings.h"
 #include "job/assemble.h"
 #include "job/buckets.h"
-#include "flow/meetings.h"
 
 namespace assay {
 namespace {

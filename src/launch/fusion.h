@@ -132,7 +132,7 @@ struct FusionReport {
   FusionPlan plan;                // every chain with PS = 1
   FusionPlan plan_min;            // only kernels that occur at least min_count times
   uint32_t min_count = 2;
-  uint64_t recommended_total = 0;  // distinct chains, before the cut to max_chains
+  uint64_t recommended_total = 0;             // distinct chains, before the cut to max_chains
   std::vector<RecommendedChain> recommended;  // by launches_saved descending
   // Kernels of every recommended chain, also of those cut, in mining order.
   std::vector<std::vector<ActivityId>> planned_kernels;

@@ -19,10 +19,10 @@ void find_largest(const HostOverheadSums& sums, HostOverheadDiagnosis& diagnosis
   // Dispatch and the libraries' front end, not told apart, are one part without a name.
   const bool split = sums.split_known;
   const Part both{HostOverheadLayer::kNone, sums.ft_dispatch_ns + sums.ct_ns};
-  for (const Part part :
-       {split ? Part{HostOverheadLayer::kDispatch, sums.ft_dispatch_ns} : both,
-        Part{HostOverheadLayer::kPython, sums.t_py_ns}, Part{HostOverheadLayer::kLaunch, sums.kt_ns},
-        split ? Part{HostOverheadLayer::kLibrary, sums.ct_ns} : both}) {
+  for (const Part part : {split ? Part{HostOverheadLayer::kDispatch, sums.ft_dispatch_ns} : both,
+                          Part{HostOverheadLayer::kPython, sums.t_py_ns},
+                          Part{HostOverheadLayer::kLaunch, sums.kt_ns},
+                          split ? Part{HostOverheadLayer::kLibrary, sums.ct_ns} : both}) {
     if (part.ns > largest.ns) largest = part;
   }
   diagnosis.largest = largest.layer;
@@ -33,7 +33,8 @@ void find_largest(const HostOverheadSums& sums, HostOverheadDiagnosis& diagnosis
 
 class LeverList {
  public:
-  LeverList(int64_t e2e_ns, std::vector<HostOverheadLever>& levers) : e2e_ns_(e2e_ns), levers_(levers) {}
+  LeverList(int64_t e2e_ns, std::vector<HostOverheadLever>& levers)
+      : e2e_ns_(e2e_ns), levers_(levers) {}
 
   // The smaller of what the lever reaches and what can be given back.
   void add(const char* key, int64_t reach_ns, const char* reach_basis, int64_t cap_ns,
@@ -91,8 +92,9 @@ DiagnosisLimits diagnosis_limits(const Trace& trace, const HostOverheadReport& r
   return limits;
 }
 
-HostOverheadDiagnosis diagnose_overhead(const HostOverheadReport& report, const HostOverheadSums& sums,
-                          const DiagnosisLimits& limits) {
+HostOverheadDiagnosis diagnose_overhead(const HostOverheadReport& report,
+                                        const HostOverheadSums& sums,
+                                        const DiagnosisLimits& limits) {
   HostOverheadDiagnosis diagnosis;
   const ExclusiveOverhead& host = report.whole.exclusive;
   diagnosis.gpu_idle_ns = limits.gpu_idle_ns;
@@ -139,9 +141,10 @@ HostOverheadDiagnosis diagnose_overhead(const HostOverheadReport& report, const 
              idle, kIdle);
   levers.add(mostly_communication(report) ? "communication" : "device_work", limits.gpu_busy_ns,
              "time in which a kernel ran", report.whole.t_e2e_ns, "wall time");
-  std::stable_sort(
-      diagnosis.levers.begin(), diagnosis.levers.end(),
-      [](const HostOverheadLever& a, const HostOverheadLever& b) { return a.at_most_ns > b.at_most_ns; });
+  std::stable_sort(diagnosis.levers.begin(), diagnosis.levers.end(),
+                   [](const HostOverheadLever& a, const HostOverheadLever& b) {
+                     return a.at_most_ns > b.at_most_ns;
+                   });
   return diagnosis;
 }
 

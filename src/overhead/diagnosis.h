@@ -29,11 +29,11 @@ struct HostOverheadLever {
 
 struct HostOverheadDiagnosis {
   HostOverheadLayer largest = HostOverheadLayer::kNone;  // of the four parts of T_Orch
-  double largest_share = 0;            // of T_Orch
+  double largest_share = 0;                              // of T_Orch
   // The paper's comparison: software stack (FT + CT) against launch path (N x floor).
   int64_t stack_ns = 0;
   int64_t launch_path_ns = 0;
-  int64_t gpu_idle_ns = 0;       // T_e2e less the union of kernel times
+  int64_t gpu_idle_ns = 0;                // T_e2e less the union of kernel times
   std::vector<HostOverheadLever> levers;  // largest bound first
 };
 
@@ -46,8 +46,9 @@ struct DiagnosisLimits {
 DiagnosisLimits diagnosis_limits(const Trace& trace, const HostOverheadReport& report);
 
 // Empty for a report without kernels or wall time. sums: the report's own, or measured ones.
-HostOverheadDiagnosis diagnose_overhead(const HostOverheadReport& report, const HostOverheadSums& sums,
-                          const DiagnosisLimits& limits);
+HostOverheadDiagnosis diagnose_overhead(const HostOverheadReport& report,
+                                        const HostOverheadSums& sums,
+                                        const DiagnosisLimits& limits);
 
 // The most that a faster host core took off T_Orch in the paper (section VI: 10 to 29 %).
 constexpr double kFasterCoreShare = 0.29;

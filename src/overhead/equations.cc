@@ -96,8 +96,8 @@ HostOverheadSums HostOverheadSummer::finish(uint64_t n_launch) const {
   return sums;
 }
 
-HostOverheadSums sum_overhead(const std::vector<KernelCost>& rows, HostOverheadMode mode, int64_t base_ns,
-                int64_t floor_ns, uint64_t n_launch) {
+HostOverheadSums sum_overhead(const std::vector<KernelCost>& rows, HostOverheadMode mode,
+                              int64_t base_ns, int64_t floor_ns, uint64_t n_launch) {
   HostOverheadSummer summer(mode, base_ns, floor_ns);
   for (const KernelCost& row : rows) summer.add(row);
   return summer.finish(n_launch);

@@ -72,7 +72,8 @@ std::vector<Interval> ExclusiveTiles::waits(const HostOverheadTile& tile) const 
   return merge_intervals(std::move(waits));
 }
 
-ExclusiveCost ExclusiveTiles::cost(const HostOverheadTile& tile, const std::vector<Interval>& waits) {
+ExclusiveCost ExclusiveTiles::cost(const HostOverheadTile& tile,
+                                   const std::vector<Interval>& waits) {
   const auto part = [&](int64_t start_ns, int64_t end_ns) {
     return end_ns - start_ns - length_ns(clip(waits, {start_ns, end_ns}));
   };

@@ -10,7 +10,8 @@ namespace assay {
 namespace {
 
 // Mean T_launch of a unique kernel over the invocations that have one.
-std::optional<double> mean_launch(const std::vector<HostOverheadRow>& rows, const UniqueKernel& kernel) {
+std::optional<double> mean_launch(const std::vector<HostOverheadRow>& rows,
+                                  const UniqueKernel& kernel) {
   int64_t sum_ns = 0;
   int64_t count = 0;
   for (uint32_t r : kernel.rows) {
@@ -34,9 +35,9 @@ void set_launch_times(std::vector<double> launch_means, int64_t floor_ns, Family
 }  // namespace
 
 std::vector<FamilyOverhead> family_table(const std::vector<std::string>& families,
-                                    const std::vector<HostOverheadRow>& rows,
-                                    const std::vector<UniqueKernel>& kernels, const HostOverheadMeter& meter,
-                                    int64_t floor_ns) {
+                                         const std::vector<HostOverheadRow>& rows,
+                                         const std::vector<UniqueKernel>& kernels,
+                                         const HostOverheadMeter& meter, int64_t floor_ns) {
   std::vector<std::vector<uint32_t>> members(families.size());
   for (uint32_t r = 0; r < rows.size(); ++r) members[rows[r].family].push_back(r);
   std::vector<std::vector<double>> launch_means(members.size());

@@ -13,8 +13,8 @@ namespace assay {
 // Families that have kernels, largest t_orch_ns first, then by name. Their sums are those of the
 // whole trace.
 std::vector<FamilyOverhead> family_table(const std::vector<std::string>& families,
-                                    const std::vector<HostOverheadRow>& rows,
-                                    const std::vector<UniqueKernel>& kernels, const HostOverheadMeter& meter,
-                                    int64_t floor_ns);
+                                         const std::vector<HostOverheadRow>& rows,
+                                         const std::vector<UniqueKernel>& kernels,
+                                         const HostOverheadMeter& meter, int64_t floor_ns);
 
 }  // namespace assay

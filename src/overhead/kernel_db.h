@@ -1,8 +1,9 @@
 #pragma once
 
-// The kernel database of TaxBreak's phase 1 (spec/overhead 3 item 5): every unique kernel of a trace
-// with what launched it, what that was called with, how often, and what it cost. What a collector
-// replays (docs/formats/kernel_db.md), and the rows of the measured decomposition (overhead/measured.h).
+// The kernel database of TaxBreak's phase 1 (spec/overhead 3 item 5): every unique kernel of a
+// trace with what launched it, what that was called with, how often, and what it cost. What a
+// collector replays (docs/formats/kernel_db.md), and the rows of the measured decomposition
+// (overhead/measured.h).
 
 #include <cstdint>
 #include <string>

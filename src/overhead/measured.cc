@@ -83,8 +83,8 @@ MeasuredRow match_row(const KernelDbEntry& target, size_t index, const EntriesBy
   return row;
 }
 
-// Without a replay: T_launch is the floor, T_dispatch the trace's (spec/overhead 4.3). The trace has no
-// launch time to replace for kernels that never had a launch of their own.
+// Without a replay: T_launch is the floor, T_dispatch the trace's (spec/overhead 4.3). The trace
+// has no launch time to replace for kernels that never had a launch of their own.
 void settle_launch(const KernelDbEntry& target, const ReplayEntry* replayed, int64_t floor_ns,
                    MeasuredRow& row) {
   if (row.cost.invocations == row.cost.unpaid) {
@@ -309,7 +309,8 @@ std::string_view contamination(const GuardInput& input) {
 }
 
 Result<MeasuredReport> measure_overhead(const KernelDatabase& database, const ReplayFile& replay,
-                                   const HostOverheadReport& trace_only, const MeasuredOptions& options) {
+                                        const HostOverheadReport& trace_only,
+                                        const MeasuredOptions& options) {
   if (replay.head.tracer == CollectorTracer::kHost) {
     return Error{ErrorCode::kInvalidArgument,
                  "replayed without a GPU: it has times of calls, none of kernels; replay the "
@@ -353,7 +354,8 @@ Result<MeasuredReport> measure_overhead(const KernelDatabase& database, const Re
   std::stable_sort(report.guarded.begin(), report.guarded.end(), [&](size_t a, size_t b) {
     return report.rows[a].replay_launch_ns > report.rows[b].replay_launch_ns;
   });
-  report.sums = sum_overhead(costs, options.mode, base_ns, options.floor.floor_ns, database.launches);
+  report.sums =
+      sum_overhead(costs, options.mode, base_ns, options.floor.floor_ns, database.launches);
   report.families = family_differences(database, report.rows, trace_only, options, base_ns);
   report.trust = measured_trust(database, replay, report, options);
   return report;

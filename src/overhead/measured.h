@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "records/replay.h"
 #include "overhead/kernel_db.h"
 #include "overhead/overhead.h"
+#include "records/replay.h"
 
 namespace assay {
 
@@ -109,6 +109,7 @@ struct MeasuredOptions {
 // Fails when the replay is of another GPU, of another model, or by another tracer than the floor.
 // trace_only: the estimate to stand beside, made with the same floor and mode.
 Result<MeasuredReport> measure_overhead(const KernelDatabase& database, const ReplayFile& replay,
-                                   const HostOverheadReport& trace_only, const MeasuredOptions& options);
+                                        const HostOverheadReport& trace_only,
+                                        const MeasuredOptions& options);
 
 }  // namespace assay

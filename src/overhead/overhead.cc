@@ -30,7 +30,8 @@ void set_base(const std::vector<UniqueKernel>& kernels, HostOverheadReport& repo
 }
 
 // The base of the paper's sums, over the kernels that are native to the paper.
-std::optional<int64_t> literal_base(const std::vector<UniqueKernel>& kernels, HostOverheadReport report) {
+std::optional<int64_t> literal_base(const std::vector<UniqueKernel>& kernels,
+                                    HostOverheadReport report) {
   for (HostOverheadRow& row : report.rows) row.cost.library = row.paper_library;
   set_base(kernels, report);
   return report.base_ns;
@@ -109,15 +110,15 @@ void set_kernels_per_token(uint64_t tokens, HostOverheadWindow& window) {
 }
 
 // The windows of one phase taken together.
-void add_phase(const HostOverheadMeter& meter, const Trace& trace, const Phases& phases, Phase wanted,
-               HostOverheadReport& report) {
+void add_phase(const HostOverheadMeter& meter, const Trace& trace, const Phases& phases,
+               Phase wanted, HostOverheadReport& report) {
   std::vector<Window> windows;
   for (size_t w = 0; w < phases.phase.size(); ++w) {
     if (phases.phase[w] == wanted) windows.push_back(phases.windows.windows[w]);
   }
   if (windows.empty()) return;
   HostOverheadWindow total = meter.combine(std::string(phase_name(wanted)), windows,
-                                  rows_of_windows(trace, report.rows, windows));
+                                           rows_of_windows(trace, report.rows, windows));
   total.phase = overhead_phase(wanted);
   if (wanted == Phase::kDecode) set_kernels_per_token(report.tokens, total);
   report.phases.push_back(std::move(total));
@@ -142,7 +143,8 @@ void measure_phases(const HostOverheadMeter& meter, const Trace& trace, const Li
     }
   }
   for (HostOverheadWindow& window : report.windows) {
-    if (report.tokens > 0 && window.phase == HostOverheadPhase::kDecode) set_kernels_per_token(1, window);
+    if (report.tokens > 0 && window.phase == HostOverheadPhase::kDecode)
+      set_kernels_per_token(1, window);
   }
 }
 
@@ -178,8 +180,9 @@ int64_t communication_ns(const HostOverheadReport& report) {
   return sum_ns;
 }
 
-Result<HostOverheadReport> analyze_overhead(const Trace& trace, const Links& links, const Windows& windows,
-                              const HostOverheadOptions& options) {
+Result<HostOverheadReport> analyze_overhead(const Trace& trace, const Links& links,
+                                            const Windows& windows,
+                                            const HostOverheadOptions& options) {
   HostOverheadOptions asked = options;
   asked.kernels = given_or_built_in(options.kernels, trace.strings, trace.activities.name);
   const KernelBook& book = asked.kernels->book();

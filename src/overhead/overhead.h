@@ -6,9 +6,9 @@
 // overhead/measured.h does the same from isolated replays.
 //
 // Charged literally, an operator pays its Python and dispatch once per kernel that it launches, and
-// T_Orchestration may exceed wall time many times over (spec/overhead 2.2). By default every moment of a
-// thread is charged once, so that no sum exceeds the time of the threads (spec/flow 7); the literal
-// sums stand beside it, named so.
+// T_Orchestration may exceed wall time many times over (spec/overhead 2.2). By default every moment
+// of a thread is charged once, so that no sum exceeds the time of the threads (spec/flow 7); the
+// literal sums stand beside it, named so.
 
 #include <cstddef>
 #include <cstdint>
@@ -110,11 +110,11 @@ std::optional<int64_t> dispatch_base(const std::vector<KernelCost>& rows, BaseWe
 std::optional<double> hdbi(uint64_t kernels, int64_t t_device_ns, int64_t t_orch_ns);
 
 // Eq. 1 to 8 over rows with a given base and floor. n_launch: API calls behind the rows.
-HostOverheadSums sum_overhead(const std::vector<KernelCost>& rows, HostOverheadMode mode, int64_t base_ns,
-                int64_t floor_ns, uint64_t n_launch);
+HostOverheadSums sum_overhead(const std::vector<KernelCost>& rows, HostOverheadMode mode,
+                              int64_t base_ns, int64_t floor_ns, uint64_t n_launch);
 
-// The time of the host threads that led to launches, each moment once (overhead/exclusive.h). All parts
-// are disjoint: total_ns + between_ns + waiting_ns <= threads_span_ns.
+// The time of the host threads that led to launches, each moment once (overhead/exclusive.h). All
+// parts are disjoint: total_ns + between_ns + waiting_ns <= threads_span_ns.
 struct ExclusiveOverhead {
   int64_t py_ns = 0;
   int64_t dispatch_ns = 0;
@@ -173,8 +173,9 @@ std::string_view overhead_phase_name(HostOverheadPhase phase);
 struct HostOverheadWindow {
   std::string name;
   HostOverheadPhase phase = HostOverheadPhase::kNone;
-  HostOverheadSums sums;     // by HostOverheadReport::mode
-  HostOverheadSums literal;  // as printed, by the mode if that is literal, else kPaper; may exceed wall
+  HostOverheadSums sums;  // by HostOverheadReport::mode
+  HostOverheadSums
+      literal;  // as printed, by the mode if that is literal, else kPaper; may exceed wall
   ExclusiveOverhead exclusive;
   std::optional<double> hdbi_exclusive;  // Eq. 3 with the exclusive total; absent as sums.hdbi
   HostOverheadOrphans orphans;
@@ -226,11 +227,11 @@ struct HostOverheadRow {
   int64_t py_ns = 0;
   ExclusiveCost exclusive;  // over the whole trace; of rows that own their call
   int64_t root_ns = 0;      // start of the outermost operator or frame around the call; of the call
-  bool single_launch = false;  // its operator launches nothing else: what the base rests on
-  bool paper_library = false;  // cost.library by the paper's convention, for literal sums
+  bool single_launch = false;    // its operator launches nothing else: what the base rests on
+  bool paper_library = false;    // cost.library by the paper's convention, for literal sums
   bool library_by_call = false;  // cost.library rests on the launch call, not on the name
-  bool follower = false;       // not the first kernel of its call
-  bool without_py = false;     // has an entry, but nothing around it to measure T_Py from
+  bool follower = false;         // not the first kernel of its call
+  bool without_py = false;       // has an entry, but nothing around it to measure T_Py from
   bool launch_clamped = false;
   bool launch_dropped = false;
 
@@ -241,10 +242,10 @@ struct HostOverheadRow {
 struct HostOverheadReport {
   HostOverheadMode mode = HostOverheadMode::kExclusive;
   BaseWeighting base_weighting = BaseWeighting::kKernel;
-  LaunchFloor floor;               // T_floor^sys
-  std::optional<int64_t> base_ns;  // T_dispatch_base; absent: no native kernel, taken as 0
+  LaunchFloor floor;                       // T_floor^sys
+  std::optional<int64_t> base_ns;          // T_dispatch_base; absent: no native kernel, taken as 0
   std::optional<int64_t> literal_base_ns;  // the same of the kernels native to the paper
-  uint64_t base_samples = 0;       // unique kernels or invocations behind it
+  uint64_t base_samples = 0;               // unique kernels or invocations behind it
   bool base_single_launch = true;  // false: no such native kernel, the base is over all of them
   bool ranges_as_ops = false;      // labelled ranges stood in for operators
   uint64_t copies_left_out = 0;    // copies and fills that are not counted as kernels
@@ -253,9 +254,9 @@ struct HostOverheadReport {
   std::vector<HostOverheadWindow> windows;
   HostOverheadMeans means;
   std::vector<HostOverheadWindow> phases;  // prefill and decode, when told apart; else empty
-  uint64_t tokens = 0;            // m: decode steps; 0 = not told
+  uint64_t tokens = 0;                     // m: decode steps; 0 = not told
   PhaseSource phase_source = PhaseSource::kNone;
-  std::string phase_text;           // what told the phases apart, or why they were not
+  std::string phase_text;                // what told the phases apart, or why they were not
   std::vector<FamilyOverhead> families;  // largest t_orch_ns first
   uint64_t library_op_kernels = 0;  // kernels under a library-mediated op (mm, linear, sdpa, ...)
   bool with_stack = false;          // Python frames were recorded: T_Py is inflated
@@ -267,7 +268,8 @@ struct HostOverheadReport {
 int64_t communication_ns(const HostOverheadReport& report);
 
 // Fails on a floor beyond a second. A trace without kernels gives zeros and no HDBI, not an error.
-Result<HostOverheadReport> analyze_overhead(const Trace& trace, const Links& links, const Windows& windows,
-                              const HostOverheadOptions& options);
+Result<HostOverheadReport> analyze_overhead(const Trace& trace, const Links& links,
+                                            const Windows& windows,
+                                            const HostOverheadOptions& options);
 
 }  // namespace assay

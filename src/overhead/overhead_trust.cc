@@ -132,8 +132,9 @@ void note_method(const Trace& trace, const HostOverheadReport& report, NoteList&
                   "and the split into framework and library time means nothing"
                 : "no framework-native kernel with an operator to compare with: how host time "
                   "splits into dispatch and the libraries' front end is not known; T_Orch stands");
-  const auto by_call = std::count_if(report.rows.begin(), report.rows.end(),
-                                     [](const HostOverheadRow& row) { return row.library_by_call; });
+  const auto by_call =
+      std::count_if(report.rows.begin(), report.rows.end(),
+                    [](const HostOverheadRow& row) { return row.library_by_call; });
   notes.add("library_by_call", static_cast<uint64_t>(by_call), 0, "ft_ns,ct_ns",
             "kernels that no name explains, launched inside operators of ATen by a call that "
             "libraries use: counted as a library's");
@@ -205,7 +206,8 @@ void note_windows(const Windows& windows, const HostOverheadReport& report, Note
 
 }  // namespace
 
-TrustNotes overhead_trust(const Trace& trace, const Windows& windows, const HostOverheadReport& report) {
+TrustNotes overhead_trust(const Trace& trace, const Windows& windows,
+                          const HostOverheadReport& report) {
   NoteList notes;
   note_rows(report, notes);
   note_method(trace, report, notes);

@@ -98,8 +98,8 @@ bool library_by_call(const Trace& trace, const KernelFacts& facts, const HostOve
 
 }  // namespace
 
-HostOverheadRows extract_overhead_rows(const Trace& trace, const Links& links, const Windows& windows,
-                         const HostOverheadOptions& options) {
+HostOverheadRows extract_overhead_rows(const Trace& trace, const Links& links,
+                                       const Windows& windows, const HostOverheadOptions& options) {
   const auto names = given_or_built_in(options.kernels, trace.strings, trace.activities.name);
   const HostEntries entries(trace, links);
   const CallOwners owners(trace, links, options.count_copies);
@@ -130,8 +130,7 @@ HostOverheadRows extract_overhead_rows(const Trace& trace, const Links& links, c
     }
     const bool literal = is_literal(options.mode);
     row.library_by_call = !literal && library_by_call(trace, facts, row);
-    row.cost.library =
-        literal ? facts.paper_library : facts.vendor_library || row.library_by_call;
+    row.cost.library = literal ? facts.paper_library : facts.vendor_library || row.library_by_call;
     row.cost.unpaid = row.owns_call() ? 0 : 1;
     row.window = static_cast<uint32_t>(window_at(windows, time_ns));  // -1: UINT32_MAX
     result.rows.push_back(row);

@@ -119,7 +119,8 @@ HdbiSides hdbi_sides(const std::vector<HostOverheadPoint>& points) {
   return sides;
 }
 
-std::vector<HostOverheadChange> overhead_changes(const std::vector<HostOverheadPoint>& a, const std::vector<HostOverheadPoint>& b) {
+std::vector<HostOverheadChange> overhead_changes(const std::vector<HostOverheadPoint>& a,
+                                                 const std::vector<HostOverheadPoint>& b) {
   std::vector<HostOverheadChange> changes;
   for (const HostOverheadPoint& from : a) {
     const auto to = std::find_if(b.begin(), b.end(), [&](const HostOverheadPoint& other) {

@@ -58,7 +58,7 @@ std::vector<HdbiCrossover> hdbi_crossovers(std::vector<HostOverheadPoint> points
 struct HdbiSides {
   std::optional<HostOverheadPoint> host;    // below 0.5, the closest to it
   std::optional<HostOverheadPoint> device;  // at 0.5 or above, the closest to it
-  double low = 1;                  // over all points
+  double low = 1;                           // over all points
   double high = 0;
 };
 HdbiSides hdbi_sides(const std::vector<HostOverheadPoint>& points);
@@ -76,6 +76,7 @@ struct HostOverheadChange {
   // overlapping: (1 - HDBI of a) x change of T_Orch.
   double t_e2e_from_orch = 0;
 };
-std::vector<HostOverheadChange> overhead_changes(const std::vector<HostOverheadPoint>& a, const std::vector<HostOverheadPoint>& b);
+std::vector<HostOverheadChange> overhead_changes(const std::vector<HostOverheadPoint>& a,
+                                                 const std::vector<HostOverheadPoint>& b);
 
 }  // namespace assay

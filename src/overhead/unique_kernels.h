@@ -28,8 +28,8 @@ struct HostOverheadRows {
   bool ranges_as_ops = false;    // labelled ranges stood in for operators
   uint64_t copies_left_out = 0;  // copies and fills that are no rows
 };
-HostOverheadRows extract_overhead_rows(const Trace& trace, const Links& links, const Windows& windows,
-                         const HostOverheadOptions& options);
+HostOverheadRows extract_overhead_rows(const Trace& trace, const Links& links,
+                                       const Windows& windows, const HostOverheadOptions& options);
 
 // Launch shape; zeros where the file does not tell.
 struct LaunchShape {
@@ -39,8 +39,8 @@ struct LaunchShape {
   uint32_t registers = 0;  // told, but no part of the key
 };
 
-// One (cleaned name, grid, block, shared memory, input dims), the key of spec/overhead 3 item 5. Input
-// dims take part where the trace tells them.
+// One (cleaned name, grid, block, shared memory, input dims), the key of spec/overhead 3 item 5.
+// Input dims take part where the trace tells them.
 struct UniqueKernel {
   std::string name;     // cleaned
   StringId raw_name;    // of its first row
@@ -52,10 +52,11 @@ struct UniqueKernel {
 };
 
 // In order of their first rows.
-std::vector<UniqueKernel> group_unique_kernels(const Trace& trace, const std::vector<HostOverheadRow>& rows);
+std::vector<UniqueKernel> group_unique_kernels(const Trace& trace,
+                                               const std::vector<HostOverheadRow>& rows);
 
-// What Eq. 7 is a median over (spec/overhead 4.5): the native kernels that have a dispatch entry, as
-// mean dispatch per unique kernel or as one row per invocation. single_launch: only those whose
+// What Eq. 7 is a median over (spec/overhead 4.5): the native kernels that have a dispatch entry,
+// as mean dispatch per unique kernel or as one row per invocation. single_launch: only those whose
 // entry launches nothing else, the others' dispatch contains other launches.
 std::vector<KernelCost> base_population(const std::vector<HostOverheadRow>& rows,
                                         const std::vector<UniqueKernel>& kernels,

@@ -25,7 +25,8 @@ int64_t first_start(const Trace& trace, const std::vector<HostOverheadRow>& rows
 
 }  // namespace
 
-HostOverheadMeter::HostOverheadMeter(const Trace& trace, const Links& links, const HostOverheadReport& report, HostOverheadMode mode)
+HostOverheadMeter::HostOverheadMeter(const Trace& trace, const Links& links,
+                                     const HostOverheadReport& report, HostOverheadMode mode)
     : trace_(trace),
       links_(links),
       rows_(report.rows),
@@ -42,7 +43,7 @@ ExclusiveCost HostOverheadMeter::exclusive_cost(uint32_t row_id, int64_t from_ns
 }
 
 uint64_t HostOverheadMeter::add_rows(const std::vector<uint32_t>& row_ids, int64_t from_ns,
-                            HostOverheadSummer& summer) const {
+                                     HostOverheadSummer& summer) const {
   uint64_t launches = 0;
   for (const uint32_t row : row_ids) {
     KernelCost cost = rows_[row].cost;
@@ -75,7 +76,8 @@ int64_t HostOverheadMeter::wall_ns(int64_t start_ns, int64_t end_ns) const {
 }
 
 HostOverheadSums HostOverheadMeter::literal_sums(const std::vector<uint32_t>& row_ids) const {
-  HostOverheadSummer summer(is_literal(mode_) ? mode_ : HostOverheadMode::kPaper, literal_base_ns_, floor_ns_);
+  HostOverheadSummer summer(is_literal(mode_) ? mode_ : HostOverheadMode::kPaper, literal_base_ns_,
+                            floor_ns_);
   uint64_t launches = 0;
   for (const uint32_t row : row_ids) {
     KernelCost cost = rows_[row].cost;
@@ -117,7 +119,8 @@ HostOverheadOrphans HostOverheadMeter::count_orphans(const std::vector<uint32_t>
 }
 
 HostOverheadWindow HostOverheadMeter::fill(std::string name, const std::vector<uint32_t>& row_ids,
-                         const HostOverheadSums& sums, ExclusiveOverhead exclusive, int64_t t_e2e_ns) const {
+                                           const HostOverheadSums& sums,
+                                           ExclusiveOverhead exclusive, int64_t t_e2e_ns) const {
   HostOverheadWindow window;
   window.name = std::move(name);
   window.sums = sums;
@@ -146,7 +149,8 @@ HostOverheadWindow HostOverheadMeter::measure_whole() const {
   return fill("whole trace", all, sum(all), tiles_.sum(all, INT64_MIN), t_e2e_ns);
 }
 
-HostOverheadWindow HostOverheadMeter::measure(const Window& window, const std::vector<uint32_t>& row_ids) const {
+HostOverheadWindow HostOverheadMeter::measure(const Window& window,
+                                              const std::vector<uint32_t>& row_ids) const {
   const int64_t end_ns = std::max(window.end_ns, last_kernel_end(row_ids));
   HostOverheadSummer summer(mode_, base_ns_, floor_ns_);
   const HostOverheadSums sums = summer.finish(add_rows(row_ids, window.start_ns, summer));
@@ -154,8 +158,9 @@ HostOverheadWindow HostOverheadMeter::measure(const Window& window, const std::v
               wall_ns(window.start_ns, end_ns));
 }
 
-HostOverheadWindow HostOverheadMeter::combine(std::string name, const std::vector<Window>& windows,
-                            const std::vector<std::vector<uint32_t>>& row_ids) const {
+HostOverheadWindow HostOverheadMeter::combine(
+    std::string name, const std::vector<Window>& windows,
+    const std::vector<std::vector<uint32_t>>& row_ids) const {
   std::vector<uint32_t> all;
   ExclusiveOverhead exclusive;
   HostOverheadSummer summer(mode_, base_ns_, floor_ns_);

@@ -15,13 +15,14 @@ namespace assay {
 class HostOverheadMeter {
  public:
   // Of the report its rows, bases and floor are read; the rows must stay where they are.
-  HostOverheadMeter(const Trace& trace, const Links& links, const HostOverheadReport& report, HostOverheadMode mode);
+  HostOverheadMeter(const Trace& trace, const Links& links, const HostOverheadReport& report,
+                    HostOverheadMode mode);
 
   HostOverheadWindow measure_whole() const;
   HostOverheadWindow measure(const Window& window, const std::vector<uint32_t>& row_ids) const;
   // Several windows taken together: host and wall time of the windows are added.
   HostOverheadWindow combine(std::string name, const std::vector<Window>& windows,
-                    const std::vector<std::vector<uint32_t>>& row_ids) const;
+                             const std::vector<std::vector<uint32_t>>& row_ids) const;
   // By the mode, over the whole trace.
   HostOverheadSums sum(const std::vector<uint32_t>& row_ids) const;
   // Of a row that owns its call, over the whole trace.
@@ -36,9 +37,11 @@ class HostOverheadMeter {
   HostOverheadOrphans count_orphans(const std::vector<uint32_t>& row_ids) const;
   ExclusiveCost exclusive_cost(uint32_t row_id, int64_t from_ns) const;
   // Adds rows whose exclusive time begins at from_ns or later; returns the launches among them.
-  uint64_t add_rows(const std::vector<uint32_t>& row_ids, int64_t from_ns, HostOverheadSummer& summer) const;
-  HostOverheadWindow fill(std::string name, const std::vector<uint32_t>& row_ids, const HostOverheadSums& sums,
-                 ExclusiveOverhead exclusive, int64_t t_e2e_ns) const;
+  uint64_t add_rows(const std::vector<uint32_t>& row_ids, int64_t from_ns,
+                    HostOverheadSummer& summer) const;
+  HostOverheadWindow fill(std::string name, const std::vector<uint32_t>& row_ids,
+                          const HostOverheadSums& sums, ExclusiveOverhead exclusive,
+                          int64_t t_e2e_ns) const;
 
   const Trace& trace_;
   const Links& links_;

@@ -2,13 +2,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "answers/breakdown/breakdown.h"
 #include "answers/diff.h"
 #include "answers/job/rank_record.h"
 #include "answers/launch.h"
-#include "answers/breakdown/breakdown.h"
+#include "answers/overhead.h"
 #include "answers/report.h"
 #include "answers/tables.h"
-#include "answers/overhead.h"
 #include "answers/whatif.h"
 #include "report/writers/writers.h"
 

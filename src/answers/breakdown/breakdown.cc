@@ -5,24 +5,24 @@
 #include <cstring>
 #include <utility>
 
+#include "answers/breakdown/memory_snapshot.h"
 #include "answers/inputs/facts.h"
 #include "answers/inputs/recordings.h"
-#include "answers/breakdown/memory_snapshot.h"
 #include "base/files.h"
-#include "flow/causes.h"
-#include "ingest/load.h"
 #include "breakdown/figures_measured.h"
 #include "breakdown/insights.h"
 #include "breakdown/memory.h"
 #include "breakdown/ranks.h"
 #include "breakdown/roof_levels.h"
-#include "report/document/import_notes.h"
+#include "flow/causes.h"
+#include "ingest/load.h"
 #include "report/breakdown/evidence.h"
 #include "report/breakdown/insights.h"
 #include "report/breakdown/memory.h"
 #include "report/breakdown/roof.h"
 #include "report/breakdown/section.h"
 #include "report/breakdown/telemetry.h"
+#include "report/document/import_notes.h"
 #include "report/run/section.h"
 
 namespace assay {
@@ -116,9 +116,9 @@ Status JobReader::finish() {
   for (std::string& words : telemetry_words(samples)) document.verdict.push_back(std::move(words));
   document.sections.push_back(
       breakdown_section(job, {.min_share = request.min_share,
-                           .rows = true,
-                           .query = request.grouped ? &request.query : nullptr,
-                           .telemetry = telemetry.any() ? &samples : nullptr}));
+                              .rows = true,
+                              .query = request.grouped ? &request.query : nullptr,
+                              .telemetry = telemetry.any() ? &samples : nullptr}));
   losses.insert(losses.end(), samples.trust.begin(), samples.trust.end());
   if (!memory.devices.empty()) {
     for (std::string& words : memory_words(memory)) document.verdict.push_back(std::move(words));
@@ -195,7 +195,8 @@ Result<std::vector<LevelRule>> level_rules(const BreakdownRequest& request) {
   return read_rules(request.map_file);
 }
 
-BreakdownOptions breakdown_options(const BreakdownRequest& request, const std::vector<LevelRule>& rules) {
+BreakdownOptions breakdown_options(const BreakdownRequest& request,
+                                   const std::vector<LevelRule>& rules) {
   BreakdownOptions options;
   options.definition = request.definition;
   if (!rules.empty()) options.rules = &rules;

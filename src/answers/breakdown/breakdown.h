@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "answers/answer.h"
-#include "answers/inputs/traces.h"
 #include "answers/breakdown/counters.h"
 #include "answers/breakdown/telemetry.h"
+#include "answers/inputs/traces.h"
 #include "base/result.h"
 #include "breakdown/breakdown.h"
 #include "breakdown/mapping.h"
@@ -34,6 +34,7 @@ Result<Answer> answer_breakdown(const BreakdownRequest& request);
 
 // What both answers about the breakdown start from. rules must outlive the options.
 Result<std::vector<LevelRule>> level_rules(const BreakdownRequest& request);
-BreakdownOptions breakdown_options(const BreakdownRequest& request, const std::vector<LevelRule>& rules);
+BreakdownOptions breakdown_options(const BreakdownRequest& request,
+                                   const std::vector<LevelRule>& rules);
 
 }  // namespace assay

@@ -5,12 +5,12 @@
 #include <utility>
 
 #include "answers/inputs/recordings.h"
-#include "flow/causes.h"
-#include "ingest/load.h"
 #include "breakdown/figures_measured.h"
 #include "breakdown/ranks.h"
-#include "report/document/import_notes.h"
+#include "flow/causes.h"
+#include "ingest/load.h"
 #include "report/breakdown/figures.h"
+#include "report/document/import_notes.h"
 #include "report/run/section.h"
 
 namespace assay {

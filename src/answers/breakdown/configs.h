@@ -22,7 +22,8 @@ struct LevelConfig {
 
 // The first configuration is what others are compared with.
 struct LevelConfigsRequest {
-  BreakdownRequest breakdown = {};  // for each of them; inputs and files of logs and counters unused
+  BreakdownRequest breakdown =
+      {};  // for each of them; inputs and files of logs and counters unused
   std::vector<LevelConfig> configs = {};
   std::vector<std::string> detail = {};  // those in the figures by layer and GPU; empty = all
   size_t top = 2;                        // operations per phase and type in figures by layer

@@ -8,10 +8,10 @@
 #include "answers/inputs/facts.h"
 #include "base/decimal.h"
 #include "base/files.h"
+#include "breakdown/figures_measured.h"
 #include "ingest/counters/files.h"
 #include "ingest/load.h"
 #include "ingest/text/csv_table.h"
-#include "breakdown/figures_measured.h"
 #include "report/breakdown/counters.h"
 
 namespace assay {

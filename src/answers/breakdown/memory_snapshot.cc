@@ -2,9 +2,9 @@
 
 #include <utility>
 
+#include "breakdown/memory_snapshot.h"
 #include "ingest/formats.h"
 #include "ingest/memory/snapshot.h"
-#include "breakdown/memory_snapshot.h"
 #include "report/breakdown/memory.h"
 
 namespace assay {

@@ -8,9 +8,9 @@
 
 #include "answers/inputs/traces.h"
 #include "base/result.h"
-#include "ingest/load.h"
 #include "breakdown/roof_levels.h"
 #include "breakdown/telemetry.h"
+#include "ingest/load.h"
 
 namespace assay {
 
@@ -36,8 +36,8 @@ class TelemetryRun {
   bool data_lost() const;
 
  private:
-  Result<std::vector<TelemetryRow>> rows_of(const LoadedTrace& loaded, const BreakdownReport& report,
-                                            const std::string& file);
+  Result<std::vector<TelemetryRow>> rows_of(const LoadedTrace& loaded,
+                                            const BreakdownReport& report, const std::string& file);
 
   std::vector<TelemetryLog> logs_;
   TelemetryOptions options_;

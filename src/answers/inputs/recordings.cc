@@ -5,8 +5,8 @@
 #include <set>
 #include <utility>
 
-#include "ingest/load.h"
 #include "breakdown/place.h"
+#include "ingest/load.h"
 
 namespace assay {
 namespace {

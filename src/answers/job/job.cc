@@ -14,8 +14,8 @@
 #include "job/findings.h"
 #include "job/job.h"
 #include "job/sets.h"
-#include "text/units.h"
 #include "report/job/job.h"
+#include "text/units.h"
 
 namespace assay {
 namespace {

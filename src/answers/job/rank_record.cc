@@ -9,9 +9,9 @@
 
 #include "base/checksum.h"
 #include "base/files.h"
+#include "breakdown/breakdown.h"
 #include "flow/flow.h"
 #include "kernels/book.h"
-#include "breakdown/breakdown.h"
 #include "trace/import_log.h"
 
 namespace assay {
@@ -205,7 +205,7 @@ Result<RankRecord> make_rank_record(const LoadedTrace& loaded) {
       make_flow_report(make_flow_model(trace, loaded.links, loaded.kernels), {});
   ASSAY_TRY_ASSIGN(const BreakdownReport breakdown,
                    analyze_breakdown(trace, loaded.links, loaded.windows,
-                                  {.kernels = loaded.kernels, .flow = &flow.devices}));
+                                     {.kernels = loaded.kernels, .flow = &flow.devices}));
   RankRecord record;
   add_identity(loaded, breakdown, record);
   add_iterations(breakdown, record);

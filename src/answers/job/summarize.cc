@@ -14,9 +14,9 @@
 #include "base/checksum.h"
 #include "base/decimal.h"
 #include "base/files.h"
-#include "job/record.h"
 #include "ingest/columnar/layout.h"
 #include "ingest/stand_ins.h"
+#include "job/record.h"
 
 namespace assay {
 namespace {

@@ -55,7 +55,8 @@ Table passes_table(const CounterJoin& counters) {
       .add(keys::matched, &Pass::matched)
       .add(keys::match_rate, &Pass::match_rate)
       .add(keys::matched_by, how_matched)
-      .add(keys::counters, [](const Pass& pass) { return joined(pass.counters); }, elastic());
+      .add(
+          keys::counters, [](const Pass& pass) { return joined(pass.counters); }, elastic());
   return table;
 }
 
@@ -100,10 +101,10 @@ std::vector<OpWaterfall> waterfalls(const CountersView& view, bool refused) {
 
 void add_factors(TableOf<OpWaterfall>& table) {
   using Op = OpWaterfall;
-  const auto of = [](double Waterfall::* field) {
+  const auto of = [](double Waterfall::*field) {
     return [field](const Op& op) { return finite_value(op.waterfall.*field); };
   };
-  const auto input = [](double WaterfallInput::* field) {
+  const auto input = [](double WaterfallInput::*field) {
     return [field](const Op& op) { return finite_value(op.input.*field); };
   };
   constexpr Show kData = Show::kDataOnly;
@@ -133,8 +134,9 @@ Table waterfall_table(const JobLevels& job, const CountersView& view) {
   const std::vector<Op> ops = waterfalls(view, false);
   TableOf table(ops, {.key = "waterfall",
                       .title = "From peak to measured time (bars add up to the duration)"});
-  table.add(
-           keys::phase, [](const Op& op) { return level_phase_name(op.phase); }, kData)
+  table
+      .add(
+          keys::phase, [](const Op& op) { return level_phase_name(op.phase); }, kData)
       .add(
           keys::op, [&](const Op& op) { return job.op_names[op.op]; }, kData)
       .add(
@@ -150,8 +152,9 @@ Table waterfall_table(const JobLevels& job, const CountersView& view) {
   }
   add_factors(table);
   const auto reading = static_cast<size_t>(view.reading);
-  table.add(
-           keys::d0_reading, [&](const Op&) { return overlap_reading_name(view.reading); }, kData)
+  table
+      .add(
+          keys::d0_reading, [&](const Op&) { return overlap_reading_name(view.reading); }, kData)
       .add(
           keys::overlap_extrapolated,
           [reading](const Op& op) { return op.overlap[reading].extrapolated; }, kData);
@@ -163,8 +166,9 @@ Table refused_table(const JobLevels& job, const CountersView& view) {
   const std::vector<Op> ops = waterfalls(view, true);
   TableOf table(ops,
                 {.key = "waterfall_refused", .title = "Matrix operations without a waterfall"});
-  table.add(
-           keys::name, [&](const Op& op) { return op_name(job, op); }, elastic())
+  table
+      .add(
+          keys::name, [&](const Op& op) { return op_name(job, op); }, elastic())
       .add(keys::executions, &Op::executions)
       .add(keys::left_out, &Op::left_out)
       .add(keys::reason, &Op::refused, elastic());
@@ -178,8 +182,9 @@ Table overlap_table(const JobLevels& job, const CountersView& view) {
   };
   TableOf table(view.ops, {.key = "overlap_factors",
                            .title = "D_50 % / D_0 % by its three readings (Chopper, Eq. 9)"});
-  table.add(
-           keys::name, [&](const Op& op) { return op_name(job, op); }, elastic())
+  table
+      .add(
+          keys::name, [&](const Op& op) { return op_name(job, op); }, elastic())
       .add(keys::samples, [](const Op& op) { return op.overlap[0].samples; })
       .add(keys::curve, factor(0))
       .add(keys::cumulative, factor(1))
@@ -199,12 +204,13 @@ Table derived_table(const JobLevels& job, const CountersView& view) {
   for (const OpWaterfall& op : view.ops) {
     for (const DerivedValue& value : op.derived.values) values.push_back({op, value});
   }
-  const auto text = [](std::string DerivedValue::* field) {
+  const auto text = [](std::string DerivedValue::*field) {
     return [field](const Derived& d) { return d.is.*field; };
   };
   TableOf table(values, {.key = "derived", .title = "Derived from counters"});
-  table.add(
-           keys::name, [&](const Derived& d) { return op_name(job, d.op); }, elastic())
+  table
+      .add(
+          keys::name, [&](const Derived& d) { return op_name(job, d.op); }, elastic())
       .add(keys::quantity, text(&DerivedValue::quantity))
       .add(keys::value, [](const Derived& d) { return finite_value(d.is.value); })
       .add(keys::unit, text(&DerivedValue::unit))

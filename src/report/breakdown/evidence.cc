@@ -5,9 +5,9 @@
 #include <cmath>
 #include <string_view>
 
-#include "text/units.h"
-#include "report/launch/results.h"
 #include "report/breakdown/results.h"
+#include "report/launch/results.h"
+#include "text/units.h"
 
 namespace assay {
 namespace {
@@ -124,10 +124,10 @@ Value told_layer(int32_t layer) { return layer == kNoLayer ? Value() : Value(lay
 Table evidence_table(const std::vector<RankEvidence>& evidence) {
   using One = RankEvidence;
   TableOf table(evidence, {.key = "places", .show = Show::kDataOnly});
-  const auto text = [](std::string PlacementEvidence::* field) {
+  const auto text = [](std::string PlacementEvidence::*field) {
     return [field](const One& one) { return text_or_null(one.place.*field); };
   };
-  const auto list = [](std::vector<std::string> PlacementEvidence::* field) {
+  const auto list = [](std::vector<std::string> PlacementEvidence::*field) {
     return [field](const One& one) { return text_or_null(chain_of(one.place.*field, " > ")); };
   };
   table.add(keys::file, [](const One& one) { return text_or_null(one.file); })

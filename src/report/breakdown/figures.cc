@@ -12,9 +12,9 @@
 
 #include "base/shift.h"
 #include "base/stats.h"
-#include "text/units.h"
 #include "report/breakdown/figures_parts.h"
 #include "report/breakdown/insights.h"
+#include "text/units.h"
 
 namespace assay {
 namespace breakdown_figures {
@@ -317,7 +317,7 @@ std::string correlation_words(const Configs& configs) {
 }  // namespace breakdown_figures
 
 std::vector<std::string> breakdown_figures_words(const std::vector<ConfigFigures>& configs,
-                                              const std::vector<Insight>& insights) {
+                                                 const std::vector<Insight>& insights) {
   using namespace breakdown_figures;
   std::vector<std::string> words;
   if (configs.empty()) return words;
@@ -341,7 +341,7 @@ std::vector<std::string> breakdown_figures_words(const std::vector<ConfigFigures
 }
 
 Section breakdown_figures_section(const std::vector<ConfigFigures>& configs,
-                               const std::vector<Insight>& insights, const FiguresView& view) {
+                                  const std::vector<Insight>& insights, const FiguresView& view) {
   using namespace breakdown_figures;
   Section section{.key = "figures", .title = "Configurations side by side"};
   section.blocks.push_back(configs_table(configs));

@@ -17,9 +17,9 @@ struct FiguresView {
 };
 // "figures"; the insights are those of the configurations.
 Section breakdown_figures_section(const std::vector<ConfigFigures>& configs,
-                               const std::vector<Insight>& insights, const FiguresView& view);
+                                  const std::vector<Insight>& insights, const FiguresView& view);
 // Which configuration is fastest, what takes its time, how launch overhead and overlap move.
 std::vector<std::string> breakdown_figures_words(const std::vector<ConfigFigures>& configs,
-                                              const std::vector<Insight>& insights);
+                                                 const std::vector<Insight>& insights);
 
 }  // namespace assay

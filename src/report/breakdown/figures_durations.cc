@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "base/numbers.h"
-#include "text/units.h"
 #include "report/breakdown/figures_parts.h"
+#include "text/units.h"
 
 namespace assay::breakdown_figures {
 namespace {
@@ -19,7 +19,7 @@ constexpr size_t kOpsInFigures = 12;
 // Of what is in a row's `is.dur_ns`.
 template <typename R>
 void add_box_columns(TableOf<R>& table) {
-  const auto of = [](double FigureBox::* field) {
+  const auto of = [](double FigureBox::*field) {
     return [field](const R& row) { return whole_ns(row.is.dur_ns.*field); };
   };
   table.add(keys::samples, [](const R& row) { return row.is.dur_ns.samples; })
@@ -62,7 +62,7 @@ Table breakdown_table(const Configs& configs) {
                        first != nullptr ? first->dur_ns : kNan});
     }
   }
-  const auto ns = [](double FigurePart::* field) {
+  const auto ns = [](double FigurePart::*field) {
     return [field](const Part& p) { return whole_ns(p.is.*field); };
   };
   TableOf table(parts,

@@ -4,8 +4,8 @@
 #include <limits>
 #include <set>
 
-#include "text/units.h"
 #include "report/breakdown/figures_parts.h"
+#include "text/units.h"
 
 namespace assay::breakdown_figures {
 

@@ -6,8 +6,8 @@
 #include <optional>
 #include <set>
 
-#include "text/units.h"
 #include "report/breakdown/figures_parts.h"
+#include "text/units.h"
 
 namespace assay::breakdown_figures {
 namespace {
@@ -101,10 +101,10 @@ Table layers_table(const std::vector<const ConfigFigures*>& configs,
       if (ops.count(one.name) > 0) layers.push_back({*config, one.name, one});
     }
   }
-  const auto overlap = [](double FigureBox::* field) {
+  const auto overlap = [](double FigureBox::*field) {
     return [field](const Layer& l) { return l.is.overlap_ratio.*field; };
   };
-  const auto dur = [](double FigureBox::* field) {
+  const auto dur = [](double FigureBox::*field) {
     return [field](const Layer& l) { return whole_ns(l.is.dur_ns.*field); };
   };
   TableOf table(layers, {.key = "overlap_by_layer",
@@ -232,7 +232,7 @@ void add_curve(const Configs& configs, const FiguresView& view, Section& section
     }
     if (!chart.series.empty()) charts.push_back(std::move(chart));
   }
-  const auto of = [](auto FigureExecution::* field) {
+  const auto of = [](auto FigureExecution::*field) {
     return [field](const Execution& e) { return e.is.*field; };
   };
   TableOf table(executions, {.key = "overlap_curve",

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "breakdown/figures.h"
-#include "report/document/columns.h"
 #include "report/breakdown/figures.h"
 #include "report/breakdown/results.h"
+#include "report/document/columns.h"
 
 namespace assay::breakdown_figures {
 

@@ -8,9 +8,9 @@
 #include <tuple>
 #include <utility>
 
+#include "report/breakdown/results.h"
 #include "report/document/columns.h"
 #include "text/units.h"
-#include "report/breakdown/results.h"
 
 namespace assay {
 namespace {
@@ -167,7 +167,7 @@ Prose insight_reasons(const std::vector<Insight>& insights) {
 }
 
 Table insights_table(const std::vector<Insight>& insights) {
-  const auto number = [](double Insight::* field) {
+  const auto number = [](double Insight::*field) {
     return [field](const Insight& one) { return one.*field; };
   };
   TableOf table(insights, {.key = "insights",

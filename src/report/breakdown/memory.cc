@@ -6,8 +6,8 @@
 #include <cmath>
 #include <utility>
 
-#include "text/units.h"
 #include "report/breakdown/results.h"
+#include "text/units.h"
 
 namespace assay {
 namespace {
@@ -27,7 +27,7 @@ struct MemoryRow {
 
 template <typename R, typename Sums>
 void add_sums(TableOf<R>& table, const Sums& sums, Show peak) {
-  const auto of = [&sums](auto MemorySums::* field) {
+  const auto of = [&sums](auto MemorySums::*field) {
     return [&sums, field](const R& row) { return sums(row).*field; };
   };
   table.add(keys::allocations, of(&MemorySums::allocations))
@@ -53,7 +53,7 @@ Table devices_table(const JobMemory& memory) {
   const Show reserved =
       shown_if(std::any_of(memory.devices.begin(), memory.devices.end(),
                            [](const Device& device) { return device.peak_reserved_bytes >= 0; }));
-  const auto bytes = [](int64_t Device::* field) {
+  const auto bytes = [](int64_t Device::*field) {
     return [field](const Device& device) { return told_bytes(device.*field); };
   };
   TableOf table(memory.devices, {.key = "devices", .title = "Allocator", .terminal_limit = 8});
@@ -85,8 +85,9 @@ Table places_table(const JobMemory& memory, bool ops) {
   TableOf table(rows, {.key = ops ? "ops" : "phases",
                        .title = ops ? "Who asks for memory" : "Memory by phase",
                        .terminal_limit = ops ? kOpsShown : 0});
-  table.add(
-           keys::file, [](const MemoryRow& row) { return row.device->file; }, Show::kDataOnly)
+  table
+      .add(
+          keys::file, [](const MemoryRow& row) { return row.device->file; }, Show::kDataOnly)
       .add(keys::device, [](const MemoryRow& row) { return row.device->device; })
       .add(
           keys::phase, [](const MemoryRow& row) { return level_phase_name(row.place->phase); },
@@ -138,7 +139,7 @@ Chart line_chart(const DeviceMemory& device, size_t nth) {
 
 Table snapshot_table(const std::vector<SnapshotDevice>& devices) {
   TableOf table(devices, {.key = "snapshot", .title = "Reserved at the snapshot"});
-  const auto of = [](auto SnapshotMemory::* field) {
+  const auto of = [](auto SnapshotMemory::*field) {
     return [field](const SnapshotDevice& device) { return device.state.*field; };
   };
   table.add(keys::device, [](const SnapshotDevice& device) { return device.memory.device; })

@@ -10,9 +10,9 @@
 
 #include "base/numbers.h"
 #include "base/stats.h"
-#include "text/units.h"
-#include "report/flow/results.h"
 #include "report/breakdown/results.h"
+#include "report/flow/results.h"
+#include "text/units.h"
 
 namespace assay {
 namespace {
@@ -51,10 +51,10 @@ template <typename R>
 void add_roof_sums(TableOf<R>& table, bool roofed) {
   constexpr Show kData = Show::kDataOnly;
   const Show with_roof = shown_if(roofed);
-  const auto of = [](auto RoofSums::* field) {
+  const auto of = [](auto RoofSums::*field) {
     return [field](const R& row) { return row.sums.*field; };
   };
-  const auto roofed_value = [](int64_t RoofSums::* field) {
+  const auto roofed_value = [](int64_t RoofSums::*field) {
     return
         [field](const R& row) { return row.sums.roofed_ns > 0 ? Value(row.sums.*field) : Value(); };
   };
@@ -73,7 +73,8 @@ void add_roof_sums(TableOf<R>& table, bool roofed) {
       .add(
           keys::intensity, [](const R& r) { return finite_value(r.sums.intensity()); }, kData)
       .add(
-          keys::roofline_share, [](const R& r) { return finite_value(r.sums.roof_share()); }, with_roof)
+          keys::roofline_share, [](const R& r) { return finite_value(r.sums.roof_share()); },
+          with_roof)
       .add(
           keys::bound, [](const R& r) { return text_value(bound_words(r.sums)); }, kData)
       .add(keys::actual_clock_ns, of(&RoofSums::clocked_ns), kData)
@@ -102,8 +103,9 @@ Table ops_table(const JobRoof& roof, bool to_readers) {
                  .title = roofed ? "Operators by time above the roof" : "Operators by time",
                  .terminal_limit = kShapesShown,
                  .show = to_readers ? Show::kEverywhere : Show::kDataOnly});
-  table.add(
-           keys::phase, [](const Op& op) { return level_phase_name(op.phase); }, Show::kDataOnly)
+  table
+      .add(
+          keys::phase, [](const Op& op) { return level_phase_name(op.phase); }, Show::kDataOnly)
       .add(keys::op, &Op::op, Show::kDataOnly)
       .add(
           keys::op, [](const Op& op) { return short_name(op.op); }, elastic(Show::kReadersOnly))
@@ -114,7 +116,8 @@ Table ops_table(const JobRoof& roof, bool to_readers) {
       .add(
           keys::math, [](const Op& op) { return text_value(element_type_name(op.math)); },
           Show::kDataOnly)
-      .add(keys::device, [](const Op& op) { return text_value(op.device); }, Show::kDataOnly);
+      .add(
+          keys::device, [](const Op& op) { return text_value(op.device); }, Show::kDataOnly);
   add_roof_sums(table, roofed);
   return table;
 }
@@ -217,7 +220,8 @@ Table bounds_table(const JobRoof& roof, bool to_readers) {
           Show::kDataOnly)
       .add(keys::roofline_min_share,
            [](const One& one) { return bound_share(one, one.least_roof_ns); })
-      .add(keys::roofline_max_share, [](const One& one) { return bound_share(one, one.most_roof_ns); })
+      .add(keys::roofline_max_share,
+           [](const One& one) { return bound_share(one, one.most_roof_ns); })
       .add(keys::same_kernel_ns, &One::same_kernel_ns, Show::kDataOnly)
       .add(keys::limited_ns, &One::limited_ns, Show::kDataOnly)
       .add(keys::calls_above, &One::calls_beyond, Show::kDataOnly)
@@ -290,33 +294,34 @@ Facts totals(const JobRoof& roof) {
   Facts facts;
   const RoofSums& known = roof.known;
   const bool roofed = known.roofed_ns > 0;
-  facts.items = {data_fact(keys::kernel_ns, roof.kernel_ns),
-                 data_fact(keys::known_ns, known.dur_ns),
-                 data_fact(keys::known_share, finite_value(share(known.dur_ns, roof.kernel_ns))),
-                 data_fact(keys::unknown_ns, roof.unknown_total_ns()),
-                 data_fact(keys::known_replayed_ns, roof.replayed_ns),
-                 data_fact(keys::with_roofline_ns, known.roofed_ns),
-                 data_fact(keys::roofline_ns, roofed ? Value(known.roof_ns) : Value()),
-                 data_fact(keys::above_ns, roofed ? Value(known.above_ns) : Value()),
-                 data_fact(keys::below_roofline_ns, roofed ? Value(known.beyond_ns) : Value()),
-                 data_fact(keys::underfilled_ns, roofed ? Value(known.small_ns) : Value()),
-                 data_fact(keys::roofline_share, finite_value(known.roof_share())),
-                 data_fact(keys::actual_clock_ns, known.clocked_ns),
-                 data_fact(keys::actual_clock_roofline_ns,
-                           known.clocked_ns > 0 ? Value(known.clocked_roof_ns) : Value()),
-                 data_fact(keys::actual_clock_roofline_share, finite_value(known.clocked_roof_share())),
-                 data_fact(keys::calls_below_roofline, known.calls_beyond),
-                 data_fact(keys::calls_cache_explained, known.calls_cached),
-                 data_fact(keys::calls_fit_in_cache, known.calls_fitting),
-                 data_fact(keys::fits_in_cache_ns, known.fitting_ns),
-                 data_fact(keys::cache_roofline_ns, known.cache_roof_ns),
-                 data_fact(keys::calls_beyond_cache, known.calls_beyond_cache),
-                 data_fact(keys::nested_calls, roof.nested_calls),
-                 data_fact(keys::flop, known.flop),
-                 data_fact(keys::moved_bytes, known.bytes),
-                 data_fact(keys::collectives_ns, roof.comm_ns),
-                 data_fact(keys::collectives_known_ns, roof.comm_told_ns),
-                 data_fact(keys::copies_ns, roof.copy_ns)};
+  facts.items = {
+      data_fact(keys::kernel_ns, roof.kernel_ns),
+      data_fact(keys::known_ns, known.dur_ns),
+      data_fact(keys::known_share, finite_value(share(known.dur_ns, roof.kernel_ns))),
+      data_fact(keys::unknown_ns, roof.unknown_total_ns()),
+      data_fact(keys::known_replayed_ns, roof.replayed_ns),
+      data_fact(keys::with_roofline_ns, known.roofed_ns),
+      data_fact(keys::roofline_ns, roofed ? Value(known.roof_ns) : Value()),
+      data_fact(keys::above_ns, roofed ? Value(known.above_ns) : Value()),
+      data_fact(keys::below_roofline_ns, roofed ? Value(known.beyond_ns) : Value()),
+      data_fact(keys::underfilled_ns, roofed ? Value(known.small_ns) : Value()),
+      data_fact(keys::roofline_share, finite_value(known.roof_share())),
+      data_fact(keys::actual_clock_ns, known.clocked_ns),
+      data_fact(keys::actual_clock_roofline_ns,
+                known.clocked_ns > 0 ? Value(known.clocked_roof_ns) : Value()),
+      data_fact(keys::actual_clock_roofline_share, finite_value(known.clocked_roof_share())),
+      data_fact(keys::calls_below_roofline, known.calls_beyond),
+      data_fact(keys::calls_cache_explained, known.calls_cached),
+      data_fact(keys::calls_fit_in_cache, known.calls_fitting),
+      data_fact(keys::fits_in_cache_ns, known.fitting_ns),
+      data_fact(keys::cache_roofline_ns, known.cache_roof_ns),
+      data_fact(keys::calls_beyond_cache, known.calls_beyond_cache),
+      data_fact(keys::nested_calls, roof.nested_calls),
+      data_fact(keys::flop, known.flop),
+      data_fact(keys::moved_bytes, known.bytes),
+      data_fact(keys::collectives_ns, roof.comm_ns),
+      data_fact(keys::collectives_known_ns, roof.comm_told_ns),
+      data_fact(keys::copies_ns, roof.copy_ns)};
   return facts;
 }
 

@@ -1,5 +1,5 @@
-#include "findings/causes.h"
 #include "report/breakdown/section.h"
+#include "findings/causes.h"
 
 #include <fmt/format.h>
 
@@ -13,13 +13,13 @@
 #include <variant>
 
 #include "base/numbers.h"
-#include "report/flow/section.h"
 #include "flow/contributor_names.h"
-#include "text/names.h"
 #include "report/breakdown/evidence.h"
 #include "report/breakdown/job.h"
 #include "report/breakdown/results.h"
 #include "report/breakdown/telemetry.h"
+#include "report/flow/section.h"
+#include "text/names.h"
 
 namespace assay {
 namespace {
@@ -40,7 +40,7 @@ int64_t span_of(const JobLevels& job) {
 }
 
 // A sum of a row, whatever kind of row it is.
-auto sum_of(int64_t LevelSums::* field) {
+auto sum_of(int64_t LevelSums::*field) {
   return [field](const auto& row) { return row.sums.*field; };
 }
 
@@ -229,7 +229,7 @@ class TreeMaker {
 // ---- tables ----
 
 // Of the compute kernels of a span or a GPU.
-auto compute_of(int64_t LevelSums::* field) {
+auto compute_of(int64_t LevelSums::*field) {
   return [field](const auto& row) { return row.compute.*field; };
 }
 

@@ -84,16 +84,16 @@ Table data_table(const TelemetryReport& report) {
   for (const TelemetryRow& row : report.rows) {
     for (const SampledValue& value : row.values) all.push_back({row, value});
   }
-  const auto of_row = [](auto TelemetryRow::* field) {
+  const auto of_row = [](auto TelemetryRow::*field) {
     return [field](const Sampled& s) { return s.row.*field; };
   };
-  const auto text = [](std::string TelemetryRow::* field) {
+  const auto text = [](std::string TelemetryRow::*field) {
     return [field](const Sampled& s) {
       const std::string& told = s.row.*field;
       return told.empty() ? Value() : Value(told);
     };
   };
-  const auto of_value = [](auto SampledValue::* field) {
+  const auto of_value = [](auto SampledValue::*field) {
     return [field](const Sampled& s) { return s.is.*field; };
   };
   TableOf table(all, {.key = "telemetry", .show = Show::kDataOnly});
@@ -192,7 +192,7 @@ std::string placed_words(const TelemetryLag& lag) {
 
 // Where the readings lie on the trace.
 Table lags_table(const TelemetryReport& report) {
-  const auto of_fit = [](int64_t TelemetryLag::* field) {
+  const auto of_fit = [](int64_t TelemetryLag::*field) {
     return [field](const TelemetryLag& lag) {
       return lag.unknown.empty() ? Value(lag.*field) : Value();
     };

@@ -18,7 +18,8 @@
 //   A Table, Tree, Prose or Elements with an empty key is for readers only: not in JSON, not in
 //   CSV. A Chart is for the page only. Keys are unique within an object; a later one replaces an
 //   earlier one.
-// So {"caveats": [...]} at top level is a Section with an empty key holding a Table with key "caveats".
+// So {"caveats": [...]} at top level is a Section with an empty key holding a Table with key
+// "caveats".
 
 #include <algorithm>
 #include <concepts>

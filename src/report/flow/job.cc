@@ -9,14 +9,14 @@
 
 #include "base/files.h"
 #include "base/numbers.h"
-#include "text/plain_text.h"
-#include "text/units.h"
+#include "flow/contributor_names.h"
+#include "report/breakdown/results.h"
 #include "report/flow/rank_labels.h"
 #include "report/flow/results.h"
 #include "report/flow/section.h"
-#include "flow/contributor_names.h"
 #include "text/names.h"
-#include "report/breakdown/results.h"
+#include "text/plain_text.h"
+#include "text/units.h"
 
 namespace assay {
 namespace {

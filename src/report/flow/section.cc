@@ -95,8 +95,8 @@ Table contributors_table(const FlowAnswer& answer) {
 }
 
 Table levers_table(const std::vector<Lever>& levers) {
-  TableOf table(levers,
-                {.key = "actions", .title = "Actions", .terminal_limit = 0, .show = Show::kDataOnly});
+  TableOf table(
+      levers, {.key = "actions", .title = "Actions", .terminal_limit = 0, .show = Show::kDataOnly});
   table.add(keys::code, &Lever::key)
       .add(keys::text, &Lever::what)
       .add(keys::edit, &Lever::edit)
@@ -120,26 +120,25 @@ Facts flow_facts(const FlowAnswer& answer) {
   const FlowVerdict& v = answer.verdict;
   const FlowReport& r = answer.report;
   const bool cut = r.stretches.parts.size() > 1;
-  return {
-      .key = "flow",
-      .title = "What the answer rests on",
-      .items = {
-          fact(keys::window_ns, cut ? r.stretches.window_ns : r.window_ns()),
-          fact(keys::judged_ns, r.window_ns(), {}, shown_if(cut)),
-          fact(keys::unrecorded_ns, length_ns(r.unrecorded)),
-          data_fact(keys::devices, static_cast<uint64_t>(r.devices.size())),
-          fact(keys::largest_loss_share, finite_value(v.leading_share)),
-          fact(keys::recorded_share, finite_value(v.recorded_share)),
-          fact(keys::inferred_share, finite_value(v.inferred_share)),
-          fact(keys::no_evidence_share, finite_value(v.absent_share)),
-          fact(keys::linked_share, finite_value(v.linked_share)),
-          fact(keys::model_error, finite_value(r.fit.model_error)),
-          fact(keys::unexplained_path_share, finite_value(r.fit.unexplained_share)),
-          data_fact(keys::first_action, std::string(first_lever_word(v.lever))),
-          data_fact(keys::steady_bottleneck, v.cold_start && v.steady_judged
-                                            ? Value(std::string(bound_by_word(v.steady_bound)))
-                                            : Value()),
-          data_fact(keys::init_iterations, v.cold_iterations)}};
+  return {.key = "flow",
+          .title = "What the answer rests on",
+          .items = {fact(keys::window_ns, cut ? r.stretches.window_ns : r.window_ns()),
+                    fact(keys::judged_ns, r.window_ns(), {}, shown_if(cut)),
+                    fact(keys::unrecorded_ns, length_ns(r.unrecorded)),
+                    data_fact(keys::devices, static_cast<uint64_t>(r.devices.size())),
+                    fact(keys::largest_loss_share, finite_value(v.leading_share)),
+                    fact(keys::recorded_share, finite_value(v.recorded_share)),
+                    fact(keys::inferred_share, finite_value(v.inferred_share)),
+                    fact(keys::no_evidence_share, finite_value(v.absent_share)),
+                    fact(keys::linked_share, finite_value(v.linked_share)),
+                    fact(keys::model_error, finite_value(r.fit.model_error)),
+                    fact(keys::unexplained_path_share, finite_value(r.fit.unexplained_share)),
+                    data_fact(keys::first_action, std::string(first_lever_word(v.lever))),
+                    data_fact(keys::steady_bottleneck,
+                              v.cold_start && v.steady_judged
+                                  ? Value(std::string(bound_by_word(v.steady_bound)))
+                                  : Value()),
+                    data_fact(keys::init_iterations, v.cold_iterations)}};
 }
 
 }  // namespace
@@ -159,19 +158,21 @@ Table stretches_table(const Stretches& stretches) {
   const int64_t from_ns = stretches.window.start_ns;
   table.add(keys::kind, [](const Stretch& s) { return std::string(stretch_kind_word(s.kind)); })
       .add(keys::name, [](const Stretch& s) { return stretch_name(s); })
-      .add(keys::unit, [](const Stretch& s) { return std::string(stretch_unit_word(s.unit)); },
-           Show::kDataOnly)
-      .add(keys::start_ns, [=](const Stretch& s) { return s.span.start_ns - from_ns; },
-           Show::kDataOnly)
-      .add(keys::end_ns, [=](const Stretch& s) { return s.span.end_ns - from_ns; },
-           Show::kDataOnly)
+      .add(
+          keys::unit, [](const Stretch& s) { return std::string(stretch_unit_word(s.unit)); },
+          Show::kDataOnly)
+      .add(
+          keys::start_ns, [=](const Stretch& s) { return s.span.start_ns - from_ns; },
+          Show::kDataOnly)
+      .add(
+          keys::end_ns, [=](const Stretch& s) { return s.span.end_ns - from_ns; }, Show::kDataOnly)
       .add(keys::ns, &Stretch::ns)
-      .add(keys::bottleneck, [](const Stretch& s) {
-        return s.cause ? Value(std::string(bound_by_word(*s.cause))) : Value();
-      })
-      .add(keys::device_idle_share, [](const Stretch& s) {
-        return finite_value(share(s.total.idle_ns, s.total.window_ns));
-      })
+      .add(keys::bottleneck,
+           [](const Stretch& s) {
+             return s.cause ? Value(std::string(bound_by_word(*s.cause))) : Value();
+           })
+      .add(keys::device_idle_share,
+           [](const Stretch& s) { return finite_value(share(s.total.idle_ns, s.total.window_ns)); })
       .add(keys::whole_iterations, &Stretch::iterations)
       .add(keys::headline, &Stretch::headline);
   return table;
@@ -291,14 +292,15 @@ Facts answer_facts(BoundBy bound, double device_idle_share) {
 // Graph launches, and the operators whose launches were recorded into them.
 void add_replays(const ReplayReport& replays, Section& section) {
   if (replays.replays == 0) return;
-  section.blocks.push_back(Facts{
-      .key = "graph_replays",
-      .title = "Replays of graphs",
-      .items = {
-          fact(keys::graph_launches, replays.replays), fact(keys::graph_activities, replays.works),
-          fact(keys::joined_activities, replays.joined),
-          fact(keys::named_activities, replays.named, {}, shown_if(replays.joined > 0)),
-          fact(keys::ambiguous_activities, replays.ambiguous, {}, shown_if(replays.ambiguous > 0))}});
+  section.blocks.push_back(
+      Facts{.key = "graph_replays",
+            .title = "Replays of graphs",
+            .items = {fact(keys::graph_launches, replays.replays),
+                      fact(keys::graph_activities, replays.works),
+                      fact(keys::joined_activities, replays.joined),
+                      fact(keys::named_activities, replays.named, {}, shown_if(replays.joined > 0)),
+                      fact(keys::ambiguous_activities, replays.ambiguous, {},
+                           shown_if(replays.ambiguous > 0))}});
   if (replays.ops.empty()) return;
   TableOf table(replays.ops,
                 {.key = "replayed_ops", .title = "Replayed work by captured operator"});

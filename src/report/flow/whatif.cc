@@ -13,10 +13,10 @@
 #include "findings/causes.h"
 #include "flow/cause.h"
 #include "kernels/name.h"
-#include "text/units.h"
-#include "report/flow/results.h"
 #include "report/breakdown/results.h"
+#include "report/flow/results.h"
 #include "report/run/results.h"
+#include "text/units.h"
 
 namespace assay {
 namespace {
@@ -303,8 +303,9 @@ Table whatif_levers_table(const WhatIfAnswer& answer) {
     return told(l) && lies_between(l->alone, found);
   });
   TableOf table(levers, {.key = "actions", .title = "Changes, each alone and one after the other"});
-  table.add(
-           keys::name, [](Row l) { return edit_text(l->edit.request); }, elastic())
+  table
+      .add(
+          keys::name, [](Row l) { return edit_text(l->edit.request); }, elastic())
       .add(
           keys::edits, [&](Row l) { return edit_words(l->edit, program); }, Show::kDataOnly)
       .add(keys::kind, [](Row l) { return certainty_words(l->edit); })

@@ -8,8 +8,8 @@
 
 #include "base/numbers.h"
 #include "report/document/columns.h"
-#include "text/units.h"
 #include "report/job/results.h"
+#include "text/units.h"
 
 namespace assay {
 namespace {

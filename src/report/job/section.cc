@@ -9,11 +9,11 @@
 #include "base/random.h"
 #include "job/usual.h"
 #include "report/document/columns.h"
-#include "text/units.h"
-#include "report/job/job.h"
 #include "report/job/heat.h"
+#include "report/job/job.h"
 #include "report/job/results.h"
 #include "report/job/rows.h"
+#include "text/units.h"
 
 namespace assay {
 namespace {
@@ -321,17 +321,18 @@ Facts matching_facts(const FleetView& view) {
   return Facts{
       .key = "matching",
       .title = "What the numbers rest on",
-      .items = {
-          fact(keys::matched, counts.matched), fact(keys::parts_unmatched, counts.unmatched),
-          fact(keys::parts_not_waiting, counts.not_waiting),
-          fact(keys::collectives_excluded, counts.contradicting),
-          fact(keys::groups_ambiguous, counts.ambiguous_groups),
-          fact(keys::groups_unknown, counts.untold_groups),
-          fact(keys::parts_outside, counts.outside), fact(keys::parts_cut, counts.cut_arrivals),
-          fact(keys::lossy_ranks, counts.lossy_ranks), fact(keys::too_few_peers, view.found.few_peers),
-          fact(keys::short_ranks, view.found.short_ranks.size()),
-          fact(keys::beyond_world, view.job.beyond_world),
-          fact(keys::ranks_without_node, view.sets.unplaced)}};
+      .items = {fact(keys::matched, counts.matched), fact(keys::parts_unmatched, counts.unmatched),
+                fact(keys::parts_not_waiting, counts.not_waiting),
+                fact(keys::collectives_excluded, counts.contradicting),
+                fact(keys::groups_ambiguous, counts.ambiguous_groups),
+                fact(keys::groups_unknown, counts.untold_groups),
+                fact(keys::parts_outside, counts.outside),
+                fact(keys::parts_cut, counts.cut_arrivals),
+                fact(keys::lossy_ranks, counts.lossy_ranks),
+                fact(keys::too_few_peers, view.found.few_peers),
+                fact(keys::short_ranks, view.found.short_ranks.size()),
+                fact(keys::beyond_world, view.job.beyond_world),
+                fact(keys::ranks_without_node, view.sets.unplaced)}};
 }
 
 Table unused_table(const FleetView& view) {

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "findings/causes.h"
 #include "base/numbers.h"
-#include "text/plain_text.h"
-#include "text/units.h"
+#include "findings/causes.h"
+#include "report/flow/answer.h"
 #include "report/job/job.h"
 #include "report/job/rows.h"
-#include "report/flow/answer.h"
+#include "text/plain_text.h"
+#include "text/units.h"
 
 namespace assay {
 

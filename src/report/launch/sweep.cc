@@ -1,10 +1,10 @@
 #include <cmath>
 #include <string>
 
-#include "text/units.h"
 #include "report/launch/charts.h"
 #include "report/launch/results.h"
 #include "report/launch/section.h"
+#include "text/units.h"
 
 namespace assay {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "text/units.h"
 #include "report/launch/charts.h"
+#include "text/units.h"
 
 namespace assay {
 namespace {

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "report/document/chart_limits.h"
-#include "text/units.h"
 #include "report/overhead/charts.h"
+#include "text/units.h"
 
 namespace assay {
 namespace {
@@ -150,10 +150,12 @@ std::vector<SweepLine> lines_along_batch(const std::vector<HostOverheadPlatform>
   std::vector<SweepLine> lines;
   for (const HostOverheadPlatform& platform : platforms) {
     std::map<double, std::vector<HostOverheadPoint>> by_length;
-    for (const HostOverheadPoint& point : platform.points) by_length[point.seq_len].push_back(point);
+    for (const HostOverheadPoint& point : platform.points)
+      by_length[point.seq_len].push_back(point);
     for (auto& [length, points] : by_length) {
-      std::sort(points.begin(), points.end(),
-                [](const HostOverheadPoint& a, const HostOverheadPoint& b) { return a.batch < b.batch; });
+      std::sort(
+          points.begin(), points.end(),
+          [](const HostOverheadPoint& a, const HostOverheadPoint& b) { return a.batch < b.batch; });
       std::string name = platforms.size() > 1 ? platform.name : "";
       if (by_length.size() > 1) {
         name += std::string(name.empty() ? "" : ", ") +
@@ -262,13 +264,16 @@ std::vector<Block> overhead_sweep_charts(const std::vector<HostOverheadPlatform>
   Chart host = along_batch({.key = "sweep_host_device",
                             .title = "Host and device time over the sweep (TaxBreak, Figure 8)",
                             .y = {"time", Unit::kNanoseconds, true}});
-  add_lines(lines, "T_Orch", [](const HostOverheadPoint& p) { return p.t_orch_ns; }, host);
-  add_lines(lines, "T_DeviceActive", [](const HostOverheadPoint& p) { return p.t_device_ns; }, host);
+  add_lines(
+      lines, "T_Orch", [](const HostOverheadPoint& p) { return p.t_orch_ns; }, host);
+  add_lines(
+      lines, "T_DeviceActive", [](const HostOverheadPoint& p) { return p.t_device_ns; }, host);
   charts.emplace_back(std::move(host));
   Chart wall = along_batch({.key = "sweep_latency",
                             .title = "Wall time over the sweep (TaxBreak, Figure 5)",
                             .y = {"T_e2e", Unit::kNanoseconds, true}});
-  add_lines(lines, "", [](const HostOverheadPoint& p) { return p.t_e2e_ns; }, wall);
+  add_lines(
+      lines, "", [](const HostOverheadPoint& p) { return p.t_e2e_ns; }, wall);
   charts.emplace_back(std::move(wall));
   Chart idle = along_batch({.key = "sweep_idle",
                             .title = "GPU idle over the sweep (TaxBreak, Figure 6)",

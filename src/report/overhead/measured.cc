@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "report/run/floor.h"
 #include "report/overhead/results.h"
 #include "report/overhead/section.h"
+#include "report/run/floor.h"
 
 namespace assay {
 namespace {

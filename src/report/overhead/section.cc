@@ -6,15 +6,17 @@
 
 #include "base/numbers.h"
 #include "report/document/means.h"
-#include "report/run/floor.h"
 #include "report/overhead/charts.h"
 #include "report/overhead/results.h"
+#include "report/run/floor.h"
 
 namespace assay {
 namespace {
 
 // A sum of charges; missing where nothing could be charged (HostOverheadSums::charged).
-Value charge(const HostOverheadSums& sums, int64_t ns) { return sums.charged() ? Value(ns) : Value(); }
+Value charge(const HostOverheadSums& sums, int64_t ns) {
+  return sums.charged() ? Value(ns) : Value();
+}
 
 // One part of what dispatch and the libraries' front end take together.
 Value charge_split(const HostOverheadSums& sums, int64_t ns) {
@@ -168,8 +170,7 @@ Facts balance_facts(const HostOverheadReport& r) {
       fact(keys::gpu_utilisation, w.gpu_utilisation),
       fact(keys::idle_fraction, w.idle_fraction),
       fact(keys::t_orch_exclusive_ns, w.exclusive.total_ns, "each moment of a thread once"),
-      fact(keys::other_host_ns, w.exclusive.between_ns,
-           "between launches, and of none of them"),
+      fact(keys::other_host_ns, w.exclusive.between_ns, "between launches, and of none of them"),
       fact(keys::waiting_ns, w.exclusive.waiting_ns,
            "for the GPU, in memory calls, in launch calls beyond 0.1 ms"),
       fact(keys::t_orch_as_printed_ns, charge(w.literal, w.literal.t_orch_ns), kAsPrinted),
@@ -193,10 +194,10 @@ Table families_table(const HostOverheadReport& r) {
   const bool queueing = launches_queue(r.whole.literal);
   const Show residual = shown_if(!queueing);
   constexpr Show kData = Show::kDataOnly;
-  const auto charged = [&sums](int64_t FamilyOverhead::* ns) {
+  const auto charged = [&sums](int64_t FamilyOverhead::*ns) {
     return [&sums, ns](const FamilyOverhead& f) { return charge(sums, f.*ns); };
   };
-  const auto split = [&sums](int64_t FamilyOverhead::* ns) {
+  const auto split = [&sums](int64_t FamilyOverhead::*ns) {
     return [&sums, ns](const FamilyOverhead& f) { return charge_split(sums, f.*ns); };
   };
   TableOf table(
@@ -226,8 +227,8 @@ Table families_table(const HostOverheadReport& r) {
 }
 
 bool is_window_column(const std::string& key) {
-  return key == "n" || key == "t_orch_ns" || key == "t_orch_as_printed_ns" || key == "t_device_ns" ||
-         key == "hdbi" || key == "t_e2e_ns" || key == "gpu_utilisation";
+  return key == "n" || key == "t_orch_ns" || key == "t_orch_as_printed_ns" ||
+         key == "t_device_ns" || key == "hdbi" || key == "t_e2e_ns" || key == "gpu_utilisation";
 }
 
 Table windows_table(const char* key, std::string title, const HostOverheadReport& r,
@@ -312,7 +313,7 @@ int64_t charged_ns(const KernelDbEntry& entry, const HostOverheadReport& r) {
   if (!is_literal(r.mode)) return entry.exclusive_ns;
   const KernelCost cost = trace_cost(entry);
   return sum_overhead({cost}, r.mode, r.base_ns.value_or(0), r.floor.floor_ns,
-                 cost.invocations - cost.unpaid)
+                      cost.invocations - cost.unpaid)
       .t_orch_ns;
 }
 
@@ -335,10 +336,10 @@ Table kernels_table(const KernelDatabase& database, const HostOverheadReport& r,
                  .title = "What costs the host most (" + std::to_string(kernels.size()) + " of " +
                           std::to_string(database.entries.size()) + " unique kernels)",
                  .terminal_limit = 0});
-  const auto of_entry = [](auto KernelDbEntry::* field) {
+  const auto of_entry = [](auto KernelDbEntry::*field) {
     return [field](const CostlyKernel& k) { return k.entry->*field; };
   };
-  const auto mean_of = [](auto KernelDbEntry::* stats) {
+  const auto mean_of = [](auto KernelDbEntry::*stats) {
     return [stats](const CostlyKernel& k) { return whole_ns((k.entry->*stats).mean_ns); };
   };
   table.add(keys::name, of_entry(&KernelDbEntry::name), elastic())
@@ -361,7 +362,8 @@ Table kernels_table(const KernelDatabase& database, const HostOverheadReport& r,
 }  // namespace
 
 // measured.cc
-void add_measured_blocks(const MeasuredReport& measured, const HostOverheadReport& report, Section& section);
+void add_measured_blocks(const MeasuredReport& measured, const HostOverheadReport& report,
+                         Section& section);
 
 Section overhead_section(const HostOverheadSectionInput& input) {
   const HostOverheadReport& r = input.report;

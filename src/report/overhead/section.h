@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "flow/flow.h"
-#include "report/document/document.h"
-#include "report/run/section.h"
 #include "overhead/diagnosis.h"
 #include "overhead/kernel_db.h"
 #include "overhead/measured.h"
-#include "overhead/sweep.h"
 #include "overhead/overhead.h"
+#include "overhead/sweep.h"
+#include "report/document/document.h"
+#include "report/run/section.h"
 
 namespace assay {
 
@@ -29,8 +29,8 @@ struct LayerNames {
 };
 LayerNames layer_names(HostOverheadMode mode);
 
-// A lever of the overhead room as a reader meets it: what it gives is what a replay says of the same
-// change; its own bound stays beside it.
+// A lever of the overhead room as a reader meets it: what it gives is what a replay says of the
+// same change; its own bound stays beside it.
 struct HostOverheadAdvice {
   HostOverheadLever lever;
   std::string what;     // one sentence: what to do
@@ -39,7 +39,8 @@ struct HostOverheadAdvice {
 };
 // levers: of the verdict, in its order. What the verdict has no lever for is not advised, so that
 // no two sections advise against each other; of an undecided run nothing is.
-std::vector<HostOverheadAdvice> overhead_advice(const HostOverheadDiagnosis& diagnosis, const std::vector<Lever>& levers);
+std::vector<HostOverheadAdvice> overhead_advice(const HostOverheadDiagnosis& diagnosis,
+                                                const std::vector<Lever>& levers);
 
 // Advice that one replay stands for, told together.
 struct AdviceGroup {
@@ -48,16 +49,19 @@ struct AdviceGroup {
 };
 std::vector<AdviceGroup> group_advice(const std::vector<HostOverheadAdvice>& advice);
 
-// The answer of `assay overhead` in sentences; the first one is the answer. cold_ns: how long one-off
-// costs hold the devices up, as the causes of idle time tell, over `devices`.
-std::vector<std::string> overhead_verdict_words(const Trace& trace, const HostOverheadReport& report,
-                                           const HostOverheadDiagnosis& diagnosis,
-                                           const std::vector<HostOverheadAdvice>& advice,
-                                           int64_t cold_ns = 0, size_t devices = 1);
+// The answer of `assay overhead` in sentences; the first one is the answer. cold_ns: how long
+// one-off costs hold the devices up, as the causes of idle time tell, over `devices`.
+std::vector<std::string> overhead_verdict_words(const Trace& trace,
+                                                const HostOverheadReport& report,
+                                                const HostOverheadDiagnosis& diagnosis,
+                                                const std::vector<HostOverheadAdvice>& advice,
+                                                int64_t cold_ns = 0, size_t devices = 1);
 // The sentence that follows the answer when there is a replay.
-std::string overhead_measured_words(const HostOverheadReport& report, const MeasuredReport& measured);
+std::string overhead_measured_words(const HostOverheadReport& report,
+                                    const MeasuredReport& measured);
 // One or two sentences for `assay report`, which has a verdict of its own.
-std::vector<std::string> overhead_report_words(const HostOverheadReport& report, const HostOverheadDiagnosis& diagnosis);
+std::vector<std::string> overhead_report_words(const HostOverheadReport& report,
+                                               const HostOverheadDiagnosis& diagnosis);
 
 struct HostOverheadSectionInput {
   const HostOverheadReport& report;

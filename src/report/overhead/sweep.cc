@@ -19,7 +19,9 @@ std::string point_text(double batch, double seq_len) {
 
 Value seq_value(double seq_len) { return seq_len > 0 ? size_value(seq_len) : Value(); }
 
-Value charge(const HostOverheadPoint& point, double ns) { return point.charged() ? whole_ns(ns) : Value(); }
+Value charge(const HostOverheadPoint& point, double ns) {
+  return point.charged() ? whole_ns(ns) : Value();
+}
 
 bool any_seq_len(const std::vector<HostOverheadPlatform>& platforms) {
   for (const HostOverheadPlatform& platform : platforms) {
@@ -43,7 +45,7 @@ Table points_table(const std::vector<HostOverheadPlatform>& platforms) {
   for (const HostOverheadPlatform& platform : platforms) {
     for (const HostOverheadPoint& p : platform.points) points.push_back({platform.name, p});
   }
-  const auto charged = [](double HostOverheadPoint::* ns) {
+  const auto charged = [](double HostOverheadPoint::*ns) {
     return [ns](const Point& p) { return charge(p.is, p.is.*ns); };
   };
   TableOf table(points,
@@ -62,7 +64,8 @@ Table points_table(const std::vector<HostOverheadPlatform>& platforms) {
       .add(keys::t_device_ns, [](const Point& p) { return whole_ns(p.is.t_device_ns); })
       .add(keys::hdbi, [](const Point& p) { return hdbi_of(p.is); })
       .add(keys::t_e2e_ns, [](const Point& p) { return whole_ns(p.is.t_e2e_ns); })
-      .add(keys::repeats, [](const Point& p) { return p.is.repeats; }, Show::kDataOnly);
+      .add(
+          keys::repeats, [](const Point& p) { return p.is.repeats; }, Show::kDataOnly);
   return table;
 }
 
@@ -148,12 +151,16 @@ std::string crossover_text(const HostOverheadPlatform& platform, bool named) {
 
 std::string flat_text(const HostOverheadPlatform& platform) {
   if (platform.points.size() < 2) return "";
-  const auto [least, most] = std::minmax_element(
-      platform.points.begin(), platform.points.end(),
-      [](const HostOverheadPoint& a, const HostOverheadPoint& b) { return a.t_orch_ns < b.t_orch_ns; });
-  const auto [small, large] = std::minmax_element(
-      platform.points.begin(), platform.points.end(),
-      [](const HostOverheadPoint& a, const HostOverheadPoint& b) { return a.t_device_ns < b.t_device_ns; });
+  const auto [least, most] =
+      std::minmax_element(platform.points.begin(), platform.points.end(),
+                          [](const HostOverheadPoint& a, const HostOverheadPoint& b) {
+                            return a.t_orch_ns < b.t_orch_ns;
+                          });
+  const auto [small, large] =
+      std::minmax_element(platform.points.begin(), platform.points.end(),
+                          [](const HostOverheadPoint& a, const HostOverheadPoint& b) {
+                            return a.t_device_ns < b.t_device_ns;
+                          });
   if (least->t_orch_ns <= 0 || small->t_device_ns <= 0) return "";
   const auto times = [](double v) { return format_value(Value(v), Unit::kRatio) + " times"; };
   return "Over the sweep T_Orch varies " + times(most->t_orch_ns / least->t_orch_ns) + " (" +
@@ -164,7 +171,8 @@ std::string flat_text(const HostOverheadPlatform& platform) {
          format_ns(std::llround(large->t_device_ns)) + ").";
 }
 
-std::string change_text(const HostOverheadChange& c, const std::vector<HostOverheadPlatform>& platforms) {
+std::string change_text(const HostOverheadChange& c,
+                        const std::vector<HostOverheadPlatform>& platforms) {
   const auto signed_share = [](double v) {
     return (v >= 0 ? "+" : "-") + format_share(std::abs(v));
   };

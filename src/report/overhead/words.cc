@@ -1,5 +1,5 @@
-// The sentences of the overhead room. HDBI is a ratio without classes (spec/overhead 2), and T_Orch is never
-// set against wall time as a share of it.
+// The sentences of the overhead room. HDBI is a ratio without classes (spec/overhead 2), and T_Orch
+// is never set against wall time as a share of it.
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include <cmath>
 #include <utility>
 
-#include "text/units.h"
 #include "report/overhead/section.h"
+#include "text/units.h"
 
 namespace assay {
 namespace {
@@ -255,7 +255,8 @@ std::vector<AdviceGroup> group_advice(const std::vector<HostOverheadAdvice>& adv
   return groups;
 }
 
-std::vector<HostOverheadAdvice> overhead_advice(const HostOverheadDiagnosis& diagnosis, const std::vector<Lever>& levers) {
+std::vector<HostOverheadAdvice> overhead_advice(const HostOverheadDiagnosis& diagnosis,
+                                                const std::vector<Lever>& levers) {
   std::vector<std::pair<size_t, HostOverheadAdvice>> ranked;
   for (const HostOverheadLever& lever : diagnosis.levers) {
     const LeverWords* words = words_of(lever.key);
@@ -274,10 +275,11 @@ std::vector<HostOverheadAdvice> overhead_advice(const HostOverheadDiagnosis& dia
   return advice;
 }
 
-std::vector<std::string> overhead_verdict_words(const Trace& trace, const HostOverheadReport& report,
-                                           const HostOverheadDiagnosis& diagnosis,
-                                           const std::vector<HostOverheadAdvice>& advice, int64_t cold_ns,
-                                           size_t devices) {
+std::vector<std::string> overhead_verdict_words(const Trace& trace,
+                                                const HostOverheadReport& report,
+                                                const HostOverheadDiagnosis& diagnosis,
+                                                const std::vector<HostOverheadAdvice>& advice,
+                                                int64_t cold_ns, size_t devices) {
   if (report.whole.sums.n == 0) {
     return {no_kernels_words(trace)};
   }
@@ -290,7 +292,8 @@ std::vector<std::string> overhead_verdict_words(const Trace& trace, const HostOv
   return words;
 }
 
-std::string overhead_measured_words(const HostOverheadReport& report, const MeasuredReport& measured) {
+std::string overhead_measured_words(const HostOverheadReport& report,
+                                    const MeasuredReport& measured) {
   const HostOverheadSums& s = measured.sums;
   if (measured.tier_invocations[static_cast<size_t>(MatchTier::kNone)] == s.n) {
     return "Nothing was measured: none of the kernels has a replay, and the sums below that call "
@@ -317,7 +320,8 @@ std::string overhead_measured_words(const HostOverheadReport& report, const Meas
   return text + ".";
 }
 
-std::vector<std::string> overhead_report_words(const HostOverheadReport& report, const HostOverheadDiagnosis& diagnosis) {
+std::vector<std::string> overhead_report_words(const HostOverheadReport& report,
+                                               const HostOverheadDiagnosis& diagnosis) {
   if (report.whole.sums.n == 0 || diagnosis.largest == HostOverheadLayer::kNone) return {};
   if (layers_untold(report)) return {};
   const HostOverheadSums& s = report.whole.sums;

@@ -8,8 +8,8 @@
 #include <set>
 
 #include "base/files.h"
-#include "report/document/columns.h"
 #include "report/breakdown/results.h"
+#include "report/document/columns.h"
 #include "report/run/results.h"
 #include "text/plain_text.h"
 #include "text/rank_list.h"

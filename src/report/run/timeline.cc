@@ -8,11 +8,11 @@
 #include <string_view>
 #include <utility>
 
+#include "breakdown/overhead.h"
 #include "flow/names.h"
 #include "kernels/name.h"
 #include "launch/idle.h"
 #include "launch/tree.h"
-#include "breakdown/overhead.h"
 #include "overhead/exclusive.h"
 #include "overhead/overhead_summer.h"
 #include "trace/process_facts.h"
@@ -46,8 +46,8 @@ class TimelineMaker {
   void add_chains();
   int64_t chain_rank(const std::vector<ActivityId>& chain) const;
   void add_overhead();
-  void add_overhead_tile(const HostOverheadTile& tile, const std::vector<Interval>& waits, HostOverheadSummer summer,
-                    TimelineTrack& track);
+  void add_overhead_tile(const HostOverheadTile& tile, const std::vector<Interval>& waits,
+                         HostOverheadSummer summer, TimelineTrack& track);
   void add_launch_counters();
   void add_memory_counters();
   void add_telemetry_counters();
@@ -286,9 +286,10 @@ void TimelineMaker::add_operations(const std::string& gpu, const Rows& rows) {
                                {"inner_bubble_ns"}}};
   const auto add = [&](const Run& run, std::string_view level, std::string_view name) {
     const int32_t window = run.first->window;
-    track.add(run.start_ns, run.end_ns, text(name), text(level).value,
-              window < 0 ? kNoTimelineValue : rooms_.breakdown.iterations[static_cast<size_t>(window)],
-              run.sums.kernels, run.sums.dur_ns, run.sums.concurrent_ns, run.inner_bubble_ns);
+    track.add(
+        run.start_ns, run.end_ns, text(name), text(level).value,
+        window < 0 ? kNoTimelineValue : rooms_.breakdown.iterations[static_cast<size_t>(window)],
+        run.sums.kernels, run.sums.dur_ns, run.sums.concurrent_ns, run.inner_bubble_ns);
   };
   for (const Run& run : runs_of(rows, same_phase)) {
     if (run.first->phase != LevelPhase::kNone) {
@@ -422,11 +423,13 @@ std::vector<std::string> thread_names(const Trace& trace) {
   return names;
 }
 
-// A launch, and in it the layers that it passed through. Its share of the sums of the overhead report is
-// in its values: those of FT and CT are computed, not seen, and have no place on the time line.
-// Waits are cut out of the layer that called, so that a wait for the GPU is not taken for its work.
-void TimelineMaker::add_overhead_tile(const HostOverheadTile& tile, const std::vector<Interval>& waits,
-                                 HostOverheadSummer summer, TimelineTrack& track) {
+// A launch, and in it the layers that it passed through. Its share of the sums of the overhead
+// report is in its values: those of FT and CT are computed, not seen, and have no place on the time
+// line. Waits are cut out of the layer that called, so that a wait for the GPU is not taken for its
+// work.
+void TimelineMaker::add_overhead_tile(const HostOverheadTile& tile,
+                                      const std::vector<Interval>& waits, HostOverheadSummer summer,
+                                      TimelineTrack& track) {
   const HostOverheadRow& row = rooms_.overhead.rows[tile.row];
   KernelCost cost = row.cost;
   if (!is_literal(rooms_.overhead.mode)) {
@@ -465,7 +468,8 @@ void TimelineMaker::add_overhead_tile(const HostOverheadTile& tile, const std::v
 void TimelineMaker::add_overhead() {
   const HostOverheadReport& overhead = rooms_.overhead;
   const ExclusiveTiles tiles(trace_, links_, overhead.rows);
-  const HostOverheadSummer summer(overhead.mode, overhead.base_ns.value_or(0), overhead.floor.floor_ns);
+  const HostOverheadSummer summer(overhead.mode, overhead.base_ns.value_or(0),
+                                  overhead.floor.floor_ns);
   const std::vector<std::string> names = thread_names(trace_);
   std::map<ThreadId, TimelineTrack> tracks;
   for (uint32_t r = 0; r < overhead.rows.size(); ++r) {

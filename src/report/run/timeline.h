@@ -5,14 +5,14 @@
 
 #include <vector>
 
+#include "breakdown/breakdown.h"
+#include "breakdown/telemetry.h"
 #include "flow/flow.h"
 #include "flow/path_parts.h"
 #include "launch/fusion.h"
 #include "launch/metrics.h"
-#include "breakdown/breakdown.h"
-#include "breakdown/telemetry.h"
-#include "report/document/timeline.h"
 #include "overhead/overhead.h"
+#include "report/document/timeline.h"
 #include "trace/iterations.h"
 #include "trace/links.h"
 #include "trace/trace.h"

@@ -7,14 +7,14 @@
 #include <sstream>
 
 #include "base/checksum.h"
+#include "report/breakdown/results.h"
 #include "report/document/results.h"
-#include "text/units.h"
 #include "report/flow/results.h"
 #include "report/launch/results.h"
-#include "report/breakdown/results.h"
+#include "report/overhead/results.h"
 #include "report/run/results.h"
 #include "report/run/section.h"
-#include "report/overhead/results.h"
+#include "text/units.h"
 
 namespace assay {
 namespace {
@@ -250,8 +250,8 @@ std::vector<Section> import_summary_sections(const Trace& trace, const Links& li
 }
 
 Section trust_section(const TrustNotes& notes) {
-  TableOf table(notes,
-                {.key = "caveats", .title = "Caveats", .terminal_limit = 0, .show = Show::kDataOnly});
+  TableOf table(
+      notes, {.key = "caveats", .title = "Caveats", .terminal_limit = 0, .show = Show::kDataOnly});
   table.add(keys::code, &TrustNote::what)
       .add(keys::count, &TrustNote::count)
       .add(keys::time_ns, &TrustNote::time_ns)

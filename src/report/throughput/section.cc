@@ -412,7 +412,8 @@ Section throughput_measure_section(const MeasureNext& next) {
   TableOf table(next.suggestions, {.key = "suggestions", .title = "What would narrow it most"});
   if (!next.suggestions.empty()) add_points(table, next.suggestions);
   table
-      .add(keys::interval_reduction_share, [](const Suggestion& s) { return finite_value(s.narrower_share); })
+      .add(keys::interval_reduction_share,
+           [](const Suggestion& s) { return finite_value(s.narrower_share); })
       .add(keys::next_low90, [](const Suggestion& s) { return finite_value(s.low90_after); })
       .add(keys::next_high90, [](const Suggestion& s) { return finite_value(s.high90_after); });
   section.blocks.push_back(std::move(table));

@@ -6,13 +6,13 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/json_tree.h"
 #include "findings/actions.h"
 #include "findings/causes.h"
-#include "base/json_tree.h"
-#include "text/plain_text.h"
 #include "report/writers/grid.h"
 #include "report/writers/writers.h"
 #include "text/message.h"
+#include "text/plain_text.h"
 
 namespace assay {
 namespace {
@@ -174,16 +174,17 @@ Json actions_json(const ShortAnswer& answer) {
   Json levers = Json::array();
   for (const AnswerLever& lever : answer.levers) {
     const std::optional<Interval>& reach = lever.gain_reach;
-    levers.push_back({{"code", lever.key},
-                      {"text", lever.title},
-                      {"how", lever.code},
-                      {"edit", lever.edit},
-                      {"gain_ns", lever.gain_ns},
-                      {"gain_low_ns", reach ? Json(reach->start_ns) : Json()},
-                      {"gain_high_ns", reach ? Json(reach->end_ns) : Json()},
-                      {"basis", lever.between},
-                      {"share", lever.share},
-                      {"bound", lever.grade == findings::gain_grade(true) ? "simulated" : "upper_bound"}});
+    levers.push_back(
+        {{"code", lever.key},
+         {"text", lever.title},
+         {"how", lever.code},
+         {"edit", lever.edit},
+         {"gain_ns", lever.gain_ns},
+         {"gain_low_ns", reach ? Json(reach->start_ns) : Json()},
+         {"gain_high_ns", reach ? Json(reach->end_ns) : Json()},
+         {"basis", lever.between},
+         {"share", lever.share},
+         {"bound", lever.grade == findings::gain_grade(true) ? "simulated" : "upper_bound"}});
   }
   return levers;
 }
@@ -231,12 +232,9 @@ Json finding_json(const findings::Finding& finding) {
 }
 
 Json summary_json(const ShortAnswer& answer) {
-  Json object = {{"bottleneck", answer.kind},
-                 {"headline", answer.verdict},
-                 {"details", answer.more},
-                 {"window_ns", answer.window_ns},
-                 {"total_ns", answer.total_ns},
-                 {"causes", parts_of_whole(answer)},
+  Json object = {{"bottleneck", answer.kind},      {"headline", answer.verdict},
+                 {"details", answer.more},         {"window_ns", answer.window_ns},
+                 {"total_ns", answer.total_ns},    {"causes", parts_of_whole(answer)},
                  {"actions", actions_json(answer)}};
   object["findings"] = Json::array();
   for (const findings::Finding& finding : answer.findings) {

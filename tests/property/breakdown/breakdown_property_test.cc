@@ -5,8 +5,8 @@
 #include <chrono>
 #include <random>
 
-#include "breakdown/lcs.h"
 #include "breakdown/breakdown.h"
+#include "breakdown/lcs.h"
 #include "breakdown/overhead.h"
 #include "breakdown/structure.h"
 #include "support/random.h"

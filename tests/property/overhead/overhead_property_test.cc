@@ -1,5 +1,6 @@
-// Row extraction against a quadratic reference, and the invariants of spec/overhead 8, on random traces
-// with nested and overlapping frames, several threads, graphs, copies, orphans and clock trouble.
+// Row extraction against a quadratic reference, and the invariants of spec/overhead 8, on random
+// traces with nested and overlapping frames, several threads, graphs, copies, orphans and clock
+// trouble.
 
 #include <gtest/gtest.h>
 
@@ -8,9 +9,9 @@
 #include <numeric>
 #include <random>
 
-#include "support/trace_maker.h"
 #include "overhead/overhead.h"
 #include "overhead/unique_kernels.h"
+#include "support/trace_maker.h"
 
 namespace assay {
 namespace {
@@ -202,7 +203,8 @@ TEST(HostOverheadRowsProperty, AgreeWithAQuadraticReference) {
     const Trace trace = random_trace(seed, true);
     if (trace.ops.size() == 0) continue;
     const Links links = link_trace(trace);
-    for (const HostOverheadRow& row : extract_overhead_rows(trace, links, random_windows(seed), {}).rows) {
+    for (const HostOverheadRow& row :
+         extract_overhead_rows(trace, links, random_windows(seed), {}).rows) {
       if (!row.call) continue;
       const Expected expected = expect_host(trace, links, row.call);
       ASSERT_EQ(row.op, expected.op) << seed;
@@ -245,7 +247,8 @@ TEST(HostOverheadProperty, PartsAddUpAndNobodyIsLost) {
     const Trace trace = random_trace(seed, seed % 4 != 0);
     const Links links = link_trace(trace);
     HostOverheadOptions options;
-    constexpr HostOverheadMode kModes[] = {HostOverheadMode::kExclusive, HostOverheadMode::kPaper, HostOverheadMode::kCode};
+    constexpr HostOverheadMode kModes[] = {HostOverheadMode::kExclusive, HostOverheadMode::kPaper,
+                                           HostOverheadMode::kCode};
     options.mode = kModes[seed % 3];
     options.count_copies = seed % 4 == 1;
     options.base_weighting = seed % 5 < 2 ? BaseWeighting::kKernel : BaseWeighting::kInvocation;
@@ -265,8 +268,9 @@ TEST(HostOverheadProperty, PartsAddUpAndNobodyIsLost) {
       orch_ns += window.sums.t_orch_ns;
     }
     EXPECT_LE(orch_ns, report->whole.sums.t_orch_ns);
-    const auto outside = std::count_if(report->rows.begin(), report->rows.end(),
-                                       [](const HostOverheadRow& row) { return row.window == UINT32_MAX; });
+    const auto outside =
+        std::count_if(report->rows.begin(), report->rows.end(),
+                      [](const HostOverheadRow& row) { return row.window == UINT32_MAX; });
     EXPECT_EQ(in_windows + static_cast<uint64_t>(outside), report->whole.sums.n) << seed;
     EXPECT_EQ(report->rows.size(), report->whole.sums.n);
   }
@@ -388,7 +392,8 @@ TEST(SumOverheadProperty, InvariantsOfTheEquations) {
   for (int round = 0; round < 500; ++round) {
     std::vector<KernelCost> rows = random_costs(random);
     const uint64_t n = launches(rows);
-    const HostOverheadMode mode = round % 2 == 0 ? HostOverheadMode::kPaper : HostOverheadMode::kCode;
+    const HostOverheadMode mode =
+        round % 2 == 0 ? HostOverheadMode::kPaper : HostOverheadMode::kCode;
     const int64_t base = dispatch_base(rows, BaseWeighting::kInvocation).value_or(0);
     const HostOverheadSums sums = sum_overhead(rows, mode, base, 4500, n);
 
@@ -433,8 +438,9 @@ TEST(SumOverheadProperty, MergingEqualRowsChangesNothingByInvocation) {
     merged.front().invocations *= 2;
     EXPECT_EQ(dispatch_base(split, BaseWeighting::kInvocation),
               dispatch_base(merged, BaseWeighting::kInvocation));
-    EXPECT_EQ(sum_overhead(split, HostOverheadMode::kPaper, 6000, 4500, launches(split)).t_orch_ns,
-              sum_overhead(merged, HostOverheadMode::kPaper, 6000, 4500, launches(merged)).t_orch_ns);
+    EXPECT_EQ(
+        sum_overhead(split, HostOverheadMode::kPaper, 6000, 4500, launches(split)).t_orch_ns,
+        sum_overhead(merged, HostOverheadMode::kPaper, 6000, 4500, launches(merged)).t_orch_ns);
   }
   // By kernel it does: the median of {1, 9} is not that of {1, 1, 9}.
   KernelCost low;

@@ -2,15 +2,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "answers/sweep.h"
+#include "answers/breakdown/breakdown.h"
+#include "answers/breakdown/configs.h"
 #include "answers/diff.h"
 #include "answers/energy.h"
 #include "answers/launch.h"
-#include "answers/breakdown/configs.h"
-#include "answers/breakdown/breakdown.h"
-#include "answers/report.h"
-#include "answers/tables.h"
 #include "answers/overhead.h"
+#include "answers/report.h"
+#include "answers/sweep.h"
+#include "answers/tables.h"
 #include "answers/whatif.h"
 #include "unit/answers/small_traces.h"
 
@@ -229,8 +229,9 @@ TEST(Answers, ReportSaysWhatEveryRoomSays) {
   const auto answer = answer_report(request);
   ASSERT_TRUE(answer) << answer.error().describe();
   EXPECT_EQ(answer->document.title, "Report");
-  EXPECT_THAT(keys_of(answer->document.sections),
-              ElementsAre("", "diagnosis", "", "launch", "overhead", "breakdown", "roof", "fusion", ""));
+  EXPECT_THAT(
+      keys_of(answer->document.sections),
+      ElementsAre("", "diagnosis", "", "launch", "overhead", "breakdown", "roof", "fusion", ""));
   EXPECT_FALSE(answer->document.verdict.empty());
   EXPECT_EQ(timelines, 1);
   request.telemetry.files = {folder.scratch.path + "/none.csv"};

@@ -18,7 +18,8 @@ BreakdownReport analyze(const Trace& trace, LevelDefinition definition = LevelDe
   return *std::move(report);
 }
 
-const KernelLevel& row_of(const Trace& trace, const BreakdownReport& report, std::string_view name) {
+const KernelLevel& row_of(const Trace& trace, const BreakdownReport& report,
+                          std::string_view name) {
   for (const KernelLevel& row : report.rows) {
     if (trace.text(row.kernel) == name) return row;
   }

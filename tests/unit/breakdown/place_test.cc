@@ -5,13 +5,13 @@
 #include <string>
 #include <utility>
 
-#include "flow/replays.h"
-#include "flow/run.h"
-#include "kernels/name.h"
 #include "breakdown/forward_links.h"
 #include "breakdown/labels.h"
 #include "breakdown/mapping.h"
 #include "breakdown/structure.h"
+#include "flow/replays.h"
+#include "flow/run.h"
+#include "kernels/name.h"
 #include "support/trace_maker.h"
 
 namespace assay {
@@ -775,7 +775,8 @@ TEST(Place, KernelsAreAskedForAsTheyAreShown) {
 TEST(Place, TrustTellsWhatRestsOnLikeness) {
   const Trace trace = layers_in_pieces(false);
   const Links links = link_trace(trace);
-  const auto report = analyze_breakdown(trace, links, find_iterations(trace, links), BreakdownOptions{});
+  const auto report =
+      analyze_breakdown(trace, links, find_iterations(trace, links), BreakdownOptions{});
   ASSERT_TRUE(report);
   const auto note =
       std::find_if(report->trust.begin(), report->trust.end(),

@@ -144,7 +144,7 @@ TEST(Waterfall, ResidualAboveOneIsRefusedWithTheReason) {
 
 TEST(Waterfall, WhatIsMissingIsNamed) {
   struct Case {
-    double WaterfallInput::* member;
+    double WaterfallInput::*member;
     const char* words;
   };
   for (const Case& one :

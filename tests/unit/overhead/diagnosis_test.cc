@@ -60,7 +60,8 @@ TEST(DiagnoseOverhead, BoundsHostLeversByHostTimeSpentOnceAndByIdle) {
 TEST(DiagnoseOverhead, WithoutABaseThereIsNoLibraryPartToShorten) {
   HostOverheadReport report = host_report();
   report.base_ns.reset();
-  const std::vector<std::string> found = keys(diagnose_overhead(report, report.whole.sums, {300, 700}));
+  const std::vector<std::string> found =
+      keys(diagnose_overhead(report, report.whole.sums, {300, 700}));
   EXPECT_EQ(std::count(found.begin(), found.end(), "library_path"), 0);
   EXPECT_EQ(std::count(found.begin(), found.end(), "compile"), 1);
 }
@@ -70,15 +71,18 @@ TEST(DiagnoseOverhead, LayersThatAreNotToldApartAreNeverTheLargest) {
   report.whole.sums.split_known = false;
   report.whole.sums.ct_ns = report.whole.sums.ft_dispatch_ns = 10'000;
   report.whole.sums.t_orch_ns = 20'400;
-  EXPECT_EQ(diagnose_overhead(report, report.whole.sums, {300, 700}).largest, HostOverheadLayer::kNone);
+  EXPECT_EQ(diagnose_overhead(report, report.whole.sums, {300, 700}).largest,
+            HostOverheadLayer::kNone);
   report.whole.sums.kt_ns = 30'000;
-  EXPECT_EQ(diagnose_overhead(report, report.whole.sums, {300, 700}).largest, HostOverheadLayer::kLaunch);
+  EXPECT_EQ(diagnose_overhead(report, report.whole.sums, {300, 700}).largest,
+            HostOverheadLayer::kLaunch);
 }
 
 TEST(DiagnoseOverhead, WorkThatRunsInGraphsAlreadyIsNotToldToUseThem) {
   HostOverheadReport report = host_report();
   report.whole.orphans.graph_followers = 2;  // of 4
-  const std::vector<std::string> found = keys(diagnose_overhead(report, report.whole.sums, {300, 700}));
+  const std::vector<std::string> found =
+      keys(diagnose_overhead(report, report.whole.sums, {300, 700}));
   EXPECT_EQ(std::count(found.begin(), found.end(), "cuda_graphs"), 0);
   EXPECT_EQ(std::count(found.begin(), found.end(), "fusion"), 1);
 }
@@ -90,7 +94,8 @@ TEST(DiagnoseOverhead, DeviceTimeThatIsMostlyCollectivesIsCommunication) {
   collectives.t_device_ns = 351;
   report.families = {collectives};
   EXPECT_EQ(communication_ns(report), 351);
-  EXPECT_EQ(keys(diagnose_overhead(report, report.whole.sums, {300, 700})).front(), "communication");
+  EXPECT_EQ(keys(diagnose_overhead(report, report.whole.sums, {300, 700})).front(),
+            "communication");
   report.families[0].t_device_ns = 350;  // half, and not more
   EXPECT_EQ(keys(diagnose_overhead(report, report.whole.sums, {300, 700})).front(), "device_work");
 }

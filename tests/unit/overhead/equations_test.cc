@@ -36,7 +36,8 @@ TEST(WorkedExample, BaseDependsOnTheWeighting) {
 }
 
 TEST(WorkedExample, PaperMode) {
-  const HostOverheadSums sums = sum_overhead(worked_example(), HostOverheadMode::kPaper, 6000, kFloorNs, 11);
+  const HostOverheadSums sums =
+      sum_overhead(worked_example(), HostOverheadMode::kPaper, 6000, kFloorNs, 11);
   EXPECT_EQ(sums.n, 11u);
   EXPECT_EQ(sums.t_py_ns, 14'000);
   EXPECT_EQ(sums.ft_dispatch_ns, 66'000);
@@ -52,7 +53,8 @@ TEST(WorkedExample, PaperMode) {
 }
 
 TEST(WorkedExample, CodeMode) {
-  const HostOverheadSums sums = sum_overhead(worked_example(), HostOverheadMode::kCode, 6000, kFloorNs, 11);
+  const HostOverheadSums sums =
+      sum_overhead(worked_example(), HostOverheadMode::kCode, 6000, kFloorNs, 11);
   EXPECT_EQ(sums.ft_dispatch_ns, 65'000);
   EXPECT_EQ(sums.ct_ns, 16'500);
   EXPECT_EQ(sums.t_orch_ns, 145'000);
@@ -64,7 +66,8 @@ TEST(WorkedExample, LaunchExcessPerKernel) {
   for (size_t i = 0; i < expected.size(); ++i) {
     KernelCost one = worked_example()[i];
     one.invocations = 1;
-    EXPECT_EQ(sum_overhead({one}, HostOverheadMode::kPaper, 0, kFloorNs, 1).kt_fw_ns, expected[i]) << i;
+    EXPECT_EQ(sum_overhead({one}, HostOverheadMode::kPaper, 0, kFloorNs, 1).kt_fw_ns, expected[i])
+        << i;
   }
 }
 
@@ -91,7 +94,8 @@ TEST(SumOverhead, KernelsOfAGraphButItsFirstCostTheHostNothing) {
   KernelCost followers = row(false, 99, 0, 0, 0, 10);
   followers.unpaid = 99;
   followers.t_launch_ns.reset();
-  const HostOverheadSums sums = sum_overhead({graph, followers}, HostOverheadMode::kPaper, 5000, kFloorNs, 1);
+  const HostOverheadSums sums =
+      sum_overhead({graph, followers}, HostOverheadMode::kPaper, 5000, kFloorNs, 1);
   EXPECT_EQ(sums.n, 100u);
   EXPECT_EQ(sums.n_launch, 1u);
   EXPECT_EQ(sums.t_orch_ns, 2000 + 5000 + 4500);
@@ -111,18 +115,22 @@ TEST(SumOverhead, WithoutAChargeThereIsNoBalance) {
   KernelCost orphan = row(false, 3, 0, 0, 0, 10);
   orphan.unpaid = 3;
   orphan.t_launch_ns.reset();
-  const HostOverheadSums unseen = sum_overhead({orphan}, HostOverheadMode::kPaper, 5000, kFloorNs, 0);
+  const HostOverheadSums unseen =
+      sum_overhead({orphan}, HostOverheadMode::kPaper, 5000, kFloorNs, 0);
   EXPECT_FALSE(unseen.charged());
   EXPECT_EQ(unseen.hdbi, std::nullopt);
-  const HostOverheadSums unpriced = sum_overhead({row(false, 1, 0, 0, 6, 10)}, HostOverheadMode::kPaper, 0, 0, 1);
+  const HostOverheadSums unpriced =
+      sum_overhead({row(false, 1, 0, 0, 6, 10)}, HostOverheadMode::kPaper, 0, 0, 1);
   EXPECT_FALSE(unpriced.charged());
   EXPECT_EQ(unpriced.hdbi, std::nullopt);
-  EXPECT_TRUE(sum_overhead({orphan, row(false, 1, 0, 0, 6, 10)}, HostOverheadMode::kPaper, 0, 1, 1).charged());
-  EXPECT_TRUE(sum_overhead({}, HostOverheadMode::kPaper, 0, 0, 0).charged());  // nothing costs nothing
+  EXPECT_TRUE(sum_overhead({orphan, row(false, 1, 0, 0, 6, 10)}, HostOverheadMode::kPaper, 0, 1, 1)
+                  .charged());
+  EXPECT_TRUE(
+      sum_overhead({}, HostOverheadMode::kPaper, 0, 0, 0).charged());  // nothing costs nothing
 }
 
-// spec/overhead 6: what the paper prints, from what it prints. One row that makes the given T_Orch and
-// T_Device; the printed value has `digits` digits behind the point.
+// spec/overhead 6: what the paper prints, from what it prints. One row that makes the given T_Orch
+// and T_Device; the printed value has `digits` digits behind the point.
 struct PaperBalance {
   const char* what;
   double t_orch_ms;
@@ -177,7 +185,8 @@ TEST(SumOverhead, ExclusiveCostsAreChargedAsTheyAre) {
   quick.t_dispatch_ns = 300;
   KernelCost native = library;
   native.library = false;
-  const HostOverheadSums sums = sum_overhead({library, quick, native}, HostOverheadMode::kExclusive, 500, kFloorNs, 3);
+  const HostOverheadSums sums =
+      sum_overhead({library, quick, native}, HostOverheadMode::kExclusive, 500, kFloorNs, 3);
   EXPECT_EQ(sums.t_py_ns, 30);
   EXPECT_EQ(sums.ft_dispatch_ns, 500 + 300 + 900);
   EXPECT_EQ(sums.ct_ns, 400);
@@ -189,7 +198,9 @@ TEST(PaperFacts, LaunchFloorTimesLaunches) {
   // #19: launches saved by FlashAttention-2, #25: OLMoE per token.
   KernelCost one = row(false, 1, 0, 0, 0, 0);
   const auto kt_ms = [&](uint64_t launches, int64_t floor_ns) {
-    return static_cast<double>(sum_overhead({one}, HostOverheadMode::kPaper, 0, floor_ns, launches).kt_ns) / 1e6;
+    return static_cast<double>(
+               sum_overhead({one}, HostOverheadMode::kPaper, 0, floor_ns, launches).kt_ns) /
+           1e6;
   };
   EXPECT_NEAR(kt_ms(59, 4503), 0.27, 0.005);
   EXPECT_NEAR(kt_ms(172, 4503), 0.77, 0.005);

@@ -94,7 +94,8 @@ bool has_note(const MeasuredReport& report, const std::string& what) {
                      [&](const TrustNote& note) { return note.what == what; });
 }
 
-// spec/overhead 8. The trace's own dispatch and launch times are far off: only the replay's may count.
+// spec/overhead 8. The trace's own dispatch and launch times are far off: only the replay's may
+// count.
 KernelDatabase worked_database() {
   return database({entry("A", false, 4, 1.0, 50, 50, 3), entry("B", false, 2, 2.0, 50, 50, 4),
                    entry("C", false, 1, 0.5, 50, 50, 10), entry("D", true, 3, 1.5, 50, 50, 20),
@@ -325,7 +326,8 @@ TEST(MeasuredOverhead, WithoutAReplayTheTraceAndTheFloorStandIn) {
 TEST(MeasuredOverhead, AReplayOfAnotherModelIsRefusedBelowHalfOfTheInvocations) {
   const KernelDatabase db =
       database({entry("a", false, 5, 0, 1, 1, 1), entry("b", false, 5, 0, 1, 1, 1)});
-  EXPECT_TRUE(measure_overhead(db, replay({replayed("a", {candidate("a", 4, 2)})}), {}, options(1000)));
+  EXPECT_TRUE(
+      measure_overhead(db, replay({replayed("a", {candidate("a", 4, 2)})}), {}, options(1000)));
   KernelDatabase more =
       database({entry("a", false, 5, 0, 1, 1, 1), entry("b", false, 6, 0, 1, 1, 1)});
   const auto refused =

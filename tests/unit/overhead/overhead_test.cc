@@ -14,7 +14,7 @@ using testing::TraceMaker;
 Windows whole() { return {WindowSource::kWholeTrace, {{"whole trace", INT64_MIN, INT64_MAX}}, 0}; }
 
 HostOverheadReport analyze(const Trace& trace, const Windows& windows = whole(),
-                  const HostOverheadOptions& options = {}) {
+                           const HostOverheadOptions& options = {}) {
   const auto report = analyze_overhead(trace, link_trace(trace), windows, options);
   EXPECT_TRUE(report);
   return report ? *report : HostOverheadReport();

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "support/trace_maker.h"
 #include "overhead/unique_kernels.h"
+#include "support/trace_maker.h"
 
 namespace assay {
 namespace {

@@ -9,7 +9,8 @@
 namespace assay {
 namespace {
 
-HostOverheadPoint point(double batch, double t_orch, double t_device, double seq_len = 0, double t_e2e = 0) {
+HostOverheadPoint point(double batch, double t_orch, double t_device, double seq_len = 0,
+                        double t_e2e = 0) {
   HostOverheadPoint p;
   p.batch = batch;
   p.seq_len = seq_len;
@@ -70,8 +71,8 @@ TEST(HdbiCrossover, NoneOnOneSide) {
 // Points on a diagonal lie on no line along one size; both sides are there all the same.
 TEST(HdbiSides, AreThePointsClosestToTheBalance) {
   const std::vector<HostOverheadPoint> points = {point(1, 89, 11, 512), point(2, 70, 30, 1024),
-                                        point(4, 48, 52, 2048), point(8, 10, 90, 4096),
-                                        point(16, 0, 5, 8192)};
+                                                 point(4, 48, 52, 2048), point(8, 10, 90, 4096),
+                                                 point(16, 0, 5, 8192)};
   EXPECT_TRUE(hdbi_crossovers(points).empty());
   const HdbiSides sides = hdbi_sides(points);
   ASSERT_TRUE(sides.host && sides.device);
@@ -87,7 +88,7 @@ TEST(HdbiSides, AreThePointsClosestToTheBalance) {
 // T_Device 6.006 and T_Orch 9.8 is 0.38, so T_Orch alone moves the wall time by 0.62 x -7.14 %.
 TEST(HostOverheadChanges, AreRelativeToTheFirstPlatform) {
   const auto changes = overhead_changes({point(1, 9.8, 6.00645, 512, 19.5), point(2, 1, 1)},
-                                   {point(1, 9.1, 4.5, 512, 18.1), point(2, 1, 1, 99)});
+                                        {point(1, 9.1, 4.5, 512, 18.1), point(2, 1, 1, 99)});
   ASSERT_EQ(changes.size(), 1u);
   EXPECT_NEAR(changes[0].t_e2e, -0.0718, 5e-5);
   EXPECT_NEAR(changes[0].t_orch, -0.0714, 5e-5);

@@ -7,13 +7,13 @@
 #include <string_view>
 #include <vector>
 
+#include "report/breakdown/results.h"
 #include "report/document/columns.h"
 #include "report/document/means.h"
 #include "report/flow/results.h"
 #include "report/launch/results.h"
-#include "report/breakdown/results.h"
-#include "report/run/results.h"
 #include "report/overhead/results.h"
+#include "report/run/results.h"
 #include "report/throughput/results.h"
 #include "report/writers/writers.h"
 

@@ -181,8 +181,8 @@ TEST(LevelFiguresSection, LayersAreShownOfOperationsThatLieInThem) {
 }
 
 TEST(LevelFiguresSection, DetailChoosesWhoseLayersAreShown) {
-  const Section section =
-      breakdown_figures_section({config("a", 100), config("b", 150)}, {}, {.top = 1, .detail = {"b"}});
+  const Section section = breakdown_figures_section({config("a", 100), config("b", 150)}, {},
+                                                    {.top = 1, .detail = {"b"}});
   for (const Row& row : table(section, "overlap_by_layer").rows)
     EXPECT_EQ(*row[0].get<std::string>(), "b");
   EXPECT_EQ(table(section, "overlap_by_layer").rows.size(), 6u);

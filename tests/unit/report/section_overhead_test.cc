@@ -24,7 +24,8 @@ HostOverheadDiagnosis host_diagnosis() {
   return d;
 }
 
-const HostOverheadAdvice* find(const std::vector<HostOverheadAdvice>& advice, const std::string& key) {
+const HostOverheadAdvice* find(const std::vector<HostOverheadAdvice>& advice,
+                               const std::string& key) {
   for (const HostOverheadAdvice& a : advice) {
     if (a.lever.key == key) return &a;
   }
@@ -48,8 +49,8 @@ TEST(HostOverheadAdvice, NothingIsAdvisedThatTheVerdictHasNoLeverFor) {
 }
 
 TEST(HostOverheadAdvice, TheReplaysNumberIsToldAndTheBoundStays) {
-  const auto advice =
-      overhead_advice(host_diagnosis(), {replayed("cheaper_host", 100), replayed("device_work", 20)});
+  const auto advice = overhead_advice(host_diagnosis(),
+                                      {replayed("cheaper_host", 100), replayed("device_work", 20)});
   const HostOverheadAdvice* compile = find(advice, "compile");
   ASSERT_NE(compile, nullptr);
   EXPECT_EQ(compile->same_as, "cheaper_host");
@@ -61,16 +62,16 @@ TEST(HostOverheadAdvice, TheReplaysNumberIsToldAndTheBoundStays) {
 
 // 300 ns of device work are more than 100 of the host, but the host is what the verdict names.
 TEST(HostOverheadAdvice, TheVerdictsFirstLeverComesFirst) {
-  const auto advice =
-      overhead_advice(host_diagnosis(), {replayed("cheaper_host", 100), replayed("device_work", 20)});
+  const auto advice = overhead_advice(host_diagnosis(),
+                                      {replayed("cheaper_host", 100), replayed("device_work", 20)});
   ASSERT_EQ(advice.size(), 4u);
   EXPECT_EQ(advice.front().lever.key, "compile");
   EXPECT_EQ(advice.back().lever.key, "device_work");
 }
 
 TEST(HostOverheadAdvice, OneReplayIsToldOnce) {
-  const auto groups = group_advice(
-      overhead_advice(host_diagnosis(), {replayed("cheaper_host", 100), replayed("device_work", 20)}));
+  const auto groups = group_advice(overhead_advice(
+      host_diagnosis(), {replayed("cheaper_host", 100), replayed("device_work", 20)}));
   ASSERT_EQ(groups.size(), 2u);
   EXPECT_EQ(groups[0].replayed.gain_ns, 100);
   EXPECT_EQ(groups[0].what.size(), 3u);
@@ -159,7 +160,8 @@ TEST(HostOverheadWords, WithoutOperatorsTheSumIsALowerBound) {
             "The host is charged at least 106 µs (T_Orch) for 10 kernels that keep the GPU busy "
             "for 106 µs (T_DeviceActive): HDBI at most 0.50, 10.6 µs per launch.");
   const std::string page = write_markdown(
-      {.sections = {overhead_section({.report = report, .diagnosis = HostOverheadDiagnosis{}, .advice = {}})}});
+      {.sections = {overhead_section(
+           {.report = report, .diagnosis = HostOverheadDiagnosis{}, .advice = {}})}});
   EXPECT_NE(page.find("no operator around a launch"), std::string::npos) << page;
   EXPECT_NE(page.find("sum, at least"), std::string::npos) << page;
   EXPECT_NE(page.find("at most: T"), std::string::npos) << page;
@@ -198,8 +200,9 @@ TEST(HostOverheadSection, WhatIsNotChargedIsNoZero) {
   report.whole.sums = {};
   report.whole.sums.n = 10;
   report.whole.sums.t_device_ns = 106'000;
-  const std::string json = write_json(
-      {.sections = {overhead_section({.report = report, .diagnosis = HostOverheadDiagnosis{}, .advice = {}})}});
+  const std::string json =
+      write_json({.sections = {overhead_section(
+                      {.report = report, .diagnosis = HostOverheadDiagnosis{}, .advice = {}})}});
   for (const char* key : {"t_orch_ns", "hdbi", "ft_ns", "ct_ns", "kt_ns", "t_py_ns"}) {
     EXPECT_NE(json.find("\"" + std::string(key) + "\": null"), std::string::npos) << key;
   }

@@ -125,8 +125,8 @@ TEST(WhatIfSection, HasItsKeys) {
   for (const char* part :
        {"\"identity\": {", "\"recorded_ns\": 1136000", "\"replayed_ns\": 1136000",
         "\"replay_mismatches\": 0", "\"per\": \"iteration\"", "\"name\": \"frame:*step\"",
-        "\"kind\": \"up to\"", "\"before_ns\": 100000", "\"after_ns\": 40000",
-        "\"gain_ns\": 60000", "\"refused\": \"nothing\""}) {
+        "\"kind\": \"up to\"", "\"before_ns\": 100000", "\"after_ns\": 40000", "\"gain_ns\": 60000",
+        "\"refused\": \"nothing\""}) {
     EXPECT_NE(json.find(part), std::string::npos) << part << "\n" << json;
   }
 }
