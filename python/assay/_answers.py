@@ -174,7 +174,7 @@ class Report(Answer):
 
     @property
     def actions(self) -> list[dict[str, Any]]:
-        """What would shorten it: `code`, `text`, `how`, `gain_ns`, `share`, `bound`."""
+        """What would shorten it, each with `text`, `how`, `gain_ns` and `bound`."""
         return list(self.summary.get("actions", []))
 
     def _lines(self) -> list[tuple[str, str, str]]:

@@ -318,8 +318,8 @@ class Reducer {
       add("idle: " + std::string(findings::cause_name(cause)), time.cause_ns[c],
           is_host_work(cause));
     }
-    // Where the device is idle by the breakdown, yet has rows that are neither kernels nor copies;
-    // the rest lies before the first of what could tell a cause.
+    // Idle time of the breakdown in which rows are neither kernels nor copies; the rest precedes the
+    // first row that shows a cause.
     const auto others = others_.find(gpu);
     const int64_t others_ns = others == others_.end() ? 0 : others->second.length_in(before);
     const int64_t work_ns = std::min(others_ns, time.other_work_ns);

@@ -1,7 +1,7 @@
 #pragma once
 
-// From a trace to its rank record: what the breakdown, the dependency graph and the import say of
-// it, as far as comparing it with thousands of others needs.
+// From a trace to its rank record: the parts of breakdown, dependency graph and import log that a
+// comparison with thousands of other ranks needs.
 
 #include <string>
 

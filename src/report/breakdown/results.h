@@ -76,7 +76,7 @@
   R(labels_around, "labels", kText, "") \
   R(forward_op, "forward operator", kText, \
     "of backward work, the operator that its node shares a flow or number with; of a graph's replay, the " \
-    "operator that was recorded. Tests: `Place`, `golden/breakdown`") \
+    "recorded operator. Tests: `Place`, `golden/breakdown`") \
   R(recorded_op, "recorded operator", kText, "")
 
 // Launch overhead, waits, overlap

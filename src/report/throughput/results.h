@@ -127,8 +127,8 @@
     "configuration's lengths and its framework's batch sizes) the one with the widest " \
     "interval: `point`, its prediction") \
   U(suggestions, \
-    "points whose measurement would narrow it most: `interval_reduction_share` 1 − sd after / sd now, " \
-    "from the posterior covariance; `next_low90`, `next_high90` if the estimate stays") \
+    "points whose measurement narrows it most: `interval_reduction_share` is 1 − sd after / sd now of " \
+    "the posterior; `next_low90`, `next_high90` if the estimate stays") \
   R(goal, "goal", kText, \
     "the goal asked for and its `confidence`, 0.95; per point of `goal_points`: `met` when " \
     "the lower end of a measured 90 % interval meets it (one-sided 95 %; of an assumed one " \
