@@ -52,7 +52,7 @@ def map_shards(assay, folder, shards):
         return usage.children_user + usage.children_system
     with tempfile.TemporaryDirectory() as out:
         before = child_seconds()
-        running = [subprocess.Popen([assay, "summarize", folder, "--out", out, "--shard", f"{k}/{shards}", "--threads", "1"],
+        running = [subprocess.Popen([assay, "summarize", folder, "-o", out, "--shard", f"{k}/{shards}", "--threads", "1"],
                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for k in range(shards)]
         if any(process.wait() != 0 for process in running):
             sys.exit("assay summarize failed")
@@ -86,7 +86,7 @@ def large_trace(assay, maker):
     times = {"summarize": [], "breakdown": []}
     anonymous = 0
     with tempfile.TemporaryDirectory() as out:
-        commands = {"summarize": [assay, "summarize", trace, "--out", out, "--threads", "1"],
+        commands = {"summarize": [assay, "summarize", trace, "-o", out, "--threads", "1"],
                     "breakdown": [assay, "breakdown", trace, "--threads", "1", "-o", os.devnull]}
         for _ in range(3):
             for name, command in commands.items():
@@ -108,7 +108,7 @@ def packed_trace(assay):
         while block := file.read(1 << 22):
             plain += len(block)
     with tempfile.TemporaryDirectory() as out:
-        command = [assay, "summarize", REAL_GZ, "--out", out, "--threads", "1"]
+        command = [assay, "summarize", REAL_GZ, "-o", out, "--threads", "1"]
         cpu_s = statistics.median(spent(command)[0] for _ in range(3))
         record = sum(file.stat().st_size for file in pathlib.Path(out).glob("*.ranks")) // 3
     return {"stored": REAL_GZ.stat().st_size, "plain": plain, "cpu_s": cpu_s, "record": record}
@@ -119,7 +119,7 @@ def reduce(assay, model, ranks):
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([model, str(ranks), "1", folder, str(max(ranks // 103, 1)), *FAULTS], check=True, capture_output=True)
         stored = sum(file.stat().st_size for file in pathlib.Path(folder).glob("*.ranks"))
-        command = [assay, "job", "--from", folder, "--hosts", f"{folder}/hosts.tsv", "--format"]
+        command = [assay, "job", "--summaries", folder, "--hosts", f"{folder}/hosts.tsv", "--format"]
         runs = [spent([*command, "json"]) for _ in range(RUNS)]
         cpu_s = statistics.median(run[0] for run in runs)
         _, peak, data = runs[0]

@@ -125,7 +125,7 @@ def replay_of(database):
 
 def overhead_documents(assay, files):
     for path in files:
-        for flags in ([], ["--mode", "code", "--base-weighting", "invocation", "--count-copies", "--top", "0"]):
+        for flags in ([], ["--mode", "code", "--base-weighting", "invocation", "--include-copies", "--top", "0"]):
             yield f"assay overhead {' '.join(flags)} {path.name}", run(assay, "overhead", *flags, path)
     with tempfile.TemporaryDirectory() as folder:
         for path in files:
@@ -192,7 +192,7 @@ def documents(assay):
     yield from throughput_documents(assay)
     yield from throughput_model_documents(assay)
     yield from power_documents(assay)
-    yield "assay job", run(assay, "job", *files, "--least-ranks", "0")
+    yield "assay job", run(assay, "job", *files, "--min-ranks", "0")
     batches = [flag for batch in (1, 2, 4) for flag in ("--batch", f"{batch}={files[0]}")]
     yield "assay sweep, traces by batch", run(assay, "sweep", *batches, "--name", min(PLATFORMS))
 

@@ -38,7 +38,7 @@ class Measure:
             made = subprocess.run([self.model, str(ranks), str(seed), folder, str(max(ranks // 103, 1)), *faults],
                                   capture_output=True, text=True, check=True)
             costs = {tuple(line.split()[:2]): int(line.split()[2]) for line in made.stdout.splitlines()[1:]}
-            cpu_s, peak, text = scale.spent([self.assay, "job", "--from", folder, "--hosts", f"{folder}/hosts.tsv",
+            cpu_s, peak, text = scale.spent([self.assay, "job", "--summaries", folder, "--hosts", f"{folder}/hosts.tsv",
                                              "--format", "json"])
             return json.loads(text)["job"], costs, cpu_s, peak
 

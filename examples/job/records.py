@@ -7,7 +7,7 @@ from pyspark import SparkContext
 
 
 def summarize(path, records):
-    done = subprocess.run(["assay", "summarize", path, "--out", records, "--threads", "1"], capture_output=True, text=True)
+    done = subprocess.run(["assay", "summarize", path, "-o", records, "--threads", "1"], capture_output=True, text=True)
     return path, done.returncode, done.stderr.strip()
 
 

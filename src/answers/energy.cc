@@ -290,7 +290,7 @@ Result<LoggedEnergy> energy_by_log(const AttributeRequest& request, const Loaded
   const auto usual =
       usual_sensor(device_name(loaded.trace, options.device), reading_of_column(energy.log.column));
   if (!untold.told() && usual) take_usual_sensor(*usual, options.sensor);
-  const std::string else_do = "; or say how many GPUs wrote it with --gpus, 1 where it is one";
+  const std::string else_do = "; or say how many GPUs wrote it with --interleaved-gpus, 1 where it is one";
   const size_t writers = energy.log.taken_for_one ? writers_in_turn(series) : 1;
   if (writers > 1) {
     ASSAY_TRY(check_turns_before_fit(writers, series, loaded.trace, loaded.links, options,

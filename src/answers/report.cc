@@ -172,7 +172,7 @@ Result<TableReport> read_tables(const std::vector<std::string>& tables, const Li
   Error error = report.take_error();
   if (error.code == ErrorCode::kFormat) {
     error.message +=
-        "; assay throughput fit has --map and --meta, and its model is reported as well";
+        "; assay throughput fit has --columns and --constants, and its model is reported as well";
   }
   return error;
 }

@@ -251,7 +251,7 @@ Result<Answer> answer_whatif(const WhatIfRequest& request) {
   ASSAY_TRY_ASSIGN(const std::vector<EditRequest> edits, parse_edits(request.edits));
   if (request.freeze || !request.score.empty()) {
     ASSAY_TRY_ASSIGN(const std::vector<std::string> files, accepted_files(request.traces));
-    if (files.size() != 1) return one_trace(request.freeze ? "--freeze" : "--score");
+    if (files.size() != 1) return one_trace(request.freeze ? "--save-prediction" : "--check-prediction");
   }
   if (request.score.empty()) {
     TraceRequest traces = request.traces;

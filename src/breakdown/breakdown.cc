@@ -266,7 +266,7 @@ void add_notes(BreakdownReport& report) {
   if (likeness.kernels > 0) {
     report.trust.push_back({"breakdown_likeness", likeness.kernels, likeness.dur_ns, "layer,op",
                             "device activities placed by what repeats, or like another iteration: "
-                            "that is likely, not recorded; assay breakdown --explain-kernel shows "
+                            "that is likely, not recorded; assay breakdown --explain-attribution shows "
                             "the evidence"});
   }
   if (placement.phase_by_name.kernels > 0) {

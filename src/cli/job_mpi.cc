@@ -46,7 +46,7 @@ constexpr const char* kOverview =
     R"(assay-job: assay job on many processes
 
   mpirun -n 64 assay-job traces/ -o report.html
-  srun --mpi=pmix -n 64 assay-job @traces.list --records records -o report.html
+  srun --mpi=pmix -n 64 assay-job @traces.list --summary-dir records -o report.html
 
 Options are those of assay job: assay job --help
 )";
@@ -195,7 +195,7 @@ Result<Summarized> read_here(const Parts& order, const SummarizeRequest& how) {
   SummarizeRequest request = how;
   request.out = order[1];
   if (!is_folder(request.out)) {
-    return Error{ErrorCode::kIo, "is not seen here: --records, a folder that all machines share",
+    return Error{ErrorCode::kIo, "is not seen here: --summary-dir, a folder that all machines share",
                  request.out, -1};
   }
   std::vector<PlannedFile> files;
@@ -238,8 +238,8 @@ int run(int argc, char** argv) {
         {ErrorCode::kInvalidArgument,
          fmt::format("{} tasks were started, but MPI sees one. Start them with mpirun of the "
                      "MPI that this was built with, or srun --mpi=pmix; or share the reading "
-                     "out: assay summarize DIR --shard auto --out RECORDS in this step, then "
-                     "once: assay job --from RECORDS",
+                     "out: assay summarize DIR --shard auto -o RECORDS in this step, then "
+                     "once: assay job --summaries RECORDS",
                      tasks),
          "", -1});
   }

@@ -53,15 +53,15 @@ Result<Answer> analyze(const BreakdownVerb& verb) {
   }
   if (request.roof && (request.grouped || !verb.configs.configs.empty())) {
     return Error{ErrorCode::kInvalidArgument,
-                 "--roof shows operators against the GPU and nothing else: leave out --config, "
+                 "--roofline shows operators against the GPU and nothing else: leave out --config, "
                  "--group-by, --where and --stat",
                  "", -1};
   }
   if (!request.explain.empty() &&
       (request.roof || request.grouped || !verb.configs.configs.empty())) {
     return Error{ErrorCode::kInvalidArgument,
-                 "--explain-kernel shows the evidence of kernels and nothing else: leave out "
-                 "--roof, --config, --group-by, --where and --stat",
+                 "--explain-attribution shows the evidence of kernels and nothing else: leave out "
+                 "--roofline, --config, --group-by, --where and --stat",
                  "", -1};
   }
   if (verb.configs.configs.empty()) return answer_breakdown(request);
@@ -88,21 +88,21 @@ void add_breakdown_verb(Verb& app, int& exit_code) {
   Verb& sub = app.verb("breakdown",
                        "Break GPU time down: kernel, operation, layer, phase, iteration and job");
   sub.example("assay breakdown trace.json.gz");
-  sub.example("assay breakdown trace.json.gz --roof", "distance to the roofline");
+  sub.example("assay breakdown trace.json.gz --roofline", "distance to the roofline");
   add_common_options(sub, verb->common, true);
   sub.declared("traces").required(false);
   add_config_options(sub, verb->configs);
   add_telemetry_options(sub, verb->telemetry);
   add_counter_options(sub, verb->counters);
-  sub.flag("--roof", verb->roof,
+  sub.flag("--roofline", verb->roof,
            "compare each operator with the roofline, by shapes: FLOP/s, bytes/s, time above the "
            "roofline");
-  sub.option("--explain-kernel", verb->explain,
+  sub.option("--explain-attribution", verb->explain,
              "why kernels with this in their names are attributed as they are: records around "
              "their launches and the deciding rule; * and ? make a pattern")
       .called("KERNEL");
   add_capture_option(sub, verb->captures);
-  sub.option("--map", verb->map_file,
+  sub.option("--attribution-rules", verb->map_file,
              "rules that say which operation, layer and phase a label, module, operator or "
              "kernel is (docs/formats/breakdown_map.md)")
       .called("FILE");

@@ -55,7 +55,7 @@ int run(FleetVerb& verb, const FleetTeam* team) {
   }
   if (verb.from.empty() == verb.common.inputs.empty()) {
     return fail({ErrorCode::kInvalidArgument,
-                 "job needs traces, or records that assay summarize made: --from RECORDS", "", -1});
+                 "job needs traces, or records that assay summarize made: --summaries RECORDS", "", -1});
   }
   verb.map.traces = traces_of(verb.common);
   verb.map.out = verb.records;
@@ -81,16 +81,16 @@ void add_job_verb(Verb& app, int& exit_code, const FleetTeam* team) {
   verb->common.full = false;
   Verb& sub = app.verb(
       "job", "A job of any number of ranks: who costs it its time, from small records of each");
-  sub.example("assay job --from records");
+  sub.example("assay job --summaries records");
   add_common_options(sub, verb->common, true);
   // A checksum of each of a hundred thousand traces would be another pass over all of them.
   verb->common.tell_files = {};
   sub.declared("traces").required(false);
   sub.flag("--full", verb->common.full, "every section instead of the short answer");
-  sub.option("--from", verb->from, "records that assay summarize made: files or folders")
+  sub.option("--summaries", verb->from, "records that assay summarize made: files or folders")
       .called("RECORDS");
-  sub.option("--records", verb->records,
-             "where the records of the traces are kept, for --from; those that are there already "
+  sub.option("--summary-dir", verb->records,
+             "where the records of the traces are kept, for --summaries; those that are there already "
              "are not made again")
       .called("DIR");
   sub.option(
@@ -103,7 +103,7 @@ void add_job_verb(Verb& app, int& exit_code, const FleetTeam* team) {
          "also all that the records hold, as tables that DuckDB and Spark read: a folder to make "
          "(needs DuckDB; docs/formats/job_tables.md)")
       .called("DIR");
-  sub.option("--least-ranks", verb->least_ranks,
+  sub.option("--min-ranks", verb->least_ranks,
              "share of the job's ranks below which nothing is concluded")
       .between(0.0, 1.0)
       .shows_default();

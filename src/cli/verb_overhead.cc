@@ -127,7 +127,7 @@ void add_overhead_verb(Verb& app, int& exit_code) {
              "the dispatch base is a median over: kernel (unique kernels) or invocation")
       .one_of({"kernel", "invocation"})
       .shows_default();
-  sub.flag("--count-copies", flags->count_copies, "copies and fills count as kernels");
+  sub.flag("--include-copies", flags->count_copies, "copies and fills count as kernels");
   sub.option("--floor", flags->floor,
              "launch time of an empty kernel: nanoseconds, a file of assay null-kernel, or a "
              "published platform. Default: published for this board, else from the trace")

@@ -9,7 +9,7 @@ namespace {
 constexpr CauseInfo kCauses[] = {
     {"compute", "compute", "compute",
      "The GPU runs kernels other than communication.",
-     "Speed up the kernels: assay breakdown FILE lists them by operation, --roof their distance to the peak.", false},
+     "Speed up the kernels: assay breakdown FILE lists them by operation, --roofline their distance to the peak.", false},
     {"collective", "exposed communication", "exposed comm",
      "Communication runs and no other kernel overlaps it. One rank alone cannot separate waiting from transfer.",
      "Analyze all ranks (assay DIR); overlap or reduce communication.", false},

@@ -493,7 +493,7 @@ constexpr FileFormat kFormats[] = {
         .family = FileFamily::kSettings,
         .endings = ".ini",
         .match = match_facts,
-        .give = "give it with --facts",
+        .give = "give it with --specs",
         .page = "facts.md",
     },
     {
@@ -520,7 +520,7 @@ constexpr FileFormat kFormats[] = {
         .family = FileFamily::kSettings,
         .endings = ".txt",
         .match = match_breakdown_map,
-        .give = "give it to assay breakdown with --map",
+        .give = "give it to assay breakdown with --attribution-rules",
         .page = "breakdown_map.md",
     },
     // ---- what Assay itself said ----
@@ -548,7 +548,7 @@ constexpr FileFormat kFormats[] = {
         .family = FileFamily::kResult,
         .endings = ".ranks",
         .match = match_rank_records,
-        .give = "assay job --from takes it",
+        .give = "assay job --summaries takes it",
         .page = "ranks.md",
     },
     {

@@ -221,7 +221,7 @@ TrustNotes measured_trust(const KernelDatabase& database, const ReplayFile& repl
   if (replay.through == ReplayThrough::kCpp) {
     add_note(notes, "replay_through", 1, "measured.ft_dispatch_ns, measured.dispatch_base_ns",
              "the operators were called from C++: T_dispatch lies below TaxBreak's, whose "
-             "operators are called from Python (assay replay --through python)");
+             "operators are called from Python (assay replay --dispatch-through python)");
   } else {
     add_note(notes, "replay_through", 1, "measured.ft_dispatch_ns, measured.dispatch_base_ns",
              "the operators were called from Python, as TaxBreak does: T_dispatch holds Python's "

@@ -147,7 +147,7 @@ void note_method(const Trace& trace, const HostOverheadReport& report, NoteList&
             "the dispatch base is a median over very few kernels");
   notes.add("copies_left_out", any ? report.copies_left_out : 0, 0, "n,t_device_ns,t_orch_ns",
             "copies and fills are not counted as kernels, as in the paper's program; count them "
-            "with --count-copies");
+            "with --include-copies");
 }
 
 void note_time(const Trace& trace, const HostOverheadReport& report, NoteList& notes) {

@@ -181,7 +181,7 @@ class ReplayCase(unittest.TestCase):
 
 
 def through_python():
-    return ["--through", "python", "--python", PYTHON]
+    return ["--dispatch-through", "python", "--python", PYTHON]
 
 
 class Calls(ReplayCase):
@@ -400,7 +400,7 @@ class Calls(ReplayCase):
         self.assertEqual((after["b"]["status"], after["b"]["call"]), ("ok", "assay_test::twice(Float[4,6|6,1])"))
         none = self.top / "none.so"
         none.write_text("no library")
-        done = self.replay(database(rows), "--library", none, "--fresh", "--no-cache")
+        done = self.replay(database(rows), "--library", none, "--no-resume", "--no-cache")
         self.assertEqual(done.returncode, 2)
         self.assertIn("--library", done.stderr)
 
@@ -457,15 +457,15 @@ class CallsThroughPython(Calls):
         self.assertGreater(ratios[len(ratios) // 2], 1.1, ratios)
         done = self.assay("replay", self.database_of(rows), "-o", self.out, "--program", PROGRAM)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("--through", done.stderr)
+        self.assertIn("--dispatch-through", done.stderr)
 
     def test_a_python_without_pytorch_is_told_and_nothing_is_to_be_built(self):
         bare = self.executable("bare", "#!/bin/sh\nexec {python} -SE \"$@\"\n")
-        done = self.assay("replay", self.database_of([add("a")]), "-o", self.out, "--through", "python", "--python", bare)
+        done = self.assay("replay", self.database_of([add("a")]), "-o", self.out, "--dispatch-through", "python", "--python", bare)
         self.assertEqual(done.returncode, 2)
         self.assertIn("name a Python that has PyTorch with --python", done.stderr)
         self.assertNotIn("Traceback", done.stderr)
-        done = self.assay("replay", "--build", "--through", "python")
+        done = self.assay("replay", "--build", "--dispatch-through", "python")
         self.assertEqual(done.returncode, 2)
         self.assertIn("needs no build", done.stderr)
 
@@ -494,7 +494,7 @@ class ReplayTest(ReplayCase):
         again = subprocess.run(["4" if word == "3" else word for word in command], env=self.environment, capture_output=True, text=True,
                                check=False)
         self.assertEqual(again.returncode, 2)
-        self.assertIn("--fresh", again.stderr)
+        self.assertIn("--no-resume", again.stderr)
 
     def test_what_was_measured_before_comes_from_the_cache(self):
         first = self.replayed([add("a")])["a"]["host"]

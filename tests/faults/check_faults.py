@@ -145,7 +145,7 @@ def verbs():
         Verb("null-kernel", "null-kernel", "-o", "OUT/floor.json", steady=False),
         Verb("replay", "replay", "IN/formats/kernel_db.json", "-o", "OUT/replay.json", steady=False),
         Verb("sql", "sql", trace, "select count(*) from ops", "-o", "OUT/s.csv", steady=False),
-        Verb("whatif", "whatif", trace, "--edit", "op:aten::mm=0.5", "--freeze", "OUT/f.json", "-o", "OUT/w.json"),
+        Verb("whatif", "whatif", trace, "--edit", "op:aten::mm=0.5", "--save-prediction", "OUT/f.json", "-o", "OUT/w.json"),
         Verb("why", "why", trace, "-o", "OUT/w.txt"),
         Verb("explain", "explain", "tklqt"),
         Verb("doctor", "doctor", steady=False),

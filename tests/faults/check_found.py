@@ -146,7 +146,7 @@ def pipes(bench):
     cases += [(("throughput", "evaluate"), bench.inputs / "bench.csv"), (("throughput", "evaluate"), trace),
               (("launch", trace, "--kernels"), formats / "kernels.txt"), (("launch", trace, "--kernels"), trace),
               (("overhead", trace, "--replay"), trace), (("overhead", trace, "--floor"), formats / "floor.json"),
-              (("breakdown", trace, "--counters"), formats / "ncu_raw.csv"), (("breakdown", trace, "--map"), trace),
+              (("breakdown", trace, "--counters"), formats / "ncu_raw.csv"), (("breakdown", trace, "--attribution-rules"), trace),
               (("breakdown", trace, "--telemetry"), formats / "nvidia_smi.csv")]
     for number, (verb, source) in enumerate(cases):
         pipe = bench.folder / f"pipe{number}"
@@ -180,10 +180,10 @@ def said(bench):
                                   env=dict(os.environ, XDG_CACHE_HOME=str(bench.folder / "no_such")))
             check(done.returncode == 2 and "standard output" in done.stderr,
                   f"{verb} where nothing can be printed ({stdout}): {done.returncode} {done.stderr}")
-    bench.refused("go with --counters", "breakdown", bench.inputs / "rank0.json", "--facts", bench.folder / "no_such.ini")
-    bench.refused("no_such.ini", "breakdown", bench.inputs / "rank0.json", "--roof", "--facts", bench.folder / "no_such.ini")
+    bench.refused("go with --counters", "breakdown", bench.inputs / "rank0.json", "--specs", bench.folder / "no_such.ini")
+    bench.refused("no_such.ini", "breakdown", bench.inputs / "rank0.json", "--roofline", "--specs", bench.folder / "no_such.ini")
     bench.refused("goes with --build", "replay", bench.inputs / "rank0.json", "-o", bench.folder / "r.json", "--python", "no/such")
-    bench.refused("leave out --config", "breakdown", "--roof", "--config", f"a={bench.inputs / 'rank0.json'}")
+    bench.refused("leave out --config", "breakdown", "--roofline", "--config", f"a={bench.inputs / 'rank0.json'}")
 
 
 def shrinking(bench):
@@ -391,7 +391,7 @@ def bombs(bench):
                  ("power", "attribute", trace, "--samples", bomb), ("report", trace, "--kernels", bomb),
                  ("throughput", "fit", bomb, "-o", bench.folder / "m.json"), ("throughput", "evaluate", bomb),
                  ("throughput", "predict", bomb, "--at", "bb=4,ii=256,oo=256"),
-                 ("throughput", "fit", bench.inputs / "bench.csv", "--facts", bomb, "-o", bench.folder / "m.json")):
+                 ("throughput", "fit", bench.inputs / "bench.csv", "--specs", bomb, "-o", bench.folder / "m.json")):
         bench.refused("holds more text than any file of its kind", *verb, before=in_900_mb)
 
 

@@ -290,7 +290,7 @@ def check_evidence(assay, path, levels):
     """Every activity has its evidence: by source and phase as many and as long as the tables say."""
     if not levels["rows"]:
         return []
-    places = document(assay, path, "--explain-kernel", "*")["evidence"]["places"]
+    places = document(assay, path, "--explain-attribution", "*")["evidence"]["places"]
     problems = []
     told, asked = collections.Counter(), collections.Counter()
     for row in levels["attributed_by"]:

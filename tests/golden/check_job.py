@@ -109,7 +109,7 @@ class Checks:
             self.problems.append(what + tail)
 
     def summarize(self, name, *arguments, **environment):
-        done = self.run("summarize", *arguments, "--out", self.folder / name, **environment)
+        done = self.run("summarize", *arguments, "-o", self.folder / name, **environment)
         data = b"".join(file.read_bytes() for file in sorted((self.folder / name).glob("*.ranks")))
         return done, data
 
@@ -153,11 +153,11 @@ class Checks:
         for bad in (cut, empty, gone):
             self.expect(f"{bad.name} is named", f"not read: {bad}: " in done.stderr, done)
         self.expect("they are counted", "3 not read" in done.stdout, done)
-        done = self.run("summarize", f"@{listed}", "--out", self.folder / "strict", "--strict")
+        done = self.run("summarize", f"@{listed}", "-o", self.folder / "strict", "--strict")
         self.expect("--strict leaves with 3", done.returncode == 3, done)
-        done = self.run("summarize", empty, "--out", self.folder / "none")
+        done = self.run("summarize", empty, "-o", self.folder / "none")
         self.expect("nothing readable is an error", done.returncode == 2, done)
-        done = self.run("summarize", good, "--out", self.folder / "none", "--shard", "auto")
+        done = self.run("summarize", good, "-o", self.folder / "none", "--shard", "auto")
         self.expect("--shard auto without a launcher is an error", done.returncode == 2, done)
 
     # ---- assay job ----
@@ -170,7 +170,7 @@ class Checks:
         return self.folder / name, costs
 
     def fleet(self, folder, *more, form="json"):
-        return self.run("job", "--from", folder, "--format", form, *more)
+        return self.run("job", "--summaries", folder, "--format", form, *more)
 
     def known_faults(self):
         folder, costs = self.made("model", 1024, 5, *FAULTS)
@@ -243,7 +243,7 @@ class Checks:
         if sanitizers.built_with(self.assay):  # Freed memory is kept, to see who uses it.
             return
         folder, _ = self.made("large", 16_384, 159)
-        process = subprocess.Popen([self.assay, "job", "--from", folder], stdout=subprocess.DEVNULL)
+        process = subprocess.Popen([self.assay, "job", "--summaries", folder], stdout=subprocess.DEVNULL)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         bound = 40 * 16_384 * 220 + (64 << 20)
@@ -300,7 +300,7 @@ class Checks:
         listed = self.folder / "again"
         listed.write_text("".join(f"{file}\n" for file in files))
         out = self.folder / "killed"
-        process = subprocess.Popen([self.assay, "summarize", f"@{listed}", "--out", out], stdout=subprocess.DEVNULL,
+        process = subprocess.Popen([self.assay, "summarize", f"@{listed}", "-o", out], stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL)
         while process.poll() is None and sum(file.stat().st_size for file in out.glob("*.ranks")) < 40_000:
             time.sleep(0.001)
@@ -308,19 +308,19 @@ class Checks:
         process.wait()
         before = sum(len(records_of(file.read_bytes())) for file in out.glob("*.ranks"))
         self.expect("it was killed before its end", 0 < before < len(files))
-        done = self.run("summarize", f"@{listed}", "--out", out, "--resume")
+        done = self.run("summarize", f"@{listed}", "-o", out, "--resume")
         self.expect("the rest is read", f"{before} had a record already" in done.stdout, done)
-        whole = self.fleet(self.folder / "first", "--least-ranks", "0")
-        again = self.fleet(out, "--least-ranks", "0")
+        whole = self.fleet(self.folder / "first", "--min-ranks", "0")
+        again = self.fleet(out, "--min-ranks", "0")
         self.expect("and says the same", whole.returncode == 0 and whole.stdout == again.stdout, again)
 
     def several_tasks(self):
         for environment in ({"OMPI_COMM_WORLD_SIZE": "4"}, {"PMI_SIZE": "4"},
                             {"SLURM_NTASKS": "4", "SLURM_STEP_ID": "0", "SLURM_PROCID": "1"}):
-            done = self.run("job", "--from", self.folder / "model", **environment)
+            done = self.run("job", "--summaries", self.folder / "model", **environment)
             self.expect(f"one of several tasks is refused, with what to do: {environment}",
-                        done.returncode == 2 and "--shard auto" in done.stderr and "--from" in done.stderr, done)
-        done = self.run("job", "--from", self.folder / "model", SLURM_NTASKS="4")
+                        done.returncode == 2 and "--shard auto" in done.stderr and "--summaries" in done.stderr, done)
+        done = self.run("job", "--summaries", self.folder / "model", SLURM_NTASKS="4")
         self.expect("a batch script is no step", done.returncode == 0, done)
 
     def made_traces(self):
@@ -361,7 +361,7 @@ class Checks:
             sets[folder.name] = folder
         for name, folder in sets.items():
             report = json.loads(self.run("report", folder, "--format", "json").stdout)
-            done = self.run("job", folder, "--least-ranks", "0", "--format", "json")
+            done = self.run("job", folder, "--min-ranks", "0", "--format", "json")
             fleet = json.loads(done.stdout)["job"]
             verdict = " ".join(report["summary"]["headline"])
             told = re.match(r"Ranks? ([\d, and]+?) (?:is|are|makes?) (?:late|the others)", verdict)
@@ -384,7 +384,7 @@ class Checks:
             print(datasets.NO_CORPUS)
             return
         kept = self.folder / "kept"
-        done = self.run("job", job, "--records", kept, "--format", "json")
+        done = self.run("job", job, "--summary-dir", kept, "--format", "json")
         fleet = json.loads(done.stdout)["job"]
         again = self.fleet(kept)
         self.expect("traces and their records say the same", done.stdout == again.stdout, again)

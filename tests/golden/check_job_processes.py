@@ -56,8 +56,8 @@ class Checks:
 
     def from_records(self, what, records, page):
         """What several tasks left is put together once; the unreadable files are told by the run that met them only."""
-        one = self.run(self.assay, "job", "--from", self.folder / "kept", "-o", self.folder / "from_one.html")
-        done = self.run(self.assay, "job", "--from", records, "-o", self.folder / page)
+        one = self.run(self.assay, "job", "--summaries", self.folder / "kept", "-o", self.folder / "from_one.html")
+        done = self.run(self.assay, "job", "--summaries", records, "-o", self.folder / page)
         self.expect(f"{what}: the bytes of one process",
                     done.returncode == 0 and (self.folder / page).read_bytes() == (self.folder / "from_one.html").read_bytes(), one)
 
@@ -74,19 +74,19 @@ class Checks:
             self.expect("what could not be read is said once", done.stderr.count("not read: ") == 2, done)
         self.expect("nothing is left behind", not list(self.folder.glob(".*")) and not list(self.folder.glob("*.tmp*")))
         kept = self.folder / "records"
-        done = self.mpirun(4, self.assay, "job", self.traces, "--records", kept, "-o", self.folder / "become.html")
+        done = self.mpirun(4, self.assay, "job", self.traces, "--summary-dir", kept, "-o", self.folder / "become.html")
         self.same_as_one("`mpirun assay job` becomes assay-job", done, "become.html")
         writers = {file.stem.rsplit("-", 1)[1] for file in kept.glob("*.ranks")}
         self.expect(f"who hands out does not read, the others do: {writers}", writers and writers <= {"1", "2", "3"})
-        done = self.mpirun(4, self.mpi, "--from", kept)
-        self.expect("--from needs nobody else", done.returncode == 0, done)
+        done = self.mpirun(4, self.mpi, "--summaries", kept)
+        self.expect("--summaries needs nobody else", done.returncode == 0, done)
         done = self.mpirun(3, self.mpi, self.folder / "nowhere")
         self.expect("an error of one ends all, and is said once", done.returncode == 2 and done.stderr.count("assay: ") <= 2, done)
         done = self.mpirun(2, self.mpi, "--strict", self.traces)
         self.expect("the exit code is the leader's", done.returncode == 3, done)
         blocked = self.folder / "blocked"
         blocked.write_text("")
-        done = self.mpirun(2, self.mpi, self.traces, "--records", blocked)
+        done = self.mpirun(2, self.mpi, self.traces, "--summary-dir", blocked)
         self.expect("a folder that cannot be written to is an error", done.returncode == 2, done)
         self.alone_beside_assay()
         self.killed()
@@ -106,7 +106,7 @@ class Checks:
         for number in range(16, 200):
             shutil.copy(self.traces / "rank0.json", self.traces / f"copy{number}.json")
         whole = self.run(self.assay, "job", self.traces, "-o", self.folder / "whole.html")
-        words = ["mpirun", "--oversubscribe", "-n", "3", str(self.mpi), str(self.traces), "--records", str(records), "-o",
+        words = ["mpirun", "--oversubscribe", "-n", "3", str(self.mpi), str(self.traces), "--summary-dir", str(records), "-o",
                  str(self.folder / "after.html")]
         job = subprocess.Popen(words, env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         end = time.monotonic() + 60
@@ -131,13 +131,13 @@ class Checks:
     def slurm_checks(self):
         with one_machine_slurm.Slurm(self.folder / "slurm", 4) as slurm:
             self.environment |= slurm.environment
-            self.run(self.assay, "summarize", self.traces, "--out", self.folder / "kept")
+            self.run(self.assay, "summarize", self.traces, "-o", self.folder / "kept")
             done = self.run("srun", "--mpi=none", "-n", 4, self.assay, "summarize", self.traces, "--shard", "auto", "--resume",
-                            "--out", self.folder / "step")
+                            "-o", self.folder / "step")
             self.expect("srun: every task has its share", done.returncode == 0 and len(list((self.folder / "step").glob("*"))) == 4, done)
             self.from_records("srun --mpi=none -n 4", self.folder / "step", "step.html")
             done = self.run("sbatch", "--wait", "--array=0-3", f"--output={self.folder}/array-%a.log", "--wrap",
-                            f"{self.assay} summarize {self.traces} --shard auto --resume --out {self.folder}/array")
+                            f"{self.assay} summarize {self.traces} --shard auto --resume -o {self.folder}/array")
             logs = [file.read_text() for file in self.folder.glob("array-*.log")]
             self.expect(f"an array of four runs through: {logs}", done.returncode == 0 and len(logs) == 4, done)
             self.from_records("sbatch --array=0-3", self.folder / "array", "array.html")

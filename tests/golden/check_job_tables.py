@@ -135,7 +135,7 @@ class Checks:
         self.documented(small, fleet)
         subprocess.run([self.model, "600", "1", str(self.folder / "model"), "7", *FAULTS], check=True, capture_output=True)
         large = self.folder / "large"
-        done = self.run("job", "--from", self.folder / "model", "--parquet", large, "--format", "json")
+        done = self.run("job", "--summaries", self.folder / "model", "--parquet", large, "--format", "json")
         self.expect("256 ranks a folder", done.returncode == 0 and {path.name for path in large.iterdir()} ==
                     {f"bucket={k}" for k in range(3)}, done)
         self.columns(large, "bucket")
@@ -143,13 +143,13 @@ class Checks:
         self.another_reader(large)
         [told] = self.sql(f"SELECT min(rank) AS a, max(rank) AS z FROM {self.table(large, 'iterations')} WHERE bucket = 1")
         self.expect(f"a bucket holds its ranks: {told}", told == {"a": 256, "z": 511})
-        again = self.run("job", "--from", self.folder / "model", "--format", "json")
+        again = self.run("job", "--summaries", self.folder / "model", "--format", "json")
         self.expect("the answer is the same without tables", again.stdout == done.stdout)
 
     def refusals(self):
         done = self.run("job", self.folder / "nowhere", "--parquet", self.folder / "small")
         self.expect("a folder that is not empty is refused before all work", done.returncode == 2 and "no empty folder" in done.stderr, done)
-        done = self.run("job", "--from", self.folder / "nowhere", "--parquet", self.folder / "never")
+        done = self.run("job", "--summaries", self.folder / "nowhere", "--parquet", self.folder / "never")
         self.expect("after an error nothing is left", done.returncode == 2 and not list(self.folder.glob("never*")), done)
 
 

@@ -125,7 +125,7 @@ def check_turns(check):
     for gpus, at in ((2, 0), (3, 1), (8, 2)):
         text = power_logs.smi_in_turn(check.job, gpus, at)
         check.refused(f"{gpus} in turn", text, f"as if {gpus} GPUs had written them in turn")
-        check.fitted(f"{gpus} in turn, told", text, "--gpus", str(gpus), "--gpu", str(at))
+        check.fitted(f"{gpus} in turn, told", text, "--interleaved-gpus", str(gpus), "--gpu", str(at))
         log = check.folder / "turns.csv"
         log.write_text(text)
         done = subprocess.run([str(check.assay), "breakdown", str(check.trace), "--telemetry", str(log)],

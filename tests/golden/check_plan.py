@@ -132,7 +132,7 @@ def check_words(assay, folder):
 
 def check_refusals(assay, folder):
     (folder / "facts.ini").write_text("[model Qwen/Qwen3-32B]\nactive_b = 40\n", encoding="utf-8")
-    said = run(assay, folder, "plan", (), "--facts", "facts.ini", code=2)
+    said = run(assay, folder, "plan", (), "--specs", "facts.ini", code=2)
     if "line 2" not in said or "active_b 40 is above parameters_b 32.76" not in said:
         fail(f"contradictory facts: {said}")
     if "nobody/has-it" not in run(assay, folder, "plan", {"--model": "nobody/has-it"}, code=2):

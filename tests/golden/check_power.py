@@ -89,7 +89,7 @@ def check_public(assay, data, folder, problems):
         # Half a second on, a quarter off, from the first reading past the last.
         kineto(trace, [("work", 750_000 * i, 500_000) for i in range(length_ms // 750 + 2)])
         document, error = attribute(assay, trace, data / name, "--offset", "start", "--window-ms", "100",
-                                    "--hold")
+                                    "--fixed-sensor")
         if document is None:
             problems.append(f"{name}: {error}")
             continue

@@ -191,7 +191,7 @@ def check_quiet_calls(bench):
     questions = {"cudaGetDevice_v3020": 6, "cuCtxGetCurrent": 6}
     words = ("push", "step", "asked", 2, "pop", "asked", 5, "push", "step", "asked", 4, "pop")
     for name, flags, version, expected in (("quiet", (), 130001, launches),
-                                           ("loud", ("--all-calls",), 130001, {**launches, **questions}),
+                                           ("loud", ("--all-api-calls",), 130001, {**launches, **questions}),
                                            ("old", (), 22, {**launches, **questions})):
         bench.record(f"{name}.assaytrace", *words, flags=("--capture-range", "step", *flags),
                      env=dict(bench.env, FAKE_CUPTI_VERSION=str(version)))

@@ -230,7 +230,7 @@ def check_clocks_of_the_roof(assay, folder):
         when = datetime.datetime.fromtimestamp(start // 10**6 + i / 10, datetime.timezone.utc)
         rows.append(f"{when:%Y/%m/%d %H:%M:%S.%f}"[:-3] + ", 0, NVIDIA A100-SXM4-80GB, 300.00 W, 1128 MHz")
     log.write_text("\n".join(rows) + "\n")
-    done = subprocess.run([assay, "breakdown", trace, "--telemetry", log, "--roof", "--format", "json"], capture_output=True, text=True,
+    done = subprocess.run([assay, "breakdown", trace, "--telemetry", log, "--roofline", "--format", "json"], capture_output=True, text=True,
                           check=True)
     roof = json.loads(done.stdout)["roof"]
     for rows_of in ([roof], roof["ops"], roof["phases"], roof["places"]):

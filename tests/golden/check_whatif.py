@@ -131,17 +131,17 @@ def check_files(assay, path):
         edits.write_text("# what to try\ninput\n  kernel:*=0.5  \n")
         named = json.loads(run(assay, "whatif", path, "--edits", str(edits), "--format", "json"))["whatif"]
         same("edits of a file", {lever["name"] for lever in named["actions"]}, {"input", "kernel:*=0.5"})
-        text = run(assay, "whatif", path, "--edit", "kernel:*=0.5", "--freeze", str(frozen))
+        text = run(assay, "whatif", path, "--edit", "kernel:*=0.5", "--save-prediction", str(frozen))
         same("words of a gain", text.startswith("With kernels * taking 50.0 % of their time"), True)
         told = json.loads(run(assay, "whatif", path, "--edit", "kernel:*=0.5", "--format", "json"))["whatif"]["joint"]
         same("prediction", f"gain_ns = {told['gain_ns']}" in frozen.read_text(), True)
-        score = json.loads(run(assay, "whatif", path, "--score", str(frozen), "--format", "json"))["score"]
+        score = json.loads(run(assay, "whatif", path, "--check-prediction", str(frozen), "--format", "json"))["score"]
         same("measured", score["after_measured_ns"], told["before_ns"])
         same("gain measured", score["gain_measured_ns"], 0)
         frozen.write_text("[assay prediction]\nbefore_ns = 10\nwrong = 1\n")
-        same("a wrong line", "'wrong' is no line of a prediction" in run(assay, "whatif", path, "--score", str(frozen), code=2), True)
+        same("a wrong line", "'wrong' is no line of a prediction" in run(assay, "whatif", path, "--check-prediction", str(frozen), code=2), True)
     for arguments, words in ((["--edit", "nonsense"], "there is no such edit"), (["--edit", "kernel:a=2"], "below 1"),
-                             (["--freeze", "/tmp/x"], "name them with --edit")):
+                             (["--save-prediction", "/tmp/x"], "name them with --edit")):
         same(f"{arguments}", words in run(assay, "whatif", path, *arguments, code=2), True)
 
 

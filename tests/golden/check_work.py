@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `breakdown --roof` takes for an operation's work against what the GPU counted: 61 operations on an NVIDIA H200, one pass traced by
+"""What `breakdown --roofline` takes for an operation's work against what the GPU counted: 61 operations on an NVIDIA H200, one pass traced by
 PyTorch's profiler and one counted by Nsight Compute (tests/gpu/work.py, tests/data/h200_work).
 
     check_work.py --assay build/release/assay [--write]
@@ -73,7 +73,7 @@ class Trace:
 
 
 def roof_of(assay, path):
-    done = subprocess.run([assay, "breakdown", path, "--roof", "--top", "20", "--format", "json"], capture_output=True, text=True, check=True)
+    done = subprocess.run([assay, "breakdown", path, "--roofline", "--top", "20", "--format", "json"], capture_output=True, text=True, check=True)
     return json.loads(done.stdout)["roof"]
 
 
@@ -149,7 +149,7 @@ HEAD = """# Work from shapes against counters
 
 Made by `tests/golden/check_work.py --write`: operations of PyTorch 2.11 on an NVIDIA H200 ([tests/gpu/work.py](../../tests/gpu/work.py),
 2026-11-27), bfloat16 unless named otherwise, one pass traced by PyTorch's profiler and one counted by Nsight Compute 2025.3
-(`--clock-control none`, the cache flushed before each kernel). *Told*: what `breakdown --roof` takes for the work, from
+(`--clock-control none`, the cache flushed before each kernel). *Told*: what `breakdown --roofline` takes for the work, from
 shapes. *Read*, *written*: `dram__bytes_read.sum`, `dram__bytes_write.sum`. What a kernel wrote may stay in the cache of 63 MB and is then
 not counted; so *told* may be larger by that for each kernel. *Multiplied*: `sm__ops_path_tensor_src_bf16_dst_fp32.sum`, of ten
 operations (multiplications and additions, as FLOP).

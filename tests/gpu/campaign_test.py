@@ -60,8 +60,8 @@ elif words[0] == "record":
     os.execvp(words[words.index("--") + 1], words[words.index("--") + 1:])
 elif words[0] == "replay":
     program = words[words.index("--program") + 1]
-    assert program.endswith({"cpp": "replay/assay-replay", "python": "collect/replay/replay.py"}[words[words.index("--through") + 1]])
-    assert ("--python" in words) == (words[words.index("--through") + 1] == "python")
+    assert program.endswith({"cpp": "replay/assay-replay", "python": "collect/replay/replay.py"}[words[words.index("--dispatch-through") + 1]])
+    assert ("--python" in words) == (words[words.index("--dispatch-through") + 1] == "python")
     out().write_text(json.dumps({"entries": [{"status": "ok"}, {"status": "op_missing"}]}))
 elif words[0] == "launch":
     print(json.dumps({"launch": {"whole": row, "iterations": [row], "top_kernels": [{"name": "k", "count": 380}]}}))

@@ -153,7 +153,7 @@ Status JobReader::add_insights(const JobLevels& job, const TelemetryReport& samp
 Status JobReader::add_evidence(const JobLevels& job) {
   if (evidence.empty()) {
     return Error{ErrorCode::kInvalidArgument,
-                 "--explain-kernel " + request.explain +
+                 "--explain-attribution " + request.explain +
                      ": no kernel, copy or fill here has this in its name",
                  "", -1};
   }

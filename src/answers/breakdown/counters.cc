@@ -145,12 +145,12 @@ Status fits_without_counters(const CounterRequest& request, bool roof) {
   if (!request.formulas.empty() || request.partial)
     return bad("--formulas and --partial-counters go with --counters");
   if (!roof && !(request.peaks.empty() && request.facts.empty()))
-    return bad("--peaks and --facts go with --counters or --roof");
+    return bad("--peaks and --specs go with --counters or --roofline");
   ASSAY_TRY_ASSIGN(const PeaksText peaks, parse_peaks(request.peaks));
   if (!peaks.values.empty()) {
     return bad("--peaks " + request.peaks +
                ": values are for the waterfall of --counters; the roof takes a device's name, and "
-               "values from --facts FILE (docs/formats/facts.md)");
+               "values from --specs FILE (docs/formats/facts.md)");
   }
   return Ok{};
 }

@@ -79,7 +79,7 @@ Result<std::vector<FleetKernel>> kernels_of(const FleetJob& job,
 // Too few ranks: what they say of each other is shown, and nothing is concluded from it.
 void withhold(const FleetJob& job, size_t unused, double least, Document& document) {
   std::string text =
-      fmt::format("Only {} of {} ranks have a record, less than {}: no verdict (--least-ranks).",
+      fmt::format("Only {} of {} ranks have a record, less than {}: no verdict (--min-ranks).",
                   format_count(static_cast<int64_t>(job.ranks.size())),
                   format_count(job.world_size), format_share(least));
   if (unused > 0) {

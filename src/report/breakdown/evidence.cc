@@ -18,7 +18,7 @@ constexpr size_t kParagraphs = 10;
 std::string_view source_words(const PlacementEvidence& place) {
   switch (place.by) {
     case PlacedBy::kMap:
-      return "a rule of --map";
+      return "a rule of --attribution-rules";
     case PlacedBy::kLabel:
       return "a label around the launch";
     case PlacedBy::kModule:

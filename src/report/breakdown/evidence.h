@@ -1,6 +1,6 @@
 #pragma once
 
-// Why kernels stand where they do (assay breakdown --explain-kernel), as words and a section.
+// Why kernels stand where they do (assay breakdown --explain-attribution), as words and a section.
 
 #include <cstdint>
 #include <string>

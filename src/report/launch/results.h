@@ -56,7 +56,7 @@
     "time in which at least one of the kernels ran on any stream or device, wherever it " \
     "lies") \
   R(busy_in_window_ns, "GPU busy in IL", kNanoseconds, \
-    "the part of that union inside the inference window; with `--count-copies`, copies and " \
+    "the part of that union inside the inference window; with `--include-copies`, copies and " \
     "fills of the window too")
 
 // Inference latency and GPU idle time

@@ -157,7 +157,7 @@ TrustNotes learning_trust(const ThroughputFit& fit, const Predictor& predictor) 
               fit.options.physics
                   ? "without physics: of none of these models and devices facts are known, so "
                     "intervals are wider and nothing is known about other models or devices; "
-                    "a file given with --facts tells about them"
+                    "a file given with --specs tells about them"
                   : "without physics, as asked for: intervals are wider and nothing is known about "
                     "other models or devices");
   } else {

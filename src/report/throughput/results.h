@@ -85,7 +85,7 @@
     "have one batch size, the point another, and there is no physics (half the interval " \
     "grows by 0.22 in logarithms per doubling: no more was missing for 90 % of 434 rows of " \
     "LLM-Inference-Bench where one batch size of a configuration was known); or `ii`/`oo` " \
-    "is beyond the rows' by more than `--outside` times or the length ratio's scale is not " \
+    "is beyond the rows' by more than `--extrapolation-factor` times or the length ratio's scale is not " \
     "measured (0.05 per doubling, enough for 90 % in AIConfigurator)") \
   R(half_width90, "±", kShare, "`high90` / `tokens_per_s` − 1") \
   R(tokens_per_s_per_gpu, "tokens/s/GPU", kCount, "`tokens_per_s` / `n`") \
@@ -105,7 +105,7 @@
     "(a framework that no row has is refused: exit 2), when the model is new and more than " \
     "twice as large or under half as large as any measured one, or the first with experts, " \
     "or without facts, and when batch, lengths or devices are beyond the rows of that " \
-    "hardware and framework by more than `--outside` (4) times, when `ii` / `oo` is beyond " \
+    "hardware and framework by more than `--extrapolation-factor` (4) times, when `ii` / `oo` is beyond " \
     "theirs, when all rows have one batch size, the point another, and there is no physics, " \
     "when `ii` + `oo` exceeds the model's context (and no row of it was as long), and when " \
     "the configuration has no row and its weights exceed the memory of all devices (p · " \

@@ -365,7 +365,7 @@ std::vector<std::string> throughput_prediction_words(const ThroughputAnswers& an
         "{} predicted without physics{}.",
         points.size() == 1 ? std::string("This is") : counted_points(plain),
         answers.fit.options.physics
-            ? ": nothing is known of the model or the hardware (--facts FILE tells about them)"
+            ? ": nothing is known of the model or the hardware (--specs FILE tells about them)"
             : ", as asked for"));
   }
   return words;
