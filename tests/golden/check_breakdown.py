@@ -372,7 +372,7 @@ def print_coverage(assay, traces):
     print("|---|---|---:|---:|---:|---|---|---:|---:|---:|---|")
     for name, path in traces + OTHER_TRACES:
         whole = document(assay, path)
-        levels, roof = whole["breakdown"], whole["roof"]
+        levels, roof = whole["breakdown"], whole["roofline"]
         u = levels["unplaced"]
         if not u["total_ns"]:
             continue

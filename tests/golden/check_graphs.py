@@ -70,7 +70,7 @@ def work_of_replays(assay, kernels, nodes):
             row[3] += work[1]
     done = subprocess.run([assay, "breakdown", REPLAY, "--capture", CAPTURE, "--format", "json"], capture_output=True, text=True,
                           check=True, timeout=600)
-    roof = json.loads(done.stdout)["roof"]
+    roof = json.loads(done.stdout)["roofline"]
     told = check_roof.theirs(roof)
     problems = check_roof.closes(roof)
     for name, row in expected.items():

@@ -293,7 +293,7 @@ def recordings(name):
 def roof_of(assay, name, path):
     done = subprocess.run([assay, "breakdown", str(path), *recordings(name), "--format", "json"], capture_output=True, timeout=600,
                           check=False)
-    return json.loads(done.stdout).get("roof") if done.stdout else None
+    return json.loads(done.stdout).get("roofline") if done.stdout else None
 
 
 def theirs(roof):

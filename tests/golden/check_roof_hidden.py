@@ -51,7 +51,7 @@ def hidden(trace, sizes_too):
 
 def roof_of(assay, path):
     done = subprocess.run([assay, "breakdown", str(path), "--roofline", "--format", "json"], capture_output=True, text=True, timeout=600)
-    return json.loads(done.stdout)["roof"]
+    return json.loads(done.stdout)["roofline"]
 
 
 def by_shape(roof):

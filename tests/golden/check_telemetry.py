@@ -232,7 +232,7 @@ def check_clocks_of_the_roof(assay, folder):
     log.write_text("\n".join(rows) + "\n")
     done = subprocess.run([assay, "breakdown", trace, "--telemetry", log, "--roofline", "--format", "json"], capture_output=True, text=True,
                           check=True)
-    roof = json.loads(done.stdout)["roof"]
+    roof = json.loads(done.stdout)["roofline"]
     for rows_of in ([roof], roof["ops"], roof["phases"], roof["places"]):
         for row in rows_of:
             close("share of the roof", row["roofline_share"], 0.5)

@@ -32,7 +32,7 @@ SKIP = 77
 def roof_of(assay, path):
     done = subprocess.run([assay, "breakdown", str(path), "--roofline", "--format", "json"], capture_output=True, text=True,
                           timeout=600, check=True)
-    return json.loads(done.stdout)["roof"]
+    return json.loads(done.stdout)["roofline"]
 
 
 def compared(row, op):

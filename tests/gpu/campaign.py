@@ -378,7 +378,7 @@ def work(c):
     """Operations one by one, traced and counted (tests/gpu/work.py), for tests/golden/check_work.py."""
     program, trace = ROOT / "tests/gpu/work.py", c.work / "work.json"
     c.run([c.python, program, "--trace", trace])
-    roof = c.ask("breakdown", trace, "--roofline")["roof"]
+    roof = c.ask("breakdown", trace, "--roofline")["roofline"]
     told = {"roof": {key: roof[key] for key in ("kernel_ns", "known_ns", "calls_below_roofline", "calls_cache_explained")}}
     if shutil.which("ncu") is None:
         return {**told, "counters": "no Nsight Compute"}

@@ -81,7 +81,7 @@ elif words[0] == "sample":
 elif words[0] == "info":
     print(json.dumps({"times": {"first_ns": 1000000000, "last_ns": 2000000000}}))
 elif words[0] == "breakdown":
-    print(json.dumps({"roof": {"kernel_ns": 9, "known_ns": 8, "calls_below_roofline": 1, "calls_cache_explained": 1},
+    print(json.dumps({"roofline": {"kernel_ns": 9, "known_ns": 8, "calls_below_roofline": 1, "calls_cache_explained": 1},
                       "breakdown": {"counter_passes": [{"match_rate": 1.0}]}}))
 elif words[:2] == ["power", "attribute"]:
     # The column of joules has values, or is empty.

@@ -599,7 +599,7 @@
 
 // How far from the roof
 #define ASSAY_ROOF_RESULTS(R, U, O) \
-  O("`roof`") \
+  O("`roofline`") \
   R(kernel_ns, "kernel time", kNanoseconds, \
     "compute kernels, summed; = `known_ns` + `unknown_ns` exactly. Tests: `RoofLevels`") \
   R(known_ns, "work known", kNanoseconds, \
@@ -647,7 +647,7 @@
     "`kernel_ns`") \
   R(collectives_known_ns, "with a known message", kNanoseconds, "") \
   R(copies_ns, "copies and fills", kNanoseconds, "") \
-  O("`roof.ops`, `roof.phases`, `roof.places`") \
+  O("`roofline.ops`, `roofline.phases`, `roofline.places`") \
   U(phase, \
     "`ops`: operator calls of one name and shape, over layers, iterations and GPUs, by " \
     "`above_ns`; `phases`: all of one phase; `places`: one layer in one phase, by `above_ns`. Also the sums above") \
@@ -669,7 +669,7 @@
   R(reached, "reached", kText, "on screen: the rate of what bounds it, in units of data sheets") \
   R(intensity, "FLOP per byte", kRatio, "`flop` / `moved_bytes`") \
   U(bound, "`compute` or `memory`: which of the two is longer, over most of `roofline_ns`") \
-  O("`roof.unknown`") \
+  O("`roofline.unknown`") \
   U(name, "operator, or kernel where none is around its launch; `share` of `kernel_ns`") \
   U(reason, \
     "replayed by a graph; launch not in the trace; launched outside operators; shapes not recorded; " \
@@ -677,7 +677,7 @@
   U(kernels, "") \
   U(dur_ns, "") \
   U(share, "") \
-  O("`roof.bounds`") \
+  O("`roofline.bounds`") \
   U(op, \
     "`bounds`: calls of one name and shape whose lengths or types are told within bounds: paged attention, where " \
     "only the longest sequence is recorded, and tables of FBGEMM; and, `by the launch grid`, PyTorch's elementwise " \
@@ -703,7 +703,7 @@
   R(calls_above, "above 100 %", kCount, "calls that are faster than the roof with the least work, and of those the ones that " \
     "a full last cache does not explain") \
   R(calls_unexplained, "not explained", kCount, "") \
-  O("`roof.collectives`") \
+  O("`roofline.collectives`") \
   U(collective, \
     "of one kind, group size, type and message; of several ranks the shortest duration of each " \
     "collective, with one rank the duration, which includes waiting for other ranks") \
@@ -725,7 +725,7 @@
     "with a card of `nic_gb_s` for each GPU, an assumption. n ranks on m machines of k: `nic_gb_s` k (n − 1) / n · m / (m − 1) of all-reduce, " \
     "all-gather and reduce-scatter, `nic_gb_s` k of broadcast and reduce, `nic_gb_s` (n − 1) / (n − k) of all-to-all; more where switches reduce (SHARP). " \
     "Machines have as many ranks as the trace lists GPUs, 8 where it lists one. Null where a group spans machines and no rate is known. Tests: `Collectives`") \
-  O("`roof.peaks`") \
+  O("`roofline.peaks`") \
   U(device, "figures compared with, by attribute of the facts, in bytes, bytes/s and FLOP/s") \
   U(quantity, "") \
   U(value, "")

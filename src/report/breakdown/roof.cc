@@ -630,7 +630,7 @@ std::vector<std::string> roof_words(const JobRoof& roof) {
 }
 
 Section roof_section(const JobRoof& roof, const RoofView& view) {
-  Section section{.key = "roof", .title = "How far from the roof"};
+  Section section{.key = "roofline", .title = "How far from the roof"};
   if (view.words) {
     section.blocks.push_back(Prose{.paragraphs = roof_words(roof), .show = Show::kReadersOnly});
   }

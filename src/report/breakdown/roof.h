@@ -17,7 +17,7 @@ struct RoofView {
   bool operators = false;  // the table of operators
   bool tables = false;     // all tables that are for readers
 };
-// "roof": how much is known, operators by what they are above the roof, layers, what is not known,
+// "roofline": how much is known, operators by what they are above the roof, layers, what is not known,
 // collectives, and the roofline for the page.
 Section roof_section(const JobRoof& roof, const RoofView& view);
 // All of it in sentences; the first says how much is known.

@@ -89,7 +89,7 @@ TEST(AnswerRanks, ReportOfOneJobComparesItsRanks) {
   ASSERT_TRUE(answer) << answer.error().describe();
   for (const Part& part : answer->document.parts) {
     EXPECT_THAT(keys_of(part.sections), ElementsAre("", "diagnosis", "", "launch", "overhead",
-                                                    "breakdown", "roof", "fusion", ""));
+                                                    "breakdown", "roofline", "fusion", ""));
   }
 }
 

@@ -86,7 +86,7 @@ TEST(Answers, FusionInfoBoundOverheadLevels) {
   EXPECT_THAT(keys_of(overhead->document.sections), ElementsAre("overhead", ""));
   const auto breakdown = answer_breakdown({.traces = traces});
   ASSERT_TRUE(breakdown);
-  EXPECT_THAT(keys_of(breakdown->document.sections), ElementsAre("breakdown", "roof", ""));
+  EXPECT_THAT(keys_of(breakdown->document.sections), ElementsAre("breakdown", "roofline", ""));
 }
 
 // The screen itself says to name the device, and to tell its facts.
@@ -231,7 +231,7 @@ TEST(Answers, ReportSaysWhatEveryRoomSays) {
   EXPECT_EQ(answer->document.title, "Report");
   EXPECT_THAT(
       keys_of(answer->document.sections),
-      ElementsAre("", "diagnosis", "", "launch", "overhead", "breakdown", "roof", "fusion", ""));
+      ElementsAre("", "diagnosis", "", "launch", "host_overhead", "breakdown", "roofline", "fusion", ""));
   EXPECT_FALSE(answer->document.verdict.empty());
   EXPECT_EQ(timelines, 1);
   request.telemetry.files = {folder.scratch.path + "/none.csv"};
