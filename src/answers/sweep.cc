@@ -148,7 +148,7 @@ Result<Answer> judge_sweeps(const BoundRequest& request) {
   ASSAY_TRY_ASSIGN(const std::optional<LaunchFloor> floor, given_floor(request.floor, nullptr));
   BoundOptions options = request.options;
   if (floor) options.floor_ns = static_cast<double>(floor->floor_ns);
-  Answer answer{new_document("Bound")};
+  Answer answer{new_document("Sweep")};
   Document& document = answer.document;
   std::vector<PlatformBound> platforms;
   std::vector<Sweep> sweeps;
@@ -216,10 +216,10 @@ Result<Answer> answer_bound(const BoundRequest& request) {
   if (!traces || request.other.given()) {
     return Error{
         ErrorCode::kInvalidArgument,
-        "bound needs a trace, or a sweep: --batch SIZE=TRACE (three or more) or --table FILE", "",
+        "sweep needs a trace, or a sweep: --batch SIZE=TRACE (three or more) or --table FILE", "",
         -1};
   }
-  return answer_traces(request.traces, "Bound", [&request](const LoadedTrace& loaded) {
+  return answer_traces(request.traces, "Sweep", [&request](const LoadedTrace& loaded) {
     return judge_one(request, loaded);
   });
 }
