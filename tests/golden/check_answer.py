@@ -113,7 +113,7 @@ NAMED_CAUSES = {
     "data_loading_bound": ("input_share", ("input",)), "allocation_bound": ("allocation_share", ("alloc",)),
     "warmup_bound": ("init_share", ("cold",)), "copy_bound": ("exposed_copy_share", ("copy",)),
     "comm_bound": ("exposed_comm_share", ("collective", "comm_wait", "transfer")),
-    "no_work": ("no_work_share", ("nothing_asked",)), "undetermined": ("unexplained_path_share", ("unseen", "no_evidence")),
+    "no_work": ("no_work_share", ("nothing_asked",)), "undetermined": ("unexplained_share", ("unseen", "no_evidence")),
 }
 named = set()  # first parts of codes whose share was compared
 
@@ -124,7 +124,7 @@ def check_headline(told, name):
         return
     headline = told["findings"][0]
     values = headline["values"]
-    share = {cause["key"]: cause["ns"] / told["total_ns"] for cause in told["causes"]}
+    share = {cause["cause"]: cause["ns"] / told["total_ns"] for cause in told["causes"]}
     at = f"{name}: {headline['text']} The bar: {share}"
     kind = headline["code"].split(".")[0]
     if kind == "host_bound":
@@ -155,7 +155,7 @@ def check_data(assay, trace, name):
     if told["causes"]:
         expect(sum(cause["ns"] for cause in told["causes"]) == told["total_ns"], f"{name}: causes do not add up")
     check_headline(told, name)
-    for span in told["spans"]:
+    for span in told["highlights"]:
         expect(0 <= span["start_ns"] < span["end_ns"] <= told["window_ns"], f"{name}: a span outside the window")
     torch = any(word in json.dumps(told["actions"]) for word in ("torch", "DataLoader"))
     expect(not torch or not str(trace).endswith((".sqlite", ".csv", ".db")) or "at::native" in done.stdout,

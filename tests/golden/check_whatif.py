@@ -119,9 +119,9 @@ def check_one_number(assay, path, found):
     overhead = json.loads(run(assay, "overhead", path, "--format", "json"))
     for row in overhead["host_overhead"].get("diagnosis") or []:
         if row["same_as"] is not None:
-            same(f"{row['key']} in overhead", row["gain_ns"], by_key[row["same_as"]])
+            same(f"{row['code']} in overhead", row["gain_ns"], by_key[row["same_as"]])
         else:
-            same(f"{row['key']} in overhead", row["gain_ns"], None)
+            same(f"{row['code']} in overhead", row["gain_ns"], None)
 
 
 def check_files(assay, path):

@@ -43,7 +43,7 @@ KEYS = {
     "window": (("flow", "window_ns"),),
     "action_text": (("text",),),
     "action_title": (("text",),),
-    "action_code": (("code",),),
+    "action_code": (("how",),),
     "note_lines": (("lines",),),
     "stretch_kind": (("kind",),),
     "stretch_start": (("start_ns",),),
@@ -181,7 +181,7 @@ def self_test():
     row = {"bound": "host", "not_bound": "gpu,input", "share_low": "50", "share_high": "60", "must_name": "Python",
            "must_not_say": "GPU-bound", "stretches": "steady:1..3", "must_advise": "graph"}
     fine = {"headline": ["Host-bound: Python"], "actions": [{"text": "CUDA graphs"}], "device_idle_share": 0.55, "bottleneck": "host",
-            "summary": {"actions": [{"code": "cuda_graph", "text": "CUDA graphs"}], "notes": []},
+            "summary": {"actions": [{"how": "cuda_graph", "text": "CUDA graphs"}], "notes": []},
             "stretches": [{"kind": "steady", "start_ns": 0, "end_ns": 2_000_000}], "flow": {"window_ns": 2_000_000}}
     faults = ({"bottleneck": "gpu"}, {"bottleneck": None}, {"device_idle_share": 0.7}, {"headline": ["GPU-bound: Python"]},
               {"headline": ["Host-bound"]}, {"summary": {}}, {"flow": {"window_ns": 1}}, {"stretches": []})

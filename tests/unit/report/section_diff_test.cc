@@ -105,7 +105,7 @@ TEST(SectionDiff, AFewFarIterationsDoNotHideTheUsualOne) {
 TEST(SectionDiff, TheSentenceOnKernelsLeavesOutRests) {
   DiffReport report;
   report.a.samples = report.b.samples = 1;
-  DiffLevel& kernels = report.breakdown[static_cast<size_t>(DiffLevelKind::kKernel)];
+  DiffLevel& kernels = report.levels[static_cast<size_t>(DiffLevelKind::kKernel)];
   kernels.kind = DiffLevelKind::kKernel;
   kernels.rows = {row_of("(idle after the last work)", true, DiffKind::kAppeared, 5),
                   row_of("gemm", false, DiffKind::kAppeared, 4),
@@ -131,7 +131,7 @@ TEST(SectionDiff, TooFewIndependentIterationsAreNamed) {
 // A change inside noise has no sources; what is beyond noise by itself is named, the rest is not.
 TEST(SectionDiff, NoiseHasNoSources) {
   DiffReport report = noisy();
-  DiffLevel& kernels = report.breakdown[static_cast<size_t>(DiffLevelKind::kKernel)];
+  DiffLevel& kernels = report.levels[static_cast<size_t>(DiffLevelKind::kKernel)];
   kernels.kind = DiffLevelKind::kKernel;
   kernels.rows = {row_of("gemm", false, DiffKind::kBoth, 9'000),
                   row_of("relu", false, DiffKind::kBoth, -4'000)};
@@ -146,7 +146,7 @@ TEST(SectionDiff, NoiseHasNoSources) {
 DiffReport of_kernels(double often, double longer) {
   DiffReport report = noisy();
   report.time.noise = DiffNoise::kReal;
-  DiffLevel& kernels = report.breakdown[static_cast<size_t>(DiffLevelKind::kKernel)];
+  DiffLevel& kernels = report.levels[static_cast<size_t>(DiffLevelKind::kKernel)];
   kernels.kind = DiffLevelKind::kKernel;
   for (const char* name : {"a", "b", "c", "d", "e"}) {
     DiffRow row = row_of(name, false, DiffKind::kBoth, 0);
@@ -205,7 +205,7 @@ TEST(SectionDiff, SourcesThatAreMoreThanTheChangeLeaveARest) {
   DiffReport report = noisy();
   report.time.noise = DiffNoise::kReal;
   report.change_ns = -5'000;
-  DiffLevel& parts = report.breakdown[static_cast<size_t>(DiffLevelKind::kPart)];
+  DiffLevel& parts = report.levels[static_cast<size_t>(DiffLevelKind::kPart)];
   parts.kind = DiffLevelKind::kPart;
   parts.rows = {row_of("idle: input", true, DiffKind::kBoth, -4'000),
                 row_of("idle: operators", true, DiffKind::kBoth, -3'000),
