@@ -102,7 +102,7 @@ def check_new_gpu(assay, folder):
     if not new or any(p["grade"] == "sure" or p["question"] != "hardware" or p["status"] != "outside"
                       or not p["sibling"] for p in new):
         fail(f"a GPU without rows: {new}")
-    for word in ("outside", "wide", "Trust: what may move", "never sure"):
+    for word in ("outside", "wide", "Caveats: what may change", "never sure"):
         if word not in text:
             fail(f"'{word}' is not on the screen:\n{text}")
 
