@@ -129,11 +129,11 @@ def check_sums(expect, imported, report):
     overhead = report["host_overhead"]
     tiles = [event for event in imported.slices if event.get("cat") == "assay"
              and imported.threads[event["tid"]][1].startswith("overhead, ")]
-    for key, sum_key in (("py", "py"), ("dispatch", "dispatch"), ("call", "call"), ("wait", "waiting"),
-                         ("between", "between")):
+    for key, sum_key in (("py", "exclusive_py_ns"), ("dispatch", "exclusive_dispatch_ns"), ("call", "exclusive_call_ns"),
+                         ("wait", "waiting_ns"), ("between", "other_host_ns")):
         parts = [event for event in tiles if event["args"]["part"] == key]
-        expect(total(parts) == overhead[f"exclusive_{sum_key}_ns"],
-               f"overhead slices '{key}' sum to exclusive_{sum_key}_ns")
+        expect(total(parts) == overhead[sum_key],
+               f"overhead slices '{key}' sum to {sum_key}")
     launches = [event for event in tiles if event["args"]["part"] == "launch"]
     expect(total(launches) == sum(overhead[key] for key in ("t_orch_exclusive_ns", "other_host_ns", "waiting_ns")),
            "launches of the overhead sum to t_orch_exclusive_ns and what lies beside it")

@@ -70,7 +70,7 @@ elif words[0] == "overhead":
     python = any(word.endswith(".replay_python.json") for word in words)
     measured = {"t_orch_ns": 9800000 if python else 9000000, "hdbi": 0.3, "floor_ns": 4600, "entries": 20, "entries_found": 19}
     extra = {"measured": measured} if "--replay" in words else {}
-    print(json.dumps({"overhead": {"windows": [window, window], **extra, **window}}))
+    print(json.dumps({"host_overhead": {"windows": [window, window], **extra, **window}}))
 elif words[0] == "sweep":
     print(json.dumps({"gpu": {"verdict": "X", "first_gpu_batch": 8}}))
 elif words[0] == "sample":
@@ -322,7 +322,7 @@ class CampaignTest(unittest.TestCase):
         self.assertLess(budget, 120, "it gives up by itself before its step is ended")
         self.assertGreater(budget, 60)
 
-    def test_a_overhead_that_fails_for_every_trace_is_a_failed_step(self):
+    def test_an_overhead_that_fails_for_every_trace_is_a_failed_step(self):
         self.assertEqual(self.run_campaign("--only", "gpt2", "--only", "overhead", STUB_FAIL="overhead").returncode, 1)
         self.assertEqual(self.steps()["overhead"]["status"], "failed")
 
