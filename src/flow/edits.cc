@@ -44,7 +44,7 @@ constexpr std::array<EditForm, kEditKinds> kForms = {{
     {EditKind::kCopies, "copies", false, false, "copies"},
     {EditKind::kComm, "comm", false, false, "comm"},
     {EditKind::kGraph, "cuda_graph", false, false, "cuda_graph"},
-    {EditKind::kFuse, "fusion", true, false, "fuse:A+B[+C]"},
+    {EditKind::kFuse, "fuse", true, false, "fuse:A+B[+C]"},
     {EditKind::kRoof, "roof", true, false, "roof[:OP]"},
     {EditKind::kAttention, "attention", false, false, "attention"},
     {EditKind::kSkew, "skew", false, false, "skew"},

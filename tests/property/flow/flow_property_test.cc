@@ -818,7 +818,7 @@ TEST_P(FlowProperty, NoEditMakesAnythingLater) {
       ASSERT_LE(pinned_ns, recorded_ns);
     }
   });
-  // Every edit was tried on some run: "warm" and "fusion" need luck, which the seeds have.
+  // Every edit was tried on some run: "warm" and "fuse" need luck, which the seeds have.
   EXPECT_GE(std::count(applied.begin(), applied.end(), true), 18);
 }
 
