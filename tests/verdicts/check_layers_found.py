@@ -86,11 +86,11 @@ def check(row, levels):
 
 
 def levels_of(assay, path):
-    done = subprocess.run([assay, "levels", str(path), "--format", "json"], capture_output=True, timeout=600,
+    done = subprocess.run([assay, "breakdown", str(path), "--format", "json"], capture_output=True, timeout=600,
                           check=False)
     if done.returncode != 0:
         raise SystemExit(f"{path}: {done.stderr.decode(errors='replace')[:300]}")
-    return json.loads(done.stdout)["levels"]
+    return json.loads(done.stdout)["breakdown"]
 
 
 def main():

@@ -706,7 +706,7 @@ def compare(assay, name, sides):
 ROOMS = {
     # 150 ms of 170 were not recorded: no room counts them as idle time, or as time at all.
     "a hole between two windows": [
-        ("levels", r"compute kernels span 19\.\d ms: 9\d\.\d % kernels, \d\.\d % idle", "1[57]\\d ms|152"),
+        ("breakdown", r"compute kernels span 19\.\d ms: 9\d\.\d % kernels, \d\.\d % idle", "1[57]\\d ms|152"),
         ("launch", r"IL, inference latency 19\.\d ms.*GPU idle, of IL \d\.\d %", "IL, inference latency 17"),
         ("overhead", r"ran no kernel for \d+ µs of 19\.\d ms \(T_e2e\)", "T_e2e 17"),
         ("whatif", r"compute is 9\d\.\d % of its critical path", "nothing being asked for is"),
