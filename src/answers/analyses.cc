@@ -106,6 +106,10 @@ findings::Diagnosis diagnosis_of(const LoadedTrace& loaded, const FlowAnswer& an
   return findings::diagnose(RunFacts(answer, reading_of(loaded)));
 }
 
+std::vector<findings::RuleState> rules_of(const LoadedTrace& loaded, const FlowAnswer& answer) {
+  return findings::rule_states(RunFacts(answer, reading_of(loaded)));
+}
+
 TrustNotes flow_trust(const LoadedTrace& loaded, const findings::Diagnosis& diagnosis) {
   TrustNotes notes = caveat_notes(diagnosis);
   for (TrustNote& note : kernel_notes(loaded.trace, *loaded.kernels)) {

@@ -73,6 +73,8 @@ std::vector<std::optional<int64_t>> chain_gains(const WhatIf& tried);
 TrustNotes flow_trust(const LoadedTrace& loaded, const findings::Diagnosis& diagnosis);
 // The diagnosis of one run. The answer is about the loaded trace.
 findings::Diagnosis diagnosis_of(const LoadedTrace& loaded, const FlowAnswer& answer);
+// Every rule that such a diagnosis reads, and whether it holds.
+std::vector<findings::RuleState> rules_of(const LoadedTrace& loaded, const FlowAnswer& answer);
 
 // Errors: those of the rooms, of `meanwhile`.
 Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions& options);

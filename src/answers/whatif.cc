@@ -198,8 +198,8 @@ Result<TraceContent> score_content(const FrozenGain& prediction, const LoadedTra
   return content;
 }
 
-Result<TraceContent> why_content(const TraceRequest& request, RanksTogether& ranks,
-                                 const LoadedTrace& loaded) {
+Result<TraceContent> why_content(const TraceRequest& request, bool with_rules,
+                                 RanksTogether& ranks, const LoadedTrace& loaded) {
   PhaseClock clock(request.listener);
   FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
   ASSAY_TRY_ASSIGN(JudgedRun judged,
@@ -220,6 +220,7 @@ Result<TraceContent> why_content(const TraceRequest& request, RanksTogether& ran
     content.sections.push_back(opened_by_section(report));
     content.sections.push_back(path_section(path));
   }
+  if (with_rules) content.sections.push_back(rules_section(rules_of(loaded, answer)));
   content.sections.push_back(run_trust(loaded, diagnosis));
   ranks.add(loaded, report, verdict.bound);
   return content;
@@ -279,11 +280,11 @@ Result<Answer> answer_whatif(const WhatIfRequest& request) {
   });
 }
 
-Result<Answer> answer_why(const TraceRequest& asked) {
+Result<Answer> answer_why(const TraceRequest& asked, bool with_rules) {
   TraceRequest request = asked;
   ASSAY_TRY_ASSIGN(RanksTogether ranks, RanksTogether::of(request));
   const auto analyze = [&](const LoadedTrace& loaded) {
-    return why_content(request, ranks, loaded);
+    return why_content(request, with_rules, ranks, loaded);
   };
   return answer_traces(request, "Why", analyze, [&ranks](Document& document) {
     const std::optional<JobFlow> job = ranks.take();

@@ -56,6 +56,7 @@ int run(const WhatIfVerb& verb) {
 
 struct WhyVerb {
   CommonOptions common;
+  bool rules = false;
 };
 
 }  // namespace
@@ -110,8 +111,10 @@ void add_why_verb(Verb& app, int& exit_code) {
   sub.example("assay why trace.json.gz --format json | jq .path.parts");
   add_common_options(sub, verb->common, true);
   add_part_option(sub, verb->common);
+  sub.flag("--rules", verb->rules,
+           "also every rule of the diagnosis, its condition and whether it holds (docs/rules.md)");
   sub.run([verb, &exit_code] {
-    exit_code = write_answer(answer_why(traces_of(verb->common)), verb->common);
+    exit_code = write_answer(answer_why(traces_of(verb->common), verb->rules), verb->common);
   });
 }
 

@@ -36,7 +36,7 @@
     "(time to the end of the last device work in a replay with usual lags in place of unexplained time − recorded) / recorded") \
   R(unexplained_path_share, "unexplained, of the critical path", kShare, \
     "time that no edge explains on the critical path to the end of the last device work / that path") \
-  R(first_action, "first lever", kText, "what to change first, a word of the closed list below") \
+  R(first_action, "first action", kText, "what to change first, a word of the closed list below") \
   R(steady_bottleneck, "cause after the start", kText, \
     "of a cold start: what the rest of the window is lost to, where that is enough to tell") \
   R(init_iterations, "iterations held up by one-off costs", kCount, \
@@ -197,6 +197,11 @@
 
 // Why: how idle time began, and the critical path
 #define ASSAY_FLOW_PATH_RESULTS(R, U, O) \
+  O("rules[]") \
+  U(code, "with `--rules`: the finding that the rule makes, in the order in which rules are read") \
+  R(rule_role, "role", kText, "its role, as in `findings[].role`") \
+  R(condition, "condition", kText, "over named values of the run, as the source has it") \
+  R(holds, "holds", kNone, "true where the condition holds for this run") \
   O("opened_by[]") \
   U(cause, "cause of idle time") \
   U(ns, "its time; the columns below add up to it") \
@@ -247,8 +252,8 @@
   U(replayed_ns, \
     "the same in the replay without edits: `recorded_ns`, else `null` and a bug") \
   R(replay_mismatches, "points off their time", kCount, "points of that replay off their recorded time: 0") \
-  U(model_error, "as under `flow`; beyond 10 % no gain is told") \
-  U(unexplained_path_share, "as under `flow`; beyond 20 % no gain is told") \
+  U(model_error, "as under `flow`; beyond 10 % no gain is given") \
+  U(unexplained_path_share, "as under `flow`; beyond 20 % no gain is given") \
   O("whatif.joint") \
   R(per, "per", kText, "what the times are of: `iteration`, or the whole `run`") \
   R(iterations_used, "iterations used", kCount, "durations behind the medians: iterations after the first") \
@@ -270,8 +275,8 @@
     "that follows work, of returns, of calls that waited each time) at either end of where they may " \
     "lie; where it tells them all, `run_gain_ns`. `low95_ns` and `high95_ns` reach as far") \
   R(run_high_ns, "of the run, to", kNanoseconds, "") \
-  R(refused, "not told", kText, \
-    "why no number is told: `model_error`, `unexplained`, `unlinked`, `cold`, `nothing`, " \
+  R(refused, "no number because", kText, \
+    "why no number is given: `model_error`, `unexplained`, `unlinked`, `cold`, `nothing`, " \
     "`few_iterations`, `not_capturable`, `varies`, `in_graphs`, `chain_varies`, `needs_ranks`, " \
     "`no_shapes`, `no_peaks`, `no_operators`") \
   O("whatif.actions[]") \

@@ -283,6 +283,20 @@ Table causes_table(const FlowTotals& total, const CommSplit& comm) {
   return table;
 }
 
+Section rules_section(const std::vector<findings::RuleState>& rules) {
+  using findings::RuleState;
+  TableOf table(rules, {.key = "rules", .title = "Rules of the diagnosis, in order"});
+  table.add(keys::code, [](const RuleState& r) { return std::string(findings::name(r.code)); })
+      .add(keys::rule_role,
+           [](const RuleState& r) {
+             return std::string(findings::role_name(findings::info(r.code).role));
+           })
+      .add(keys::holds, &RuleState::holds)
+      .add(
+          keys::condition, [](const RuleState& r) { return std::string(r.when); }, elastic());
+  return {.key = "", .title = "Rules", .blocks = {table}};
+}
+
 Facts answer_facts(BoundBy bound, double device_idle_share) {
   return {.items = {data_fact(keys::bottleneck, std::string(bound_by_word(bound))),
                     data_fact(keys::device_idle_share, finite_value(device_idle_share))},

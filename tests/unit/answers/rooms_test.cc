@@ -218,6 +218,25 @@ TEST(Answers, EnergyIsAttributedToKernelsLayersAndPhases) {
   EXPECT_THAT(keys_of(answer->document.sections), Contains("energy"));
 }
 
+// One kernel is too little for a diagnosis: the first headline rule that holds says so.
+TEST(Answers, WhyListsEveryRuleAndWhetherItHolds) {
+  const Folder folder("rules");
+  const TraceRequest traces = traces_at({folder.add("a.json", one_kernel_trace(100))});
+  const auto without = answer_why(traces);
+  const auto with = answer_why(traces, true);
+  ASSERT_TRUE(without && with);
+  EXPECT_EQ(with->document.sections.size(), without->document.sections.size() + 1);
+  const Table& rules = block_of<Table>(with->document.sections, "rules");
+  ASSERT_EQ(rules.columns.size(), 4u);
+  std::string first_headline;
+  for (const std::vector<Value>& row : rules.rows) {
+    if (first_headline.empty() && row[1] == Value("headline") && row[2] == Value(true)) {
+      first_headline = *row[0].get<std::string>();
+    }
+  }
+  EXPECT_EQ(first_headline, "insufficient_data.few");
+}
+
 TEST(Answers, ReportSaysWhatEveryRoomSays) {
   const Folder folder("report");
   ReportRequest request{.traces = traces_at({folder.add("a.json", one_kernel_trace(100))})};
