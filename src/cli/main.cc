@@ -32,7 +32,7 @@ constexpr const char* kOverview =
     R"(assay: where a GPU run's time and energy went, and what would change it
 
   assay trace.json.gz                   the answer, on one screen
-  assay trace.json.gz -o report.html    the page: timeline, causes, levers
+  assay trace.json.gz -o report.html    the page: timeline, causes, actions
   assay traces/                         a job: who is late
   assay diff before.json.gz after.json.gz
   assay example                         write a small trace to try it on

@@ -63,7 +63,7 @@
     "of their layers, and the least and greatest of these, counted in the stack; null outside layers") \
   R(first_layer, "first layer", kNone, "") \
   R(last_layer, "last layer", kNone, "") \
-  U(source, "what told it and how sure that is, as in `attributed_by`; why nothing did") \
+  U(source, "source and certainty, as in `attributed_by`; why nothing did") \
   U(sure, "") \
   U(reason, "") \
   U(kernels, "how many they are, and their summed duration") \
@@ -114,7 +114,7 @@
   U(kernels, "device activities") \
   R(likeness_ns, "by likeness", kNanoseconds, \
     "of the duration, of activities that are placed by what repeats or like another iteration " \
-    "(`structure`, `twin`): likely, not recorded; `levels_likeness` among the trust notes. Tests: `Place`")
+    "(`structure`, `twin`): likely, not recorded; `levels_likeness` among the caveats. Tests: `Place`")
 
 // Launch overhead, waits, overlap
 #define ASSAY_LEVEL_TABLE_RESULTS(R, U, O) \
@@ -237,7 +237,7 @@
   R(missing_kernels, "absent", kCount, "") \
   R(matched, "matched", kCount, \
     "pairs; pairs over the larger of `kernels` and `pass_kernels`; by what; what was " \
-    "counted. Below 0.9 an error, below 0.99 a trust note") \
+    "counted. Below 0.9 an error, below 0.99 a caveat") \
   R(match_rate, "match rate", kShare, "") \
   R(matched_by, "matched by", kText, "") \
   R(counters, "counters", kText, "") \
@@ -756,7 +756,7 @@
   O("`memory.phases`, `memory.ops`") \
   U(phase, \
     "of the kernels below the operator, where they have one; `op`: of those around the event the innermost that " \
-    "launches kernels, itself or below, else the innermost; null where not told") \
+    "launches kernels, itself or below, else the innermost; null where not known") \
   U(op, "") \
   R(allocations, "allocations", kCount, "events of positive and of negative bytes, and their sums; also of `devices`") \
   R(frees, "releases", kCount, "") \
@@ -790,7 +790,7 @@
     "allocations where something was, blocks that are not what the actions left. Where either or `unknown_actions` is above 0 no " \
     "peak is told") \
   R(inconsistent_actions, "contradictions of actions", kCount, "") \
-  R(first_reserved_bytes, "reserved before", kBytes, "reserved before the first action; null where not told") \
+  R(first_reserved_bytes, "reserved before", kBytes, "reserved before the first action; null where not known") \
   O("`memory.holders`") \
   U(device, "whose blocks were in use at the snapshot; parts of `in_use_bytes`") \
   R(site, "call site", kText, \

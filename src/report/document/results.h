@@ -71,7 +71,7 @@
   R(unit, "unit", kText, "what a number or a part is counted in") \
   R(iteration_evidence, "iterations", kText, \
     "what tells that `kernel_period` windows are iterations, or why periods that were found are none, see [Windows](#windows)") \
-  R(window_source, "windows", kText, "what told the iterations apart, see [Windows](#windows)")
+  R(window_source, "windows", kText, "what separated the iterations, see [Windows](#windows)")
 // clang-format on
 
 #define ASSAY_RESULT(key, title, unit, meaning) \

@@ -23,7 +23,7 @@
   U(span_ns, "of the replay: from the first begin of a collective to the last end, over the iterations that are kept") \
   R(replay_residual, "missed by the replay", kShare, \
     "|replayed − recorded end| of a rank's last meeting / `span_ns`, of all ranks but the worst twentieth; " \
-    "beyond 1 % no saving is told") \
+    "beyond 1 % no saving is given") \
   R(saved_by_worst_ns, "saved without the worst", kNanoseconds, \
     "`span_ns` less the span with the usual values in place of those of all rows of `worst`: the sum of " \
     "`saved_ns`") \
@@ -35,7 +35,7 @@
     "on top: with all own work and all transfers of all ranks at most usual") \
   R(gpu_hours_per_hour, "GPU hours an hour", kRatio, "`saved_by_worst_share` × ranks of the job") \
   R(more_findings, "findings not listed", kCount, "beyond the 64 with the most excess") \
-  R(nodes_from, "nodes from", kText, "what told which ranks share a node: `file`, `records`, `guess`, `none`") \
+  R(nodes_from, "nodes from", kText, "source of the nodes of ranks: `file`, `records`, `guess`, `none`") \
   O("job.worst[]") \
   U(kind, "`rank`; `pauses` of a rank; a `set` of ranks; `links`, the transfers of groups") \
   U(name, "rank, or the set's name") \
@@ -52,7 +52,7 @@
   R(false_share, "q", kRatio, "least share of false names at which the row is still named (Benjamini–Hochberg)") \
   U(peers, "ranks that usual work rests on, in the middle of its places") \
   R(slow_members, "slow", kCount, "of sets and links: members that are slow by themselves; of pauses: iterations; 0 where they are in most") \
-  R(first_hit, "first", kNone, "iteration of the first pause; `null` where they are not told one by one") \
+  R(first_hit, "first", kNone, "iteration of the first pause; `null` where they are not known one by one") \
   R(last_hit, "last", kNone, "iteration of the last one") \
   R(every, "every", kNone, "of pauses at one distance: iterations from one to the next") \
   R(own_excess_ns, "excess", kNanoseconds, "own work beyond usual, over all its ranks and iterations; the four columns behind add up to it") \
@@ -100,9 +100,9 @@
   U(p95_ns, "") \
   O("job.collectives[]") \
   U(collective, "kind, by size of the group") \
-  R(group_size, "group size", kNone, "ranks of the process group; `null` = not told") \
+  R(group_size, "group size", kNone, "ranks of the process group; `null` = not known") \
   R(group_count, "groups", kCount, "") \
-  U(meetings, "meetings matched") \
+  U(meetings, "matched collectives") \
   R(p50_transfer_ns, "median transfer", kNanoseconds, "from the last to come to the end, within 1/64") \
   R(p95_transfer_ns, "95 %", kNanoseconds, "")
 
@@ -116,12 +116,12 @@
   R(fast_clocks, "clocks that run off", kCount, "by more than 50 ppm of the middle; not blamed for it") \
   R(worst_drift_ppm, "furthest", kRatio, "parts per million") \
   O("job.matching") \
-  U(matched, "meetings of two ranks and more") \
+  U(matched, "collectives of two ranks and more") \
   R(parts_unmatched, "parts not matched", kCount, "that should meet others: they keep the length they had") \
   R(parts_not_waiting, "parts that do not wait for all", kCount, "sends, receives, broadcasts: they keep the length they had") \
   R(collectives_excluded, "taken apart", kCount, "the ranks' orders contradict each other") \
   R(groups_ambiguous, "ambiguous groups", kCount, "more ranks have the name than the group has members: not compared") \
-  R(groups_unknown, "groups not told", kCount, "no process group is recorded, and the ends do not say that all ranks meet") \
+  R(groups_unknown, "groups not known", kCount, "no process group is recorded, and the ends do not say that all ranks meet") \
   R(parts_outside, "parts outside iterations", kCount, "") \
   R(parts_cut, "parts left out of records", kCount, "whole iterations that did not fit") \
   R(lossy_ranks, "ranks with losses", kCount, "data lost on import") \

@@ -135,7 +135,7 @@
   R(kernel_start_ns, "kernel start", kNone, "start on the device") \
   U(launch_queue_ns, "clamped like TKLQT; `null` when the kernel has none") \
   U(dur_ns, "duration") \
-  U(device, "as recorded; −1 = not told") \
+  U(device, "as recorded; −1 = not known") \
   R(stream, "stream", kNone, "") \
   R(iteration, "iteration", kText, "name of the window it belongs to; `null` outside all")
 
@@ -280,7 +280,7 @@
     "other iterations") \
   R(idle_other_activity_ns, "GPU idle, other work ran", kNanoseconds, \
     "of GPU idle time: kernels of other iterations ran, or device work that is no kernel") \
-  R(identity, "kernels told apart by", kText, \
+  R(identity, "kernels equal by", kText, \
     "`name` or `shape`: what makes two kernels the same in `fusion`") \
   R(min_count, "occurrences needed", kCount, \
     "of the first kernel of a chain in `plan_min`, by `--min-count`") \

@@ -99,7 +99,7 @@
   R(diversity_ratio, "diversity", kRatio, "`unique_names` / `n` (Table II)") \
   R(kernels_per_token, "N per token", kRatio, \
     "`n` / `tokens`: of the whole trace and of the decode phase; of a window that is a " \
-    "decode step, its `n`. `null` when `tokens` is not told")
+    "decode step, its `n`. `null` when `tokens` is not known")
 
 // Families
 #define ASSAY_OVERHEAD_FAMILY_RESULTS(R, U, O) \
@@ -146,9 +146,9 @@
   U(upper_bound_ns, "the bound in wall time; over `t_e2e_ns`") \
   R(e2e_share, "of T_e2e", kShare, "") \
   U(basis, "the number that bounds it") \
-  R(same_as, "also told as", kText, \
-    "the run's [lever](#levers) that does the same, or more. What the verdict has no lever for is not advised here either") \
-  U(gain_ns, "what that replay gives, and all that readers are told; `upper_bound_ns` is this room's own bound")
+  R(same_as, "same action", kText, \
+    "the run's [action](#levers) that does the same, or more. Only actions of the diagnosis are advised here") \
+  U(gain_ns, "what that replay gives, and all that readers see; `upper_bound_ns` is a bound that needs no replay")
 
 // A sweep
 #define ASSAY_OVERHEAD_SWEEP_RESULTS(R, U, O) \
@@ -193,8 +193,8 @@
 
 // Other keys of overhead
 #define ASSAY_OVERHEAD_OTHER_RESULTS(R, U, O) \
-  R(phase_source, "phases told by", kText, "see [Prefill and decode](#prefill-and-decode)") \
-  R(phase_source_text, "phases", kText, "what told the phases apart, or what was missing") \
+  R(phase_source, "phases from", kText, "see [Prefill and decode](#prefill-and-decode)") \
+  R(phase_source_text, "phases", kText, "what separated the phases, or what was missing") \
   R(with_stack, "with Python frames", kNone, "whether Python frames were recorded") \
   R(library_op_kernels, "kernels of library operators", kCount, \
     "rows whose entry is a library operator, see [Families](#families)") \

@@ -116,7 +116,7 @@ Section shares_section(const LaunchShares& shares) {
                           fact(keys::idle_input_share, shares.idle_input_share),
                           fact(keys::idle_queued_share, shares.idle_unseen_share, "",
                                shown_unless_zero(shares.idle_unseen_share))}};
-  return {.key = "", .title = "Shares of the launch room", .blocks = {std::move(numbers)}};
+  return {.key = "", .title = "Launch and idle shares", .blocks = {std::move(numbers)}};
 }
 
 }  // namespace assay

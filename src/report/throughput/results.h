@@ -224,16 +224,16 @@
   R(worst_coverage90, "of it in the interval", kShare, "") \
   R(units, "units", kCount, "units with at least 15 rows") \
   R(units_below, "units under 80 %", kCount, "of those, held less often than 80 %") \
-  U(judged, "with `--judge`: each row of the other table, by `latency`: what was measured, what was told") \
+  U(judged, "with `--judge`: each row of the other table, by `latency`: what was measured, what was predicted") \
   R(campaign, "campaign", kText, "engine, version, and day or file") \
   R(measured_ms, "measured, ms", kRatio, "milliseconds, as the table has it") \
-  R(told_ms, "told, ms", kRatio, "the estimate; `low90` and `high90` are in milliseconds, too") \
-  R(told_from, "told from", kShare, "bounds of the probability that was told") \
+  R(told_ms, "predicted, ms", kRatio, "the estimate; `low90` and `high90` are in milliseconds, too") \
+  R(told_from, "predicted from", kShare, "bounds of the predicted probability") \
   R(told_to, "to", kShare, "") \
   R(asked, "asked", kCount, "rows times six pairs of limits") \
-  R(told, "told", kShare, "mean of what was told") \
+  R(told, "predicted", kShare, "mean of the predictions") \
   R(met, "met", kShare, "share that kept both limits") \
-  R(brier, "Brier score", kRatio, "mean squared difference of told and met") \
+  R(brier, "Brier score", kRatio, "mean squared difference of predicted and met") \
   R(brier_constant, "Brier score of a constant", kRatio, \
     "of always telling the share that was met") \
   O("a plan (`plans`, `pareto`, `refused`)") \
