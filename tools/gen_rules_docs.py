@@ -20,7 +20,7 @@ Made by `tools/gen_rules_docs.py` from `assay why --rules`; do not edit.
 
 Rules of one role are read in this order. The first headline that holds is the headline, and the first confidence
 rule that holds decides the confidence. Every other rule that holds makes a finding ([codes](findings.md)).
-A condition is written over the named facts of the run (`f`, `src/flow/facts.h`).
+A condition is written over the named values of the run (`f`, `src/flow/facts.h`).
 `assay why TRACE --rules` says which rules hold for a trace.
 """
 

@@ -268,7 +268,8 @@ Table causes_table(const FlowTotals& total, const CommSplit& comm) {
   const auto evidence = [](CauseEvidence kind) {
     return [kind](const StateRow& row) { return row.evidence_ns[static_cast<size_t>(kind)]; };
   };
-  TableOf table(rows, {.key = "causes", .title = "What the device did, or why it did nothing"});
+  TableOf table(rows, {.key = "causes",
+                      .title = "Device time of the window by activity or cause of idle time"});
   table.add(keys::cause, &StateRow::state)
       .add(keys::ns, &StateRow::ns)
       .add(keys::window_share, [&](const StateRow& row) { return share(row.ns, total.window_ns); })

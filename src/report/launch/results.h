@@ -78,7 +78,7 @@
 
 // CPU idle time
 #define ASSAY_CPU_IDLE_RESULTS(R, U, O) \
-  R(cpu_idle_ns, "CPU idle (dispatching thread)", kNanoseconds, \
+  R(cpu_idle_ns, "CPU idle in IL (dispatching thread)", kNanoseconds, \
     "IL − (recorded − blocked) = blocked + unrecorded; `null` when no thread launched a " \
     "kernel of the window") \
   R(cpu_idle_blocked_ns, "CPU idle, blocked in calls", kNanoseconds, "blocked time") \

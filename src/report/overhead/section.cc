@@ -134,7 +134,8 @@ Table layers_table(const HostOverheadReport& r) {
     if (!layer.ns || s.n_launch == 0 || !s.charged()) return Value();
     return whole_ns(static_cast<double>(*layer.ns) / static_cast<double>(s.n_launch));
   };
-  TableOf table(layers, {.title = "Where host time goes, layer by layer (" +
+  // Its window and rule are not those of the causes of idle time: the title names both.
+  TableOf table(layers, {.title = "Host time charged to launches within T_e2e (TaxBreak, " +
                                   std::string(overhead_mode_name(r.mode)) + " mode" +
                                   (literal ? ", " + std::string(kAsPrinted) : "") + ")",
                          .terminal_limit = 0,
