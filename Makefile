@@ -86,9 +86,9 @@ bench:
 	@$(MAKE) --no-print-directory build
 	@$(CONFIGURE) bench
 	@$(BUILD) bench
-	@$(BUILD) release --target assay_fleet_model
+	@$(BUILD) release --target assay_job_model
 	python3 bench/run.py
-	python3 bench/fleet.py
+	python3 bench/job.py
 	node bench/page.mjs build/release/assay build/bench-data/largest_real.json || echo 'the page: needs node, Chromium, npm ci --prefix web'
 
 # The page that --format html fills, web/dist/report.html, from its sources (needs node 18 or newer).

@@ -250,8 +250,8 @@ class Bench:
                 f"{second:.2f}", f"**{plain / second:.1f}**"]
 
     def levels(self, repeats):
-        """What bench/levels.py says of a set of ranks."""
-        done = subprocess.run([sys.executable, ROOT / "bench/levels.py", "--assay", self.assay, "--runs", str(repeats), RANKS],
+        """What bench/breakdown.py says of a set of ranks."""
+        done = subprocess.run([sys.executable, ROOT / "bench/breakdown.py", "--assay", self.assay, "--runs", str(repeats), RANKS],
                               capture_output=True, text=True, check=True)
         return re.findall(r"(\d+) ranks, ([\d.]+) MB: whole (\d+) MB/s, reading (\d+) MB/s, levels (\d+) MB/s; "
                           r"whole / reading ([\d.]+)", done.stdout)
@@ -283,7 +283,7 @@ class Bench:
         for what, command in commands.items():
             seconds[what] = statistics.median(cpu_seconds([*self.one_core, *command, "--threads", "1"]) for _ in range(repeats))
             if what == "all":
-                levers = len(json.loads((DATA / "whatif.json").read_text())["whatif"]["levers"])
+                levers = len(json.loads((DATA / "whatif.json").read_text())["whatif"]["actions"])
         walls = interleaved({what: commands[what] for what in ("one", "thirty")}, repeats)
         rows = summary_of(self.assay, path)
         return [path.name, f"{rows['rows']['events']:,}", f"{rows['tables']['activities']:,}",
@@ -367,7 +367,7 @@ def main():
         told = inflate(TOLD, DATA / "told.json")
         table("Replays that are told, one core: processor seconds beyond reading",
               ["trace", "events", "activities", "one edit", "all levers", "30 edits in their order",
-               "waited for 30 beyond one, all cores", "levers"],
+               "waited for 30 beyond one, all cores", "actions"],
               [bench.levers(make_trace(bench.maker, told, f"told_{n}MB.json", n * MB), 3) for n in sizes[1:]])
 
     packed = [(plain[1], pack(plain[1], DATA / "replicated_100MB.json.gz"))]
@@ -393,7 +393,7 @@ def main():
           ["steps", "MB", "ms", "MB/s"], rows)
 
     if RANKS.exists():
-        table("assay levels over a set of ranks, one thread",
+        table("assay breakdown over a set of ranks, one thread",
               ["ranks", "MB plain", "whole MB/s", "reading MB/s", "placing and summing MB/s", "whole / reading"],
               bench.levels(options.repeats))
     if TABLE.exists():

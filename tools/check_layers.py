@@ -25,7 +25,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-ROOMS = ["launch", "tax", "levels", "power", "throughput", "diff", "fleet", "hang"]
+ROOMS = ["launch", "overhead", "breakdown", "power", "throughput", "diff", "job", "hang"]
 WIRE = "collect/wire.h"
 READERS_OF_DOCUMENTS = {"document", "writers", "perfetto"}  # folders of report/
 
@@ -72,7 +72,7 @@ THIRD_PARTY = [
     ("Eigen", r"Eigen/", None, 12),
     ("Ceres", r"ceres/", "throughput/gp", 1),
     ("<filesystem>", r"filesystem$", "base", 1),
-    ("muParser", r"muParser\w*\.h", "levels", 1),
+    ("muParser", r"muParser\w*\.h", "breakdown", 1),
     ("libxlsxwriter", r"xlsxwriter(\.h|/)", "query", 1),
     ("XGBoost", r"xgboost/", "throughput", 1),
     ("MPI", r"mpi\.h", "cli", 1),
@@ -124,18 +124,18 @@ MATCHING = re.compile(r"(?:contains|find|starts_with|ends_with|has|in_name|in_te
 OTHER_NAMES = {
     "src/flow/facts.cc": "names of operators that move data",
     "src/trace/phases.cc": "names of operators, labels and kernels alike, only to see that something attends",
-    "src/levels/modules.cc": "classes of modules and operators",
-    "src/levels/structure.cc": "names that Chopper gives operations",
-    "src/levels/labels.cc": "labels of record_function",
-    "src/levels/figures.cc": "names that Chopper gives operations",
-    "src/levels/token_groups.cc": "names of collectives, as kernels/ tells them",
+    "src/breakdown/modules.cc": "classes of modules and operators",
+    "src/breakdown/structure.cc": "names that Chopper gives operations",
+    "src/breakdown/labels.cc": "labels of record_function",
+    "src/breakdown/figures.cc": "names that Chopper gives operations",
+    "src/breakdown/token_groups.cc": "names of collectives, as kernels/ tells them",
     "src/roof/product.cc": "operators",
     "src/roof/convolution.cc": "operators",
     "src/roof/attention.cc": "operators",
     "src/roof/streams.cc": "operators",
     "src/roof/work.cc": "kinds of work",
     "src/roof/collective.cc": "names of collectives, as kernels/ tells them",
-    "src/levels/place.cc": "names of operators",
+    "src/breakdown/place.cc": "names of operators",
     "src/throughput/physics.cc": "parts of a model",
     "src/ingest/nsys/host_rows.cc": "tables and ranges of host libraries",
     "src/ingest/rocprof/json.cc": "sections of the file",
@@ -274,19 +274,19 @@ def hidden_names(texts):
 
 # What must be found, each where it once stood or might: file, text, a part of what is said.
 PLANTED = [
-    ("src/tax/families.h", "enum class KernelFamily : uint8_t { kGemm, kOther };\n", "told by kernels/"),
-    ("src/levels/types.cc", "KernelKind classify_kernel(std::string_view name) {\n", "told by kernels/"),
+    ("src/overhead/families.h", "enum class KernelFamily : uint8_t { kGemm, kOther };\n", "told by kernels/"),
+    ("src/breakdown/types.cc", "KernelKind classify_kernel(std::string_view name) {\n", "told by kernels/"),
     ("src/launch/kinds.cc", "int kernel_kind_of(const std::string& name) {\n", "told by kernels/"),
     ("src/power/names.cc", 'bool is_gemm(std::string_view name) { return contains(name, "cutlass"); }\n',
      "list of kernel names"),
     ("src/launch/queue.h", "struct LaunchFloor {\n  double ns = 0;\n};\n", "found in floor/"),
-    ("src/tax/measured.cc", "Result<double> estimate_floor_ns(const Trace& trace) {\n", "found in floor/"),
-    ("src/tax/writer.cc", 'FILE* file = std::fopen("x", "w");\n', "another way to files"),
+    ("src/overhead/measured.cc", "Result<double> estimate_floor_ns(const Trace& trace) {\n", "found in floor/"),
+    ("src/overhead/writer.cc", 'FILE* file = std::fopen("x", "w");\n', "another way to files"),
     ("src/diff/tree.cc", "auto json = Json::parse(text);\n", "nested_too_deep"),
-    ("src/tax/sees.cc", '#include "launch/tree.h"\n', "must not include"),
+    ("src/overhead/sees.cc", '#include "launch/tree.h"\n', "must not include"),
     ("src/report/writers/sees.cc", '#include "launch/tree.h"\n', "know no room"),
     ("src/base/sees.h", "#include <regex>\n", "a header includes"),
-    ("src/tax/data.cc", "#include <sqlite3.h>\n", "belongs to ingest/"),
+    ("src/overhead/data.cc", "#include <sqlite3.h>\n", "belongs to ingest/"),
     ("src/more/a.cc", "\n", "no place in the house"),
 ]
 FINE = [
@@ -294,7 +294,7 @@ FINE = [
     ("src/floor/floor.h", "struct LaunchFloor {\n  double ns = 0;\n};\n"),
     ("src/launch/queue.h", "struct LaunchFloor;\n"),
     ("src/throughput/gp/form.h", "enum class KernelForm : uint8_t { kRbf };\n"),
-    ("src/tax/rows.cc", "const KernelKind kind = facts.kernel_kind(row);\n"),
+    ("src/overhead/rows.cc", "const KernelKind kind = facts.kernel_kind(row);\n"),
 ]
 
 

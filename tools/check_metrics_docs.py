@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks that docs/metrics.md names, in backticks, every key that the verbs print as JSON.
 
-Runs report, launch (with its tree and kernel list), fuse, bound, tax and info on the traces in the
-repository, bound and tax on a small sweep of two platforms, levels with counter runs, and tax on a replay of its own database. Collects the keys of all objects, and the
+Runs report, launch (with its tree and kernel list), fusion, sweep, overhead and info on the traces in the
+repository, bound and overhead on a small sweep of two platforms, levels with counter runs, and overhead on a replay of its own database. Collects the keys of all objects, and the
 words that come from a closed list: verdicts, levers, trust notes, sources, remedies, node kinds,
 import codes (those in some page of docs/formats). The values of a finding are those that docs/findings.md lists for its code. Over the pages of the same documents: no key has two titles or two
 units, and each has the declared title.
@@ -36,7 +36,7 @@ WORDS = {
     "window_source",
 }
 # Where a key of that name carries free text instead.
-FREE_TEXT = {("levers", "what"), ("unused", "what"), ("derived", "source"), ("peaks", "source")}
+FREE_TEXT = {("actions", "what"), ("unused", "what"), ("derived", "source"), ("peaks", "source")}
 BATCH_BOUND = {"CPU", "GPU"}
 
 CPU_BOUND_FIRST = """batch,tklqt_us,launches,latency_us,gpu_idle_share,cpu_idle_share
@@ -123,21 +123,21 @@ def replay_of(database):
             "gpu": {"name": database["gpu"]["name"] or "unknown"}, "entries": entries}
 
 
-def tax_documents(assay, files):
+def overhead_documents(assay, files):
     for path in files:
-        for flags in ([], ["--mode", "code", "--base-weighting", "invocation", "--count-copies", "--top", "0"]):
-            yield f"assay tax {' '.join(flags)} {path.name}", run(assay, "tax", *flags, path)
+        for flags in ([], ["--mode", "code", "--base-weighting", "invocation", "--include-copies", "--top", "0"]):
+            yield f"assay overhead {' '.join(flags)} {path.name}", run(assay, "overhead", *flags, path)
     with tempfile.TemporaryDirectory() as folder:
         for path in files:
             database, replay = pathlib.Path(folder, "db.json"), pathlib.Path(folder, "replay.json")
-            run(assay, "tax", path, "--export-kernel-db", database)
+            run(assay, "overhead", path, "--export-kernel-db", database)
             exported = json.loads(database.read_text())
             if not exported["entries"]:
                 continue
             replay.write_text(json.dumps(replay_of(exported)))
-            yield f"assay tax --replay, {path.name}", run(assay, "tax", path, "--replay", replay)
+            yield f"assay overhead --replay, {path.name}", run(assay, "overhead", path, "--replay", replay)
     sweep = [flag for size, path in zip(("1", "4x512", "8x512"), files * 3) for flag in ("--batch", f"{size}={path}")]
-    yield "assay tax, a sweep of two platforms", run(assay, "tax", *sweep, "--vs", f"1={files[0]}")
+    yield "assay overhead, a sweep of two platforms", run(assay, "overhead", *sweep, "--vs", f"1={files[0]}")
 
 
 def counter_documents(assay):
@@ -157,7 +157,7 @@ def counter_documents(assay):
         for file, lines in (("9_kernel_trace.csv", kernels), ("9_hip_api_trace.csv", calls),
                             ("a_counter_collection.csv", counters), ("b_counter_collection.csv", counters)):
             (folder / file).write_text("\n".join(lines) + "\n")
-        yield "assay levels --counters", run(assay, "levels", folder / "9_kernel_trace.csv", "--counters",
+        yield "assay breakdown --counters", run(assay, "breakdown", folder / "9_kernel_trace.csv", "--counters",
                                              folder, "--peaks", "MI300X")
 
 
@@ -165,36 +165,36 @@ def documents(assay):
     """(what was run, document) for every verb."""
     files = traces()
     for path in files:
-        for verb in (["report"], ["launch", "--tree", "--graph", "--top", "0"], ["fuse"], ["bound"], ["info"],
-                     ["fuse", "--segment", "iteration", "--threshold", "0.5"],
-                     ["levels", "--group-by", "gpu,iter,phase,layer,op,op_type"]):
+        for verb in (["report"], ["launch", "--tree", "--graph", "--top", "0"], ["fusion"], ["sweep"], ["info"],
+                     ["fusion", "--segment", "iteration", "--threshold", "0.5"],
+                     ["breakdown", "--group-by", "gpu,iter,phase,layer,op,op_type"]):
             yield f"assay {' '.join(verb)} {path.name}", run(assay, *verb, path)
     yield "assay report, several traces", run(assay, "report", *files)
-    yield "assay tax, several traces", run(assay, "tax", *files)
-    yield "assay levels, several traces", run(assay, "levels", *files)
+    yield "assay overhead, several traces", run(assay, "overhead", *files)
+    yield "assay breakdown, several traces", run(assay, "breakdown", *files)
     with tempfile.TemporaryDirectory() as folder:
         samples = write_samples(pathlib.Path(folder))
-        yield "assay levels --telemetry", run(assay, "levels", "--telemetry", samples, "--telemetry-offset", "start",
+        yield "assay breakdown --telemetry", run(assay, "breakdown", "--telemetry", samples, "--telemetry-offset", "start",
                                               files[0])
-    yield "assay levels, several configurations", run(assay, "levels", "--config", f"a={files[0]}", "--config",
+    yield "assay breakdown, several configurations", run(assay, "breakdown", "--config", f"a={files[0]}", "--config",
                                                       f"b={files[-1]}", "--tokens", "a=4096")
     yield "assay diff", run(assay, "diff", files[0], files[-1], "--fail-on", "kernels>+1000000%")
     yield "assay diff, with itself", run(assay, "diff", files[0], files[0])
-    yield from tax_documents(assay, files)
+    yield from overhead_documents(assay, files)
     yield from counter_documents(assay)
     with tempfile.TemporaryDirectory() as folder:
         a, b = pathlib.Path(folder, "a.csv"), pathlib.Path(folder, "b.csv")
         a.write_text(CPU_BOUND_FIRST)
         b.write_text(ALWAYS_FLAT)
         name_a, name_b = sorted(PLATFORMS)
-        yield "assay bound, two tables", run(assay, "bound", "--table", a, "--name", name_a,
+        yield "assay sweep, two tables", run(assay, "sweep", "--table", a, "--name", name_a,
                                              "--vs-table", b, "--vs-name", name_b)
     yield from throughput_documents(assay)
     yield from throughput_model_documents(assay)
     yield from power_documents(assay)
-    yield "assay fleet", run(assay, "fleet", *files, "--least-ranks", "0")
+    yield "assay job", run(assay, "job", *files, "--min-ranks", "0")
     batches = [flag for batch in (1, 2, 4) for flag in ("--batch", f"{batch}={files[0]}")]
-    yield "assay bound, traces by batch", run(assay, "bound", *batches, "--name", min(PLATFORMS))
+    yield "assay sweep, traces by batch", run(assay, "sweep", *batches, "--name", min(PLATFORMS))
 
 
 def write_samples(folder):
@@ -320,7 +320,7 @@ def collect(node, under, origin, keys):
     for key, value in node.items():
         if key not in PLATFORMS:
             keys.setdefault(key, f"{origin}, under {under}" if under else origin)
-        is_word = key in WORDS or (key == "key" and under in ("levers", "diagnosis")) or \
+        is_word = key in WORDS or (key == "key" and under in ("actions", "diagnosis")) or \
             (key == "verdict" and isinstance(value, str))
         if is_word and isinstance(value, str) and (under, key) not in FREE_TEXT and value not in BATCH_BOUND:
             keys.setdefault(value, f"{origin}, value of {key}")
@@ -343,7 +343,7 @@ def main():
     keys, problems = {}, []
     for origin, document in documents(assay):
         collect(document, "", origin, keys)
-        for finding in (document.get("answer") or {}).get("findings", []):
+        for finding in (document.get("summary") or {}).get("findings", []):
             problems += undefined_values(finding, origin)
     defined = named_in(METRICS)
     problems += [f"docs/metrics.md does not name `{key}` ({keys[key]})"

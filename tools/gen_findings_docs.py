@@ -21,7 +21,7 @@ INTRO = """# Findings
 Made by `tools/gen_findings_docs.py` from `src/text/messages.en.txt`; do not edit.
 
 A finding is one statement about a run. `report` prints the texts; JSON has the same statements under
-`answer.findings` with their codes and values, so that nothing has to be read out of a sentence
+`summary.findings` with their codes and values, so that nothing has to be read out of a sentence
 ([keys](metrics.md#findings)). In a text, `{key}` is a value, `[...]` is left out where a value in it is not known or
 the line would be too long, and `{n#one|many}` is a count with its noun. `{window}` is the analyzed time.
 """

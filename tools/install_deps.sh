@@ -165,10 +165,10 @@ for set in "${sets[@]}"; do
     test)
       require libgtest-dev libgmock-dev python3 zstd
       prefer "replaying operators" libtorch-dev
-      prefer "assay-fleet" libopenmpi-dev
-      prefer "starting assay-fleet" openmpi-bin
-      prefer "assay fleet under Slurm" slurm-wlm
-      prefer "assay fleet under Slurm" munge
+      prefer "assay-job" libopenmpi-dev
+      prefer "starting assay-job" openmpi-bin
+      prefer "assay job under Slurm" slurm-wlm
+      prefer "assay job under Slurm" munge
       prefer "the PyTorch helper" python3-torch
       prefer "pandas beside import assay" python3-pandas
       prefer "the notebook" jupyter-nbconvert

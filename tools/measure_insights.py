@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/measured/insights.md: how often an Insight of `assay levels --config` is said that is not true, and one that is.
+"""Writes docs/measured/insights.md: how often an Insight of `assay breakdown --config` is said that is not true, and one that is.
 
   measure_insights.py --table build/release/assay_insight_table [--seeds 1000]
 """
@@ -10,7 +10,7 @@ import subprocess
 
 PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs/measured/insights.md"
 
-HEAD = """# How often `assay levels --config` says an Insight
+HEAD = """# How often `assay breakdown --config` says an Insight
 
 Made by `tools/measure_insights.py --table build/release/assay_insight_table`, with {seeds:,} pairs of made-up configurations in every
 cell; shares are in per cent, and of what is 5 % a cell is off by {off:.1f} or less in 95 of 100. B has twice A's tokens and matrix

@@ -109,7 +109,7 @@ def unexplained_of(assay, path):
         return "usual times"
     name = most["name"] if len(most["name"]) <= 48 else most["name"][:47] + "…"
     often = "once" if most["slices"] == 1 else f"{most['slices']} times"
-    return f"`{name}` late {often}, {100 * most['of_path']:.1f} % of the path"
+    return f"`{name}` late {often}, {100 * most['path_share']:.1f} % of the path"
 
 
 def replay_tables(assay):
@@ -120,16 +120,16 @@ def replay_tables(assay):
             continue
         identity = found["identity"]
         judged += 1
-        points += identity["identity_errors"]
+        points += identity["replay_mismatches"]
         near = abs(identity["model_error"]) <= 0.02
         good += near
         if found["joint"]["refused"] != "unlinked":
             linked += 1
             good_linked += near
         told += found["joint"]["refused"] is None
-        first = max((x for x in found["levers"] if x["gain_in_order_ns"]), key=lambda x: x["gain_in_order_ns"], default=None)
+        first = max((x for x in found["actions"] if x["cumulative_gain_ns"]), key=lambda x: x["cumulative_gain_ns"], default=None)
         lever = f"`{first['name']}` {100 * first['run_gain_ns'] / identity['recorded_ns']:.1f} %" if first else "-"
-        rows.append(f"| {name} | {percent(identity['model_error'])} | {percent(identity['unexplained_share'])} | "
+        rows.append(f"| {name} | {percent(identity['model_error'])} | {percent(identity['unexplained_path_share'])} | "
                     f"{found['joint']['refused'] or 'told'} | {lever} | {'' if near else unexplained_of(assay, path)} |")
     share = good_linked / max(linked, 1)
     head = (f"{judged} traces with device work: {points} points off; the model is within 2 % of the record on {good}; gains are told of {told}. Of "

@@ -14,8 +14,8 @@ the values. --hf builds them with the transformers package instead, also without
 Each run writes OUT/MODEL_MODE_PHASE_bBATCH_sLENGTH.json.gz and one line of OUT/runs.jsonl: latencies
 measured without the profiler, what was run, on what. Then, for instance:
 
-    assay tax traces/
-    assay bound --batch 1=traces/gpt2_sdpa_prefill_b1_s512.json.gz --batch 2=…
+    assay overhead traces/
+    assay sweep --batch 1=traces/gpt2_sdpa_prefill_b1_s512.json.gz --batch 2=…
 """
 
 import argparse

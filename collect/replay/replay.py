@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What assay-replay does, from Python: runs the operators of a kernel database one by one, each many times as
 torch.ops.NAMESPACE.OPERATOR.OVERLOAD(...) with the device synchronised after every call, for a tracer around this
-process to see. Started by `assay replay --through python`; needs PyTorch (1.13 or newer) and nothing else.
+process to see. Started by `assay replay --dispatch-through python`; needs PyTorch (1.13 or newer) and nothing else.
 
     replay.py JOB RESULTS          run, and append one line of JSON per entry
     replay.py --check JOB RESULTS  rebuild every call, with shapes alone, and run none

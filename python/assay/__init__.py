@@ -3,13 +3,13 @@
     import assay
 
     r = assay.report("trace.json.gz")       # a path, a folder, several, or a stopped torch.profiler.profile
-    r.verdict, r.cause, r.causes, r.levers  # r alone shows the answer in a notebook
+    r.headline, r.bottleneck, r.causes, r.actions  # r alone shows the answer in a notebook
     r.tables["kernels"].to_pandas()
 
     d = assay.diff("before.json.gz", "after.json.gz", fail_on="tklqt>+10%")
     d.passed
 
-    assay.whatif("trace.json.gz", "cuda_graph", "kernel:*gemm*=0.8").levers
+    assay.whatif("trace.json.gz", "cuda_graph", "kernel:*gemm*=0.8").actions
     assay.sql("trace.json.gz", "select name, sum(dur_ns) from kernels group by 1 order by 2 desc")
     assay.explain("dispatch")
 

@@ -21,6 +21,9 @@ else:
     Document = dict
     ListOfRows = list
 
+# How a gain is known, in words.
+GRADES = {"upper_bound": "up to", "simulated": "simulated"}
+
 
 class Tables(Mapping[str, Table]):
     """The tables of the traces, and of what the rooms say of them; made at the first look, opened one by
@@ -72,14 +75,14 @@ class Answer(Document):
         self._inputs = inputs
 
     @property
-    def verdict(self) -> str:
+    def headline(self) -> str:
         """The answer in words."""
-        return " ".join(self["verdict"])
+        return " ".join(self["headline"])
 
     @property
-    def notes(self) -> list[dict[str, Any]]:
+    def caveats(self) -> list[dict[str, Any]]:
         """What the numbers rest on, and how large the doubt is."""
-        return list(self.get("trust", []))
+        return list(self.get("caveats", []))
 
     def to_frame(self, path: str) -> Any:
         """A list of objects in the document as a pandas.DataFrame: `to_frame("launch.top_kernels")`."""
@@ -108,7 +111,7 @@ class Answer(Document):
         )
 
     def __repr__(self) -> str:
-        return self.verdict
+        return self.headline
 
     def _lines(self) -> list[tuple[str, str, str]]:
         """What the card lists: (what, how much, share)."""
@@ -125,7 +128,7 @@ class Answer(Document):
         inputs = ", ".join(str(one["name"]) for one in self["inputs"])
         tool = self["tool"]
         return (
-            f"<div><p><b>{html.escape(self.verdict)}</b></p>"
+            f"<div><p><b>{html.escape(self.headline)}</b></p>"
             + (f"<table>{rows}</table>" if rows else "")
             + f"<p><small>{html.escape(tool['name'])} {html.escape(tool['version'])} · {html.escape(inputs)}"
             + "</small></p></div>"
@@ -151,35 +154,35 @@ class Report(Answer):
         self.tables: Mapping[str, Table] = Tables(inputs, {k: v for k, v in options.items() if k in read})
 
     @property
-    def answer(self) -> dict[str, Any]:
-        """The short answer: kind, causes, levers, trust."""
-        return dict(self.get("answer") or {})
+    def summary(self) -> dict[str, Any]:
+        """The first screen: bottleneck, headline, causes, actions, confidence."""
+        return dict(self.get("summary") or {})
 
     @property
-    def verdict(self) -> str:
-        return " ".join([*self.answer.get("verdict", []), *self.answer.get("more", [])] or self["verdict"])
+    def headline(self) -> str:
+        return " ".join([*self.summary.get("headline", []), *self.summary.get("details", [])] or self["headline"])
 
     @property
-    def cause(self) -> str | None:
-        """What binds the run: a word that explain() knows."""
-        return self.get("cause") or self.answer.get("kind")
+    def bottleneck(self) -> str | None:
+        """What limits the run: a word that explain() knows."""
+        return self.get("bottleneck") or self.summary.get("bottleneck")
 
     @property
     def causes(self) -> list[dict[str, Any]]:
-        """Where the time of the window went, the largest first: `key`, `ns`, `of_window`."""
-        return sorted(self.answer.get("causes", []), key=lambda one: -one["ns"])
+        """Where the time of the window went, the largest first: `cause`, `ns`, `window_share`."""
+        return sorted(self.summary.get("causes", []), key=lambda one: -one["ns"])
 
     @property
-    def levers(self) -> list[dict[str, Any]]:
-        """What would change it: `title`, `code`, `gain_ns`, `share`, `grade`."""
-        return list(self.answer.get("levers", []))
+    def actions(self) -> list[dict[str, Any]]:
+        """What would shorten it, each with `text`, `how`, `gain_ns` and `bound`."""
+        return list(self.summary.get("actions", []))
 
     def _lines(self) -> list[tuple[str, str, str]]:
-        causes = [(one["key"], _ms(one["ns"]), _percent(one["of_window"])) for one in self.causes]
-        levers = [
-            (one["title"], f"{one['grade']} {_ms(one['gain_ns'])}", _percent(one["share"])) for one in self.levers
+        causes = [(one["cause"], _ms(one["ns"]), _percent(one["window_share"])) for one in self.causes]
+        actions = [
+            (one["text"], f"{GRADES[one['bound']]} {_ms(one['gain_ns'])}", _percent(one["share"])) for one in self.actions
         ]
-        return causes + levers
+        return causes + actions
 
 
 class Diff(Answer):
@@ -199,9 +202,9 @@ class WhatIf(Answer):
     """What `assay whatif` says."""
 
     @property
-    def levers(self) -> list[dict[str, Any]]:
+    def actions(self) -> list[dict[str, Any]]:
         """Each change alone: `name`, `before_ns`, `after_ns`, `gain_ns`, `low95_ns`, `high95_ns`, `refused`."""
-        return list(self["whatif"].get("levers", []))
+        return list(self["whatif"].get("actions", []))
 
     @property
     def joint(self) -> dict[str, Any]:
@@ -215,7 +218,7 @@ class WhatIf(Answer):
                 f"{one['kind']} {_ms(one['gain_ns'])}" if one["gain_ns"] is not None else "not told",
                 _percent(one["gain_ns"] / one["before_ns"]) if one["gain_ns"] and one["before_ns"] else "",
             )
-            for one in self.levers
+            for one in self.actions
         ]
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     Source = Any  # a path, or a torch.profiler.profile that has stopped; or a list of these
 
-SCHEMA = 1  # the schema_version of the JSON that this module reads
+SCHEMA = 2  # the schema_version of the JSON that this module reads
 
 class AssayError(RuntimeError):
     """What the program said went wrong. `code` is its exit code: 2 for an error, 3 where data was lost and

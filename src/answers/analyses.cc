@@ -71,7 +71,7 @@ Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions&
   const auto& kernels = loaded.kernels;
   AnalysesOptions asked = options;
   asked.launch.kernels = asked.fusion.kernels = kernels;
-  asked.tax.kernels = asked.levels.kernels = kernels;
+  asked.overhead.kernels = asked.breakdown.kernels = kernels;
   Analyses found;
   FlowModel model = make_flow_model(trace, links, kernels);
   ASSAY_TRY_ASSIGN(JudgedRun judged, judge_run(model, windows,
@@ -84,8 +84,8 @@ Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions&
   if (found.flow.replays.joined > 0)
     found.flow.replays = placed_replays(loaded, model.run, options.captures);
   asked.launch.flow = &found.flow.all_devices();
-  asked.levels.flow = &found.flow.devices;
-  asked.levels.replays = &found.flow.replays;
+  asked.breakdown.flow = &found.flow.devices;
+  asked.breakdown.replays = &found.flow.replays;
   ASSAY_TRY_ASSIGN(found.launch, analyze_launch(trace, links, windows, asked.launch));
   ASSAY_TRY_ASSIGN(found.fusion, analyze_fusion(trace, links, windows, asked.fusion));
   // What it reads is complete, and stays as it is until it is taken.
@@ -94,8 +94,8 @@ Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions&
         return try_levers(model, judged.iterations, found.flow, found.verdict, chains, options);
       },
       options.levers && options.in_thread && trace.activities.size() >= kWorthAThread);
-  ASSAY_TRY_ASSIGN(found.tax, analyze_tax(trace, links, windows, asked.tax));
-  ASSAY_TRY_ASSIGN(found.levels, analyze_levels(trace, links, windows, asked.levels));
+  ASSAY_TRY_ASSIGN(found.overhead, analyze_overhead(trace, links, windows, asked.overhead));
+  ASSAY_TRY_ASSIGN(found.breakdown, analyze_breakdown(trace, links, windows, asked.breakdown));
   if (options.meanwhile) ASSAY_TRY(options.meanwhile(found));
   if (options.levers) found.tried = tried.take();
   if (options.path) found.path = path_slices(model.run, model.graph, found.flow.path);
@@ -104,6 +104,10 @@ Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions&
 
 findings::Diagnosis diagnosis_of(const LoadedTrace& loaded, const FlowAnswer& answer) {
   return findings::diagnose(RunFacts(answer, reading_of(loaded)));
+}
+
+std::vector<findings::RuleState> rules_of(const LoadedTrace& loaded, const FlowAnswer& answer) {
+  return findings::rule_states(RunFacts(answer, reading_of(loaded)));
 }
 
 TrustNotes flow_trust(const LoadedTrace& loaded, const findings::Diagnosis& diagnosis) {

@@ -10,14 +10,14 @@
 
 #include "answers/inputs/traces.h"
 #include "base/result.h"
+#include "breakdown/breakdown.h"
 #include "flow/path_parts.h"
 #include "flow/verdict.h"
 #include "flow/whatif.h"
-#include "launch/fuse.h"
+#include "launch/fusion.h"
 #include "launch/metrics.h"
-#include "levels/levels.h"
+#include "overhead/overhead.h"
 #include "report/flow/answer.h"
-#include "tax/tax.h"
 
 namespace assay {
 
@@ -26,8 +26,8 @@ struct Analyses;
 struct AnalysesOptions {
   LaunchOptions launch = {};
   FusionOptions fusion = {};
-  TaxOptions tax = {};
-  LevelsOptions levels = {};
+  HostOverheadOptions overhead = {};
+  BreakdownOptions breakdown = {};
   std::shared_ptr<const std::vector<CapturedGraph>> captures = {};  // FlowOptions::captures
   bool rank_graph = false;                                          // FlowOptions::rank_graph
   std::string part = {};                                            // as TraceRequest::part
@@ -47,8 +47,8 @@ struct AnalysesOptions {
 struct Analyses {
   LaunchReport launch;
   FusionReport fusion;
-  TaxReport tax;
-  LevelsReport levels;
+  HostOverheadReport overhead;
+  BreakdownReport breakdown;
   FlowReport flow;
   FlowVerdict verdict;
   WhatIf tried;                 // levers of the report, each alone
@@ -73,6 +73,8 @@ std::vector<std::optional<int64_t>> chain_gains(const WhatIf& tried);
 TrustNotes flow_trust(const LoadedTrace& loaded, const findings::Diagnosis& diagnosis);
 // The diagnosis of one run. The answer is about the loaded trace.
 findings::Diagnosis diagnosis_of(const LoadedTrace& loaded, const FlowAnswer& answer);
+// Every rule that such a diagnosis reads, and whether it holds.
+std::vector<findings::RuleState> rules_of(const LoadedTrace& loaded, const FlowAnswer& answer);
 
 // Errors: those of the rooms, of `meanwhile`.
 Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions& options);

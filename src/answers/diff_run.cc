@@ -13,16 +13,16 @@
 #include "answers/host_calls.h"
 #include "base/interval_index.h"
 #include "diff/partition.h"
+#include "findings/causes.h"
+#include "flow/contributor_names.h"
 #include "ingest/load.h"
 #include "kernels/name.h"
 #include "launch/idle.h"
+#include "overhead/kernel_db.h"
 #include "report/document/import_notes.h"
 #include "report/flow/section.h"
-#include "findings/causes.h"
-#include "flow/contributor_names.h"
-#include "text/names.h"
 #include "report/run/section.h"
-#include "tax/kernel_db.h"
+#include "text/names.h"
 #include "trace/device_names.h"
 
 namespace assay {
@@ -170,7 +170,7 @@ class Reducer {
   }
 
   void list_works() {
-    for (const KernelLevel& row : analyses_.levels.rows) {
+    for (const KernelLevel& row : analyses_.breakdown.rows) {
       DeviceWork work{.gpu = row.gpu, .window = window_of(row)};
       work.start_ns = row.t_ks_ns;
       work.end_ns = row.t_ke_ns;
@@ -238,7 +238,8 @@ class Reducer {
     }
     std::string path;
     if (row.op != 0) {
-      path = fmt::format("{} {};", level_phase_name(row.phase), analyses_.levels.op_names[row.op]);
+      path =
+          fmt::format("{} {};", level_phase_name(row.phase), analyses_.breakdown.op_names[row.op]);
     }
     for (auto op = ops.rbegin(); op != ops.rend(); ++op) path += fmt::format(" > {}", *op);
     return path;
@@ -255,7 +256,7 @@ class Reducer {
 
   uint32_t operation_item(const KernelLevel& row, ItemTable& table) const {
     if (row.op == 0) return table.rest("(operation not told)");
-    const std::string& op = analyses_.levels.op_names[row.op];
+    const std::string& op = analyses_.breakdown.op_names[row.op];
     const std::string phase(level_phase_name(row.phase));
     const bool phased = row.phase != LevelPhase::kNone;
     return table.id_of(phased ? phase + " " + op : op,
@@ -317,8 +318,8 @@ class Reducer {
       add("idle: " + std::string(findings::cause_name(cause)), time.cause_ns[c],
           is_host_work(cause));
     }
-    // Where the device is idle by levels, yet has rows that are neither kernels nor copies; the
-    // rest lies before the first of what could tell a cause.
+    // Idle time of the breakdown in which rows are neither kernels nor copies; the rest precedes the
+    // first row that shows a cause.
     const auto others = others_.find(gpu);
     const int64_t others_ns = others == others_.end() ? 0 : others->second.length_in(before);
     const int64_t work_ns = std::min(others_ns, time.other_work_ns);
@@ -333,7 +334,7 @@ class Reducer {
     std::vector<uint32_t> item_of(works_.size(), UINT32_MAX);
     for (size_t i = 0; i < works_.size(); ++i) {
       if (works_[i].window < 0) continue;
-      const KernelLevel& row = analyses_.levels.rows[i];
+      const KernelLevel& row = analyses_.breakdown.rows[i];
       auto& sample = costs[sample_of_.at({works_[i].gpu, works_[i].window})];
       const WorkShare& share = partition_.shares[i];
       if (kind == DiffLevelKind::kPart) {
@@ -419,10 +420,10 @@ class Reducer {
   }
 
   // Not told is no 0.
-  static double charge(const TaxSums& sums, int64_t ns) {
+  static double charge(const HostOverheadSums& sums, int64_t ns) {
     return sums.charged() ? static_cast<double>(ns) : std::nan("");
   }
-  static double charge_split(const TaxSums& sums, int64_t ns) {
+  static double charge_split(const HostOverheadSums& sums, int64_t ns) {
     return sums.split_known ? charge(sums, ns) : std::nan("");
   }
 
@@ -446,7 +447,7 @@ class Reducer {
 
   void add_metrics() {
     add_launch_metrics();
-    add_tax_metrics();
+    add_overhead_metrics();
   }
 
   void launch_series(const char* key, const char* label, DiffUnit unit,
@@ -490,30 +491,30 @@ class Reducer {
     });
   }
 
-  void tax_series(const char* key, const char* label, DiffUnit unit,
-                  double (*value)(const TaxWindow&)) {
-    series(key, label, unit, analyses_.tax.windows, analyses_.tax.whole,
-           [value](const TaxWindow& w) { return w.sums.n > 0 ? value(w) : std::nan(""); });
+  void overhead_series(const char* key, const char* label, DiffUnit unit,
+                       double (*value)(const HostOverheadWindow&)) {
+    series(key, label, unit, analyses_.overhead.windows, analyses_.overhead.whole,
+           [value](const HostOverheadWindow& w) { return w.sums.n > 0 ? value(w) : std::nan(""); });
   }
 
-  void add_tax_metrics() {
-    using W = TaxWindow;
+  void add_overhead_metrics() {
+    using W = HostOverheadWindow;
     constexpr DiffUnit kNs = DiffUnit::kNanoseconds;
-    tax_series("hdbi", "HDBI", DiffUnit::kRatio,
-               [](const W& w) { return w.sums.hdbi.value_or(std::nan("")); });
-    tax_series("t_orch_ns", "T_Orchestration", kNs,
-               [](const W& w) { return charge(w.sums, w.sums.t_orch_ns); });
-    tax_series("ft_ns", "framework translation", kNs,
-               [](const W& w) { return charge_split(w.sums, w.sums.ft_ns); });
-    tax_series("ct_ns", "library translation", kNs,
-               [](const W& w) { return charge_split(w.sums, w.sums.ct_ns); });
+    overhead_series("hdbi", "HDBI", DiffUnit::kRatio,
+                    [](const W& w) { return w.sums.hdbi.value_or(std::nan("")); });
+    overhead_series("t_orch_ns", "T_Orchestration", kNs,
+                    [](const W& w) { return charge(w.sums, w.sums.t_orch_ns); });
+    overhead_series("ft_ns", "framework translation", kNs,
+                    [](const W& w) { return charge_split(w.sums, w.sums.ft_ns); });
+    overhead_series("ct_ns", "library translation", kNs,
+                    [](const W& w) { return charge_split(w.sums, w.sums.ct_ns); });
     run_.metrics.back().per_run = true;
-    tax_series("kt_ns", "launch calls", kNs,
-               [](const W& w) { return charge(w.sums, w.sums.kt_ns); });
-    tax_series("t_device_ns", "T_DeviceActive", kNs,
-               [](const W& w) { return static_cast<double>(w.sums.t_device_ns); });
-    tax_series("t_orch_exclusive_ns", "host time, exclusive", kNs,
-               [](const W& w) { return static_cast<double>(w.exclusive.total_ns); });
+    overhead_series("kt_ns", "launch calls", kNs,
+                    [](const W& w) { return charge(w.sums, w.sums.kt_ns); });
+    overhead_series("t_device_ns", "T_DeviceActive", kNs,
+                    [](const W& w) { return static_cast<double>(w.sums.t_device_ns); });
+    overhead_series("t_orch_exclusive_ns", "host time, exclusive", kNs,
+                    [](const W& w) { return static_cast<double>(w.exclusive.total_ns); });
   }
 
   const Trace& trace_;
@@ -523,7 +524,7 @@ class Reducer {
   const Analyses& analyses_;
   const bool by_iteration_;
   DiffRun run_;
-  std::vector<DeviceWork> works_;  // parallel to levels.rows
+  std::vector<DeviceWork> works_;  // parallel to breakdown.rows
   Partition partition_;
   std::map<GpuWindow, uint32_t> sample_of_;
   std::vector<uint32_t> chain_of_;           // per activity, into planned_kernels

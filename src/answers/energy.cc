@@ -11,20 +11,20 @@
 #include "answers/ranks.h"
 #include "base/ascii.h"
 #include "base/numbers.h"
+#include "breakdown/breakdown.h"
+#include "findings/causes.h"
 #include "flow/causes.h"
+#include "flow/contributor_names.h"
 #include "ingest/power/log.h"
 #include "ingest/power/recording.h"
-#include "levels/levels.h"
 #include "power/contrast.h"
 #include "power/coverage.h"
 #include "power/mixed.h"
 #include "power/report.h"
 #include "power/written_by_one.h"
 #include "records/facts.h"
-#include "findings/causes.h"
-#include "flow/contributor_names.h"
-#include "text/names.h"
 #include "report/power/section.h"
+#include "text/names.h"
 #include "trace/device_names.h"
 #include "trace/phases.h"
 
@@ -217,18 +217,18 @@ std::vector<NamedTime> idle_times(const LoadedTrace& loaded, int64_t device) {
   return idle;
 }
 
-// Layer and phase of every activity, as the levels room finds them.
+// Layer and phase of every activity, as the breakdown module finds them.
 Result<std::vector<WorkGrouping>> level_groupings(const LoadedTrace& loaded) {
   ASSAY_TRY_ASSIGN(
-      const LevelsReport levels,
-      analyze_levels(loaded.trace, loaded.links, loaded.windows, {.kernels = loaded.kernels}));
+      const BreakdownReport breakdown,
+      analyze_breakdown(loaded.trace, loaded.links, loaded.windows, {.kernels = loaded.kernels}));
   WorkGrouping layers{.key = "layers", .title = "By layer"};
   WorkGrouping phases{.key = "level_phases", .title = "By phase of the model"};
   layers.of_activity.assign(loaded.trace.activities.size(), WorkGrouping::kNone);
   phases.of_activity = layers.of_activity;
   std::map<int32_t, uint32_t> layer_numbers;
   std::map<LevelPhase, uint32_t> phase_numbers;
-  for (const KernelLevel& row : levels.rows) {
+  for (const KernelLevel& row : breakdown.rows) {
     if (row.layer != kNoLayer) {
       const auto [place, added] = layer_numbers.try_emplace(row.layer, layers.names.size());
       if (added) layers.names.push_back("layer " + std::to_string(row.layer));
@@ -290,7 +290,7 @@ Result<LoggedEnergy> energy_by_log(const AttributeRequest& request, const Loaded
   const auto usual =
       usual_sensor(device_name(loaded.trace, options.device), reading_of_column(energy.log.column));
   if (!untold.told() && usual) take_usual_sensor(*usual, options.sensor);
-  const std::string else_do = "; or say how many GPUs wrote it with --gpus, 1 where it is one";
+  const std::string else_do = "; or say how many GPUs wrote it with --interleaved-gpus, 1 where it is one";
   const size_t writers = energy.log.taken_for_one ? writers_in_turn(series) : 1;
   if (writers > 1) {
     ASSAY_TRY(check_turns_before_fit(writers, series, loaded.trace, loaded.links, options,

@@ -55,7 +55,7 @@ Result<TraceContent> fusion_content(const FusionRequest& request, const LoadedTr
   options.kernels = loaded.kernels;
   ASSAY_TRY_ASSIGN(const FusionReport fusion,
                    analyze_fusion(loaded.trace, loaded.links, loaded.windows, options));
-  clock.mark("fuse");
+  clock.mark("fusion");
   ASSAY_TRY_ASSIGN(const FlowFindings flow,
                    find_flow(loaded, request.traces.part, chain_edits(fusion)));
   clock.mark("flow");

@@ -10,7 +10,7 @@
 #include "answers/answer.h"
 #include "answers/inputs/traces.h"
 #include "base/result.h"
-#include "launch/fuse.h"
+#include "launch/fusion.h"
 #include "launch/tree.h"
 
 namespace assay {

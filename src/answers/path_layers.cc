@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "levels/levels.h"
+#include "breakdown/breakdown.h"
 
 namespace assay {
 namespace {
@@ -18,10 +18,11 @@ void note_below(const Links& links, OpId op, int32_t layer, std::vector<int32_t>
   }
 }
 
-LayerOfRows layer_of_rows(const Trace& trace, const Links& links, const LevelsReport& levels) {
+LayerOfRows layer_of_rows(const Trace& trace, const Links& links,
+                          const BreakdownReport& breakdown) {
   LayerOfRows of{std::vector<int32_t>(trace.activities.size(), kPathLayerNotTold),
                  std::vector<int32_t>(trace.ops.size(), kPathLayerNotTold)};
-  for (const KernelLevel& row : levels.rows) {
+  for (const KernelLevel& row : breakdown.rows) {
     const int32_t layer = row.layer == kNoLayer ? kPathLayerOutside : row.layer;
     of.activity[row.activity.index()] = layer;
     note_below(links, links.activity_op[row.activity.index()], layer, of.op);
@@ -29,10 +30,10 @@ LayerOfRows layer_of_rows(const Trace& trace, const Links& links, const LevelsRe
   return of;
 }
 
-std::string name_of(const LevelsReport& levels, int32_t layer) {
+std::string name_of(const BreakdownReport& breakdown, int32_t layer) {
   if (layer < 0) return "";
-  const int32_t stack = stack_of(levels.stacks, layer);
-  return stack == kNoStack ? "" : levels.stacks[static_cast<size_t>(stack)].name;
+  const int32_t stack = stack_of(breakdown.stacks, layer);
+  return stack == kNoStack ? "" : breakdown.stacks[static_cast<size_t>(stack)].name;
 }
 
 }  // namespace
@@ -40,15 +41,15 @@ std::string name_of(const LevelsReport& levels, int32_t layer) {
 Result<std::vector<NamedPathLayer>> path_layers(const LoadedTrace& loaded, const FlowReport& report,
                                                 const std::vector<PathSlice>& slices) {
   ASSAY_TRY_ASSIGN(
-      const LevelsReport levels,
-      analyze_levels(
+      const BreakdownReport breakdown,
+      analyze_breakdown(
           loaded.trace, loaded.links, loaded.windows,
           {.kernels = loaded.kernels, .flow = &report.devices, .replays = &report.replays}));
   std::vector<NamedPathLayer> named;
-  if (levels.placement.layers == 0) return named;
-  const LayerOfRows of = layer_of_rows(loaded.trace, loaded.links, levels);
+  if (breakdown.placement.layers == 0) return named;
+  const LayerOfRows of = layer_of_rows(loaded.trace, loaded.links, breakdown);
   for (const PathLayer& layer : sum_by_layer(slices, of)) {
-    named.push_back({layer, name_of(levels, layer.layer)});
+    named.push_back({layer, name_of(breakdown, layer.layer)});
   }
   return named;
 }

@@ -7,8 +7,8 @@
 
 namespace assay {
 
-// The critical path by the layers that levels/ finds; empty where it finds none. report: with the
-// path that slices are of.
+// The critical path by the layers that breakdown/ finds; empty where it finds none. report: with
+// the path that slices are of.
 Result<std::vector<NamedPathLayer>> path_layers(const LoadedTrace& loaded, const FlowReport& report,
                                                 const std::vector<PathSlice>& slices);
 

@@ -5,28 +5,28 @@
 #include <utility>
 
 #include "answers/analyses.h"
+#include "answers/breakdown/memory_snapshot.h"
 #include "answers/inputs/recordings.h"
-#include "answers/levels/memory_snapshot.h"
 #include "answers/ranks.h"
 #include "answers/throughput/report.h"
+#include "breakdown/memory.h"
 #include "ingest/load.h"
 #include "ingest/replay/floor.h"
-#include "levels/memory.h"
+#include "report/breakdown/job.h"
+#include "report/breakdown/memory.h"
+#include "report/breakdown/roof.h"
+#include "report/breakdown/section.h"
+#include "report/breakdown/telemetry.h"
 #include "report/flow/answer.h"
 #include "report/flow/section.h"
 #include "report/launch/charts.h"
 #include "report/launch/section.h"
-#include "report/levels/job.h"
-#include "report/levels/memory.h"
-#include "report/levels/roof.h"
-#include "report/levels/section.h"
-#include "report/levels/telemetry.h"
+#include "report/overhead/section.h"
 #include "report/run/job_answer.h"
 #include "report/run/jobs.h"
 #include "report/run/lanes.h"
 #include "report/run/section.h"
 #include "report/run/timeline.h"
-#include "report/tax/section.h"
 
 namespace assay {
 namespace {
@@ -36,7 +36,7 @@ AnalysesOptions analyses_options(const ReportRequest& request, const LaunchFloor
   AnalysesOptions options{.fusion = request.fusion};
   options.launch = {.floor = floor, .top_kernels = 0};
   options.fusion.floor = floor;
-  options.tax.floor = floor;
+  options.overhead.floor = floor;
   options.captures = request.captured;
   options.rank_graph = rank_graph;
   options.part = request.traces.part;
@@ -49,10 +49,10 @@ AnalysesOptions analyses_options(const ReportRequest& request, const LaunchFloor
   return options;
 }
 
-// What a report of one trace rests on. The levels are summed up as one rank of a job.
+// What a report of one trace rests on. The breakdown is summed up as one rank of a job.
 struct Findings {
   LaunchFloor floor;
-  Analyses analyses;  // levels: taken by `job`
+  Analyses analyses;  // breakdown: taken by `job`
   std::optional<TelemetryReport> telemetry;
   JobLevels job;
   JobRoof roof;
@@ -64,11 +64,11 @@ struct Findings {
 
 Result<std::optional<TelemetryReport>> telemetry_of(const ReportRequest& request,
                                                     const LoadedTrace& loaded,
-                                                    const LevelsReport& levels) {
+                                                    const BreakdownReport& breakdown) {
   ASSAY_TRY_ASSIGN(TelemetryRun logs,
                    TelemetryRun::open(request.telemetry, request.traces.allow_truncated));
   if (!logs.any()) return std::optional<TelemetryReport>();
-  ASSAY_TRY(logs.add(loaded, levels, ""));
+  ASSAY_TRY(logs.add(loaded, breakdown, ""));
   return std::optional(logs.finish());
 }
 
@@ -81,8 +81,8 @@ Status give_timeline(const ReportRequest& request, const LoadedTrace& loaded, co
                                            {.flow = of.flow,
                                             .launch = of.launch,
                                             .fusion = of.fusion,
-                                            .tax = of.tax,
-                                            .levels = of.levels,
+                                            .overhead = of.overhead,
+                                            .breakdown = of.breakdown,
                                             .telemetry = found.logs(),
                                             .path = &of.path});
   clock.mark("annotate");
@@ -96,11 +96,11 @@ Status find_rest(const ReportRequest& request, const LoadedTrace& loaded, const 
                  Findings& found) {
   const ReplayReport& replays = analyses.flow.replays;
   if (request.captures.empty()) tell_recordings(replays, request.traces.listener);
-  ASSAY_TRY_ASSIGN(found.telemetry, telemetry_of(request, loaded, analyses.levels));
+  ASSAY_TRY_ASSIGN(found.telemetry, telemetry_of(request, loaded, analyses.breakdown));
   RoofReader roof(FactBook::built_in(), "");
-  roof.add(loaded.trace, loaded.links, *loaded.kernels, analyses.levels, &replays);
+  roof.add(loaded.trace, loaded.links, *loaded.kernels, analyses.breakdown, &replays);
   found.roof = roof.finish();
-  add_memory(loaded.trace, loaded.links, analyses.levels, found.memory);
+  add_memory(loaded.trace, loaded.links, analyses.breakdown, found.memory);
   if (request.timelines) {
     found.lanes = lane_bytes(loaded.trace, loaded.windows, analyses.flow,
                              {.events = request.lane_events, .runs = request.lane_events / 2});
@@ -122,7 +122,7 @@ Result<Findings> find_everything(const ReportRequest& request, const LoadedTrace
   ASSAY_TRY(give_timeline(request, loaded, found, clock));
   std::vector<RankLevels> ranks;
   ranks.push_back(summarize_rank(loaded.trace, rank_from_name(loaded.trace.source),
-                                 std::move(found.analyses.levels)));
+                                 std::move(found.analyses.breakdown)));
   if (outline != nullptr) *outline = rank_outline(ranks.front());
   found.job = combine_ranks(std::move(ranks));
   return found;
@@ -140,19 +140,19 @@ std::vector<std::string> opening_words(const findings::Diagnosis& diagnosis,
 }
 
 // What the host side costs: words behind the verdict, and a section.
-void add_tax(const Findings& found, const LoadedTrace& loaded, const std::vector<Lever>& levers,
-             TraceContent& content) {
-  const TaxReport& tax = found.analyses.tax;
-  const TaxDiagnosis diagnosis =
-      diagnose_tax(tax, tax.whole.sums, diagnosis_limits(loaded.trace, tax));
-  const std::vector<TaxAdvice> advice = tax_advice(diagnosis, levers);
+void add_overhead(const Findings& found, const LoadedTrace& loaded,
+                  const std::vector<Lever>& levers, TraceContent& content) {
+  const HostOverheadReport& overhead = found.analyses.overhead;
+  const HostOverheadDiagnosis diagnosis =
+      diagnose_overhead(overhead, overhead.whole.sums, diagnosis_limits(loaded.trace, overhead));
+  const std::vector<HostOverheadAdvice> advice = overhead_advice(diagnosis, levers);
   if (found.analyses.verdict.bound == BoundBy::kHost) {  // else the host is not what matters
-    for (std::string& text : tax_report_words(tax, diagnosis)) {
+    for (std::string& text : overhead_report_words(overhead, diagnosis)) {
       content.verdict.push_back(std::move(text));
     }
   }
   content.sections.push_back(
-      tax_section({.report = tax, .diagnosis = diagnosis, .advice = advice}));
+      overhead_section({.report = overhead, .diagnosis = diagnosis, .advice = advice}));
 }
 
 Section report_trust(const Findings& found, const findings::Diagnosis& diagnosis,
@@ -160,9 +160,9 @@ Section report_trust(const Findings& found, const findings::Diagnosis& diagnosis
   const Analyses& of = found.analyses;
   return trust_section(
       all_notes(loaded.trace.log,
-                {flow_trust(loaded, diagnosis), of.launch.trust, of.fusion.trust,
-                 of.tax.trust, found.job.trust,
-                 found.telemetry ? found.telemetry->trust : TrustNotes{}, found.floor.trust}));
+                {flow_trust(loaded, diagnosis), of.launch.trust, of.fusion.trust, of.overhead.trust,
+                 found.job.trust, found.telemetry ? found.telemetry->trust : TrustNotes{},
+                 found.floor.trust}));
 }
 
 // Tables of measured throughput, as errors of them send the reader on.
@@ -172,7 +172,7 @@ Result<TableReport> read_tables(const std::vector<std::string>& tables, const Li
   Error error = report.take_error();
   if (error.code == ErrorCode::kFormat) {
     error.message +=
-        "; assay throughput fit has --map and --meta, and its model is reported as well";
+        "; assay throughput fit has --columns and --constants, and its model is reported as well";
   }
   return error;
 }
@@ -212,13 +212,13 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
     add_launch_timelines(loaded.trace, loaded.links, loaded.windows, launch,
                          content.sections.back());
   }
-  add_tax(found, loaded, levers, content);
+  add_overhead(found, loaded, levers, content);
   if (found.telemetry) {
     for (std::string& text : telemetry_words(*found.telemetry)) {
       content.verdict.push_back(std::move(text));
     }
   }
-  content.sections.push_back(levels_section(
+  content.sections.push_back(breakdown_section(
       found.job,
       {.rows = request.everything, .brief = !request.everything, .telemetry = found.logs()}));
   content.sections.push_back(roof_section(found.roof, {.words = true, .tables = true}));
@@ -239,7 +239,7 @@ Result<Answer> answer_report(const ReportRequest& asked) {
     return answer_memory_snapshot(asked.traces.inputs.front());
   }
   ReportRequest request = asked;
-  // Unique kernels differ by their operators' inputs: the same dispatch base as answer_tax.
+  // Unique kernels differ by their operators' inputs: the same dispatch base as answer_overhead.
   request.traces.keep_op_inputs = true;
   const ReportInputs inputs = sort_report_inputs(asked.traces.inputs);
   std::optional<TableReport> tables;

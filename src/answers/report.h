@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "answers/answer.h"
+#include "answers/breakdown/telemetry.h"
 #include "answers/inputs/traces.h"
-#include "answers/levels/telemetry.h"
 #include "base/result.h"
-#include "launch/fuse.h"
-#include "levels/ranks.h"
+#include "breakdown/ranks.h"
+#include "launch/fusion.h"
 #include "report/document/timeline.h"
 #include "report/flow/job.h"
 

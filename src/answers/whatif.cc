@@ -191,8 +191,8 @@ Result<TraceContent> score_content(const FrozenGain& prediction, const LoadedTra
   return content;
 }
 
-Result<TraceContent> why_content(const TraceRequest& request, RanksTogether& ranks,
-                                 const LoadedTrace& loaded) {
+Result<TraceContent> why_content(const TraceRequest& request, bool with_rules,
+                                 RanksTogether& ranks, const LoadedTrace& loaded) {
   PhaseClock clock(request.listener);
   FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
   ASSAY_TRY_ASSIGN(JudgedRun judged,
@@ -213,6 +213,7 @@ Result<TraceContent> why_content(const TraceRequest& request, RanksTogether& ran
     content.sections.push_back(opened_by_section(report));
     content.sections.push_back(path_section(path));
   }
+  if (with_rules) content.sections.push_back(rules_section(rules_of(loaded, answer)));
   content.sections.push_back(run_trust(loaded, diagnosis));
   ranks.add(loaded, report, verdict.bound);
   return content;
@@ -244,7 +245,7 @@ Result<Answer> answer_whatif(const WhatIfRequest& request) {
   ASSAY_TRY_ASSIGN(const std::vector<EditRequest> edits, parse_edits(request.edits));
   if (request.freeze || !request.score.empty()) {
     ASSAY_TRY_ASSIGN(const std::vector<std::string> files, accepted_files(request.traces));
-    if (files.size() != 1) return one_trace(request.freeze ? "--freeze" : "--score");
+    if (files.size() != 1) return one_trace(request.freeze ? "--save-prediction" : "--check-prediction");
   }
   if (request.score.empty()) {
     TraceRequest traces = request.traces;
@@ -273,12 +274,12 @@ Result<Answer> answer_whatif(const WhatIfRequest& request) {
   });
 }
 
-Result<Answer> answer_why(const TraceRequest& asked) {
+Result<Answer> answer_why(const TraceRequest& asked, bool with_rules) {
   TraceRequest request = asked;
   ASSAY_TRY_ASSIGN(request.files, input_files(request.inputs, request.listener));
   RanksTogether ranks;
   const auto analyze = [&](const LoadedTrace& loaded) {
-    return why_content(request, ranks, loaded);
+    return why_content(request, with_rules, ranks, loaded);
   };
   return answer_traces(request, "Why", analyze, [&ranks](Document& document) {
     const std::optional<JobFlow> job = ranks.take();

@@ -28,7 +28,8 @@ Result<Answer> answer_whatif(const WhatIfRequest& request);
 // Edits of a file: one a line, '#' begins a comment line.
 Result<std::vector<std::string>> read_edits_file(const std::string& path);
 
-// Causes of idle time with who stands behind them, how gaps began, and the critical path.
-Result<Answer> answer_why(const TraceRequest& request);
+// Causes of idle time with the events that cause them, how gaps began, and the critical path. with_rules: also every
+// rule of the diagnosis.
+Result<Answer> answer_why(const TraceRequest& request, bool with_rules = false);
 
 }  // namespace assay

@@ -5,7 +5,7 @@
 namespace assay {
 
 void add_facts_option(Verb& verb, std::string& path) {
-  verb.option("--facts", path, "more models and devices (docs/formats/facts.md)").called("FILE");
+  verb.option("--specs", path, "more models and devices (docs/formats/facts.md)").called("FILE");
 }
 
 }  // namespace assay

@@ -1,6 +1,6 @@
 #pragma once
 
-// `--facts FILE`: models and devices that the built-in facts do not know, or know otherwise.
+// `--specs FILE`: models and devices that the built-in facts do not know, or know otherwise.
 
 #include <string>
 

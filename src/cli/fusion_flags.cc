@@ -13,7 +13,7 @@ void add_fusion_flags(Verb& verb, FusionFlags& flags) {
   verb.option("--segment", flags.segment, "where sequences are cut: none, sync, rootop, iteration")
       .one_of({"none", "sync", "rootop", "iteration"})
       .shows_default();
-  verb.option("--identity", flags.identity, "what makes kernels equal: name, or name and shape")
+  verb.option("--match-by", flags.identity, "what makes kernels equal: name, or name and shape")
       .one_of({"name", "shape"})
       .shows_default();
   verb.option("--min-count", flags.min_count, "occurrences a recommended chain needs")

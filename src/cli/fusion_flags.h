@@ -1,11 +1,11 @@
 #pragma once
 
-// The flags of chain mining, shared by `fuse` and `report`.
+// The flags of chain mining, shared by `fusion` and `report`.
 
 #include <string>
 #include <vector>
 
-#include "launch/fuse.h"
+#include "launch/fusion.h"
 
 namespace assay {
 

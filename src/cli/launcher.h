@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "fleet/plan.h"
+#include "job/plan.h"
 
 namespace assay {
 

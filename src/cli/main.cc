@@ -13,6 +13,9 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "base/descriptors.h"
 #include "base/temporaries.h"
@@ -29,14 +32,14 @@ constexpr const char* kOverview =
     R"(assay: where a GPU run's time and energy went, and what would change it
 
   assay trace.json.gz                   the answer, on one screen
-  assay trace.json.gz -o report.html    the page: timeline, causes, levers
+  assay trace.json.gz -o report.html    the page: timeline, causes, actions
   assay traces/                         a job: who is late
   assay diff before.json.gz after.json.gz
   assay example                         write a small trace to try it on
 
 Ask      report  why  whatif  diff  explain  sql
-Fleet    fleet  summarize  hang
-Rooms    launch  bound  fuse  tax  levels  power  throughput
+Jobs     job  summarize  hang
+Analyze  launch  sweep  fusion  overhead  breakdown  power  throughput
 Record   record  sample  replay  null-kernel
 Files    info  export  cache  doctor  example  options
 Agents   mcp
@@ -110,6 +113,23 @@ bool has_stack() {
   return ::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kLeastBytes;
 }
 
+// Verbs under their former names, and what they are called now.
+constexpr std::pair<std::string_view, std::string_view> kRenamedVerbs[] = {{"tax", "overhead"},
+                                                                           {"levels", "breakdown"},
+                                                                           {"fuse", "fusion"},
+                                                                           {"fleet", "job"},
+                                                                           {"bound", "sweep"}};
+
+// The present name of the verb that a command line begins with, alone or after "help"; empty where
+// it is not renamed. A trace of such a name is given as ./NAME.
+std::pair<std::string_view, std::string_view> renamed_verb(int argc, char** argv) {
+  const int at = argc > 2 && argv[1] == std::string_view("help") ? 2 : 1;
+  for (const auto& verb : kRenamedVerbs) {
+    if (at < argc && argv[at] == verb.first) return verb;
+  }
+  return {};
+}
+
 // Whether all that was printed arrived: help, the version, and what verbs print by themselves.
 int told() {
   std::cout.flush();
@@ -133,6 +153,10 @@ int main(int argc, char** argv) {
     return assay::fail({assay::ErrorCode::kInvalidArgument,
                         "the limit on the stack is below 256 KB: raise it with ulimit -s", "", -1});
   }
+  if (const auto [old, now] = renamed_verb(argc, argv); !now.empty()) {
+    fmt::print(stderr, "assay: '{}' is now '{}'\n", old, now);
+    return assay::kExitError;
+  }
   assay::remove_temporaries_on_signals();
   assay::CommandLine line(
       "assay",
@@ -151,11 +175,11 @@ int main(int argc, char** argv) {
   assay::add_explain_verb(app, exit_code);
   assay::add_example_verb(app, exit_code);
   assay::add_launch_verb(app, exit_code);
-  assay::add_bound_verb(app, exit_code);
-  assay::add_fuse_verb(app, exit_code);
-  assay::add_tax_verb(app, exit_code);
-  assay::add_levels_verb(app, exit_code);
-  assay::add_fleet_verb(app, exit_code);
+  assay::add_sweep_verb(app, exit_code);
+  assay::add_fusion_verb(app, exit_code);
+  assay::add_overhead_verb(app, exit_code);
+  assay::add_breakdown_verb(app, exit_code);
+  assay::add_job_verb(app, exit_code);
   assay::add_summarize_verb(app, exit_code);
   assay::add_hang_verb(app, exit_code);
   assay::add_sample_verb(app, exit_code);

@@ -22,7 +22,7 @@ namespace assay {
 namespace {
 
 constexpr std::array<std::string_view, 5> kWritten = {"--output", "--junit", "--perfetto",
-                                                      "--freeze", "--export-kernel-db"};
+                                                      "--save-prediction", "--export-kernel-db"};
 constexpr std::array<int, 3> kNoFile = {ENOENT, ENOTDIR, ENAMETOOLONG};
 constexpr std::array<std::string_view, 2> kMade = {"--cache", "--record"};
 constexpr std::array<std::string_view, 2> kRunsACommand = {"record", "sample"};

@@ -11,7 +11,7 @@
 
 namespace assay {
 
-// Fails when a file named for writing (-o, --junit, --perfetto, --freeze, --export-kernel-db) is an
+// Fails when a file named for writing (-o, --junit, --perfetto, --save-prediction, --export-kernel-db) is an
 // existing file that another argument of the same command leads to: by its name or behind NAME=, as
 // one of the files of a folder or pattern, or as standard input. Fails also when two outputs name
 // one file. Verbs that run a command of the user's are left out: what its arguments mean is not

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "answers/levels/telemetry.h"
+#include "answers/breakdown/telemetry.h"
 #include "base/result.h"
 
 namespace assay {

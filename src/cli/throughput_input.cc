@@ -11,12 +11,12 @@ void add_method_option(Verb& verb, FitRequest& flags) {
 }
 
 void add_fit_options(Verb& verb, FitRequest& flags) {
-  verb.flag("--no-physics", flags.no_physics,
+  verb.flag("--no-analytical-model", flags.no_physics,
             "use no specifications of models and devices: lengths, batch and devices only");
   verb.flag("--refit", flags.refit,
             "search for the kernel's parameters on this table instead of taking those found on "
             "public data");
-  verb.option("--outside", flags.outside,
+  verb.option("--extrapolation-factor", flags.outside,
               "a point is outside if its batch, length or devices exceed the data by more than "
               "this factor [4, or that of the model file]")
       .between(1.0, 1e6);

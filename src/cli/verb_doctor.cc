@@ -59,7 +59,7 @@ std::vector<OnDemand> on_demand() {
       {{"libxlsxwriter.so.4", "libxlsxwriter.so.5", "libxlsxwriter.so"},
        "libxlsxwriter",
        "no Excel workbooks"},
-      {{"libmuparser.so.2", "libmuparser.so"}, "muParser", "no --counters in assay levels"},
+      {{"libmuparser.so.2", "libmuparser.so"}, "muParser", "no --counters in assay breakdown"},
       {{"libopenblas.so.0", "libopenblas.so"},
        "OpenBLAS",
        "assay throughput takes several times longer"},

@@ -52,7 +52,7 @@ void add_launch_verb(Verb& app, int& exit_code) {
              "platform such as Intel+H100. Default: published for this board, else estimated")
       .called("FLOOR");
   sub.option("--top", verb->top, "kernels listed; 0 = all").at_least_zero().shows_default();
-  sub.flag("--count-copies", verb->count_copies, "copies and fills also make the GPU busy");
+  sub.flag("--include-copies", verb->count_copies, "copies and fills also make the GPU busy");
   sub.flag("--tree", verb->tree, "the operator, call and kernel tree, collapsed by name");
   sub.option("--tree-order", verb->tree_order, "order of the tree: launch, device or host")
       .one_of({"launch", "device", "host"})

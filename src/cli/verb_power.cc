@@ -49,17 +49,17 @@ void add_profile_verb(Verb& power, int& exit_code) {
            "Figure 5a)");
   sub.flag("--unbinned", verb->without_bins,
            "also of all runs, whatever time they took, and compare (FinGraV, Figure 5b)");
-  sub.option("--outlier-profile", verb->outlier_us,
+  sub.option("--bin-center", verb->outlier_us,
              "centre the bin on this execution time, in us, instead of the fullest one")
       .more_than_zero();
-  sub.option("--margin", verb->margin, "width of the bin of golden runs; default: Table I")
+  sub.option("--bin-width", verb->margin, "width of the bin of golden runs; default: Table I")
       .between(0.0001, 1.0);
   sub.flag("--strict-windows", verb->options.strict,
            "only samples with this kernel in their whole window");
   sub.flag("--force", verb->options.force, "profile kernels under 25 us as well");
   sub.flag("--rescale", verb->options.rescale_toi,
            "stretch every run to the median execution time");
-  sub.flag("--declared-sensor", verb->declared_sensor,
+  sub.flag("--trust-sensor-spec", verb->declared_sensor,
            "take the sensor as declared, and do not hold it against the recording");
   sub.flag("--quartic", verb->options.polynomial,
            "draw the curve as the paper does, a polynomial of degree four, instead of a spline");
@@ -155,7 +155,7 @@ int run_attribute(AttributeVerb& verb) {
     return fail(status.error());
   }
   if (sensor.hold && sensor.window_low_ns <= 0) {
-    return fail(Error{ErrorCode::kInvalidArgument, "--hold needs --window-ms to hold", "", -1});
+    return fail(Error{ErrorCode::kInvalidArgument, "--fixed-sensor needs --window-ms to hold", "", -1});
   }
   sensor.delay_ns = std::llround(verb.delay_ms * 1e6);
   verb.traces = traces_of(verb.common);
@@ -179,7 +179,7 @@ void add_attribute_verb(Verb& power, int& exit_code) {
   sub.option("--column", verb->column, "column, metric or rail of the log to read, e.g. power.draw")
       .called("NAME");
   sub.option("--gpu", verb->gpu, "device of the log, where it has several").called("DEVICE");
-  sub.option("--gpus", verb->gpus,
+  sub.option("--interleaved-gpus", verb->gpus,
              "that wrote the log in turn, where no column says which row is of which; default: "
              "found from the rows")
       .between(1, 64);
@@ -191,7 +191,7 @@ void add_attribute_verb(Verb& power, int& exit_code) {
              "early and 0.25 s late")
       .shows_default()
       .called("SECONDS");
-  sub.option("--offset-within", verb->within_s,
+  sub.option("--offset-search", verb->within_s,
              "uncertainty of the offset, either way, in seconds; 0: exact")
       .between(0.0, 3600.0)
       .called("SECONDS");
@@ -214,9 +214,9 @@ void add_attribute_verb(Verb& power, int& exit_code) {
   sub.option("--delay-ms", verb->delay_ms,
              "delay of the samples; changes the possible offsets")
       .between(0.0, 1e6);
-  sub.flag("--hold", verb->options.sensor.hold,
+  sub.flag("--fixed-sensor", verb->options.sensor.hold,
            "fit nothing but powers: offset, delay and window as given");
-  sub.option("--classes", verb->options.classes, "kernel names with a power of their own")
+  sub.option("--kernel-groups", verb->options.classes, "kernel names with a power of their own")
       .between(1, 200)
       .shows_default();
   sub.option("--tokens", verb->options.tokens, "made during the trace: energy per token")

@@ -78,13 +78,13 @@ void add_power_sweep_verb(Verb& power, int& exit_code) {
   sub.option("--column", verb->attribute.column,
              "column, metric or rail of the logs to read, e.g. power.draw");
   sub.option("--gpu", verb->attribute.gpu, "device of the logs, where they have several");
-  sub.option("--gpus", verb->attribute.gpus,
+  sub.option("--interleaved-gpus", verb->attribute.gpus,
              "that wrote each log in turn, where no column says which row is of which; default: "
              "found from the rows")
       .between(1, 64);
   sub.option("--device", verb->attribute.options.device,
              "only kernels of this device of the traces; default: all");
-  sub.option("--offset-within", verb->within_s,
+  sub.option("--offset-search", verb->within_s,
              "uncertainty of the logs' offset, either way, in seconds; 0: exact")
       .between(0.0, 3600.0)
       .called("SECONDS");

@@ -348,7 +348,7 @@ void add_record_verb(Verb& app, int& exit_code) {
       .called("PYTHON");
   sub.flag("--whole-graphs", verb->request.whole_graphs,
            "one row per CUDA graph launch instead of its kernels: less overhead");
-  sub.flag("--all-calls", verb->request.all_calls,
+  sub.flag("--all-api-calls", verb->request.all_calls,
            "also the calls that PyTorch's profiler leaves out: questions about device, context and "
            "errors, the making of events; on AMD's GPUs those of HSA");
   sub.flag("--tracer-clock", verb->request.tracer_clock,

@@ -19,7 +19,7 @@
 #include "ingest/load.h"
 #include "ingest/replay/file.h"
 #include "ingest/replay/job.h"
-#include "tax/replay_ranges.h"
+#include "overhead/replay_ranges.h"
 #include "trace/links.h"
 
 namespace assay {
@@ -282,8 +282,8 @@ Result<std::vector<size_t>> take_known(const ReplayVerb& verb, const ReplayPlan&
     ASSAY_TRY_ASSIGN(ReplayFile earlier, read_replay_file(verb.output));
     if (!continues(earlier, file)) {
       return Error{ErrorCode::kInvalidArgument,
-                   "is there already, of another device, PyTorch, tracer, --through or number of "
-                   "runs: give another name, or --fresh to begin anew",
+                   "is there already, of another device, PyTorch, tracer, --dispatch-through or number of "
+                   "runs: give another name, or --no-resume to begin anew",
                    verb.output, -1};
     }
     for (ReplayEntry& entry : earlier.entries) {
@@ -334,7 +334,7 @@ void say_result(const ReplayPlan& plan, const ReplayFile& file, const std::strin
   for (const auto& [reason, count] : reasons) fmt::print(stderr, "  {} x {}\n", count, reason);
   if (file.head.tracer == CollectorTracer::kHost) {
     fmt::print(stderr,
-               "On a CPU only the calls are timed: no kernels, and nothing for assay tax.\n");
+               "On a CPU only the calls are timed: no kernels, and nothing for assay overhead.\n");
   }
 }
 
@@ -343,7 +343,7 @@ Status replay(ReplayVerb verb) {
     return usage("which kernel database? assay replay db.json -o replay.json");
   if (verb.output.empty()) return usage("-o is needed: the file to write");
   if (!verb.build && !through_python(verb) && verb.python != ReplayVerb().python)
-    return usage("--python goes with --build or --through python: nothing else runs Python");
+    return usage("--python goes with --build or --dispatch-through python: nothing else runs Python");
   ASSAY_TRY_ASSIGN(const ReplayPlan plan, read_kernel_database(verb.database));
   ASSAY_TRY(check_export(verb.output, {verb.database}));
   ASSAY_TRY_ASSIGN(const std::vector<std::string> program, find_program(verb));
@@ -393,7 +393,7 @@ void add_replay_verb(Verb& app, int& exit_code) {
   Verb& sub = app.verb(
       "replay", "Run the operators of a kernel database one by one and measure their launches");
   sub.example("assay replay kernels.json -o replay.json");
-  sub.input("database", verb->database, "of assay tax TRACE --export-kernel-db FILE");
+  sub.input("database", verb->database, "of assay overhead TRACE --export-kernel-db FILE");
   sub.option("-o,--output", verb->output, "file to write; one that is there is gone on with")
       .called("FILE");
   sub.option("--device", verb->device, "auto, cuda or cpu")
@@ -404,20 +404,20 @@ void add_replay_verb(Verb& app, int& exit_code) {
       .shows_default();
   sub.option("--warmups", verb->job.warmups, "calls that do not count").shows_default();
   sub.option("--runs", verb->job.runs, "calls that do").between(1, 1000000).shows_default();
-  sub.option("--entry-seconds", verb->job.entry_seconds, "most time for one kernel")
+  sub.option("--seconds-per-kernel", verb->job.entry_seconds, "most time for one kernel")
       .more_than_zero()
       .shows_default();
   sub.option("--batch", verb->batch, "kernels per process; the file is written after each")
       .between(1, 100000)
       .shows_default();
-  sub.flag("--fresh", verb->fresh, "do not go on with the file that is there");
+  sub.flag("--no-resume", verb->fresh, "do not go on with the file that is there");
   sub.flag("--no-cache", verb->no_cache, "measure anew what was measured before");
   sub.option("--library", verb->libraries,
              "a shared object that registers operators (fbgemm's, a project's own), loaded "
              "before the replay; may be repeated")
       .existing_file()
       .called("FILE");
-  sub.option("--through", verb->through,
+  sub.option("--dispatch-through", verb->through,
              "cpp (assay-replay calls the dispatcher) or python (the Python of --python calls "
              "torch.ops, as TaxBreak does; dispatch then includes Python's binding)")
       .one_of({"cpp", "python"})
@@ -425,12 +425,12 @@ void add_replay_verb(Verb& app, int& exit_code) {
   sub.option("--program", verb->program, "assay-replay, or the script of Python, to run")
       .called("FILE");
   sub.flag("--build", verb->build, "compile assay-replay against the PyTorch of --python");
-  sub.option("--python", verb->python, "the Python for --build and --through python")
+  sub.option("--python", verb->python, "the Python for --build and --dispatch-through python")
       .shows_default()
       .called("PROGRAM");
   sub.run([verb, &exit_code] {
     if (verb->build && through_python(*verb)) {
-      exit_code = fail(usage("--build compiles assay-replay; --through python needs no build"));
+      exit_code = fail(usage("--build compiles assay-replay; --dispatch-through python needs no build"));
       return;
     }
     if (verb->build) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "answers/fleet/summarize.h"
+#include "answers/job/summarize.h"
 #include "cli/common.h"
 #include "cli/launcher.h"
 #include "cli/options.h"
@@ -57,9 +57,9 @@ int run(const SummarizeVerb& verb) {
 
 void add_summarize_verb(Verb& app, int& exit_code) {
   auto verb = std::make_shared<SummarizeVerb>();
-  Verb& sub = app.verb(
-      "summarize", "A small record of each trace, for jobs of thousands of ranks (assay fleet)");
-  sub.example("assay summarize traces/ --out records");
+  Verb& sub = app.verb("summarize",
+                       "A small record of each trace, for jobs of thousands of ranks (assay job)");
+  sub.example("assay summarize traces/ -o records");
   add_reading_options(sub, verb->common);
   sub.input("traces", verb->common.inputs,
             trace_inputs_words() +
@@ -70,7 +70,7 @@ void add_summarize_verb(Verb& app, int& exit_code) {
              "what kernels are, where the built-in table does not know their names "
              "(docs/formats/kernels.md)")
       .called("FILE");
-  sub.option("--out", verb->out, "folder of records; what lies there stays")
+  sub.option("-o,--output", verb->out, "folder of records; what lies there stays")
       .called("DIR")
       .required();
   sub.option(

@@ -33,11 +33,11 @@ void add_throughput_evaluate_verb(Verb& throughput, int& exit_code) {
              "other table; in place of splits")
       .one_per_mention()
       .called("TABLE");
-  sub.option("--judge-map", verb->judge.maps, "as --map, for the table of --judge")
+  sub.option("--judge-map", verb->judge.maps, "as --columns, for the table of --judge")
       .one_per_mention()
       .called("ROLE=TITLE");
   sub.option("--judge-meta", verb->judge.metas,
-             "as --meta, for the table of --judge: 'hardware=H100,n=4' of a client's results, say")
+             "as --constants, for the table of --judge: 'hardware=H100,n=4' of a client's results, say")
       .one_per_mention()
       .called("ROLE=VALUE");
   add_common_options(sub, verb->common, false);

@@ -20,7 +20,7 @@ void add_throughput_facts_verb(Verb& throughput, int& exit_code) {
                                        "checked");
   sub.example("assay throughput facts");
   sub.input("name", verb->names, "models or devices to list in full; without one, all in short");
-  sub.option("--facts", verb->facts, "a file of more facts (docs/formats/facts.md), checked too")
+  sub.option("--specs", verb->facts, "a file of more facts (docs/formats/facts.md), checked too")
       .called("FILE");
   add_common_options(sub, verb->common, false);
   sub.run([verb, &exit_code] { exit_code = write_answer(answer_facts(*verb), verb->common); });

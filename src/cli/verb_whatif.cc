@@ -38,7 +38,7 @@ Result<WhatIfRequest> whatif_request(const WhatIfVerb& verb) {
   if (verb.freeze.empty()) return request;
   if (request.edits.empty()) {
     return Error{ErrorCode::kInvalidArgument,
-                 "--freeze writes down what the edits give: name them with --edit", "", -1};
+                 "--save-prediction writes down what the edits give: name them with --edit", "", -1};
   }
   ASSAY_TRY_ASSIGN(const std::vector<std::string> files, expand_inputs(verb.common.inputs));
   ASSAY_TRY(check_export(verb.freeze, files));
@@ -56,6 +56,7 @@ int run(const WhatIfVerb& verb) {
 
 struct WhyVerb {
   CommonOptions common;
+  bool rules = false;
 };
 
 }  // namespace
@@ -66,8 +67,8 @@ void add_whatif_verb(Verb& app, int& exit_code) {
       app.verb("whatif", "Simulate a change: replay the run with it, with an interval");
   sub.example("assay whatif trace.json.gz", "what applies, by gain");
   sub.example("assay whatif trace.json.gz --edit sync --edit 'kernel:*gemm*=0.8'");
-  sub.example("assay whatif before.json.gz --edit input --freeze input.ini", "and later");
-  sub.example("assay whatif after.json.gz --score input.ini");
+  sub.example("assay whatif before.json.gz --edit input --save-prediction input.ini", "and later");
+  sub.example("assay whatif after.json.gz --check-prediction input.ini");
   add_common_options(sub, verb->common, true);
   sub.option("--edit", verb->edits,
              // language: allow too_many_commas
@@ -82,15 +83,15 @@ void add_whatif_verb(Verb& app, int& exit_code) {
       .one_per_mention()
       .called("EDIT");
   sub.option("--edits", verb->edits_file, "a file of edits, one a line").called("FILE");
-  sub.option("--freeze", verb->freeze,
+  sub.option("--save-prediction", verb->freeze,
              "also write down what these edits give, to be scored by the other recording")
       .called("FILE");
-  sub.option("--score", verb->score,
+  sub.option("--check-prediction", verb->score,
              "compare a saved prediction with this trace")
       .called("FILE")
       .not_with("--edit")
       .not_with("--edits")
-      .not_with("--freeze");
+      .not_with("--save-prediction");
   sub.option("--peaks", verb->peaks,
              // language: allow roof
              "with --edit roof: name of the GPU with the peaks, if the trace has none")
@@ -110,8 +111,10 @@ void add_why_verb(Verb& app, int& exit_code) {
   sub.example("assay why trace.json.gz --format json | jq .path.parts");
   add_common_options(sub, verb->common, true);
   add_part_option(sub, verb->common);
+  sub.flag("--rules", verb->rules,
+           "also every rule of the diagnosis, its condition and whether it holds (docs/rules.md)");
   sub.run([verb, &exit_code] {
-    exit_code = write_answer(answer_why(traces_of(verb->common)), verb->common);
+    exit_code = write_answer(answer_why(traces_of(verb->common), verb->rules), verb->common);
   });
 }
 

@@ -9,10 +9,10 @@ class Verb;  // cli/options.h
 
 void add_report_verb(Verb& app, int& exit_code);
 void add_launch_verb(Verb& app, int& exit_code);
-void add_levels_verb(Verb& app, int& exit_code);
-void add_bound_verb(Verb& app, int& exit_code);
-void add_fuse_verb(Verb& app, int& exit_code);
-void add_tax_verb(Verb& app, int& exit_code);
+void add_breakdown_verb(Verb& app, int& exit_code);
+void add_sweep_verb(Verb& app, int& exit_code);
+void add_fusion_verb(Verb& app, int& exit_code);
+void add_overhead_verb(Verb& app, int& exit_code);
 void add_sample_verb(Verb& app, int& exit_code);
 void add_diff_verb(Verb& app, int& exit_code);
 void add_power_verb(Verb& app, int& exit_code);
@@ -43,7 +43,7 @@ void add_example_verb(Verb& app, int& exit_code);
 void add_info_verb(Verb& app, int& exit_code);
 void add_mcp_verb(Verb& app, int& exit_code);
 void add_summarize_verb(Verb& app, int& exit_code);
-void add_fleet_verb(Verb& app, int& exit_code);
+void add_job_verb(Verb& app, int& exit_code);
 void add_hang_verb(Verb& app, int& exit_code);
 
 }  // namespace assay

@@ -9,7 +9,7 @@ namespace {
 constexpr CauseInfo kCauses[] = {
     {"compute", "compute", "compute",
      "The GPU runs kernels other than communication.",
-     "Speed up the kernels: assay levels FILE lists them by operation, --roof their distance to the peak.", false},
+     "Speed up the kernels: assay breakdown FILE lists them by operation, --roofline their distance to the peak.", false},
     {"collective", "exposed communication", "exposed comm",
      "Communication runs and no other kernel overlaps it. One rank alone cannot separate waiting from transfer.",
      "Analyze all ranks (assay DIR); overlap or reduce communication.", false},
@@ -45,7 +45,7 @@ constexpr CauseInfo kCauses[] = {
      "Fewer launches: CUDA graphs or fusion.", true},
     {"dispatch", "operator dispatch", "dispatch",
      "CPU time inside framework operators that prepare kernels.",
-     "torch.compile, CUDA graphs, fewer and larger operators; assay tax FILE splits it by layer.", true},
+     "torch.compile, CUDA graphs, fewer and larger operators; assay overhead FILE splits it by layer.", true},
     {"python", "Python", "Python",
      "CPU time in Python code between operators.",
      "Compile the step, or move the code out of the loop.", true},

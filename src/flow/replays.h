@@ -13,7 +13,7 @@
 
 namespace assay {
 
-// Where a recorded launch belongs, as levels/ tells it of the trace in which it was recorded.
+// Where a recorded launch belongs, as breakdown/ finds it of the trace in which it was recorded.
 struct CapturedPlace {
   bool told = false;
   std::string op = {};

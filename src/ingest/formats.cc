@@ -117,7 +117,7 @@ constexpr FileFormat kFormats[] = {
         .compressed = true,
         .match = match_rocprof_counters,
         .no_trace = ": kernels ran one after another in that run, so its times are no trace",
-        .give = "give it beside the trace: assay levels TRACE --counters FILE",
+        .give = "give it beside the trace: assay breakdown TRACE --counters FILE",
         .page = "rocprof.md",
     },
     {
@@ -128,7 +128,7 @@ constexpr FileFormat kFormats[] = {
         .compressed = true,
         .match = match_ncu_raw,
         .no_trace = ": kernels ran one after another in that run, so its times are no trace",
-        .give = "give it beside the trace: assay levels TRACE --counters FILE",
+        .give = "give it beside the trace: assay breakdown TRACE --counters FILE",
         .page = "ncu.md",
     },
     {
@@ -139,7 +139,7 @@ constexpr FileFormat kFormats[] = {
         .compressed = true,
         .match = match_ncu_details,
         .no_trace = ": kernels ran one after another in that run, so its times are no trace",
-        .give = "give it beside the trace: assay levels TRACE --counters FILE",
+        .give = "give it beside the trace: assay breakdown TRACE --counters FILE",
         .page = "ncu.md",
     },
     {
@@ -150,7 +150,7 @@ constexpr FileFormat kFormats[] = {
         .compressed = true,
         .match = match_rocprof_compute,
         .no_trace = ": kernels ran one after another in that run, so its times are no trace",
-        .give = "give it beside the trace: assay levels TRACE --counters FILE",
+        .give = "give it beside the trace: assay breakdown TRACE --counters FILE",
         .page = "rocprof.md",
     },
     {
@@ -161,7 +161,7 @@ constexpr FileFormat kFormats[] = {
         .compressed = true,
         .match = match_counter_table,
         .no_trace = ": kernels ran one after another in that run, so its times are no trace",
-        .give = "give it beside the trace: assay levels TRACE --counters FILE",
+        .give = "give it beside the trace: assay breakdown TRACE --counters FILE",
         .page = "ncu.md",
     },
     {
@@ -171,7 +171,7 @@ constexpr FileFormat kFormats[] = {
         .endings = ".csv",
         .compressed = true,
         .match = match_samples,
-        .give = "give it beside the trace: assay levels TRACE --telemetry FILE, or "
+        .give = "give it beside the trace: assay breakdown TRACE --telemetry FILE, or "
                 "assay power attribute TRACE --samples FILE",
         .page = "samples.md",
     },
@@ -182,7 +182,7 @@ constexpr FileFormat kFormats[] = {
         .endings = ".csv",
         .compressed = true,
         .match = match_nvidia_smi,
-        .give = "give it beside the trace: assay levels TRACE --telemetry FILE, or "
+        .give = "give it beside the trace: assay breakdown TRACE --telemetry FILE, or "
                 "assay power attribute TRACE --samples FILE",
         .page = "power_log.md",
     },
@@ -193,7 +193,7 @@ constexpr FileFormat kFormats[] = {
         .endings = ".csv",
         .compressed = true,
         .match = match_uprof,
-        .give = "give it beside the trace: assay levels TRACE --telemetry FILE, or "
+        .give = "give it beside the trace: assay breakdown TRACE --telemetry FILE, or "
                 "assay power attribute TRACE --samples FILE",
         .page = "power_log.md",
     },
@@ -384,7 +384,7 @@ constexpr FileFormat kFormats[] = {
         .endings = ".csv",
         .compressed = true,
         .match = match_chopper,
-        .give = "give it beside the trace: assay levels TRACE --telemetry FILE",
+        .give = "give it beside the trace: assay breakdown TRACE --telemetry FILE",
         .page = "telemetry.md",
     },
     {
@@ -425,7 +425,7 @@ constexpr FileFormat kFormats[] = {
         .endings = ".csv",
         .compressed = true,
         .match = match_sweep,
-        .give = "give it to assay bound --table",
+        .give = "give it to assay sweep --table",
         .page = "sweep.md",
     },
     {
@@ -435,7 +435,7 @@ constexpr FileFormat kFormats[] = {
         .endings = ".json",
         .compressed = true,
         .match = match_replay,
-        .give = "give it beside the trace: assay tax TRACE --replay FILE",
+        .give = "give it beside the trace: assay overhead TRACE --replay FILE",
         .page = "replay.md",
     },
     {
@@ -465,7 +465,7 @@ constexpr FileFormat kFormats[] = {
         .endings = ".pickle .pkl",
         .compressed = true,
         .match = match_memory_snapshot,
-        .give = "give it alone: assay levels FILE",
+        .give = "give it alone: assay breakdown FILE",
         .page = "memory_snapshot.md",
     },
     {
@@ -493,7 +493,7 @@ constexpr FileFormat kFormats[] = {
         .family = FileFamily::kSettings,
         .endings = ".ini",
         .match = match_facts,
-        .give = "give it with --facts",
+        .give = "give it with --specs",
         .page = "facts.md",
     },
     {
@@ -502,7 +502,7 @@ constexpr FileFormat kFormats[] = {
         .family = FileFamily::kSettings,
         .endings = ".ini",
         .match = match_formulas,
-        .give = "give it to assay levels with --formulas",
+        .give = "give it to assay breakdown with --formulas",
         .page = "counter_formulas.md",
     },
     {
@@ -515,13 +515,13 @@ constexpr FileFormat kFormats[] = {
         .page = "kernels.md",
     },
     {
-        .key = "levels_map",
-        .name = "a mapping file of assay levels",
+        .key = "breakdown_map",
+        .name = "a mapping file of assay breakdown",
         .family = FileFamily::kSettings,
         .endings = ".txt",
-        .match = match_levels_map,
-        .give = "give it to assay levels with --map",
-        .page = "levels_map.md",
+        .match = match_breakdown_map,
+        .give = "give it to assay breakdown with --attribution-rules",
+        .page = "breakdown_map.md",
     },
     // ---- what Assay itself said ----
     {
@@ -548,7 +548,7 @@ constexpr FileFormat kFormats[] = {
         .family = FileFamily::kResult,
         .endings = ".ranks",
         .match = match_rank_records,
-        .give = "assay fleet --from takes it",
+        .give = "assay job --summaries takes it",
         .page = "ranks.md",
     },
     {
@@ -600,7 +600,7 @@ constexpr FileFormat kFormats[] = {
         .endings = ".ncu-rep",
         .match = match_ncu_raw_report,
         .give = "print its table and give it beside a trace: ncu --import FILE --csv --page raw > "
-                "counters.csv, assay levels TRACE --counters counters.csv",
+                "counters.csv, assay breakdown TRACE --counters counters.csv",
     },
     {
         .key = "rpd",
@@ -648,7 +648,7 @@ constexpr FileFormat kFormats[] = {
         .match = match_rocprof_compute_times,
         .is_text = true,
         .give = "record a trace: rocprofv3 --kernel-trace --hip-runtime-trace -- COMMAND; the "
-                "counters go beside it: assay levels TRACE --counters FOLDER",
+                "counters go beside it: assay breakdown TRACE --counters FOLDER",
     },
     {
         .key = "execution_trace",
@@ -712,7 +712,7 @@ constexpr FileFormat kFormats[] = {
         .match = match_rocprof_v1_counters,
         .is_text = true,
         .give = "count with rocprofv3 --pmc COUNTERS --output-format csv -- PROGRAM, and give that "
-                "beside a trace: assay levels TRACE --counters FILE",
+                "beside a trace: assay breakdown TRACE --counters FILE",
     },
     {
         .key = "nvprof_text",

@@ -297,7 +297,7 @@ FormatMatch match_kernels(const FileHead& head) {
   return marks_if(aspect && rule.find(':') != std::string_view::npos);
 }
 
-FormatMatch match_levels_map(const FileHead& head) {
+FormatMatch match_breakdown_map(const FileHead& head) {
   const std::string_view rule = first_rule(head);
   return marks_if(starts_with_any(rule, {"kernel ", "module ", "operator ", "label "}) &&
                   rule.find(',') == std::string_view::npos);

@@ -94,7 +94,7 @@ FormatMatch match_campaign(const FileHead& head);
 FormatMatch match_facts(const FileHead& head);
 FormatMatch match_formulas(const FileHead& head);
 FormatMatch match_kernels(const FileHead& head);
-FormatMatch match_levels_map(const FileHead& head);
+FormatMatch match_breakdown_map(const FileHead& head);
 FormatMatch match_document(const FileHead& head);
 FormatMatch match_report_page(const FileHead& head);
 

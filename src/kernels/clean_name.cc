@@ -1,6 +1,6 @@
-// Canonical kernel names (spec/tax 3.1), the names by which kernels of a trace and of a replay are
-// matched. A cleaned name is a plain word: cleaning it again finds nothing to cut, and every tag it
-// could get it has.
+// Canonical kernel names (spec/overhead 3.1), the names by which kernels of a trace and of a replay
+// are matched. A cleaned name is a plain word: cleaning it again finds nothing to cut, and every
+// tag it could get it has.
 
 #include <algorithm>
 #include <array>

@@ -43,7 +43,7 @@ std::string plain_kernel_name(std::string_view name);
 // The function's own name: without return type, namespaces, template arguments and parameters.
 std::string base_kernel_name(std::string_view name);
 
-// The name by which kernels of a trace and of a replay are matched (docs/metrics.md, "Tax").
+// The name by which kernels of a trace and of a replay are matched (docs/metrics.md, "Overhead").
 // Idempotent.
 std::string clean_kernel_name(std::string_view raw);
 

@@ -10,7 +10,7 @@
 
 namespace assay {
 
-// Chopper's types of operations (levels, diff).
+// Chopper's types of operations (breakdown, diff).
 enum class OpType : uint8_t { kOther, kGemm, kAttention, kVector, kComm, kCopy };
 inline constexpr size_t kOpTypes = 6;
 std::string_view op_type_name(OpType type);  // other, gemm, fa, vec, comm, copy

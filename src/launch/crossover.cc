@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "launch/bound.h"
+#include "launch/sweep.h"
 
 namespace assay {
 namespace {

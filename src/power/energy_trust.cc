@@ -51,7 +51,7 @@ void add_sensor_trust(const EnergyReport& report, const SensorPrior& sensor, Tru
   } else if (at_its_end(report.lag_ns)) {
     trust.push_back({"offset_at_limit", 1, 0, "energy_j, lag_ns",
                      "the readings fit best where the log's offset is at the end of what it was "
-                     "allowed to be: --offset or --offset-within moves that"});
+                     "allowed to be: --offset or --offset-search moves that"});
   }
   if (report.lag_searched) {
     trust.push_back(
@@ -82,7 +82,7 @@ void add_smoothing_trust(TrustNotes& trust) {
   trust.push_back({"readings_smoothed", 1, 0, "kernels_j, energy_j, energy_per_token_j",
                    "readings follow those before them by more than the window and ramp that "
                    "were given explain: the intervals of powers do not hold the truth; without "
-                   "--hold, --window-ms and --ramp-ms the readings are asked"});
+                   "--fixed-sensor, --window-ms and --ramp-ms the readings are asked"});
 }
 
 void add_model_trust(const EnergyReport& report, size_t pooled, TrustNotes& trust) {

@@ -33,7 +33,7 @@ void add_notes(const KernelProfile& profile, bool first, TrustNotes& notes) {
   const uint32_t outliers = profile.runs - profile.golden;
   add_note(notes, "outlier_runs", outliers, "ssp_w, t_exec_ns",
            counted(outliers, "runs of") + " " + profile.name +
-               " took another time than the fullest bin and are left out; --outlier-profile "
+               " took another time than the fullest bin and are left out; --bin-center "
                "shows them");
   if (profile.verdict != PowerVerdict::kRefused && profile.window_share < 0.995) {
     notes.push_back({"polluted_windows", profile.lois, 0, "ssp_w, sse_error, energy_j",

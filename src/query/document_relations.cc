@@ -35,7 +35,7 @@ struct DataTable {
   }
 };
 
-// "overlap.at" and "levels rows" are no names in SQL.
+// "overlap.at" and "breakdown rows" are no names in SQL.
 std::string sql_name(std::string_view key) {
   std::string name;
   for (const char c : key) {
@@ -85,7 +85,7 @@ class Collector {
 
   void import_log(const std::vector<ImportNote>& notes) {
     DataTable& table = open("import_log", "ways in which the input was odd");
-    for (const char* key : {"code", "severity", "count", "meaning", "first_offset"}) {
+    for (const char* key : {"code", "severity", "count", "text", "first_offset"}) {
       const std::string name(key);
       table.column(name, name == "count" || name == "first_offset" ? Unit::kCount : Unit::kText,
                    "");
@@ -95,7 +95,7 @@ class Collector {
       put(table, "code", Unit::kText, "", note.code);
       put(table, "severity", Unit::kText, "", note.severity);
       put(table, "count", Unit::kCount, "", note.count);
-      put(table, "meaning", Unit::kText, "", note.meaning);
+      put(table, "text", Unit::kText, "", note.meaning);
       if (note.first_offset >= 0) put(table, "first_offset", Unit::kCount, "", note.first_offset);
       finish_row(table);
     }
@@ -433,7 +433,7 @@ Catalog part_catalog(const Part& part, int64_t rank, const Catalog& taken) {
   Collector collector;
   collector.input(part);
   collector.import_log(part.import_log);
-  collector.lines("verdict", part.verdict);
+  collector.lines("headline", part.verdict);
   collector.sections("", part.sections, {});
   return catalog_of(collector.take(), rank, taken);
 }
@@ -441,7 +441,7 @@ Catalog part_catalog(const Part& part, int64_t rank, const Catalog& taken) {
 Catalog document_catalog(const Document& document) {
   Collector collector;
   collector.import_log(document.import_log);
-  collector.lines("verdict", document.verdict);
+  collector.lines("headline", document.verdict);
   collector.sections("", document.sections, {});
   return catalog_of(collector.take(), 0, {});
 }

@@ -37,8 +37,8 @@ int64_t number_in(const Value* value) {
 
 // input: 0 = the whole document, whose notes stay apart; parts count from 1.
 void add_row(const Table& table, const Row& row, size_t input, std::vector<Notes>& all) {
-  const std::string what = text_in(cell(table, row, "what"));
-  const std::string effect = text_in(cell(table, row, "effect"));
+  const std::string what = text_in(cell(table, row, "code"));
+  const std::string effect = text_in(cell(table, row, "text"));
   const int64_t time_ns = number_in(cell(table, row, "time_ns"));
   if (what.empty() || effect.empty()) return;
   auto notes = std::find_if(all.begin(), all.end(),
@@ -61,7 +61,7 @@ void add_sections(const std::vector<Section>& sections, size_t input, std::vecto
   for (const Section& section : sections) {
     for (const Block& block : section.blocks) {
       const auto* table = std::get_if<Table>(&block);
-      if (table == nullptr || table->key != "trust") continue;
+      if (table == nullptr || table->key != "caveats") continue;
       for (const Row& row : table->rows) add_row(*table, row, input, all);
     }
   }

@@ -2,7 +2,7 @@
 
 // Hardware counters per dispatched kernel, as a profiler that runs kernels one after another wrote
 // them (rocprofv3, rocpd, Nsight Compute): plain data. Counters are valid, times and overlap of
-// such a run are not those of the run that is explained (levels/counters.h joins the two).
+// such a run are not those of the run that is explained (breakdown/counters.h joins the two).
 
 #include <array>
 #include <cstdint>

@@ -2,8 +2,8 @@
 
 // What the collectors measured beside a trace: the launch floor of a kernel that does nothing, and
 // the kernels of a database replayed one by one. Files: docs/formats/floor.md and
-// docs/formats/replay.md (ingest/replay/file.cc reads them); tax/measured.h uses them. All times in
-// nanoseconds.
+// docs/formats/replay.md (ingest/replay/file.cc reads them); overhead/measured.h uses them. All
+// times in nanoseconds.
 
 #include <array>
 #include <cstdint>
@@ -169,8 +169,8 @@ struct ReplayPlan {
   std::vector<ReplayRequest> entries;
 };
 
-// Operators whose work depends on values or that wait for the device (spec/tax 4.2): their floor
-// counts, a replay with other values would measure something else.
+// Operators whose work depends on values or that wait for the device (spec/overhead 4.2): their
+// floor counts, a replay with other values would measure something else.
 bool is_dynamic_operator(std::string_view op);
 
 struct ReplayFile {

@@ -101,10 +101,10 @@ std::string no_roof(const std::string& name, bool known) {
   }
   if (known) {
     return "No memory bandwidth or matrix throughput of \"" + name +
-           "\" is known: there is no roof to compare with. --facts FILE can tell it.";
+           "\" is known: there is no roof to compare with. --specs FILE can tell it.";
   }
   return "No published figures of \"" + name +
-         "\" are known: there is no roof to compare with. --facts FILE can tell them, --peaks NAME "
+         "\" are known: there is no roof to compare with. --specs FILE can tell them, --peaks NAME "
          "another name.";
 }
 

@@ -196,7 +196,7 @@ void thin_out(std::vector<Repeats>& rows, size_t most, std::vector<BenchOddity>&
                       "left out: memory and time grow with the square and the cube of the rows; a "
                       "fixed subset of " +
                           std::to_string(most) +
-                          ", by a hash of their names, is used. A table of fewer rows or --rows "
+                          ", by a hash of their names, is used. A table of fewer rows or --max-rows "
                           "chooses otherwise",
                       OddityWeight::kWarning});
 }
@@ -301,13 +301,13 @@ void note_precision(const FactBook& facts, UntoldPrecision untold, ThroughputDat
     if (untold == UntoldPrecision::kAssumed && !row.precision.told) {
       count_oddity(
           data.oddities, "precision_unknown", row.line, false,
-          "no precision is told: 16-bit weights are assumed; --meta variant=fp8 (int4, bf16, ...) "
+          "no precision is told: 16-bit weights are assumed; --constants variant=fp8 (int4, bf16, ...) "
           "or a column 'precision' tells");
     }
     if (!peak_is_known(row, *hardware)) {
       count_oddity(
           data.oddities, "peak_unknown", row.line, false,
-          "the device's peak in this precision is not known: that of 16 bits is taken (--facts "
+          "the device's peak in this precision is not known: that of 16 bits is taken (--specs "
           "FILE tells)");
     }
   }
@@ -369,7 +369,7 @@ Result<ThroughputData> make_throughput_data(const BenchTable& table,
     if (least_latency && !bound) {
       count_oddity(data.oddities, "feasibility_unchecked", row.line, false,
                    "no facts about the model or the hardware: whether any run can be so fast could "
-                   "not be checked (--facts FILE tells about them)");
+                   "not be checked (--specs FILE tells about them)");
     }
     if (infeasible) {
       count_oddity(
@@ -381,7 +381,7 @@ Result<ThroughputData> make_throughput_data(const BenchTable& table,
       count_oddity(
           data.oddities, "faster_than_16_bit", row.line, false,
           "faster than reading 16-bit weights once per output token, and no precision is told: "
-          "kept, but predicted as 16-bit; --meta variant=fp8 (int4, ...) tells",
+          "kept, but predicted as 16-bit; --constants variant=fp8 (int4, ...) tells",
           OddityWeight::kWarning);
     }
     data.config.push_back(configs.of(config_name(row), data.config_names));

@@ -65,7 +65,7 @@ struct RowCounts {
 };
 
 // What took the times. Launch times of one tracer are not another's: an empty kernel reads 2.4 us
-// with the PyTorch profiler and 4.6 us with Nsight Systems (docs/metrics.md, Tax).
+// with the PyTorch profiler and 4.6 us with Nsight Systems (docs/metrics.md, Overhead).
 enum class Tracer : uint8_t { kPyTorchProfiler, kNsightSystems, kAssay, kOther };
 
 struct Trace {

@@ -54,7 +54,7 @@ await main({
     const order = await page.evaluate(() => Array.from(document.querySelectorAll("main > section"), (s) => s.className));
     equal(order.slice(0, 3), ["verdict", "room", "trust"], "the first sections");
     const titles = await page.locator(".room > h2").allInnerTexts();
-    for (const room of ["Launch", "Tax", "Levels", "Fusion"]) {
+    for (const room of ["Launch", "Overhead", "Breakdown", "Fusion"]) {
       check(titles.some((title) => title.startsWith(room)), `no section for ${room} among ${titles}`);
     }
     const links = await page.locator("nav.sections a").evaluateAll((all) => all.map((a) => a.getAttribute("href").slice(1)));

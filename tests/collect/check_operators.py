@@ -120,7 +120,7 @@ def check_against_the_profiler(bench):
 def check_kernels_of_operators(bench):
     done = bench.record("run.assaytrace", "--torch")
     check(" operators; 0 lost" in done.stderr, f"said: {done.stderr}")
-    tables = bench.answer("tax", bench.folder / "run.assaytrace")["tax"]
+    tables = bench.answer("overhead", bench.folder / "run.assaytrace")["host_overhead"]
     check(tables["n"] == 4 * STEPS, f"{tables['n']} kernels")
     of = {(row["op"], row["db_key"].rpartition("|")[2]) for row in tables["kernels"]}
     check(of == {("fake::launch", "[[4,16],[],[]]")}, f"kernels are of {of}")
@@ -138,7 +138,7 @@ def check_amd(bench):
                                       if row["thread"] == operators_in(bench.folder / name)[-1]["thread"])
             for name in ("hip.assaytrace", "cuda.assaytrace")}
     check(seen["hip.assaytrace"] == seen["cuda.assaytrace"], f"operators beside HIP: {seen}")
-    tables = bench.answer("tax", bench.folder / "hip.assaytrace")["tax"]
+    tables = bench.answer("overhead", bench.folder / "hip.assaytrace")["host_overhead"]
     of = {(row["op"], row["db_key"].rpartition("|")[2]) for row in tables["kernels"]}
     check(tables["n"] == 4 * STEPS and of == {("fake::launch", "[[4,16],[],[]]")}, f"kernels beside HIP: {of}")
     done = bench.run(bench.assay, "record", "-o", bench.folder / "no.assaytrace", "--torch", "--gpu", "amd", "--",
@@ -149,7 +149,7 @@ def check_amd(bench):
 def check_captured_graph(bench):
     """Kernels of a graph belong to the operators that were captured: two of three are of another one."""
     bench.record("graph.assaytrace", "--torch", command=[bench.python, PROGRAM, "graph"])
-    rows = bench.answer("levels", bench.folder / "graph.assaytrace")["levels"]["rows"]
+    rows = bench.answer("breakdown", bench.folder / "graph.assaytrace")["breakdown"]["rows"]
     kernels = collections.Counter()
     for row in rows:
         kernels[row["op"]] += row["kernels"]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """`assay replay` end to end on the CPU: operators recorded from a running PyTorch, a trace around them
-as its profiler writes it, `assay tax --export-kernel-db`, and a replay whose every rebuilt call is
+as its profiler writes it, `assay overhead --export-kernel-db`, and a replay whose every rebuilt call is
 compared with the one that was made. Then what goes wrong: operators that this libtorch lacks, kills,
 full disks, hostile databases, programs that die, and, with a pretended GPU and tracer, kernel times.
 
@@ -181,7 +181,7 @@ class ReplayCase(unittest.TestCase):
 
 
 def through_python():
-    return ["--through", "python", "--python", PYTHON]
+    return ["--dispatch-through", "python", "--python", PYTHON]
 
 
 class Calls(ReplayCase):
@@ -215,7 +215,7 @@ class Calls(ReplayCase):
         calls = json.loads(recorded.stdout)
         trace = self.top / "trace.json"
         trace.write_text(json.dumps(trace_of(calls)))
-        done = self.assay("tax", trace, "--export-kernel-db", self.top / "ops.json", "--format", "json")
+        done = self.assay("overhead", trace, "--export-kernel-db", self.top / "ops.json", "--format", "json")
         self.assertEqual(done.returncode, 0, done.stderr)
         rows = json.loads((self.top / "ops.json").read_text())
         self.assertEqual(len(rows["entries"]), len(calls))
@@ -249,7 +249,7 @@ class Calls(ReplayCase):
             self.skipTest("this PyTorch was built without its profiler")
         self.assertEqual(recorded.returncode, 0, recorded.stderr)
         trace.write_text(json.dumps(with_kernels(json.loads(trace.read_text()))))
-        done = self.assay("tax", trace, "--export-kernel-db", self.top / "ops.json", "--format", "json")
+        done = self.assay("overhead", trace, "--export-kernel-db", self.top / "ops.json", "--format", "json")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(json.loads(done.stdout)["import_log"], [])
         rows = json.loads((self.top / "ops.json").read_text())
@@ -400,7 +400,7 @@ class Calls(ReplayCase):
         self.assertEqual((after["b"]["status"], after["b"]["call"]), ("ok", "assay_test::twice(Float[4,6|6,1])"))
         none = self.top / "none.so"
         none.write_text("no library")
-        done = self.replay(database(rows), "--library", none, "--fresh", "--no-cache")
+        done = self.replay(database(rows), "--library", none, "--no-resume", "--no-cache")
         self.assertEqual(done.returncode, 2)
         self.assertIn("--library", done.stderr)
 
@@ -457,15 +457,15 @@ class CallsThroughPython(Calls):
         self.assertGreater(ratios[len(ratios) // 2], 1.1, ratios)
         done = self.assay("replay", self.database_of(rows), "-o", self.out, "--program", PROGRAM)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("--through", done.stderr)
+        self.assertIn("--dispatch-through", done.stderr)
 
     def test_a_python_without_pytorch_is_told_and_nothing_is_to_be_built(self):
         bare = self.executable("bare", "#!/bin/sh\nexec {python} -SE \"$@\"\n")
-        done = self.assay("replay", self.database_of([add("a")]), "-o", self.out, "--through", "python", "--python", bare)
+        done = self.assay("replay", self.database_of([add("a")]), "-o", self.out, "--dispatch-through", "python", "--python", bare)
         self.assertEqual(done.returncode, 2)
         self.assertIn("name a Python that has PyTorch with --python", done.stderr)
         self.assertNotIn("Traceback", done.stderr)
-        done = self.assay("replay", "--build", "--through", "python")
+        done = self.assay("replay", "--build", "--dispatch-through", "python")
         self.assertEqual(done.returncode, 2)
         self.assertIn("needs no build", done.stderr)
 
@@ -494,7 +494,7 @@ class ReplayTest(ReplayCase):
         again = subprocess.run(["4" if word == "3" else word for word in command], env=self.environment, capture_output=True, text=True,
                                check=False)
         self.assertEqual(again.returncode, 2)
-        self.assertIn("--fresh", again.stderr)
+        self.assertIn("--no-resume", again.stderr)
 
     def test_what_was_measured_before_comes_from_the_cache(self):
         first = self.replayed([add("a")])["a"]["host"]

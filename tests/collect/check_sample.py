@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`assay sample` as a user runs it: codes, signals, full disks, readers that leave, and what `levels` and
+"""`assay sample` as a user runs it: codes, signals, full disks, readers that leave, and what `breakdown` and
 `power attribute` make of the file."""
 
 import argparse
@@ -212,10 +212,10 @@ open({str(seen)!r}).read()
                  dur=(times[24] - start) // 1000, args=args)]
         trace = pathlib.Path(self.folder.name, "trace.json")
         trace.write_text(json.dumps({"baseTimeNanoseconds": start, "traceEvents": events}))
-        done = subprocess.run([ASSAY, "levels", trace, "--telemetry", self.out, "--format", "json"],
+        done = subprocess.run([ASSAY, "breakdown", trace, "--telemetry", self.out, "--format", "json"],
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
-        levels = json.loads(done.stdout)["levels"]
+        levels = json.loads(done.stdout)["breakdown"]
         self.assertGreaterEqual(levels["cpu"]["samples"], 10)
         self.assertGreaterEqual(levels["cpu"]["active_cores_max"], levels["cpu"]["min_cores_max"])
         found = [row for row in levels["telemetry"]

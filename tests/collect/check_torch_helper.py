@@ -77,17 +77,17 @@ class TorchHelperTest(unittest.TestCase):
         lines = [json.loads(line) for line in (self.out / "runs.jsonl").read_text().splitlines()]
         self.assertEqual([line["batch"] for line in lines], [1, 2, 4])
         self.assertEqual(lines[0]["latency"]["n"], 2)
-        self.assertEqual(len(self.assay("levels", self.out)["inputs"]), 3)
+        self.assertEqual(len(self.assay("breakdown", self.out)["inputs"]), 3)
         # No kernels on a CPU, so nothing to bound; that the sizes are told by the names shows before that.
-        done = subprocess.run([ASSAY, "tax", "--batch", str(self.out), "--format", "json"], capture_output=True, text=True,
+        done = subprocess.run([ASSAY, "overhead", "--batch", str(self.out), "--format", "json"], capture_output=True, text=True,
                               check=False)
         self.assertEqual([row["batch"] for row in json.loads(done.stdout)["inputs"]], [1, 2, 4], done.stderr)
         (self.out / "other_b1_s16.json.gz").write_bytes((self.out / files[0]).read_bytes())
-        done = subprocess.run([ASSAY, "tax", "--batch", str(self.out)], capture_output=True, text=True, check=False)
+        done = subprocess.run([ASSAY, "overhead", "--batch", str(self.out)], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 2)
         self.assertIn("2 sweeps in one", done.stderr)
         (self.out / "nothing.json.gz").write_bytes((self.out / files[0]).read_bytes())
-        done = subprocess.run([ASSAY, "bound", "--batch", str(self.out)], capture_output=True, text=True, check=False)
+        done = subprocess.run([ASSAY, "sweep", "--batch", str(self.out)], capture_output=True, text=True, check=False)
         self.assertIn("tells no batch size", done.stderr)
 
     def test_cached_tokens_give_what_reading_everything_gives(self):

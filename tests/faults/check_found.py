@@ -68,7 +68,7 @@ def path_errors(bench):
     for path, words in ((loop, "Too many levels of symbolic links"), (long, "File name too long"),
                         (trace / "x.json", "Not a directory"), (bench.folder / "none/x.json", "No such file or directory")):
         for verb in (("report", trace, "-o", path), ("cache", trace, "-o", path), ("report", trace, "--perfetto", path),
-                     ("tax", trace, "--export-kernel-db", path), ("null-kernel", "-o", path)):
+                     ("overhead", trace, "--export-kernel-db", path), ("null-kernel", "-o", path)):
             if verb[1] == trace and "--perfetto" in verb and not str(path).endswith(".json"):
                 continue
             bench.refused(words, *verb)
@@ -81,7 +81,7 @@ def path_errors(bench):
         closed.mkdir(mode=0o700)
         for verb in (("report", trace, "-o", closed / "x.json"), ("report", trace, "-o", closed / "x.xlsx"),
                      ("cache", trace, "-o", closed / "x.assay"), ("report", trace, "--perfetto", closed / "x.json"),
-                     ("tax", trace, "--export-kernel-db", closed / "x.json"), ("null-kernel", "-o", closed / "x.json")):
+                     ("overhead", trace, "--export-kernel-db", closed / "x.json"), ("null-kernel", "-o", closed / "x.json")):
             bench.refused("Permission denied", *verb, before=faults.as_nobody)
         for pattern in (closed / "*.json", closed / "r?/*.json", bench.folder / "clos?d/*.json"):
             done = bench.refused("no file matches", "report", str(pattern), before=faults.as_nobody)
@@ -145,9 +145,9 @@ def pipes(bench):
                             bench.inputs / "bench.csv")]
     cases += [(("throughput", "evaluate"), bench.inputs / "bench.csv"), (("throughput", "evaluate"), trace),
               (("launch", trace, "--kernels"), formats / "kernels.txt"), (("launch", trace, "--kernels"), trace),
-              (("tax", trace, "--replay"), trace), (("tax", trace, "--floor"), formats / "floor.json"),
-              (("levels", trace, "--counters"), formats / "ncu_raw.csv"), (("levels", trace, "--map"), trace),
-              (("levels", trace, "--telemetry"), formats / "nvidia_smi.csv")]
+              (("overhead", trace, "--replay"), trace), (("overhead", trace, "--floor"), formats / "floor.json"),
+              (("breakdown", trace, "--counters"), formats / "ncu_raw.csv"), (("breakdown", trace, "--attribution-rules"), trace),
+              (("breakdown", trace, "--telemetry"), formats / "nvidia_smi.csv")]
     for number, (verb, source) in enumerate(cases):
         pipe = bench.folder / f"pipe{number}"
         os.mkfifo(pipe)
@@ -180,10 +180,10 @@ def said(bench):
                                   env=dict(os.environ, XDG_CACHE_HOME=str(bench.folder / "no_such")))
             check(done.returncode == 2 and "standard output" in done.stderr,
                   f"{verb} where nothing can be printed ({stdout}): {done.returncode} {done.stderr}")
-    bench.refused("go with --counters", "levels", bench.inputs / "rank0.json", "--facts", bench.folder / "no_such.ini")
-    bench.refused("no_such.ini", "levels", bench.inputs / "rank0.json", "--roof", "--facts", bench.folder / "no_such.ini")
+    bench.refused("go with --counters", "breakdown", bench.inputs / "rank0.json", "--specs", bench.folder / "no_such.ini")
+    bench.refused("no_such.ini", "breakdown", bench.inputs / "rank0.json", "--roofline", "--specs", bench.folder / "no_such.ini")
     bench.refused("goes with --build", "replay", bench.inputs / "rank0.json", "-o", bench.folder / "r.json", "--python", "no/such")
-    bench.refused("leave out --config", "levels", "--roof", "--config", f"a={bench.inputs / 'rank0.json'}")
+    bench.refused("leave out --config", "breakdown", "--roofline", "--config", f"a={bench.inputs / 'rank0.json'}")
 
 
 def shrinking(bench):
@@ -238,7 +238,7 @@ def nested(bench):
         done = bench.run("throughput", verb, path, *extra)
         check(done.returncode == 2 and "assay" in done.stderr, f"throughput {verb}: {done.returncode} {done.stderr}")
     for words in (("replay", path, "-o", bench.folder / "r.json"), ("launch", bench.inputs / "rank0.json", "--floor", path),
-                  ("tax", bench.inputs / "rank0.json", "--replay", path)):
+                  ("overhead", bench.inputs / "rank0.json", "--replay", path)):
         done = bench.run(*words)
         check(done.returncode == 2, f"{words[0]} of a deep tree: {done.returncode} {done.stderr}")
 
@@ -386,12 +386,12 @@ def bombs(bench):
         file.write(packer.flush())
     trace = bench.inputs / "rank0.json"
     in_900_mb = None if faults.sanitised(bench.assay) else faults.limit(resource.RLIMIT_AS, 900 * MB)
-    for verb in (("levels", trace, "--telemetry", bomb), ("levels", trace, "--counters", bomb),
-                 ("launch", trace, "--floor", bomb), ("tax", trace, "--replay", bomb), ("bound", "--table", bomb),
+    for verb in (("breakdown", trace, "--telemetry", bomb), ("breakdown", trace, "--counters", bomb),
+                 ("launch", trace, "--floor", bomb), ("overhead", trace, "--replay", bomb), ("sweep", "--table", bomb),
                  ("power", "attribute", trace, "--samples", bomb), ("report", trace, "--kernels", bomb),
                  ("throughput", "fit", bomb, "-o", bench.folder / "m.json"), ("throughput", "evaluate", bomb),
                  ("throughput", "predict", bomb, "--at", "bb=4,ii=256,oo=256"),
-                 ("throughput", "fit", bench.inputs / "bench.csv", "--facts", bomb, "-o", bench.folder / "m.json")):
+                 ("throughput", "fit", bench.inputs / "bench.csv", "--specs", bomb, "-o", bench.folder / "m.json")):
         bench.refused("holds more text than any file of its kind", *verb, before=in_900_mb)
 
 
@@ -522,7 +522,7 @@ def false_accounts(bench):
     for cut in (0, 1, 3, 7, 12, 25, 39):
         name = bench.folder / "log.csv"
         name.write_text(log[:len(log) - cut])
-        done = bench.run("levels", path, "--telemetry", name, "--format", "json")
+        done = bench.run("breakdown", path, "--telemetry", name, "--format", "json")
         check(done.returncode == 0, f"a log: {done.returncode} {done.stderr}")
         told = "telemetry_rows_cut" in done.stdout
         check(told == (cut > 0), f"a log without its last {cut} bytes: told {told}")

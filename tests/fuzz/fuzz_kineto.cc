@@ -9,7 +9,7 @@
 
 #include "flow/run.h"
 #include "ingest/chrome/reader.h"
-#include "launch/fuse.h"
+#include "launch/fusion.h"
 #include "launch/metrics.h"
 #include "launch/tree.h"
 #include "trace/iterations.h"

@@ -9,8 +9,10 @@
 #include <fstream>
 
 #include "base/byte_source.h"
+#include "breakdown/counter_formulas.h"
+#include "breakdown/expression.h"
+#include "breakdown/mapping.h"
 #include "diff/gate.h"
-#include "fleet/job.h"
 #include "ingest/bench/table.h"
 #include "ingest/counters/files.h"
 #include "ingest/formats.h"
@@ -21,11 +23,9 @@
 #include "ingest/power/telemetry.h"
 #include "ingest/replay/file.h"
 #include "ingest/replay/job.h"
+#include "job/job.h"
 #include "kernels/book.h"
 #include "kernels/name.h"
-#include "levels/counter_formulas.h"
-#include "levels/expression.h"
-#include "levels/mapping.h"
 #include "records/facts.h"
 #include "rooms.h"
 #include "throughput/model_file.h"
@@ -141,7 +141,7 @@ void kernel_name(const std::string& bytes, const std::string&) {
   (void)KernelBook::built_in()->collective_of(bytes);
 }
 void level_rules(const std::string& bytes, const std::string&) {
-  look_at(parse_level_rules(bytes, "levels.txt"));
+  look_at(parse_level_rules(bytes, "breakdown.txt"));
 }
 void formula(const std::string& bytes, const std::string&) {
   auto expression = Expression::parse(bytes.substr(0, 200));
@@ -218,10 +218,10 @@ const std::vector<ParserTarget>& parser_targets() {
       {"facts", "facts", facts},
       {"kernel_table", "kernels", kernel_table},
       {"kernel_name", "kernels kineto", kernel_name},
-      {"level_rules", "levels_map", level_rules},
+      {"level_rules", "breakdown_map", level_rules},
       {"formula", "counter_formulas", formula},
       {"counter_formulas", "counter_formulas", counter_formulas},
-      {"gate", "levels_map facts", gate},
+      {"gate", "breakdown_map facts", gate},
       {"format", "", format},
       {"packed", "kineto xz zip", packed},
       {"ranks", "", ranks},

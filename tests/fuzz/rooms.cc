@@ -2,13 +2,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "answers/breakdown/breakdown.h"
 #include "answers/diff.h"
-#include "answers/fleet/rank_record.h"
+#include "answers/job/rank_record.h"
 #include "answers/launch.h"
-#include "answers/levels/levels.h"
+#include "answers/overhead.h"
 #include "answers/report.h"
 #include "answers/tables.h"
-#include "answers/tax.h"
 #include "answers/whatif.h"
 #include "report/writers/writers.h"
 
@@ -39,8 +39,8 @@ bool every_answer(const std::string& path, bool allow_truncated) {
   written(answer_launch({.traces = traces, .tree = TreeOptions{}, .graph = true}));
   written(answer_fusion({.traces = traces}));
   written(answer_info(traces));
-  written(answer_tax({.traces = traces}));
-  written(answer_levels({.traces = traces, .roof = !allow_truncated}));
+  written(answer_overhead({.traces = traces}));
+  written(answer_breakdown({.traces = traces, .roof = !allow_truncated}));
   const DiffRequest same{
       .traces = {.threads = 1, .allow_truncated = allow_truncated}, .a = path, .b = path};
   if (const auto diff = answer_diff(same)) {
@@ -55,7 +55,7 @@ void every_answer_of_two(const std::string& a, const std::string& b) {
   written(answer_report({.traces = job}));
   written(answer_why(job));
   written(answer_whatif({.traces = job}));
-  written(answer_levels({.traces = job}));
+  written(answer_breakdown({.traces = job}));
   const auto changed = answer_diff({.traces = {.threads = 1}, .a = a, .b = b});
   if (changed && !nlohmann::json::accept(write_json(changed->answer.document))) __builtin_trap();
 }

@@ -124,7 +124,7 @@ def check_headline(told, name):
         return
     headline = told["findings"][0]
     values = headline["values"]
-    share = {cause["key"]: cause["ns"] / told["total_ns"] for cause in told["causes"]}
+    share = {cause["cause"]: cause["ns"] / told["total_ns"] for cause in told["causes"]}
     at = f"{name}: {headline['text']} The bar: {share}"
     kind = headline["code"].split(".")[0]
     if kind == "host_bound":
@@ -146,18 +146,18 @@ def check_data(assay, trace, name):
     done = answer(assay, trace, "--format", "json")
     if done.returncode:
         return
-    told = json.loads(done.stdout).get("answer")
+    told = json.loads(done.stdout).get("summary")
     if told is None:
         return
-    verdict = " ".join(told["verdict"])
+    verdict = " ".join(told["headline"])
     expect(0 < len(verdict) <= LONGEST_VERDICT, f"{name}: a verdict of {len(verdict)} characters: {verdict}")
-    expect(len(told["levers"]) <= 3, f"{name}: {len(told['levers'])} levers")
+    expect(len(told["actions"]) <= 3, f"{name}: {len(told['actions'])} levers")
     if told["causes"]:
         expect(sum(cause["ns"] for cause in told["causes"]) == told["total_ns"], f"{name}: causes do not add up")
     check_headline(told, name)
-    for span in told["spans"]:
+    for span in told["highlights"]:
         expect(0 <= span["start_ns"] < span["end_ns"] <= told["window_ns"], f"{name}: a span outside the window")
-    torch = any(word in json.dumps(told["levers"]) for word in ("torch", "DataLoader"))
+    torch = any(word in json.dumps(told["actions"]) for word in ("torch", "DataLoader"))
     expect(not torch or not str(trace).endswith((".sqlite", ".csv", ".db")) or "at::native" in done.stdout,
            f"{name}: advice on PyTorch for a program without it")
 
@@ -226,13 +226,13 @@ def check_jobs(assay):
             lines = answer(assay, folder, "--width", 80, code=0).stdout.splitlines()
             expect(len(lines) <= MOST_LINES, f"{size} ranks: {len(lines)} lines")
             expect(all(columns(line) <= 80 for line in lines), f"{size} ranks: a line wider than 80 columns")
-            told = json.loads(answer(assay, folder, "--format", "json", code=0).stdout)["answer"]
-            verdict = " ".join(told["verdict"])
+            told = json.loads(answer(assay, folder, "--format", "json", code=0).stdout)["summary"]
+            verdict = " ".join(told["headline"])
             expect(0 < len(verdict) <= LONGEST_VERDICT, f"{size} ranks: a headline of {len(verdict)} characters: {verdict}")
             shown = " ".join(" ".join(lines).split())
-            for sentence in [*told["verdict"], *told["more"]]:
+            for sentence in [*told["headline"], *told["details"]]:
                 expect(" ".join(sentence.split()) in shown, f"{size} ranks: not on the screen: {sentence}")
-            expect(f"{size} ranks compute" in " ".join(told["more"]), f"{size} ranks: where the time went is not told")
+            expect(f"{size} ranks compute" in " ".join(told["details"]), f"{size} ranks: where the time went is not told")
 
 
 def main():

@@ -14,7 +14,7 @@ import time
 
 import datasets
 
-VERBS = (["report"], ["info"], ["launch", "--tree", "--top", "0"], ["levels"], ["tax", "--top", "0"])
+VERBS = (["report"], ["info"], ["launch", "--tree", "--top", "0"], ["breakdown"], ["overhead", "--top", "0"])
 CSV = (["report", "--format", "csv"],)
 problems = []
 

@@ -25,7 +25,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
-import check_levels
+import check_breakdown
 import datasets
 import reference
 
@@ -74,7 +74,7 @@ def slices(own):
         active -= {id(a) for a in ending}
         active |= {id(a) for a in starting}
         best = min((own[order[i]] for i in active),
-                   key=lambda a: (PRIORITY[check_levels.type_of(a)], order[id(a)]), default=None)
+                   key=lambda a: (PRIORITY[check_breakdown.type_of(a)], order[id(a)]), default=None)
         yield at, after, best
 
 
@@ -83,11 +83,11 @@ def expected(path):
     events, header = reference.read_events(path)
     tables = reference.Import(events, header).tables
     reference.link(tables)
-    steps = check_levels.steps_of(tables)
+    steps = check_breakdown.steps_of(tables)
     if steps is None:
         return None
     rows = [a for a in tables["activities"] if a.kind in ("kernel", "memcpy", "memset")]
-    queued_before = check_levels.queued_before_recording(rows)
+    queued_before = check_breakdown.queued_before_recording(rows)
     lanes = {}
     for a in rows:
         lanes.setdefault(a.lane, len(lanes))

@@ -94,7 +94,7 @@ def document(assay, *arguments):
 
 
 def verdict(assay, *arguments):
-    return document(assay, *arguments)["verdict"]
+    return document(assay, *arguments)["headline"]
 
 
 def write(folder, name, text):
@@ -126,9 +126,9 @@ def check_jobs(assay, folder, problems):
     (folder / "again" / "rank7.json").unlink()
     made = document(assay, folder / "even", folder / "again")
     check(problems, "waiting is told apart where a rank is missing",
-          "waiting for other ranks" not in [row["a_name"] for row in made["diff"]["parts"]], made["verdict"])
-    check(problems, "the missing rank is not told", "the first that one side lacks is rank 7" in " ".join(made["verdict"]),
-          made["verdict"])
+          "waiting for other ranks" not in [row["a_name"] for row in made["diff"]["parts"]], made["headline"])
+    check(problems, "the missing rank is not told", "the first that one side lacks is rank 7" in " ".join(made["headline"]),
+          made["headline"])
 
 
 def check_basis(assay, folder, problems):
@@ -144,14 +144,14 @@ def check_basis(assay, folder, problems):
     made = document(assay, run, write(folder, "other.json", single(steps_of(rng, 150.6))))
     names = [row["a_name"] for row in made["diff"]["parts"]]
     check(problems, "the end of a trace is other work", "idle: after the last work" in names and "other device work" not in names,
-          made["verdict"])
+          made["headline"])
     drifting = write(folder, "drifting.json", single([150.6 + 0.4 * i + rng.uniform(-1.5, 1.5) for i in range(16)]))
     made = document(assay, run, drifting, "--fail-on", "time>+1%")
     sides = made["diff"]["sides"]
-    check(problems, "a drift is a change", made["verdict"][0].startswith("Too few independent iterations to tell: B is "),
-          made["verdict"])
+    check(problems, "a drift is a change", made["headline"][0].startswith("Too few independent iterations to tell: B is "),
+          made["headline"])
     check(problems, "its gate says otherwise", [row["outcome"] for row in made["diff"]["gates"]] == ["within_noise"]
-          and sides.get("too_few_independent") and 1 <= sides["b_independent"] < 4, made["verdict"])
+          and sides.get("too_few_independent") and 1 <= sides["b_independent"] < 4, made["headline"])
 
 
 def steps_of(rng, middle, count=16, far=None):

@@ -38,7 +38,7 @@ def main():
     if done.returncode != 0 or done.stderr:
         problems.append(f"exit code {done.returncode}, on standard error: {done.stderr!r}")
     text = " ".join(done.stdout.split())
-    said = json.loads(run(given.assay, "report", TRACE, "--format", "json").stdout)["verdict"]
+    said = json.loads(run(given.assay, "report", TRACE, "--format", "json").stdout)["headline"]
     for sentence in said:
         # The example asks for ASCII.
         plain = " ".join(sentence.replace("µ", "u").replace("×", "x").split())

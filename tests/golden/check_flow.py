@@ -206,7 +206,7 @@ def check_sums(problems, name, told):
     expect(problems, name, "parts of the window", parts, total["window_ns"])
     for part in ("causes", "opened", "evidence"):
         expect(problems, name, f"sum of {part}", sum(total[part].values()), total["idle_ns"])
-    expect(problems, name, "points that the replay misses", told["identity_errors"], 0)
+    expect(problems, name, "points that the replay misses", told["replay_mismatches"], 0)
 
 
 def check_host(problems, name, told, devices, host):

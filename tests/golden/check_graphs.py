@@ -4,7 +4,7 @@
 The same join by another way: kernels in the order of the device against launches in the order of the recording, whose
 rows tell the kernel's name. All names must agree, and times by operator be those that `assay report --capture` prints.
 FLOP and bytes of the products and norms that are replayed are worked out from the recorded sizes, and must be those of
-`assay levels --capture`.
+`assay breakdown --capture`.
 """
 
 import argparse
@@ -68,9 +68,9 @@ def work_of_replays(assay, kernels, nodes):
             row[0] += 1
             row[2] += work[0]
             row[3] += work[1]
-    done = subprocess.run([assay, "levels", REPLAY, "--capture", CAPTURE, "--format", "json"], capture_output=True, text=True,
+    done = subprocess.run([assay, "breakdown", REPLAY, "--capture", CAPTURE, "--format", "json"], capture_output=True, text=True,
                           check=True, timeout=600)
-    roof = json.loads(done.stdout)["roof"]
+    roof = json.loads(done.stdout)["roofline"]
     told = check_roof.theirs(roof)
     problems = check_roof.closes(roof)
     for name, row in expected.items():
@@ -133,11 +133,11 @@ def main():
                           text=True, check=True, timeout=600)
     report = json.loads(done.stdout)
     facts = report["graph_replays"]
-    if (facts["graph_works"], facts["joined_works"], facts["ambiguous_works"]) != (421, 421, 0):
+    if (facts["graph_activities"], facts["joined_activities"], facts["ambiguous_activities"]) != (421, 421, 0):
         problems.append(f"joined: {facts}")
     agree = sum(kernel["name"] == name for kernel, (name, op) in zip(kernels, nodes))
-    if facts["named_works"] != agree:
-        problems.append(f"{facts['named_works']} names agree, not {agree}")
+    if facts["named_activities"] != agree:
+        problems.append(f"{facts['named_activities']} names agree, not {agree}")
     told = collections.defaultdict(lambda: [0, 0.0])
     for row in report["replayed_ops"]:
         told[row["op"]][0] += row["count"]

@@ -125,10 +125,10 @@ def check_turns(check):
     for gpus, at in ((2, 0), (3, 1), (8, 2)):
         text = power_logs.smi_in_turn(check.job, gpus, at)
         check.refused(f"{gpus} in turn", text, f"as if {gpus} GPUs had written them in turn")
-        check.fitted(f"{gpus} in turn, told", text, "--gpus", str(gpus), "--gpu", str(at))
+        check.fitted(f"{gpus} in turn, told", text, "--interleaved-gpus", str(gpus), "--gpu", str(at))
         log = check.folder / "turns.csv"
         log.write_text(text)
-        done = subprocess.run([str(check.assay), "levels", str(check.trace), "--telemetry", str(log)],
+        done = subprocess.run([str(check.assay), "breakdown", str(check.trace), "--telemetry", str(log)],
                               capture_output=True, text=True, check=False)
         if done.returncode != 2 or f"as if {gpus} GPUs had written them in turn" not in done.stderr:
             check.problem(f"{gpus} in turn", f"levels says {done.stderr.strip()!r}")
@@ -159,23 +159,23 @@ def check_usual_sensors(check):
 
 
 def check_telemetry(check):
-    """Clocks and powers of the same logs, for assay levels."""
+    """Clocks and powers of the same logs, for assay breakdown."""
     job = check.job
     for name, text, mhz in (("dmon", power_logs.smi_dmon(job), 1980), ("dcgm-exporter", power_logs.metrics_text(job), 1980),
                             ("amd-smi", power_logs.amd_smi_csv(job), 2100)):
         check.logs += 1
         log = check.folder / "telemetry.any"
         log.write_text(text)
-        done = subprocess.run([str(check.assay), "levels", str(check.trace), "--telemetry", str(log), "--format", "json"],
+        done = subprocess.run([str(check.assay), "breakdown", str(check.trace), "--telemetry", str(log), "--format", "json"],
                               capture_output=True, text=True, check=False)
         if done.returncode != 0:
             check.problem(name, done.stderr.strip())
             continue
-        rows = [row["value"] for row in json.loads(done.stdout)["levels"]["telemetry"] if row["signal"] == "sm_clock_mhz"]
+        rows = [row["value"] for row in json.loads(done.stdout)["breakdown"]["telemetry"] if row["signal"] == "sm_clock_mhz"]
         if not rows or any(value != mhz for value in rows):
             check.problem(name, f"clocks beside the trace: {rows[:2]}")
     log.write_text(power_logs.smi_dmon(job, dated=False))
-    done = subprocess.run([str(check.assay), "levels", str(check.trace), "--telemetry", str(log)],
+    done = subprocess.run([str(check.assay), "breakdown", str(check.trace), "--telemetry", str(log)],
                           capture_output=True, text=True, check=False)
     if done.returncode != 2 or "its rows have no time" not in done.stderr:
         check.problem("dmon without times", f"levels says {done.stderr.strip()!r}")

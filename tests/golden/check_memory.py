@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Device memory of `assay levels` against the allocator's records in the JSON of the traces.
+"""Device memory of `assay breakdown` against the allocator's records in the JSON of the traces.
 
 Operators are found here by the thread that each record names, which Assay does without: the innermost around the record that
 launches device work, by correlation numbers, else the innermost. Compared are bytes, counts and peaks per device, and the bytes
@@ -56,7 +56,7 @@ def own(path):
         total, size = args.get("Total Allocated"), args["Bytes"]
         device = devices.setdefault(args["Device Id"], {"allocations": 0, "frees": 0, "allocated_bytes": 0, "freed_bytes": 0,
                                                         "peak_bytes": total, "peak_reserved_bytes": args.get("Total Reserved"),
-                                                        "first_bytes": None if total is None else total - size})
+                                                        "start_bytes": None if total is None else total - size})
         device["allocations" if size >= 0 else "frees"] += 1
         device["allocated_bytes" if size >= 0 else "freed_bytes"] += abs(size)
         if total is not None:
@@ -87,7 +87,7 @@ def check_chart(assay, path, memory):
     """The line on the page reaches the device's peaks."""
     with tempfile.TemporaryDirectory() as folder:
         written = pathlib.Path(folder) / "page.html"
-        subprocess.run([assay, "levels", str(path), "-o", written], capture_output=True, timeout=600, check=True)
+        subprocess.run([assay, "breakdown", str(path), "-o", written], capture_output=True, timeout=600, check=True)
         text = page.shown_on(written)
     at = text.find('"key":"memory_line"')
     if at < 0:
@@ -109,7 +109,7 @@ def around(lane, starts, ts):
 
 
 def compare(assay, path):
-    done = subprocess.run([assay, "levels", str(path), "--format", "json"], capture_output=True, timeout=600, check=True)
+    done = subprocess.run([assay, "breakdown", str(path), "--format", "json"], capture_output=True, timeout=600, check=True)
     memory = json.loads(done.stdout)["memory"]
     devices, asked, most = own(path)
     problems = list(check_parts(memory)) + check_chart(assay, path, memory)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Memory snapshots of PyTorch: `assay levels FILE.pickle` against an allocator that is played here.
+"""Memory snapshots of PyTorch: `assay breakdown FILE.pickle` against an allocator that is played here.
 
 A program of random requests runs on a small model of a caching allocator, which keeps its own totals at each step and dumps what
 PyTorch dumps, with Python's pickle in all protocols that a snapshot may have. Compared are totals, peaks, counts, parts and the line
@@ -124,20 +124,20 @@ class Model:
         def anywhere(_):
             return True
         state = {"reserved_bytes": sum(s["total_size"] for s in segments), "in_use_bytes": size_of(anywhere, "active_allocated"),
-                 "awaiting_bytes": size_of(anywhere, "active_pending_free"), "split_bytes": size_of(used, "inactive"),
+                 "pending_free_bytes": size_of(anywhere, "active_pending_free"), "split_bytes": size_of(used, "inactive"),
                  "free_segment_bytes": size_of(lambda s: not used(s), "inactive"), "unexplained_bytes": 0,
                  "rounding_bytes": sum(b["size"] - b["requested_size"] for _, b in blocks if b["state"] == "active_allocated"),
                  "snapshot_segments": len(segments), "blocks": sum(b["state"] == "active_allocated" for _, b in blocks), "actions": len(kept),
                  "segment_allocations": sum(e["action"] in ("segment_alloc", "segment_map") for e in kept),
                  "segment_frees": sum(e["action"] == "segment_free" for e in kept),
-                 "out_of_memory": sum(e["action"] == "oom" for e in kept), "unknown_actions": 0, "odd_blocks": 0, "odd_actions": 0,
+                 "out_of_memory": sum(e["action"] == "oom" for e in kept), "unknown_actions": 0, "inconsistent_blocks": 0, "inconsistent_actions": 0,
                  "first_reserved_bytes": history[0][1] if kept else None}
         given = [e["size"] for e in kept if e["action"] == "free_requested"]
         taken = [e["size"] for e in kept if e["action"] == "alloc"]
         device = {"allocations": len(taken), "frees": len(given), "allocated_bytes": sum(taken), "freed_bytes": sum(given),
                   "peak_bytes": max(asked for asked, _ in history) if kept else None,
                   "peak_reserved_bytes": max(held for _, held in history) if kept else None,
-                  "first_bytes": history[0][0] if kept else None, "last_bytes": history[-1][0] if kept else None}
+                  "start_bytes": history[0][0] if kept else None, "end_bytes": history[-1][0] if kept else None}
         holders = {}
         for _, block in blocks:
             if block["state"] == "active_allocated":
@@ -147,7 +147,7 @@ class Model:
 
 
 def told(assay, path, code=0):
-    done = subprocess.run([assay, "levels", str(path), "--format", "json"], capture_output=True, timeout=600, check=False)
+    done = subprocess.run([assay, "breakdown", str(path), "--format", "json"], capture_output=True, timeout=600, check=False)
     if done.returncode != code:
         raise SystemExit(f"{path}: exit {done.returncode}: {done.stderr.decode()}")
     return json.loads(done.stdout)["memory"] if code == 0 else done.stderr.decode()
@@ -165,7 +165,7 @@ def compare(assay, path, wanted):
     for number, (state, device, holders) in wanted.items():
         row = memory["snapshot"][number]
         problems += different(state, row, f"device {number}")
-        parts = ("in_use_bytes", "awaiting_bytes", "split_bytes", "free_segment_bytes", "unexplained_bytes")
+        parts = ("in_use_bytes", "pending_free_bytes", "split_bytes", "free_segment_bytes", "unexplained_bytes")
         if sum(row[part] for part in parts) != row["reserved_bytes"]:
             problems.append(f"device {number}: parts are not the whole")
         problems += different(device, memory["devices"][number], f"device {number}")
@@ -180,7 +180,7 @@ def compare(assay, path, wanted):
 
 def check_line(assay, path, device):
     written = path.with_suffix(".html")
-    for verb in ("levels", "report"):
+    for verb in ("breakdown", "report"):
         subprocess.run([assay, verb, str(path), "-o", written], capture_output=True, timeout=600, check=True)
         text = page.shown_on(written)
         at = text.find('"key":"memory_line"')
@@ -207,7 +207,7 @@ def check_lies(assay, folder, snapshot):
     twice = changed("twice", lambda s: s["device_traces"][0].insert(frees[3] + 1, s["device_traces"][0][frees[3]]))
     short = changed("short", lambda s: s["segments"][0]["blocks"].pop())
     unknown = changed("unknown", lambda s: s["device_traces"][0][2].update(action="teleport"))
-    for path, key in ((twice, "odd_actions"), (short, "odd_blocks"), (unknown, "unknown_actions")):
+    for path, key in ((twice, "inconsistent_actions"), (short, "inconsistent_blocks"), (unknown, "unknown_actions")):
         memory = told(assay, path)
         if memory["snapshot"][0][key] == 0 or memory["devices"][0]["peak_bytes"] is not None:
             yield f"{path.name}: {key} {memory['snapshot'][0][key]}, peak {memory['devices'][0]['peak_bytes']}"

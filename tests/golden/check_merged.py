@@ -54,7 +54,7 @@ def differences(a, b, path="", found=None):
 
 
 def answer(assay, verb, *inputs):
-    done = run(assay, verb, *inputs, "--format", "json", *(("--least-ranks", "0") if verb == "fleet" else ()))
+    done = run(assay, verb, *inputs, "--format", "json", *(("--min-ranks", "0") if verb == "job" else ()))
     if done.returncode != 0:
         return {"error": done.stderr.strip()[-300:]}
     return without_files(json.loads(done.stdout))
@@ -188,7 +188,7 @@ def main():
         print("the ranks of a job are not here")
         return 77
     files = sorted(RANKS.glob("*.json.gz"))
-    wants = {verb: answer(assay, verb, RANKS) for verb in ("report", "levels", "fleet")}
+    wants = {verb: answer(assay, verb, RANKS) for verb in ("report", "breakdown", "job")}
     with tempfile.TemporaryDirectory() as name:
         check_merged(assay, files, wants, pathlib.Path(name))
     with tempfile.TemporaryDirectory() as name:

@@ -116,7 +116,7 @@ def judge(assay, case, folder):
     write_trace(folder / "job.json", kernels, first - before, last + after)
     write_log(folder / "log.csv", name, column, shift)
     energy = attribute(assay, folder)
-    held = attribute(assay, folder, "--hold", "--window-ms", "100")
+    held = attribute(assay, folder, "--fixed-sensor", "--window-ms", "100")
     meter = Meter(name)
     idle = meter.between(-.4, -.05) / .35
     gain, offset = GAINS[name]
@@ -163,7 +163,7 @@ def write_page(rows):
              "within 5 %, totals within 2 %). Data: GPU_Power_Benchmark of Yang, Adamek and Armour (SC24, MIT licence), reduced: what",
              "nvidia-smi wrote, when the load ran, and a power meter on the board's supply. Joules above idle; the sensor's readings are",
              "scaled by the gain of that very card from the authors' steady-state regression, known to 3 %. \"Held\" is the method with",
-             "offset and window taken as given (`--hold --window-ms 100`), as it was before.", "",
+             "offset and window taken as given (`--fixed-sensor --window-ms 100`), as it was before.", "",
              "| recording | kernel | meter | estimate | 95 % | held | total: meter, model |", "|---|---|--:|--:|---|--:|---|"]
     for what, kernel, true, estimate, low, high, fixed, whole, total in rows:
         miss = "" if low <= true <= high else " (misses)"

@@ -21,7 +21,7 @@ TRACE = ROOT / "examples" / "h100_vit_inference.json.gz"
 TOOL = ROOT / "tools" / "option_table.py"
 WRONG = "no-such-word"
 # Verbs whose --format is refused by the verb, once it runs, with what they need to get there.
-LATE = {"report": [TRACE], "launch": [TRACE], "bound": [TRACE], "fuse": [TRACE], "tax": [TRACE], "levels": [TRACE],
+LATE = {"report": [TRACE], "launch": [TRACE], "sweep": [TRACE], "fusion": [TRACE], "overhead": [TRACE], "breakdown": [TRACE],
         "info": [TRACE], "diff": [TRACE, TRACE]}
 problems = []
 
@@ -61,7 +61,7 @@ def check_overview(assay, verbs):
     check(all(len(line) <= 80 for line in overview.splitlines()[:-2]), "assay --help is wider than 80 columns")
     check(len(overview.splitlines()) <= 24, "assay --help is longer than 24 lines")
     check(run(assay).stdout == overview, "assay alone is not assay --help")
-    check(run(assay, "help", "tax").stdout == run(assay, "tax", "--help").stdout, "assay help tax is not assay tax --help")
+    check(run(assay, "help", "overhead").stdout == run(assay, "overhead", "--help").stdout, "assay help overhead is not assay overhead --help")
     check(run(assay, "-V").stdout.startswith("assay "), "assay -V tells no version")
     for command, meant in ((["reprot", "x"], "report"), (["throughput", "predcit"], "predict"),
                            (["plan", "x"], "assay throughput plan"), (["predict"], "assay throughput predict"),
@@ -76,7 +76,7 @@ def check_explain(assay):
         check(told.returncode == 0 and 2 < len(told.stdout.splitlines()) <= 20, f"explain {word}: {told.stdout}")
     check(run(assay, "explain", "launch", "floor").stdout == run(assay, "explain", "floor_ns").stdout, "explain launch floor")
     told = run(assay, "explain", "dispatch").stdout
-    check("operator" in told and "assay tax" in told, f"explain dispatch: {told}")
+    check("operator" in told and "assay overhead" in told, f"explain dispatch: {told}")
 
 
 def check_example(assay):

@@ -106,10 +106,10 @@ def check_inputs_survive(assay, folder):
         ("diff", trace, TRACE, "--junit", trace),
         ("report", trace, "--telemetry", log, "-o", log),
         ("report", trace, "--perfetto", trace),
-        ("levels", "--config", f"a={TRACE}", "--config", f"b={trace}", "-o", trace),
-        ("bound", "--table", sizes, "-o", sizes),
-        ("tax", TRACE, "--kernels", log, "-o", log),
-        ("tax", trace, "--export-kernel-db", trace),
+        ("breakdown", "--config", f"a={TRACE}", "--config", f"b={trace}", "-o", trace),
+        ("sweep", "--table", sizes, "-o", sizes),
+        ("overhead", TRACE, "--kernels", log, "-o", log),
+        ("overhead", trace, "--export-kernel-db", trace),
         ("throughput", "suggest", sizes, "-o", sizes),
         ("throughput", "fit", sizes, "-o", sizes),
         ("cache", trace, "-o", trace),
@@ -149,14 +149,14 @@ def check_words(assay, folder):
     text = run(assay, "launch", empty).stdout
     expect(text.startswith("No GPU work in this trace: 1 operator"), f"launch without kernels: {text[:80]}")
     expect("TKLQT" not in text, "launch without kernels prints a table of zeros")
-    text = run(assay, "levels", empty).stdout
+    text = run(assay, "breakdown", empty).stdout
     expect("there is nothing to place" in text and "(none)" not in text, f"levels without kernels: {text[:200]}")
     expect("rocprofv3" in run(assay, "report", "--help").stdout, "report --help does not know rocprofv3")
     database = folder / "profile.rpd"
     with contextlib.closing(sqlite3.connect(database)) as connection, connection:
         for table in ("rocpd_api", "rocpd_op", "rocpd_string"):
             connection.execute(f"CREATE TABLE {table} (id INTEGER)")
-    for command in (("report", database), ("levels", TRACE, "--counters", database)):
+    for command in (("report", database), ("breakdown", TRACE, "--counters", database)):
         done = run(assay, *command)
         expect(done.returncode == 2 and "RPD profile" in done.stderr, f"{command[0]} of an RPD profile: {done.stderr}")
 

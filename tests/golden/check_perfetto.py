@@ -52,13 +52,13 @@ IDLE_PARTS = {
     "idle_host_busy_ns": ("call", "dispatch", "alloc", "cold"),
     "idle_host_blocked_ns": ("sync",),
     "idle_host_input_ns": ("input",),
-    "idle_host_gaps_ns": ("host_gap", "python"),
+    "idle_host_unattributed_ns": ("host_gap", "python"),
     "idle_latency_ns": ("latency",),
-    "idle_unseen_ns": ("unseen", "wait_other"),
-    "idle_nothing_asked_ns": ("nothing_asked",),
-    "idle_no_evidence_ns": ("no_evidence",),
+    "idle_queued_ns": ("unseen", "wait_other"),
+    "idle_no_work_ns": ("nothing_asked",),
+    "idle_no_launch_record_ns": ("no_evidence",),
     "idle_copy_ns": ("copy",),
-    "idle_other_work_ns": ("other device work",),
+    "idle_other_activity_ns": ("other device work",),
 }
 
 
@@ -88,26 +88,26 @@ def check_sums(expect, imported, report):
         expect(len(wait) == whole["timed_launches"], "one t_l sample per timed launch")
         expect(not depth or depth[-1][4] == 0, "the queue ends empty")
 
-    spans = report["levels"]["iterations"]
+    spans = report["breakdown"]["iterations"]
     for gpu in {span["gpu"] for span in spans}:
         told = collections.Counter()
         for span in spans:
             if span["gpu"] == gpu:
-                for key in ("dur_ns", "concurrent_ns", "prep_ns", "call_ns", "other_idle_ns", "comm_wait_ns",
-                            "comm_alone_ns", "copy_ns", "exposed_comm_ns", "kernels"):
+                for key in ("dur_ns", "overlapping_kernels_ns", "prep_ns", "call_ns", "idle_other_ns", "comm_wait_ns",
+                            "comm_in_gap_ns", "copy_ns", "exposed_comm_ns", "kernels"):
                     told[key] += span[key]
         ops = [event for event in track(imported, f"GPU {gpu} operations") if event["args"]["level"] == "operation"]
-        for key in ("dur_ns", "concurrent_ns", "kernels"):
+        for key in ("dur_ns", "overlapping_kernels_ns", "kernels"):
             expect(argument(ops, key) == told[key], f"operations of GPU {gpu} sum to {key} of its iterations")
-        expect(total(ops) == told["dur_ns"] - told["concurrent_ns"] + argument(ops, "inner_bubble_ns"),
+        expect(total(ops) == told["dur_ns"] - told["overlapping_kernels_ns"] + argument(ops, "inner_bubble_ns"),
                f"operations of GPU {gpu} last dur_ns - concurrent_ns + the bubbles inside them")
         waits = track(imported, f"GPU {gpu} waits before kernels")
         idle = total(waits, "not launched yet (prep)") + total(waits, "launched, not started (call)")
-        expect(idle == told["prep_ns"] + told["call_ns"] + told["other_idle_ns"],
-               f"idle waits of GPU {gpu} sum to prep_ns + call_ns + other_idle_ns")
+        expect(idle == told["prep_ns"] + told["call_ns"] + told["idle_other_ns"],
+               f"idle waits of GPU {gpu} sum to prep_ns + call_ns + idle_other_ns")
         expect(total(waits, "waiting for a collective") == told["comm_wait_ns"],
                f"waits of GPU {gpu} for collectives sum to comm_wait_ns")
-        expect(total(waits, "a copy or a collective runs") == told["comm_alone_ns"] + told["copy_ns"],
+        expect(total(waits, "a copy or a collective runs") == told["comm_in_gap_ns"] + told["copy_ns"],
                f"other work of GPU {gpu} between kernels sums to comm_alone_ns + copy_ns")
         exposed = track(imported, f"GPU {gpu} exposed communication")
         expect(total(exposed) == told["exposed_comm_ns"], f"exposed_comm_ns of GPU {gpu}")
@@ -126,24 +126,24 @@ def check_sums(expect, imported, report):
         if fusion.get("floor_ns") is not None:
             expect(argument(of_rank, "saving_ns") == listed["saving_ns"], f"saving_ns of chain {rank}")
 
-    tax = report["tax"]
+    overhead = report["host_overhead"]
     tiles = [event for event in imported.slices if event.get("cat") == "assay"
-             and imported.threads[event["tid"]][1].startswith("tax, ")]
-    for key, sum_key in (("py", "py"), ("dispatch", "dispatch"), ("call", "call"), ("wait", "waiting"),
-                         ("between", "between")):
+             and imported.threads[event["tid"]][1].startswith("overhead, ")]
+    for key, sum_key in (("py", "exclusive_py_ns"), ("dispatch", "exclusive_dispatch_ns"), ("call", "exclusive_call_ns"),
+                         ("wait", "waiting_ns"), ("between", "other_host_ns")):
         parts = [event for event in tiles if event["args"]["part"] == key]
-        expect(total(parts) == tax[f"exclusive_{sum_key}_ns"],
-               f"tax slices '{key}' sum to exclusive_{sum_key}_ns")
+        expect(total(parts) == overhead[sum_key],
+               f"overhead slices '{key}' sum to {sum_key}")
     launches = [event for event in tiles if event["args"]["part"] == "launch"]
-    expect(total(launches) == sum(tax[key] for key in ("t_orch_exclusive_ns", "exclusive_between_ns", "exclusive_waiting_ns")),
-           "launches of the tax sum to t_orch_exclusive_ns and what lies beside it")
+    expect(total(launches) == sum(overhead[key] for key in ("t_orch_exclusive_ns", "other_host_ns", "waiting_ns")),
+           "launches of the overhead sum to t_orch_exclusive_ns and what lies beside it")
     for key in ("ft_ns", "ct_ns", "kt_ns", "t_orch_ns"):
-        expect(argument(launches, key) == (tax[key] or 0), f"launches of the tax sum to {key}: "
-               f"{argument(launches, key)} and {tax[key]}")
+        expect(argument(launches, key) == (overhead[key] or 0), f"launches of the overhead sum to {key}: "
+               f"{argument(launches, key)} and {overhead[key]}")
 
 
 NOT_COMPARED = {"file", "content_bytes", "events", "flow_starts", "flow_ends", "instants", "metadata", "spans"}
-HEADLINES = ("launch", "tax", "levels", "fusion", "verdict_numbers", "levers", "verdict", "trust")
+HEADLINES = ("launch", "host_overhead", "breakdown", "fusion", "launch_shares", "actions", "headline", "caveats")
 
 
 def differences(a, b, path=""):
@@ -416,7 +416,7 @@ def check_telemetry(assay, folder):
     if len(energy) != len(watts) or energy[0] != 0 or abs(energy[-1] - joules) > 1e-6 * joules:
         problems.append(f"telemetry: energy ends at {energy[-1:]}, not at {joules}")
     report = json.loads(done.stdout)
-    if not report["levels"].get("telemetry") or not any("W" in words for words in report["verdict"]):
+    if not report["breakdown"].get("telemetry") or not any("W" in words for words in report["headline"]):
         problems.append("telemetry: the report does not show the log")
 
 

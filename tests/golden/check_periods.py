@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks iterations, layers and phases that `assay levels` finds in kernels alone.
+"""Checks iterations, layers and phases that `assay breakdown` finds in kernels alone.
 
     check_periods.py --assay build/release/assay
 
@@ -181,18 +181,18 @@ ALONE = ("rocm/rocprofv3/decode_kernel_trace.csv", 6, "kernel_period")
 
 
 def levels_of(assay, path):
-    done = subprocess.run([assay, "levels", str(path), "--format", "json"], capture_output=True, timeout=600,
+    done = subprocess.run([assay, "breakdown", str(path), "--format", "json"], capture_output=True, timeout=600,
                           check=False)
     if done.returncode != 0:
         raise SystemExit(f"{path}: {done.stderr.decode(errors='replace')[:300]}")
-    return json.loads(done.stdout)["levels"]
+    return json.loads(done.stdout)["breakdown"]
 
 
 def words_on_launches(assay, path):
     """Sentences that speak of launches, of a file that has none."""
-    for verb in ("report", "levels"):
+    for verb in ("report", "breakdown"):
         done = subprocess.run([assay, verb, str(path), "--format", "json"], capture_output=True, timeout=600, check=True)
-        for words in json.loads(done.stdout)["verdict"]:
+        for words in json.loads(done.stdout)["headline"]:
             if "launch" in words.lower().replace("no launch record", ""):
                 yield f"{path.name}: {verb} speaks of launches: {words}"
 
@@ -222,7 +222,7 @@ def check_case(assay, what, path, iterations, layers, phases):
     levels = levels_of(assay, path)
     found = iterations_of(levels)
     if found != iterations:
-        yield f"{what}: {found} iterations, {iterations} were run ({levels.get('window_evidence')})"
+        yield f"{what}: {found} iterations, {iterations} were run ({levels.get('iteration_evidence')})"
     if layers is not None and stacks_of(levels) != layers:
         yield f"{what}: layers {stacks_of(levels)}, there are {layers} ({levels['unplaced']['layer_source']})"
     if phases is not None:

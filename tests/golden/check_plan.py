@@ -102,7 +102,7 @@ def check_new_gpu(assay, folder):
     if not new or any(p["grade"] == "sure" or p["question"] != "hardware" or p["status"] != "outside"
                       or not p["sibling"] for p in new):
         fail(f"a GPU without rows: {new}")
-    for word in ("outside", "wide", "Trust: what may move", "never sure"):
+    for word in ("outside", "wide", "Caveats: what may change", "never sure"):
         if word not in text:
             fail(f"'{word}' is not on the screen:\n{text}")
 
@@ -132,7 +132,7 @@ def check_words(assay, folder):
 
 def check_refusals(assay, folder):
     (folder / "facts.ini").write_text("[model Qwen/Qwen3-32B]\nactive_b = 40\n", encoding="utf-8")
-    said = run(assay, folder, "plan", (), "--facts", "facts.ini", code=2)
+    said = run(assay, folder, "plan", (), "--specs", "facts.ini", code=2)
     if "line 2" not in said or "active_b 40 is above parameters_b 32.76" not in said:
         fail(f"contradictory facts: {said}")
     if "nobody/has-it" not in run(assay, folder, "plan", {"--model": "nobody/has-it"}, code=2):
@@ -147,14 +147,14 @@ def check_left_out(assay, folder):
     for row in told["latency_errors"]:
         if row["split"] not in ("campaign", "model") or row["question"]:
             continue
-        narrow = row["narrow_coverage90"]
-        if row["coverage90"] < COVERED or (row["narrow_rows"] and narrow < COVERED):
+        narrow = row["narrow_interval_coverage90"]
+        if row["coverage90"] < COVERED or (row["narrow_interval_rows"] and narrow < COVERED):
             fail(f"{row['latency']} of a {row['split']} left out: {row['coverage90']:.3f} held, narrow {narrow}")
         if row["split"] != "campaign":
             continue
         if row["latency"] != "TTFT" and row["median_ape"] > row["baseline_median_ape"]:
             fail(f"{row['latency']} is no better than physics with a factor")
-    if not any(row["split"] == "model" and row["narrow_rows"] for row in told["latency_errors"]):
+    if not any(row["split"] == "model" and row["narrow_interval_rows"] for row in told["latency_errors"]):
         fail("no narrow interval of a model left out")
     siblings = [row for row in told["latency_errors"] if row["split"] == "GPU" and row["question"] == "nearest GPU"]
     if len(siblings) != 3 or any(not row["baseline_median_ape"] > 0 for row in siblings):

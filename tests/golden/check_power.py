@@ -89,7 +89,7 @@ def check_public(assay, data, folder, problems):
         # Half a second on, a quarter off, from the first reading past the last.
         kineto(trace, [("work", 750_000 * i, 500_000) for i in range(length_ms // 750 + 2)])
         document, error = attribute(assay, trace, data / name, "--offset", "start", "--window-ms", "100",
-                                    "--hold")
+                                    "--fixed-sensor")
         if document is None:
             problems.append(f"{name}: {error}")
             continue
@@ -144,7 +144,7 @@ def check_lost(assay, trace, log, problems):
     holed = log.with_name("holed.csv")
     holed.write_text("".join(lines[:201] + lines[280:]))  # readings 0.1 s apart: from 20 s to 28 s
     document, error = attribute(assay, trace, holed, "--window-ms", "25")
-    notes = {note["what"]: note for note in document["trust"]} if document else {}
+    notes = {note["code"]: note for note in document["caveats"]} if document else {}
     if notes.get("log_gaps", {}).get("time_ns") != 8_000_000_000:
         problems.append(f"a hole of 8 s was not told: {error} {notes}")
 

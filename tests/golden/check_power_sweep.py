@@ -82,7 +82,7 @@ def check_truth(assay, folder, seed, inside):
         for key, truth in (("time", now_time / time), ("energy", now_energy / energy),
                            ("edp", now_time * now_energy / time / energy)):
             row = rows[name]
-            assert row[f"{key}_change_low"] is not None, (seed, row, document["sweep"]["settings"], document["trust"])
+            assert row[f"{key}_change_low"] is not None, (seed, row, document["sweep"]["settings"], document["caveats"])
             inside.append(row[f"{key}_change_low"] <= truth - 1 <= row[f"{key}_change_high"])
             assert abs(row[f"{key}_change"] - (truth - 1)) < 0.02, (seed, name, key, row, truth - 1)
             assert row[f"{key}_told"], (seed, name, key, row)
@@ -91,7 +91,7 @@ def check_truth(assay, folder, seed, inside):
         assert recorded - 3 <= settings[name]["iterations"] <= recorded, settings
     # 300 W takes least: 250 W is slower and idles longer.
     best = min(caps, key=lambda name: expected(*caps[name])[1])
-    assert document["verdict"][0].startswith(best + " takes"), document["verdict"]
+    assert document["headline"][0].startswith(best + " takes"), document["headline"]
 
 
 def check_same(assay, folder, seed, told):
@@ -101,8 +101,8 @@ def check_same(assay, folder, seed, told):
     row = document["sweep"]["changes"][0]
     told.append(row["energy_told"])
     if not row["energy_told"]:
-        assert document["verdict"][0] == "No setting is told to take less energy than once.", document["verdict"]
-        assert "not told apart" in document["verdict"][2], document["verdict"]
+        assert document["headline"][0] == "No setting is told to take less energy than once.", document["headline"]
+        assert "not told apart" in document["headline"][2], document["headline"]
 
 
 def check_refused(assay, folder, seed):

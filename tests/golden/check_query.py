@@ -56,7 +56,7 @@ def check_sql(assay):
     report = json.loads(run(assay, "report", EXAMPLE, "--format", "json", "--top", "0").stdout)
     told = rows(assay, "select * exclude (rank) from launch_top_kernels")
     expect(told == report["launch"]["top_kernels"], "launch_top_kernels is not launch.top_kernels")
-    expect([row["text"] for row in rows(assay, "select text from verdict order by position")] == report["verdict"],
+    expect([row["text"] for row in rows(assay, "select text from headline order by position")] == report["headline"],
            "verdict differs from the report's")
     odd = rows(assay, "select {'a': 1} as s, 1.50::decimal(4,2) as d, date '2020-01-02' as t, null as n, 'x' as \"a.b\"")
     expect(odd == [{"s": "{'a': 1}", "d": "1.50", "t": "2020-01-02", "n": None, "a_b": "x"}], f"odd types: {odd}")

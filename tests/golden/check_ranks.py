@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`assay report` over the ranks of a job: the words of the whole first, memory that of one rank.
 
-What it says of the job is held against `assay levels`, whose numbers check_levels.py works out by itself. For the
+What it says of the job is held against `assay breakdown`, whose numbers check_breakdown.py works out by itself. For the
 memory, one trace is made long, and given under the names of eight ranks.
 """
 
@@ -38,14 +38,14 @@ def output(assay, *arguments):
 
 def check_words(assay):
     report = json.loads(output(assay, "report", RANKS, "--format", "json"))
-    levels = json.loads(output(assay, "levels", RANKS, "--format", "json"))
+    levels = json.loads(output(assay, "breakdown", RANKS, "--format", "json"))
     for key in SAME:
-        expect(report["levels"][key] == levels["levels"][key], f"{key} differs from that of levels")
-    check_ratios(levels["levels"])
+        expect(report["breakdown"][key] == levels["breakdown"][key], f"{key} differs from that of levels")
+    check_ratios(levels["breakdown"])
     begin = "Ranks 0 and 6 make the others wait, last in 66 of 84 collectives, for 339 ms of 652 ms"
-    expect(report["verdict"][0].startswith(begin), f"the verdict begins with {report['verdict'][0]}")
-    expect(any(text.startswith("Over 8 ranks ") for text in report["verdict"]), "nothing on where the time went")
-    expect(report["cause"] == "collective_wait", f"the cause is {report['cause']}")
+    expect(report["headline"][0].startswith(begin), f"the verdict begins with {report['headline'][0]}")
+    expect(any(text.startswith("Over 8 ranks ") for text in report["headline"]), "nothing on where the time went")
+    expect(report["bottleneck"] == "collective_wait", f"the cause is {report['bottleneck']}")
     check_blame(report)
     expect(len(report["ranks"]) == 8, "eight ranks have a report each")
     for form in ("terminal", "md", "csv", "html"):
@@ -56,7 +56,7 @@ def check_words(assay):
         other = pathlib.Path(name) / "again.json.gz"
         other.write_bytes((RANKS / "megatron_kineto_1.json.gz").read_bytes())
         twice = json.loads(output(assay, "report", RANKS / "megatron_kineto_1.json.gz", other, "--format", "json"))
-    expect("levels" not in twice, "the same rank twice is no job")
+    expect("breakdown" not in twice, "the same rank twice is no job")
 
 
 def launching_us(path):
@@ -72,14 +72,14 @@ def check_blame(report):
     """Whatever some ranks do, the run takes no less than the hosts of the others need to launch their work. A replay of
     collectives alone would say 227 of 634 ms for ranks 0, 2 and 6: it takes pauses that hide behind waiting for none."""
     blame = report["blame"]
-    expect(blame["identity_errors"] == 0, f"{blame['identity_errors']} points are off the record")
+    expect(blame["replay_mismatches"] == 0, f"{blame['replay_mismatches']} points are off the record")
     launching = {int(path.name.split("_")[-1].split(".")[0]): launching_us(path) for path in RANKS.glob("*.json.gz")}
     for found in blame["sets"]:
         others = [us for rank, us in launching.items() if str(rank) not in found["ranks"]]
         left_us = (blame["makespan_ns"] - found["gain_ns"]) / 1000
         if others:
             expect(left_us >= max(others), f"ranks {found['ranks']} save too much: {left_us:.0f} of {max(others):.0f} us")
-    states = {row["state"]: row["ns"] for row in report["causes"]}
+    states = {row["cause"]: row["ns"] for row in report["causes"]}
     idle = sum(ns for state, ns in states.items() if state not in ("compute", "collective", "copy", "comm_wait", "transfer"))
     for key, total in (("comm_wait_ns", states["comm_wait"]), ("transfer_ns", states["transfer"]), ("idle_ns", idle)):
         expect(sum(row[key] for row in blame["ranks"]) == total, f"{key} of the ranks does not add up")
@@ -116,17 +116,17 @@ def check_two(assay):
     if not TWO.exists():
         return
     report = json.loads(output(assay, "report", TWO, "--format", "json"))
-    words = " ".join(report["verdict"])
+    words = " ".join(report["headline"])
     expect("GPU 1 computes longest, 1.29 times the other GPU; furthest above the other in " in words, f"two GPUs: {words}")
     # Its kernels are all called SendRecv. The operators around their launches say all-to-all, all-reduce and all-gather, and
     # the two ranks leave none of them together: of 128 they are in different groups.
     told = "No collective is matched over these ranks: who waits for whom is not known."
     expect(told in words, f"not matched: {words}")
-    levels = json.loads(output(assay, "levels", TWO, "--format", "json"))
-    expect(told in levels["verdict"], f"levels does not say that nothing is matched: {levels['verdict']}")
+    levels = json.loads(output(assay, "breakdown", TWO, "--format", "json"))
+    expect(told in levels["headline"], f"levels does not say that nothing is matched: {levels['headline']}")
     kinds = {row["name"] for row in every(levels, "name") if row["name"] in ("all_to_all", "all_reduce", "all_gather", "send_recv")}
     expect(kinds == {"all_to_all", "all_reduce", "all_gather"}, f"kinds of the two ranks: {kinds}")
-    check_ratios(levels["levels"])
+    check_ratios(levels["breakdown"])
 
 
 def long_trace(path):
@@ -179,8 +179,8 @@ def check_helper(assay, folder):
          "args": {"External id": i + 1}} for i in range(50)]}))
     helped = json.loads(output(assay, "report", folder, "--format", "json"))
     expect(helped["blame"] == alone["blame"], "a helper's trace changes who is late")
-    expect(helped["verdict"][0] == alone["verdict"][0], f"with a helper's trace: {helped['verdict'][0]}")
-    expect(any(text.startswith("a_tokenizer.json has no GPU work") for text in helped["verdict"]),
+    expect(helped["headline"][0] == alone["headline"][0], f"with a helper's trace: {helped['headline'][0]}")
+    expect(any(text.startswith("a_tokenizer.json has no GPU work") for text in helped["headline"]),
            "the helper's file is not named")
 
 

@@ -160,9 +160,9 @@ def check_round_trip(bench):
     for key, value in (("kernels", 11), ("linked", 11), ("launches", 7), ("tklqt_ns", 49000), ("akd_ns", 4000),
                        ("kernel_sum_ns", 44000), ("graph_kernels", 6), ("launch_queue_p95_ns", 7000)):
         check(launch.get(key) == value, f"launch: {key} is {launch.get(key)}, not {value}")
-    tax = bench.analyse("tax", "trip.assaytrace", "--mode", "paper", "--floor", "7000").get("tax", {})
+    overhead = bench.analyse("overhead", "trip.assaytrace", "--mode", "paper", "--floor", "7000").get("host_overhead", {})
     for key, value in (("n", 11), ("n_launch", 7), ("kt_ns", 49000), ("t_device_ns", 44000)):
-        check(tax.get(key) == value, f"tax: {key} is {tax.get(key)}, not {value}")
+        check(overhead.get(key) == value, f"overhead: {key} is {overhead.get(key)}, not {value}")
     check(bench.codes("trip.assaytrace") == {}, f"import log: {bench.codes('trip.assaytrace')}")
     name = bench.analyse("info", "trip.assaytrace").get("inputs", [{}])[0]
     check(name.get("device") == "Fake H200", f"device: {name}")
@@ -191,7 +191,7 @@ def check_quiet_calls(bench):
     questions = {"cudaGetDevice_v3020": 6, "cuCtxGetCurrent": 6}
     words = ("push", "step", "asked", 2, "pop", "asked", 5, "push", "step", "asked", 4, "pop")
     for name, flags, version, expected in (("quiet", (), 130001, launches),
-                                           ("loud", ("--all-calls",), 130001, {**launches, **questions}),
+                                           ("loud", ("--all-api-calls",), 130001, {**launches, **questions}),
                                            ("old", (), 22, {**launches, **questions})):
         bench.record(f"{name}.assaytrace", *words, flags=("--capture-range", "step", *flags),
                      env=dict(bench.env, FAKE_CUPTI_VERSION=str(version)))
@@ -556,12 +556,12 @@ def check_both_floors(bench, command, floor):
     for name, words, expected, kt_fw in (("by_runtime", ("runtime", 6, "launch", 2), 9000, 0),
                                          ("by_driver", ("launch", 6, "runtime", 2), 7000, 4000)):
         bench.record(f"{name}.assaytrace", *words, env=env)
-        told = bench.analyse("tax", f"{name}.assaytrace", "--floor", str(floor))
-        used = told.get("tax", {}).get("floor", {})
+        told = bench.analyse("overhead", f"{name}.assaytrace", "--floor", str(floor))
+        used = told.get("host_overhead", {}).get("floor", {})
         check(used.get("floor_ns") == expected and "6 of 8 kernels" in used.get("text", json.dumps(used)),
               f"{name}: {used}")
-        check(told["tax"].get("kt_fw_ns") == kt_fw, f"{name}: kt_fw {told['tax'].get('kt_fw_ns')}")
-        check("floor_path" in json.dumps(told.get("trust", told)), f"{name}: the other call's launches are not told")
+        check(told["host_overhead"].get("kt_fw_ns") == kt_fw, f"{name}: kt_fw {told['host_overhead'].get('kt_fw_ns')}")
+        check("floor_path" in json.dumps(told.get("caveats", told)), f"{name}: the other call's launches are not told")
 
 
 def check_null_kernel(bench):
@@ -585,7 +585,7 @@ def check_null_kernel(bench):
         check(gpu["path"] == "cuLaunchKernel" and [path["path"] for path in gpu["paths"]] == ["cuLaunchKernel"] and
               "sm_mhz_before" not in gpu["paths"][0], f"floor of one call: {gpu}")
         bench.record("floored.assaytrace", "launch", 5)
-        used = bench.analyse("tax", "floored.assaytrace", "--floor", str(floor)).get("tax", {}).get("floor", {})
+        used = bench.analyse("overhead", "floored.assaytrace", "--floor", str(floor)).get("host_overhead", {}).get("floor", {})
         check(used.get("floor_ns") == 7000 and used.get("source") == "measured", f"--floor: {used}")
     check_both_floors(bench, command, floor)
     without = {name: value for name, value in bench.env.items() if name != "LD_LIBRARY_PATH"}

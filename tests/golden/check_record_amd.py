@@ -129,9 +129,9 @@ def check_round_trip(bench):
     for key, value in (("kernels", 11), ("linked", 11), ("launches", 7), ("tklqt_ns", 49000), ("akd_ns", 4000),
                        ("kernel_sum_ns", 44000), ("graph_kernels", 6), ("launch_queue_p95_ns", 7000)):
         check(launch.get(key) == value, f"launch: {key} is {launch.get(key)}, not {value}")
-    tax = bench.analyse("tax", "trip.assaytrace", "--mode", "paper", "--floor", "7000").get("tax", {})
+    overhead = bench.analyse("overhead", "trip.assaytrace", "--mode", "paper", "--floor", "7000").get("host_overhead", {})
     for key, value in (("n", 11), ("n_launch", 7), ("kt_ns", 49000), ("t_device_ns", 44000)):
-        check(tax.get(key) == value, f"tax: {key} is {tax.get(key)}, not {value}")
+        check(overhead.get(key) == value, f"overhead: {key} is {overhead.get(key)}, not {value}")
     report = bench.analyse("report", "trip.assaytrace").get("launch", {}).get("whole", {})
     check(report.get("tklqt_ns") == 49000, f"report: {report.get('tklqt_ns')}")
     check(bench.codes("trip.assaytrace") == {}, f"import log: {bench.codes('trip.assaytrace')}")
@@ -143,7 +143,7 @@ def check_lanes(bench):
     """Streams where the library tells them, queues where it does not; GPUs numbered without the CPUs between."""
     words = ("stream", 3, "launch", 2, "device", 1, "stream", 6, "launch", 1, "stream", 7, "launch", 1, "copy", "1-h-64",
              "copy", "0-1-128", "copy", "h-h-5", "copy", "1-1-7")
-    bench.record("lanes.assaytrace", *words, flags=("--all-calls",))
+    bench.record("lanes.assaytrace", *words, flags=("--all-api-calls",))
     file = bench.read("lanes.assaytrace")
     lanes = [(kernel.device, kernel.stream) for kernel in file.kernels]
     check(lanes == ([(0, 0), (0, 0), (1, 0), (1, 1)] if bench.old else [(0, 3), (0, 3), (1, 6), (1, 7)]), f"lanes {lanes}")
@@ -166,7 +166,7 @@ def check_lanes(bench):
 
 def check_quiet_calls(bench):
     for name, flags, expected in (("quiet", (), {"hipLaunchKernel": 6, "hipEventRecord": 6}),
-                                  ("loud", ("--all-calls",), {"hipLaunchKernel": 6, "hipEventRecord": 6,
+                                  ("loud", ("--all-api-calls",), {"hipLaunchKernel": 6, "hipEventRecord": 6,
                                                               "hipGetDevice": 6})):
         bench.record(f"{name}.assaytrace", "asked", 6, flags=flags)
         file = bench.read(f"{name}.assaytrace")

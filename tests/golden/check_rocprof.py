@@ -174,7 +174,7 @@ def check_counters(assay, path, kernels, folder):
     for number in (0, 1):
         write_pass(folder / f"good/pass_{number + 1}/c_counter_collection.csv", items,
                    counters_of(kernels, number == 1))
-    levels = document(assay, "levels", path, "--counters", folder / "good")["levels"]
+    levels = document(assay, "breakdown", path, "--counters", folder / "good")["breakdown"]
     for one in levels["counter_passes"]:
         if one["match_rate"] != 1 or one["matched"] != levels["counter_passes"][0]["kernels"]:
             yield f"{path.name}: {one['matched']} of {one['kernels']} matched"
@@ -200,13 +200,13 @@ def check_counters(assay, path, kernels, folder):
                            ("cut", items[:len(items) // 2])):
         target = folder / label / "c_counter_collection.csv"
         write_pass(target, mangled, counters_of(kernels, False))
-        done = run(assay, "levels", path, "--counters", target, "--format", "json")
+        done = run(assay, "breakdown", path, "--counters", target, "--format", "json")
         tokens = [item[:3] for item in mangled if is_compute(item[0])]
         rate = common_length(trace_tokens, tokens) / max(len(trace_tokens), len(tokens))
         if (rate >= 0.9) != (done.returncode == 0):
             yield f"{path.name} {label}: rate {rate:.3f} and exit {done.returncode}: {done.stderr}"
         elif done.returncode == 0:
-            got = json.loads(done.stdout)["levels"]["counter_passes"][0]["match_rate"]
+            got = json.loads(done.stdout)["breakdown"]["counter_passes"][0]["match_rate"]
             if abs(got - rate) > 1e-9:
                 yield f"{path.name} {label}: rate {got}, by hand {rate}"
         elif f"{math.floor(rate * 1000) / 10} %" not in done.stderr:
@@ -216,15 +216,15 @@ def check_counters(assay, path, kernels, folder):
 def check_refusals(assay):
     trace = ROCM / "rocprofv3/decode_kernel_trace.csv"
     counters = ROCM / "rocprofv3/decode_stall_counter_collection.csv"
-    as_trace = run(assay, "levels", counters)
+    as_trace = run(assay, "breakdown", counters)
     if as_trace.returncode != 2 or "--counters" not in as_trace.stderr:
         yield f"{counters.name} as a trace: {as_trace.returncode} {as_trace.stderr}"
-    other = run(assay, "levels", trace, "--counters", counters)
+    other = run(assay, "breakdown", trace, "--counters", counters)
     if other.returncode != 2 or "refused below 90.0 %" not in other.stderr:
         yield f"{counters.name} of another run: {other.returncode} {other.stderr}"
     for path in (trace, ROCM / "rocprofv3/decode_hip_api_trace.csv",
                  ROCM / "rocpd/ck_bmm_mi300x_28_results.db"):
-        done = run(assay, "levels", trace, "--counters", path)
+        done = run(assay, "breakdown", trace, "--counters", path)
         if done.returncode != 2 or "counters" not in done.stderr:
             yield f"{path.name} as counters: {done.returncode} {done.stderr}"
 

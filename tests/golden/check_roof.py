@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`assay levels` against FLOP and bytes worked out here, from the JSON of the traces alone.
+"""`assay breakdown` against FLOP and bytes worked out here, from the JSON of the traces alone.
 
     check_roof.py --assay build/release/assay [--write] [NAME...]
 
@@ -291,9 +291,9 @@ def recordings(name):
 
 
 def roof_of(assay, name, path):
-    done = subprocess.run([assay, "levels", str(path), *recordings(name), "--format", "json"], capture_output=True, timeout=600,
+    done = subprocess.run([assay, "breakdown", str(path), *recordings(name), "--format", "json"], capture_output=True, timeout=600,
                           check=False)
-    return json.loads(done.stdout).get("roof") if done.stdout else None
+    return json.loads(done.stdout).get("roofline") if done.stdout else None
 
 
 def theirs(roof):
@@ -321,7 +321,7 @@ def closes(roof):
                 found.append(f"{phase['phase']}: layers do not add up to its {key}")
     if roof["kernel_ns"] != sum(row["dur_ns"] + row["unknown_ns"] for row in roof["phases"]):
         found.append("phases do not add up to the kernel time")
-    if roof["roof_ns"] is not None and roof["roofed_ns"] != roof["roof_ns"] + roof["above_ns"] - roof["beyond_ns"]:
+    if roof["roofline_ns"] is not None and roof["with_roofline_ns"] != roof["roofline_ns"] + roof["above_ns"] - roof["below_roofline_ns"]:
         found.append("roof, above and beyond are not the time")
     return found
 
@@ -374,11 +374,11 @@ same script without `--write`.
 """]
     for name, roof in rows:
         ms = f"{roof['kernel_ns'] / 1e6:.2f} ms"
-        if roof["roof_ns"] is None:
+        if roof["roofline_ns"] is None:
             lines.append(f"| {name} | {ms} | {share(roof['known_ns'], roof['kernel_ns'])} | no roof: the GPU is not named, or not known |  |  |  |  |\n")
             continue
-        lines.append(f"| {name} | {ms} | {share(roof['known_ns'], roof['kernel_ns'])} | {share(roof['roof_ns'], roof['roofed_ns'])} "
-                     f"| {roof['above_ns'] / 1e6:.2f} ms | {share(roof['small_ns'], roof['above_ns'])} | {roof['calls_beyond']} | {roof['calls_cached']} |\n")
+        lines.append(f"| {name} | {ms} | {share(roof['known_ns'], roof['kernel_ns'])} | {share(roof['roofline_ns'], roof['with_roofline_ns'])} "
+                     f"| {roof['above_ns'] / 1e6:.2f} ms | {share(roof['underfilled_ns'], roof['above_ns'])} | {roof['calls_below_roofline']} | {roof['calls_cache_explained']} |\n")
     lines.append(f"\nOf all kernel time, {share(known, total)} has a known work.\n\n## What is not known\n\n"
                  "The twenty longest, over all traces; a graph's kernels and kernels without a launch go by their own names.\n\n"
                  "| name | why | kernel time | of all |\n|---|---|---:|---:|\n")
@@ -398,12 +398,12 @@ The profiler of early 2021 wrote sizes and no types, no strides of convolutions,
     lines += shapeless_words(shapeless, sum(ns for (_, why), ns in shapeless.items() if why == "known within bounds"))
     lines.append("\n## Faster than the roof\n\nOperators and shapes whose calls together are above 100 % of the roof, those that are "
                  "faster by most first.\n\n| trace | operator | shape | calls | of roof | faster by | bytes a call | why |\n|---|---|---|---:|---:|---:|---:|---|\n")
-    for name, op in sorted(beyond, key=lambda one: -one[1]["beyond_ns"])[:20]:
-        why = "the cache explains all" if op["calls_cached"] == op["calls_beyond"] else f"the cache explains {op['calls_cached']} of {op['calls_beyond']}"
-        lines.append(f"| {name} | `{op['op']}` | {op['shape']} | {op['calls']} | {100 * op['roof_share']:.0f} % | {op['beyond_ns'] / 1e3:.1f} µs "
+    for name, op in sorted(beyond, key=lambda one: -one[1]["below_roofline_ns"])[:20]:
+        why = "the cache explains all" if op["calls_cache_explained"] == op["calls_below_roofline"] else f"the cache explains {op['calls_cache_explained']} of {op['calls_below_roofline']}"
+        lines.append(f"| {name} | `{op['op']}` | {op['shape']} | {op['calls']} | {100 * op['roofline_share']:.0f} % | {op['below_roofline_ns'] / 1e3:.1f} µs "
                      f"| {op['moved_bytes'] / op['calls'] / 1e6:.2f} MB | {why} |\n")
-    left = [op for _, op in beyond if op["calls_cached"] < op["calls_beyond"]]
-    convolutions = [op for op in left if op["work_kind"] == "conv"]
+    left = [op for _, op in beyond if op["calls_cache_explained"] < op["calls_below_roofline"]]
+    convolutions = [op for op in left if op["op_kind"] == "conv"]
     lines.append(f"\nThe cache does not explain {len(left)} of {len(beyond)} of them. {len(convolutions)} of these are "
                  "convolutions, which a library may compute with fewer operations (Winograd) than their definition has.\n")
     PAGE.write_text("".join(lines), encoding="utf-8")
@@ -434,7 +434,7 @@ def main():
             (unknown if roof["known_ns"] > 0 else shapeless)[(row["name"], row["reason"])] += row["dur_ns"]
         if roof["known_ns"] > 0:
             rows.append((name, roof))
-            beyond += [(name, op) for op in roof["ops"] if (op["roof_share"] or 0) > 1]
+            beyond += [(name, op) for op in roof["ops"] if (op["roofline_share"] or 0) > 1]
     if not rows:
         print(datasets.NO_CORPUS)
         return SKIP

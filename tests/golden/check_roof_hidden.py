@@ -50,8 +50,8 @@ def hidden(trace, sizes_too):
 
 
 def roof_of(assay, path):
-    done = subprocess.run([assay, "levels", str(path), "--roof", "--format", "json"], capture_output=True, text=True, timeout=600)
-    return json.loads(done.stdout)["roof"]
+    done = subprocess.run([assay, "breakdown", str(path), "--roofline", "--format", "json"], capture_output=True, text=True, timeout=600)
+    return json.loads(done.stdout)["roofline"]
 
 
 def by_shape(roof):
@@ -83,11 +83,11 @@ def check(truth, told):
             numbers = NUMBER_BYTES * kernels if word == "bytes" else 0
             if abs(one - other) > CLOSE * max(one, other) + numbers:
                 yield f"{key}: {word} {one}, recorded {other}"
-    known = [row for row in truth["ops"] if row["roof_ns"] is not None]
-    roofs = by_op(known, "roof_ns")
+    known = [row for row in truth["ops"] if row["roofline_ns"] is not None]
+    roofs = by_op(known, "roofline_ns")
     calls = by_op(known, "calls")
-    bounds = [row for row in told["bounds"] if row["least_roof_ns"] is not None]
-    for op, (kernels, least, most) in by_op(bounds, "least_roof_ns", "most_roof_ns").items():
+    bounds = [row for row in told["bounds"] if row["roofline_min_ns"] is not None]
+    for op, (kernels, least, most) in by_op(bounds, "roofline_min_ns", "roofline_max_ns").items():
         if roofs[op][0] != kernels:
             continue
         compared += 1

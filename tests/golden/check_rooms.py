@@ -29,11 +29,11 @@ PARTS = {
     "idle_host_busy_ns": ("call", "dispatch", "alloc", "cold"),
     "idle_host_blocked_ns": ("sync",),
     "idle_host_input_ns": ("input",),
-    "idle_host_gaps_ns": ("host_gap", "python"),
+    "idle_host_unattributed_ns": ("host_gap", "python"),
     "idle_latency_ns": ("latency",),
-    "idle_unseen_ns": ("unseen", "wait_other"),
-    "idle_nothing_asked_ns": ("nothing_asked",),
-    "idle_no_evidence_ns": ("no_evidence",),
+    "idle_queued_ns": ("unseen", "wait_other"),
+    "idle_no_work_ns": ("nothing_asked",),
+    "idle_no_launch_record_ns": ("no_evidence",),
     "idle_copy_ns": ("copy",),
 }
 BUSY = ("compute", "collective", "copy")
@@ -47,7 +47,7 @@ def run(assay, path):
 def whole(report, found):
     """launch.whole and launch.iterations[] split their idle time."""
     for window in [report["launch"]["whole"], *report["launch"]["iterations"]]:
-        parts = [window[key] for key in [*PARTS, "idle_other_work_ns"]]
+        parts = [window[key] for key in [*PARTS, "idle_other_activity_ns"]]
         if any(part is None or part < 0 for part in parts):
             found.append(f"{window.get('name', 'whole')}: a part of idle time is {parts}")
         elif window["gpu_idle_union_ns"] is not None and sum(parts) != window["gpu_idle_union_ns"]:
@@ -76,19 +76,19 @@ def inside(report, states, found):
 
 def levels(report, states, found):
     """What levels makes of a GPU's spans from first to last kernel lies inside the states of the verdict's window."""
-    gpus = report["levels"]["gpus"]
+    gpus = report["breakdown"]["gpus"]
     if report["flow"]["devices"] != 1 or len(gpus) != 1:
         return
     gpu = gpus[0]
-    exposed = gpu["comm_wait_ns"] + gpu["comm_alone_ns"]
-    parts = gpu["dur_ns"] - gpu["concurrent_ns"] + gpu["launch_ns"] + exposed + gpu["copy_ns"] + gpu["other_idle_ns"]
+    exposed = gpu["comm_wait_ns"] + gpu["comm_in_gap_ns"]
+    parts = gpu["dur_ns"] - gpu["overlapping_kernels_ns"] + gpu["launch_ns"] + exposed + gpu["copy_ns"] + gpu["idle_other_ns"]
     if parts != gpu["span_ns"]:
         found.append(f"levels: parts sum to {parts}, the spans to {gpu['span_ns']}")
     if gpu["span_ns"] > report["flow"]["window_ns"]:
         return  # operators without a call of their own open windows of levels earlier
     idle = sum(ns for state, ns in states.items() if state not in BUSY)
-    told = {"compute": (gpu["dur_ns"] - gpu["concurrent_ns"], states["compute"]), "collectives": (exposed, states["collective"]),
-            "copies": (gpu["copy_ns"], states["copy"]), "idle": (gpu["launch_ns"] + gpu["other_idle_ns"], idle)}
+    told = {"compute": (gpu["dur_ns"] - gpu["overlapping_kernels_ns"], states["compute"]), "collectives": (exposed, states["collective"]),
+            "copies": (gpu["copy_ns"], states["copy"]), "idle": (gpu["launch_ns"] + gpu["idle_other_ns"], idle)}
     for name, (here, most) in told.items():
         if here > most:
             found.append(f"levels: {name} is {here}, the verdict has {most}")
@@ -96,20 +96,20 @@ def levels(report, states, found):
 
 def levers(report, found):
     window = report["flow"]["window_ns"]
-    told = {lever["key"] for lever in report["levers"]}
-    for lever in report["levers"]:
-        if lever["at_most_ns"] > window or not 0 <= lever["share_of_window"] <= 1:
-            found.append(f"lever {lever['key']} gives {lever['at_most_ns']} of {window}")
-    for lever in report["tax"]["diagnosis"]:
+    told = {lever["code"] for lever in report["actions"]}
+    for lever in report["actions"]:
+        if lever["upper_bound_ns"] > window or not 0 <= lever["window_share"] <= 1:
+            found.append(f"lever {lever['code']} gives {lever['upper_bound_ns']} of {window}")
+    for lever in report["host_overhead"]["diagnosis"]:
         if lever["same_as"] not in told:
-            found.append(f"tax advises {lever['key']} ({lever['same_as']}), the verdict has {sorted(told)}")
-    if report["cause"] in ("unseen_device_work", "too_little", "no_gpu", "no_host", "not_loaded", "cold_start") and told:
-        found.append(f"levers {sorted(told)} of a run that is {report['cause']}")
+            found.append(f"overhead advises {lever['code']} ({lever['same_as']}), the verdict has {sorted(told)}")
+    if report["bottleneck"] in ("unseen_device_work", "too_little", "no_gpu", "no_host", "not_loaded", "cold_start") and told:
+        found.append(f"levers {sorted(told)} of a run that is {report['bottleneck']}")
 
 
 def problems_of(report):
     found = []
-    states = {row["state"]: row["ns"] for row in report["causes"]}
+    states = {row["cause"]: row["ns"] for row in report["causes"]}
     total = sum(states.values())
     idle = sum(ns for state, ns in states.items() if state not in BUSY)
     if report["flow"]["devices"] and total > report["flow"]["window_ns"] * report["flow"]["devices"]:
@@ -117,33 +117,33 @@ def problems_of(report):
     if total and abs(report["device_idle_share"] - idle / total) > 1e-9:
         found.append(f"device_idle_share is {report['device_idle_share']}, the causes say {idle / total}")
     for row in report["causes"]:
-        if row["ns"] != row["recorded_ns"] + row["inferred_ns"] + row["absent_ns"]:
-            found.append(f"{row['state']}: evidence does not add up")
-        named = sum(c["ns"] for c in report["contributors"] if c["state"] == row["state"])
+        if row["ns"] != row["recorded_ns"] + row["inferred_ns"] + row["no_evidence_ns"]:
+            found.append(f"{row['cause']}: evidence does not add up")
+        named = sum(c["ns"] for c in report["contributors"] if c["cause"] == row["cause"])
         if named > row["ns"]:
-            found.append(f"{row['state']}: contributors are {named} of {row['ns']}")
+            found.append(f"{row['cause']}: contributors are {named} of {row['ns']}")
     whole(report, found)
     # Rooms are about the whole recording, the causes about the judged part of it.
     recording = dict.fromkeys(states, 0)
     for row in report["stretch_states"]:
-        recording[row["state"]] = recording.get(row["state"], 0) + row["ns"]
+        recording[row["cause"]] = recording.get(row["cause"], 0) + row["ns"]
     if len(report["stretches"]) < 2:
         recording = states
     inside(report, recording, found)
     levels(report, recording, found)
     levers(report, found)
-    tax = report["tax"]
-    if (tax.get("t_orch_exclusive_ns") or 0) > tax["threads_span_ns"]:
-        found.append(f"exclusive host time {tax['t_orch_exclusive_ns']} of {tax['threads_span_ns']}")
+    overhead = report["host_overhead"]
+    if (overhead.get("t_orch_exclusive_ns") or 0) > overhead["threads_span_ns"]:
+        found.append(f"exclusive host time {overhead['t_orch_exclusive_ns']} of {overhead['threads_span_ns']}")
     return found
 
 
 def answer(report):
     """What a change without effect must not change."""
-    levers = [(lever["key"], lever["at_most_ns"]) for lever in report["levers"]]
+    levers = [(lever["code"], lever["upper_bound_ns"]) for lever in report["actions"]]
     idle = {key: report["launch"]["whole"][key] for key in [*PARTS, "gpu_idle_union_ns", "il_ns"]}
-    return {"cause": report["cause"], "causes": report["causes"], "levers": levers, "launch": idle,
-            "first_lever": report["flow"]["first_lever"], "diagnosis": report["tax"]["diagnosis"]}
+    return {"cause": report["bottleneck"], "causes": report["causes"], "levers": levers, "launch": idle,
+            "first_action": report["flow"]["first_action"], "diagnosis": report["host_overhead"]["diagnosis"]}
 
 
 def load(path):

@@ -55,7 +55,7 @@ def check_waits(run):
         for event in events:
             if event["tid"] == 8:
                 event["name"] = name
-        causes = {cause["state"]: cause["of_window"] for cause in run.report(events)["causes"]}
+        causes = {cause["cause"]: cause["window_share"] for cause in run.report(events)["causes"]}
         expect(0.4 < causes.get("compute", 0) < 0.55, f"with {name} the device computes for {causes.get('compute')}")
         expect(name not in run(events), f"the answer names {name}")
 
@@ -66,7 +66,7 @@ def check_pages(run):
     events += [row("gpu_memcpy", "Memcpy DtoH (Device -> Managed)", 2000 + i * 50, 20.5, 0, 7, device=0, stream=7,
                    bytes=65536) for i in range(100)]
     report = run.report(events)
-    causes = {cause["state"]: cause["of_window"] for cause in report["causes"]}
+    causes = {cause["cause"]: cause["window_share"] for cause in report["causes"]}
     screen = " ".join(run(events).split())
     expect("nothing_asked" not in causes or causes["nothing_asked"] < 0.01, f"nobody asks for {causes}")
     expect("Not loaded" not in screen, f"the answer is {screen[:200]}")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds `levels --telemetry` against an independent computation over real logs.
+"""Holds `breakdown --telemetry` against an independent computation over real logs.
 
 The traces are made here, with kernels at known times inside the real logs: what they must say about
 clocks, power, load and cores is worked out again from the text of the log."""
@@ -56,15 +56,15 @@ def write_trace(path, base_ns, kernels):
 
 
 def levels(assay, trace, *flags):
-    done = subprocess.run([assay, "levels", str(trace), "--format", "json", *flags],
+    done = subprocess.run([assay, "breakdown", str(trace), "--format", "json", *flags],
                           capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise AssertionError(done.stderr)
-    return json.loads(done.stdout)["levels"]
+    return json.loads(done.stdout)["breakdown"]
 
 
 def refused(assay, trace, *flags):
-    done = subprocess.run([assay, "levels", str(trace), *flags], capture_output=True, text=True,
+    done = subprocess.run([assay, "breakdown", str(trace), *flags], capture_output=True, text=True,
                           check=False)
     assert done.returncode == 2, f"{flags}: code {done.returncode} instead of a refusal"
     return done.stderr
@@ -230,14 +230,14 @@ def check_clocks_of_the_roof(assay, folder):
         when = datetime.datetime.fromtimestamp(start // 10**6 + i / 10, datetime.timezone.utc)
         rows.append(f"{when:%Y/%m/%d %H:%M:%S.%f}"[:-3] + ", 0, NVIDIA A100-SXM4-80GB, 300.00 W, 1128 MHz")
     log.write_text("\n".join(rows) + "\n")
-    done = subprocess.run([assay, "levels", trace, "--telemetry", log, "--roof", "--format", "json"], capture_output=True, text=True,
+    done = subprocess.run([assay, "breakdown", trace, "--telemetry", log, "--roofline", "--format", "json"], capture_output=True, text=True,
                           check=True)
-    roof = json.loads(done.stdout)["roof"]
+    roof = json.loads(done.stdout)["roofline"]
     for rows_of in ([roof], roof["ops"], roof["phases"], roof["places"]):
         for row in rows_of:
-            close("share of the roof", row["roof_share"], 0.5)
-            close("share at the clock", row["clocked_roof_share"], 0.625)
-            close("time with a clock", row["clocked_ns"], 200_000_000)
+            close("share of the roof", row["roofline_share"], 0.5)
+            close("share at the clock", row["actual_clock_roofline_share"], 0.625)
+            close("time with a clock", row["actual_clock_ns"], 200_000_000)
 
 
 def main():

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds the powers of `levels --telemetry` against jobs whose powers are known.
+"""Holds the powers of `breakdown --telemetry` against jobs whose powers are known.
 
 Jobs of three operations in bursts, made here, with a power each, calls that vary, and logs as sensors of several kinds write them. Of
 `--logs N` jobs from `--seed` up, the 95 % intervals of operations and iterations must hold what was drawn; a log that lies
@@ -111,7 +111,7 @@ def write_log(path, rows):
 
 
 def levels(assay, trace, log):
-    done = subprocess.run([assay, "levels", str(trace), "--telemetry", str(log), "--format", "json"],
+    done = subprocess.run([assay, "breakdown", str(trace), "--telemetry", str(log), "--format", "json"],
                           capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise AssertionError(done.stderr)
@@ -119,11 +119,11 @@ def levels(assay, trace, log):
 
 
 def powers(document):
-    return [row for row in document["levels"]["telemetry"] if row["signal"] == "power_w"]
+    return [row for row in document["breakdown"]["telemetry"] if row["signal"] == "power_w"]
 
 
 def notes(document):
-    return {note["what"] for note in document["trust"]}
+    return {note["code"] for note in document["caveats"]}
 
 
 class Count:
@@ -186,9 +186,9 @@ def check_shift(assay, folder, seed):
     for late in (600 * MS, -600 * MS):
         write_log(log, job.readings(sensor, seed, late=late))
         moved = levels(assay, trace, log)
-        lag = moved["levels"]["telemetry_lags"][0]
+        lag = moved["breakdown"]["telemetry_lags"][0]
         assert lag["placed"] == "clock_off", lag
-        assert lag["lag_low_ns"] <= late <= lag["lag_high_ns"] or abs(lag["lag_ns"] - late) < 5 * MS, lag
+        assert lag["delay_low_ns"] <= late <= lag["delay_high_ns"] or abs(lag["lag_ns"] - late) < 5 * MS, lag
         assert "telemetry_clock_off" in notes(moved)
         other = by_key(moved)
         for key, row in by_key(straight).items():

@@ -129,7 +129,7 @@ def check_refusals(assay, model):
     if spent > (cpu_s() - before) / 2:
         yield f"a point without its keys was refused after {spent:.1f} s"
     words = " ".join(json.loads(run(assay, "predict", model, "--grid", f"{CONFIG},bb=2000..3000+250,len=1024",
-                                    "--format", "json"))["verdict"])
+                                    "--format", "json"))["headline"])
     if words.count("batch 2000 to 3000 is more than") != 1 or "5 points are" not in words:
         yield f"points outside: {words}"
     code, message = refused(model, "--strict", "--grid", f"{CONFIG},bb=64:2000,len=1024")

@@ -30,9 +30,9 @@ SKIP = 77
 
 
 def roof_of(assay, path):
-    done = subprocess.run([assay, "levels", str(path), "--roof", "--format", "json"], capture_output=True, text=True,
+    done = subprocess.run([assay, "breakdown", str(path), "--roofline", "--format", "json"], capture_output=True, text=True,
                           timeout=600, check=True)
-    return json.loads(done.stdout)["roof"]
+    return json.loads(done.stdout)["roofline"]
 
 
 def compared(row, op):

@@ -24,6 +24,9 @@ KNOWN = {
         "cuda_graph": (47.2, 46.9, 51.9), "input": (32.0, 31.5, 34.9)},
 }
 
+# How sentences say how a gain is known.
+GRADES = {"upper_bound": "up to", "simulated": "simulated"}
+
 
 def run(assay, *args, code=0):
     done = subprocess.run([assay, *args], capture_output=True, text=True, timeout=600, check=False)
@@ -43,12 +46,12 @@ def check_why(assay, path):
         return
     ns = sum(row["ns"] for row in why["causes"])
     if why["device_idle_share"] is not None:
-        idle = sum(row["ns"] for row in why["causes"] if row["state"] not in ("compute", "collective", "copy"))
+        idle = sum(row["ns"] for row in why["causes"] if row["cause"] not in ("compute", "collective", "copy"))
         same("idle", round(idle / ns, 9) if ns else None, round(why["device_idle_share"], 9) if ns else None)
         same("opened_by", sum(row["ns"] for row in why["opened_by"]), idle)
     for row in why["opened_by"]:
-        parts = ("sync", "host", "queued", "first", "unknown")
-        same(f"opened_by {row['state']}", sum(row[f"opened_{p}_ns"] for p in parts), row["ns"])
+        parts = ("gap_after_sync_ns", "gap_after_host_ns", "gap_while_queued_ns", "gap_before_first_ns", "gap_unknown_ns")
+        same(f"opened_by {row['cause']}", sum(row[p] for p in parts), row["ns"])
     makespan = why["path"]["makespan_ns"]
     for table in ("causes", "parts", "ops"):
         same(f"path.{table}", sum(row["ns"] for row in why["path"][table]), makespan)
@@ -62,26 +65,26 @@ def check_why(assay, path):
 def check_whatif(assay, path, name):
     answer = json.loads(run(assay, "whatif", path, "--format", "json"))
     found = answer["whatif"]
-    same("points off", found["identity"]["identity_errors"], 0)
+    same("points off", found["identity"]["replay_mismatches"], 0)
     same("replayed", found["identity"]["replayed_ns"], found["identity"]["recorded_ns"])
     listed = 0
-    for lever in found["levers"]:
+    for lever in found["actions"]:
         refused = lever["refused"]
         if refused is not None and refused not in REFUSALS:
             raise AssertionError(f"{lever['name']} is refused by {refused}")
         if refused is not None:
-            same(f"{lever['name']}, refused", (lever["gain_ns"], lever["after_ns"], lever["gain_in_order_ns"]), (None, None, None))
+            same(f"{lever['name']}, refused", (lever["gain_ns"], lever["after_ns"], lever["cumulative_gain_ns"]), (None, None, None))
             continue
         if lever["kind"] not in TOLD or not 0 <= lever["run_gain_ns"] <= found["identity"]["recorded_ns"]:
             raise AssertionError(f"{lever}")
-        listed += lever["gain_in_order_ns"] or 0
+        listed += lever["cumulative_gain_ns"] or 0
     joint = found["joint"]
     if joint["refused"]:
         if joint["refused"] != "nothing":
-            same("words of a refusal", answer["verdict"][0].startswith("No replay is told: "), True)
-        same("levers told", [x["name"] for x in found["levers"] if x["refused"] is None and x["name"] != "warm"], [])
+            same("words of a refusal", answer["headline"][0].startswith("No replay is told: "), True)
+        same("levers told", [x["name"] for x in found["actions"] if x["refused"] is None and x["name"] != "warm"], [])
         return
-    error, unexplained = found["identity"]["model_error"], found["identity"]["unexplained_share"]
+    error, unexplained = found["identity"]["model_error"], found["identity"]["unexplained_path_share"]
     if abs(error) > 0.1 or unexplained > 0.2:
         raise AssertionError(f"told although the model error is {error} and {unexplained} is unexplained")
     same("list", listed, joint["run_gain_ns"])
@@ -89,36 +92,36 @@ def check_whatif(assay, path, name):
         same("path then", sum(row["ns"] for row in found["next"]), joint["after_ns"])
     check_one_number(assay, path, found)
     for edit, wanted in KNOWN.get(name, {}).items():
-        lever = next(lever for lever in found["levers"] if lever["name"] == edit)
+        lever = next(lever for lever in found["actions"] if lever["name"] == edit)
         got = tuple(round(lever[key] / 1e6, 1) for key in ("gain_ns", "low95_ns", "high95_ns"))
         if max(abs(a - b) for a, b in zip(got, wanted)) > 0.11:
             raise AssertionError(f"{edit} gives {got} ms, not {wanted}")
 
 
 def check_one_number(assay, path, found):
-    """What `report` and `tax` say of a lever is what the edit gives here, and lies between what it lies between here."""
-    alone = {lever["name"]: lever["run_gain_ns"] for lever in found["levers"]}
-    between = {lever["name"]: (lever["run_low_ns"], lever["run_high_ns"]) for lever in found["levers"]}
+    """What `report` and `overhead` say of a lever is what the edit gives here, and lies between what it lies between here."""
+    alone = {lever["name"]: lever["run_gain_ns"] for lever in found["actions"]}
+    between = {lever["name"]: (lever["run_low_ns"], lever["run_high_ns"]) for lever in found["actions"]}
     report = json.loads(run(assay, "report", path, "--format", "json"))
-    levers = [lever for lever in report.get("levers") or [] if lever["edit"]]  # others are no replays
+    levers = [lever for lever in report.get("actions") or [] if lever["edit"]]  # others are no replays
     others = [lever["edit"] for lever in levers if lever["edit"] not in alone]
     if others:
         more = json.loads(run(assay, "whatif", path, "--format", "json", *[a for e in others for a in ("--edit", e)]))
-        alone.update({lever["name"]: lever["run_gain_ns"] for lever in more["whatif"]["levers"]})
-        between.update({lever["name"]: (lever["run_low_ns"], lever["run_high_ns"]) for lever in more["whatif"]["levers"]})
-    for lever in report["answer"]["levers"]:
+        alone.update({lever["name"]: lever["run_gain_ns"] for lever in more["whatif"]["actions"]})
+        between.update({lever["name"]: (lever["run_low_ns"], lever["run_high_ns"]) for lever in more["whatif"]["actions"]})
+    for lever in report["summary"]["actions"]:
         if lever["edit"] in between:
             same(f"{lever['edit']} lies", (lever["gain_low_ns"], lever["gain_high_ns"]), between[lever["edit"]])
     by_key = {}
     for lever in levers:
         same(f"{lever['edit']} in report", lever["gain_ns"], alone[lever["edit"]])
-        by_key[lever["key"]] = lever["gain_ns"]
-    tax = json.loads(run(assay, "tax", path, "--format", "json"))
-    for row in tax["tax"].get("diagnosis") or []:
+        by_key[lever["code"]] = lever["gain_ns"]
+    overhead = json.loads(run(assay, "overhead", path, "--format", "json"))
+    for row in overhead["host_overhead"].get("diagnosis") or []:
         if row["same_as"] is not None:
-            same(f"{row['key']} in tax", row["gain_ns"], by_key[row["same_as"]])
+            same(f"{row['code']} in overhead", row["gain_ns"], by_key[row["same_as"]])
         else:
-            same(f"{row['key']} in tax", row["gain_ns"], None)
+            same(f"{row['code']} in overhead", row["gain_ns"], None)
 
 
 def check_files(assay, path):
@@ -127,18 +130,18 @@ def check_files(assay, path):
         edits, frozen = pathlib.Path(scratch) / "edits.txt", pathlib.Path(scratch) / "frozen.ini"
         edits.write_text("# what to try\ninput\n  kernel:*=0.5  \n")
         named = json.loads(run(assay, "whatif", path, "--edits", str(edits), "--format", "json"))["whatif"]
-        same("edits of a file", {lever["name"] for lever in named["levers"]}, {"input", "kernel:*=0.5"})
-        text = run(assay, "whatif", path, "--edit", "kernel:*=0.5", "--freeze", str(frozen))
+        same("edits of a file", {lever["name"] for lever in named["actions"]}, {"input", "kernel:*=0.5"})
+        text = run(assay, "whatif", path, "--edit", "kernel:*=0.5", "--save-prediction", str(frozen))
         same("words of a gain", text.startswith("With kernels * taking 50.0 % of their time"), True)
         told = json.loads(run(assay, "whatif", path, "--edit", "kernel:*=0.5", "--format", "json"))["whatif"]["joint"]
         same("prediction", f"gain_ns = {told['gain_ns']}" in frozen.read_text(), True)
-        score = json.loads(run(assay, "whatif", path, "--score", str(frozen), "--format", "json"))["score"]
+        score = json.loads(run(assay, "whatif", path, "--check-prediction", str(frozen), "--format", "json"))["score"]
         same("measured", score["after_measured_ns"], told["before_ns"])
         same("gain measured", score["gain_measured_ns"], 0)
         frozen.write_text("[assay prediction]\nbefore_ns = 10\nwrong = 1\n")
-        same("a wrong line", "'wrong' is no line of a prediction" in run(assay, "whatif", path, "--score", str(frozen), code=2), True)
+        same("a wrong line", "'wrong' is no line of a prediction" in run(assay, "whatif", path, "--check-prediction", str(frozen), code=2), True)
     for arguments, words in ((["--edit", "nonsense"], "there is no such edit"), (["--edit", "kernel:a=2"], "below 1"),
-                             (["--freeze", "/tmp/x"], "name them with --edit")):
+                             (["--save-prediction", "/tmp/x"], "name them with --edit")):
         same(f"{arguments}", words in run(assay, "whatif", path, *arguments, code=2), True)
 
 
@@ -149,15 +152,15 @@ def check_job(assay, folder, strangers):
         told = json.loads(run(assay, verb, folder, "--format", "json"))
         same(f"blame of {verb}", told["blame"], report["blame"])
         alone = json.loads(run(assay, verb, *strangers, "--format", "json"))
-        same(f"{verb} of strangers", ("blame" in alone, alone["verdict"], len(alone["ranks"])), (False, [], len(strangers)))
+        same(f"{verb} of strangers", ("blame" in alone, alone["headline"], len(alone["ranks"])), (False, [], len(strangers)))
     same("causes of why", json.loads(run(assay, "why", folder, "--format", "json"))["causes"], report["causes"])
-    answer = report["answer"]["levers"]
+    answer = report["summary"]["actions"]
     words = json.loads(run(assay, "whatif", folder, "--edit", "skew", "--format", "json"))
-    same("levers of the job", [f": {lever['title']}, {lever['grade']} " in text for lever, text in zip(answer, words["verdict"])], [True] * len(answer))
-    same("each rank alone", words["verdict"][-1].startswith("What follows is of each rank alone"), True)
+    same("levers of the job", [f": {lever['text']}, {GRADES[lever['bound']]} " in text for lever, text in zip(answer, words["headline"])], [True] * len(answer))
+    same("each rank alone", words["headline"][-1].startswith("What follows is of each rank alone"), True)
     for part in words["ranks"]:
-        same("skew", [lever["refused"] for lever in part["whatif"]["levers"]], ["needs_ranks"])
-        same("words of skew", part["verdict"][0], "None of these edits can be told.")
+        same("skew", [lever["refused"] for lever in part["whatif"]["actions"]], ["needs_ranks"])
+        same("words of skew", part["headline"][0], "None of these edits can be told.")
 
 
 def main():

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `levels --roof` takes for an operation's work against what the GPU counted: 61 operations on an NVIDIA H200, one pass traced by
+"""What `breakdown --roofline` takes for an operation's work against what the GPU counted: 61 operations on an NVIDIA H200, one pass traced by
 PyTorch's profiler and one counted by Nsight Compute (tests/gpu/work.py, tests/data/h200_work).
 
     check_work.py --assay build/release/assay [--write]
@@ -73,17 +73,17 @@ class Trace:
 
 
 def roof_of(assay, path):
-    done = subprocess.run([assay, "levels", path, "--roof", "--top", "20", "--format", "json"], capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)["roof"]
+    done = subprocess.run([assay, "breakdown", path, "--roofline", "--top", "20", "--format", "json"], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)["roofline"]
 
 
 def aligned(assay):
     """The share of kernels that Assay's own alignment gives counters to."""
-    done = subprocess.run([assay, "levels", DATA / "work.json.gz", "--counters", DATA / "counters.csv.gz", "--format", "json"],
+    done = subprocess.run([assay, "breakdown", DATA / "work.json.gz", "--counters", DATA / "counters.csv.gz", "--format", "json"],
                           capture_output=True, text=True, check=False)
     if done.returncode != 0:
         return done.stderr.strip()
-    return json.loads(done.stdout)["levels"]["counter_passes"][0]["match_rate"]
+    return json.loads(done.stdout)["breakdown"]["counter_passes"][0]["match_rate"]
 
 
 def compared(assay):
@@ -101,7 +101,7 @@ def compared(assay):
             trace.cut(label, path)
             roof = roof_of(assay, path)
             rows.append({"name": label["name"][5:], "kernels": len(places), "model": roof["moved_bytes"], "flop": roof["flop"],
-                         "known": roof["known_share"], "beyond": roof["calls_beyond"] - roof["calls_cached"], "read": sum(bytes_moved[place][1] for place in places),
+                         "known": roof["known_share"], "beyond": roof["calls_below_roofline"] - roof["calls_cache_explained"], "read": sum(bytes_moved[place][1] for place in places),
                          "written": sum(bytes_moved[place][2] for place in places), "multiplied": None})
     take_operations(rows, operations)
     return len(bytes_moved), len(trace.kernels), rows
@@ -149,7 +149,7 @@ HEAD = """# Work from shapes against counters
 
 Made by `tests/golden/check_work.py --write`: operations of PyTorch 2.11 on an NVIDIA H200 ([tests/gpu/work.py](../../tests/gpu/work.py),
 2026-11-27), bfloat16 unless named otherwise, one pass traced by PyTorch's profiler and one counted by Nsight Compute 2025.3
-(`--clock-control none`, the cache flushed before each kernel). *Told*: what `levels --roof` takes for the work, from
+(`--clock-control none`, the cache flushed before each kernel). *Told*: what `breakdown --roofline` takes for the work, from
 shapes. *Read*, *written*: `dram__bytes_read.sum`, `dram__bytes_write.sum`. What a kernel wrote may stay in the cache of 63 MB and is then
 not counted; so *told* may be larger by that for each kernel. *Multiplied*: `sm__ops_path_tensor_src_bf16_dst_fp32.sum`, of ten
 operations (multiplications and additions, as FLOP).

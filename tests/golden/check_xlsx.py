@@ -154,7 +154,7 @@ def check_facts(book, folder, names):
 def note_told(note, text):
     """Its sentence, its count, and its time to three digits."""
     number = re.match(r"\w+: ([\d,]+)(?:, ([\d.,]+) (ns|\u00b5s|ms|s) at stake)?\. ", text)
-    if number is None or note["effect"] not in text or not text.startswith(note["what"] + ": "):
+    if number is None or note["text"] not in text or not text.startswith(note["code"] + ": "):
         return False
     count, time, unit = number.groups()
     told_ns = float((time or "0").replace(",", "")) * {None: 1, "ns": 1, "\u00b5s": 1e3, "ms": 1e6, "s": 1e9}[unit]
@@ -164,13 +164,13 @@ def note_told(note, text):
 def check_summary_of_ranks(assay, book, paths):
     """What may move the numbers is told once for both, and no title of one rank stands for both."""
     texts = [str(row[1]) for row in book.sheets["Summary"] if len(row) > 1]
-    notes = json.loads(run(assay, "report", *paths, "--format", "json").stdout)["ranks"][0]["trust"]
-    expect(notes, "the ranks have no trust notes")
+    notes = json.loads(run(assay, "report", *paths, "--format", "json").stdout)["ranks"][0]["caveats"]
+    expect(notes, "the ranks have no caveats")
     for note in notes:
-        begin = f"{note['what']}: {2 * note['count']:,} on 2 of 2 ranks"
-        expect(any(text.startswith(begin) and note["effect"] in text for text in texts), f"the summary lacks {begin}")
+        begin = f"{note['code']}: {2 * note['count']:,} on 2 of 2 ranks"
+        expect(any(text.startswith(begin) and note["text"] in text for text in texts), f"the summary lacks {begin}")
     empty = " ".join(text for text in texts if text.startswith("Without rows"))
-    expect("trust" not in re.findall(r"\w+", empty), f"trust is called empty: {empty}")
+    expect("caveats" not in re.findall(r"\w+", empty), f"caveats are called empty: {empty}")
     index = {row[0]: row[1] for row in book.sheets["Summary"] if len(row) > 1 and row[0]}
     rows = len(book.sheets["launch_top_kernels"]) - 1
     expect(index["launch_top_kernels"].startswith(f"{rows} rows of 2 ranks; of each: "), f"title {index['launch_top_kernels']}")
@@ -185,8 +185,8 @@ def check_export(assay, folder):
     expect(list(book.sheets)[0] == "Summary", "the summary is not first")
     report = json.loads(run(assay, "report", EXAMPLE, "--format", "json").stdout)
     texts = [row[1] for row in book.sheets["Summary"] if len(row) > 1]
-    expect(all(sentence in texts for sentence in report["verdict"]), "the summary lacks the verdict")
-    expect(all(any(note_told(note, str(text)) for text in texts) for note in report["trust"]), "the summary lacks trust notes")
+    expect(all(sentence in texts for sentence in report["headline"]), "the summary lacks the verdict")
+    expect(all(any(note_told(note, str(text)) for text in texts) for note in report["caveats"]), "the summary lacks caveats")
     expect(report["flow"]["window_ns"] in texts, "the summary lacks the first numbers")
     tables, facts, empty = 0, [], []
     for path in sorted((folder / "csv/rank=0").iterdir()):

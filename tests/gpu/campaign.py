@@ -378,8 +378,8 @@ def work(c):
     """Operations one by one, traced and counted (tests/gpu/work.py), for tests/golden/check_work.py."""
     program, trace = ROOT / "tests/gpu/work.py", c.work / "work.json"
     c.run([c.python, program, "--trace", trace])
-    roof = c.ask("levels", trace, "--roof")["roof"]
-    told = {"roof": {key: roof[key] for key in ("kernel_ns", "known_ns", "calls_beyond", "calls_cached")}}
+    roof = c.ask("breakdown", trace, "--roofline")["roofline"]
+    told = {"roof": {key: roof[key] for key in ("kernel_ns", "known_ns", "calls_below_roofline", "calls_cache_explained")}}
     if shutil.which("ncu") is None:
         return {**told, "counters": "no Nsight Compute"}
     # Clocks stay as they are.
@@ -390,7 +390,7 @@ def work(c):
     with tarfile.open(c.work / "work.tar.gz", "w:gz") as archive:
         for name in ("work.json", "counters.csv", "tensor_ops.csv"):
             archive.add(c.work / name, name)
-    joined = c.ask("levels", trace, "--counters", c.work / "counters.csv")["levels"]["counter_passes"][0]
+    joined = c.ask("breakdown", trace, "--counters", c.work / "counters.csv")["breakdown"]["counter_passes"][0]
     return {**told, "match_rate": joined["match_rate"]}
 
 
@@ -424,9 +424,9 @@ def replay(c):
         for name in REPLAYED:
             database, result = c.work / f"{name}.db.json", c.work / f"{name}{ending}"
             if not database.exists():
-                c.run([c.assay, "tax", c.trace(name), "--export-kernel-db", database, "--format", "json"])
+                c.run([c.assay, "overhead", c.trace(name), "--export-kernel-db", database, "--format", "json"])
             try:
-                c.run([c.assay, "replay", database, "-o", result, "--through", through, *who])
+                c.run([c.assay, "replay", database, "-o", result, "--dispatch-through", through, *who])
             except Failed as failure:
                 failures.append(failure)
                 continue
@@ -438,33 +438,33 @@ def replay(c):
     return {**made, **({"failures": [str(failure) for failure in failures]} if failures else {})}
 
 
-TAX_KEYS = ("n", "n_launch", "t_orch_ns", "t_py_ns", "ft_ns", "ct_ns", "kt_ns", "kt_fw_ns", "t_device_ns", "hdbi",
+OVERHEAD_KEYS = ("n", "n_launch", "t_orch_ns", "t_py_ns", "ft_ns", "ct_ns", "kt_ns", "kt_fw_ns", "t_device_ns", "hdbi",
             "t_e2e_ns", "idle_fraction", "t_orch_exclusive_ns")
 
 
-def last_window(tax):
+def last_window(overhead):
     """The paper measures the last iteration (spec, section 3)."""
-    windows = tax.get("windows") or []
-    row = windows[-1] if windows else tax
-    return {key: row.get(key) for key in TAX_KEYS}
+    windows = overhead.get("windows") or []
+    row = windows[-1] if windows else overhead
+    return {key: row.get(key) for key in OVERHEAD_KEYS}
 
 
-def per_window(tax):
+def per_window(overhead):
     """What a replay measured, which is told of the whole trace, for one iteration."""
-    count = max(1, len(tax.get("windows") or []))
-    sums = tax["measured"]
-    row = {key: sums[key] / count for key in TAX_KEYS if key.endswith("_ns") and sums.get(key) is not None}
+    count = max(1, len(overhead.get("windows") or []))
+    sums = overhead["measured"]
+    row = {key: sums[key] / count for key in OVERHEAD_KEYS if key.endswith("_ns") and sums.get(key) is not None}
     return {**row, "hdbi": sums.get("hdbi"), "floor_ns": sums.get("floor_ns"), "entries": sums.get("entries"),
             "entries_found": sums.get("entries_found")}
 
 
-def tax(c):
+def overhead(c):
     """The decomposition of every trace; with a replay where there is one."""
     rows = {}
     for path in sorted(c.traces.glob("*.json.gz")):
         name = path.name[:-len(".json.gz")]
         try:
-            rows[name] = last_window(c.ask("tax", path, "--mode", "paper", *c.floor())["tax"])
+            rows[name] = last_window(c.ask("overhead", path, "--mode", "paper", *c.floor())["host_overhead"])
         except Failed as failure:
             rows[name] = {"failed": str(failure)}
             continue
@@ -473,7 +473,7 @@ def tax(c):
             if not result.exists():
                 continue
             try:
-                rows[name][key] = per_window(c.ask("tax", path, "--replay", result, *c.floor())["tax"])
+                rows[name][key] = per_window(c.ask("overhead", path, "--replay", result, *c.floor())["host_overhead"])
             except Failed as failure:
                 # The trace's own figures stand without it.
                 rows[name][key] = {"failed": str(failure)}
@@ -485,7 +485,7 @@ def tax(c):
     return rows
 
 
-def bound(c):
+def sweep(c):
     made = {}
     for model in ("gpt2", "bert-base"):
         flags = []
@@ -495,15 +495,15 @@ def bound(c):
                 flags += ["--batch", f"{size}={path}"]
         if not flags:
             continue
-        made[model] = c.ask("bound", *flags, "--name", "gpu")["gpu"]
+        made[model] = c.ask("sweep", *flags, "--name", "gpu")["gpu"]
     if not made:
         raise Missing("no sweep")
     return made
 
 
 def fuse(c):
-    report = c.ask("fuse", c.trace("gpt2_eager_prefill_b1_s512"))
-    return {"verdict": report["verdict"]}
+    report = c.ask("fusion", c.trace("gpt2_eager_prefill_b1_s512"))
+    return {"headline": report["headline"]}
 
 
 # Seconds of a step that a power run leaves to the run that is going on and to its answer; a slow sensor takes as long as
@@ -522,7 +522,7 @@ def power(c, words, name):
     flags = ["--calibration", sensor] if calibrated else ["--runs", RUNS_UNCALIBRATED]
     flags += ["--budget", max(5, int(c.left()) - POWER_RESERVE_S)]
     report = c.ask("power", *words, *flags, "--record", c.work / "records" / name, "--device", c.device)
-    return {"sensor": "calibrated" if calibrated else "documented", "verdict": report.get("verdict", []),
+    return {"sensor": "calibrated" if calibrated else "documented", "headline": report.get("headline", []),
             "power": report.get("power", {})}
 
 
@@ -535,7 +535,7 @@ def calibrate(c):
     budget_s = max(1, int(c.left()) - CALIBRATION_RESERVE_S)
     report = c.ask("power", "calibrate", "--calibration", c.work / "sensor.json", "--budget", budget_s, "--device",
                    c.device)
-    return {"verdict": report.get("verdict", []), "calibration": report.get("calibration", {})}
+    return {"headline": report.get("headline", []), "calibration": report.get("calibration", {})}
 
 
 # name, seconds, group, what it does. In the order of worth: what comes last is what a short budget
@@ -561,9 +561,9 @@ STEPS = [
     ("moe", 90, "models", moe),
     ("xlmr", 40, "models", xlmr),
     ("hf", 90, "hf", huggingface),
-    ("tax", 45, "analysis", tax),
-    ("bound", 20, "analysis", bound),
-    ("fuse", 20, "analysis", fuse),
+    ("overhead", 45, "analysis", overhead),
+    ("sweep", 20, "analysis", sweep),
+    ("fusion", 20, "analysis", fuse),
     ("power_calibrate", 120, "power", calibrate),
     ("power_cb_8k", 90, "power", power_step("power_cb_8k", "run", "--workload", "gemm:8192")),
     ("power_cb_2k", 90, "power", power_step("power_cb_2k", "run", "--workload", "gemm:2048")),
@@ -579,8 +579,8 @@ STEPS = [
 # What one call of a borrowed machine measures, most worth first. The limits of a part's steps, with
 # the seconds for packing, sum to at most the default budget.
 PARTS = {
-    "trace": ("machine", "floor", "gpt2", "llama", "pairs", "tracers", "operators", "bert", "tax", "bound", "fuse"),
-    "replay": ("machine", "floor", "build_replay", "replay_traces", "replay", "programs", "tax"),
+    "trace": ("machine", "floor", "gpt2", "llama", "pairs", "tracers", "operators", "bert", "overhead", "sweep", "fusion"),
+    "replay": ("machine", "floor", "build_replay", "replay_traces", "replay", "programs", "overhead"),
     "counters": ("machine", "work", "jobs"),
     "power": ("machine", "power_calibrate", "power_cb_8k", "power_cb_2k", "power_cb_4k", "power_mb_2k"),
 }
@@ -627,7 +627,7 @@ def floor_figures(results):
 
 
 # trace, (figure, key, factor, unit, paper, where in the paper)
-TAX_FIGURES = [
+OVERHEAD_FIGURES = [
     ("gpt2{}_eager_prefill_b1_s512", "GPT-2 prefill, batch 1",
      [("kernels", "n", 1, "", (376, 394), "Fig. 7"), ("T_Orch", "t_orch_ns", 1e-6, "ms", 5.04, "Fig. 7"),
       ("T_DeviceActive", "t_device_ns", 1e-6, "ms", 1.66, "Fig. 7"), ("HDBI", "hdbi", 1, "", 0.25, "Fig. 7")]),
@@ -652,11 +652,11 @@ TAX_FIGURES = [
 ]
 
 
-def tax_figures(results):
+def overhead_figures(results):
     rows = []
-    for pattern, title, wanted in TAX_FIGURES:
+    for pattern, title, wanted in OVERHEAD_FIGURES:
         for kind, words in (("", "plain PyTorch"), ("-hf", "transformers")):
-            row = dig(results, "tax", pattern.format(kind))
+            row = dig(results, "overhead", pattern.format(kind))
             if row is None and kind:
                 continue
             for name, key, factor, unit, paper, where in wanted:
@@ -672,10 +672,10 @@ def tax_figures(results):
 def sweep_figures(results):
     rows = []
     crossing = [size for size in SWEEP
-                if (dig(results, "tax", f"gpt2_eager_prefill_b{size}_s512", "hdbi") or 0) >= 0.5]
+                if (dig(results, "overhead", f"gpt2_eager_prefill_b{size}_s512", "hdbi") or 0) >= 0.5]
     rows.append(figure("GPT-2: smallest batch of the sweep with HDBI >= 0.5", crossing[0] if crossing else None,
                        "", 8, TAXBREAK + " Fig. 7: the crossover lies between 4 and 8"))
-    rows.append(figure("BERT: first GPU-bound batch", dig(results, "bound", "bert-base", "first_gpu_batch"), "",
+    rows.append(figure("BERT: first GPU-bound batch", dig(results, "sweep", "bert-base", "first_gpu_batch"), "",
                        (8, 16), SKIP + " Fig. 6, encoders on Intel+H100"))
     return rows
 
@@ -705,7 +705,7 @@ def operator_figures(results):
 
 
 def all_figures(results):
-    return [*floor_figures(results), *tax_figures(results), *sweep_figures(results), *tracer_figures(results),
+    return [*floor_figures(results), *overhead_figures(results), *sweep_figures(results), *tracer_figures(results),
             *operator_figures(results)]
 
 

@@ -60,18 +60,18 @@ elif words[0] == "record":
     os.execvp(words[words.index("--") + 1], words[words.index("--") + 1:])
 elif words[0] == "replay":
     program = words[words.index("--program") + 1]
-    assert program.endswith({"cpp": "replay/assay-replay", "python": "collect/replay/replay.py"}[words[words.index("--through") + 1]])
-    assert ("--python" in words) == (words[words.index("--through") + 1] == "python")
+    assert program.endswith({"cpp": "replay/assay-replay", "python": "collect/replay/replay.py"}[words[words.index("--dispatch-through") + 1]])
+    assert ("--python" in words) == (words[words.index("--dispatch-through") + 1] == "python")
     out().write_text(json.dumps({"entries": [{"status": "ok"}, {"status": "op_missing"}]}))
 elif words[0] == "launch":
     print(json.dumps({"launch": {"whole": row, "iterations": [row], "top_kernels": [{"name": "k", "count": 380}]}}))
-elif words[0] == "tax":
+elif words[0] == "overhead":
     if "--export-kernel-db" in words: pathlib.Path(words[words.index("--export-kernel-db") + 1]).write_text("{}")
     python = any(word.endswith(".replay_python.json") for word in words)
     measured = {"t_orch_ns": 9800000 if python else 9000000, "hdbi": 0.3, "floor_ns": 4600, "entries": 20, "entries_found": 19}
     extra = {"measured": measured} if "--replay" in words else {}
-    print(json.dumps({"tax": {"windows": [window, window], **extra, **window}}))
-elif words[0] == "bound":
+    print(json.dumps({"host_overhead": {"windows": [window, window], **extra, **window}}))
+elif words[0] == "sweep":
     print(json.dumps({"gpu": {"verdict": "X", "first_gpu_batch": 8}}))
 elif words[0] == "sample":
     # A device that draws 200 W by its counter and shows 100 W.
@@ -80,23 +80,23 @@ elif words[0] == "sample":
     os.execvp(words[words.index("--") + 1], words[words.index("--") + 1:])
 elif words[0] == "info":
     print(json.dumps({"times": {"first_ns": 1000000000, "last_ns": 2000000000}}))
-elif words[0] == "levels":
-    print(json.dumps({"roof": {"kernel_ns": 9, "known_ns": 8, "calls_beyond": 1, "calls_cached": 1},
-                      "levels": {"counter_passes": [{"match_rate": 1.0}]}}))
+elif words[0] == "breakdown":
+    print(json.dumps({"roofline": {"kernel_ns": 9, "known_ns": 8, "calls_below_roofline": 1, "calls_cache_explained": 1},
+                      "breakdown": {"counter_passes": [{"match_rate": 1.0}]}}))
 elif words[:2] == ["power", "attribute"]:
     # The column of joules has values, or is empty.
     lines = pathlib.Path(words[words.index("--samples") + 1]).read_text().splitlines()
     seen = any(line.split(",")[4] for line in lines[1:])
     print(json.dumps({"energy": {"counter_j": 99.0 if seen else None, "covered_ns": 1000000000,
                                  "model_total_j": 220.0, "model_low_j": 190.0, "model_high_j": 250.0}}))
-elif words[0] == "fuse":
-    print(json.dumps({"verdict": ["fuse"]}))
+elif words[0] == "fusion":
+    print(json.dumps({"headline": ["fusion"]}))
 else:
     if "--calibration" in words:
         kept = pathlib.Path(words[words.index("--calibration") + 1])
         if words[1] == "calibrate": kept.write_text("{}")
         elif not kept.exists(): print("No such file", file=sys.stderr); sys.exit(2)
-    print(json.dumps({"verdict": ["watts"], "power": {}}))
+    print(json.dumps({"headline": ["watts"], "power": {}}))
 '''
 
 # Stands for a Python with PyTorch: writes what assay_torch.py would.
@@ -298,7 +298,7 @@ class CampaignTest(unittest.TestCase):
         self.assertEqual(steps["floor"]["status"], "out_of_time")
         self.assertEqual((steps["tracers"]["status"], steps["tracers"]["exit_code"]), ("failed", 2))
         self.assertIn("no such GPU", done.stderr)
-        for name in ("gpt2", "tax", "bound", "power_cb_8k"):
+        for name in ("gpt2", "overhead", "sweep", "power_cb_8k"):
             self.assertEqual(steps[name]["status"], "ok", name)
         self.assertNotIn("--floor", self.log.read_text(), "no floor was measured")
         told = pathlib.Path(str(self.log) + ".pid")
@@ -322,12 +322,12 @@ class CampaignTest(unittest.TestCase):
         self.assertLess(budget, 120, "it gives up by itself before its step is ended")
         self.assertGreater(budget, 60)
 
-    def test_a_tax_that_fails_for_every_trace_is_a_failed_step(self):
-        self.assertEqual(self.run_campaign("--only", "gpt2", "--only", "tax", STUB_FAIL="tax").returncode, 1)
-        self.assertEqual(self.steps()["tax"]["status"], "failed")
+    def test_an_overhead_that_fails_for_every_trace_is_a_failed_step(self):
+        self.assertEqual(self.run_campaign("--only", "gpt2", "--only", "overhead", STUB_FAIL="overhead").returncode, 1)
+        self.assertEqual(self.steps()["overhead"]["status"], "failed")
 
     def test_steps_without_their_inputs_are_skipped(self):
-        done = self.run_campaign("--only", "replay", "--only", "bound")
+        done = self.run_campaign("--only", "replay", "--only", "sweep")
         self.assertEqual(done.returncode, 1)
         self.assertEqual({row["status"] for row in self.steps().values()}, {"skipped"})
         self.assertIn("no trace gpt2_eager_prefill_b1_s512", self.steps()["replay"]["why"])
@@ -359,7 +359,7 @@ class CampaignTest(unittest.TestCase):
         steps = self.steps()
         self.assertEqual(steps["machine"]["status"], "ok")
         self.assertEqual(steps["power_cb_4k"]["status"], "no_time")
-        self.assertIn(steps["tax"]["status"], ("ok", "out_of_time"), "analysis has seconds kept for it")
+        self.assertIn(steps["overhead"]["status"], ("ok", "out_of_time"), "analysis has seconds kept for it")
 
     def test_what_comes_back_is_bounded(self):
         self.run_campaign("--only", "machine", "--only", "models", "--only", "analysis", STUB_BYTES="17000000")
@@ -474,8 +474,8 @@ class CampaignTest(unittest.TestCase):
         broken = ASSAY.replace('{"gpu": {"verdict": "X", "first_gpu_batch": 8}}', '{"other": 1}')
         executable(self.top / "bin/assay", broken)
         self.assertEqual(self.run_campaign("--only", "gpt2", "--only", "analysis").returncode, 1)
-        self.assertEqual(self.steps()["bound"]["status"], "failed")
-        self.assertEqual(self.steps()["fuse"]["status"], "ok")
+        self.assertEqual(self.steps()["sweep"]["status"], "failed")
+        self.assertEqual(self.steps()["fusion"]["status"], "ok")
 
     def test_the_page_of_a_campaign_has_its_machine_figures_and_failures(self):
         self.run_campaign(STUB_FAIL="gpt2.assaytrace")

@@ -191,7 +191,7 @@ class Rehearsal(unittest.TestCase):
         self.assertGreater(seen["profiler_operators"], 100)
         self.assertFalse(seen["agree"])
         self.assertEqual(seen["different"]["aten::mm"][0], OPERATORS / 3)
-        rows = results["tax"]
+        rows = results["overhead"]
         self.assertIn("gpt2_compile-reduce-overhead_prefill_b1_s128", rows)
         self.assertFalse([name for name, row in rows.items() if "failed" in row], rows)
         # One trace under many names.
@@ -204,7 +204,7 @@ class Rehearsal(unittest.TestCase):
         for key in ("measured", "measured_python"):
             self.assertGreater(results["replay"]["gpt2_eager_prefill_b1_s512"][key]["ok"], 5)
         # Replayed on the host, since no fake runs operators: told, and the trace's own figures stand.
-        row = results["tax"]["gpt2_eager_prefill_b1_s512"]
+        row = results["overhead"]["gpt2_eager_prefill_b1_s512"]
         self.assertIn("failed", row["measured"])
         self.assertIn("failed", row["measured_python"])
         self.assertGreater(row["n"], 100)

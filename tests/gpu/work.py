@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Operations one by one, each under a label, as a trace with shapes or for a counter's tool around this program: what
-`levels --roof` says an operation's work is, is judged by what the GPU counted.
+`breakdown --roofline` says an operation's work is, is judged by what the GPU counted.
 
     work.py --trace FILE            the trace (.json) of one pass
     ncu --profile-from-start off … work.py      counters of the same pass: the kernels are the same, in the same order

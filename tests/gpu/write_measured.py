@@ -55,9 +55,9 @@ def milliseconds(value):
     return "" if value is None else f"{value / 1e6:.2f}"
 
 
-def tax_rows(results):
+def overhead_rows(results):
     rows = []
-    for name, row in (results.get("tax") or {}).items():
+    for name, row in (results.get("overhead") or {}).items():
         if "failed" in row:
             rows.append([name, "failed", "", "", "", ""])
             continue
@@ -97,7 +97,7 @@ def page(document):
     lines += table(["figure", "measured", "paper", "ratio", "source"], figure_rows(document["figures"]))
     lines += operator_lines(results)
     lines += ["## The last iteration of every trace", ""]
-    lines += table(["trace", "kernels", "T_Orch (ms)", "T_DeviceActive (ms)", "HDBI", "wall (ms)"], tax_rows(results))
+    lines += table(["trace", "kernels", "T_Orch (ms)", "T_DeviceActive (ms)", "HDBI", "wall (ms)"], overhead_rows(results))
     lines += ["## Latency without a tracer", ""]
     lines += table(["run", "median (ms)"], [[name, f"{value:.3f}"]
                                             for name, value in (results.get("latency_p50_ms") or {}).items()])

@@ -85,7 +85,7 @@ def ties(count):
 
 
 # Operators, and the answers that are asked. Pages and levels cost the most.
-ASKED = (("report",), ("report", "-o", "page.html"), ("levels",))
+ASKED = (("report",), ("report", "-o", "page.html"), ("breakdown",))
 SHAPES = {overlap: 10_000, nested: 5_000, labels: 5_000, steps: 10_000, names: 20_000, threads: 4_000, ties: 20_000}
 
 

@@ -121,19 +121,19 @@ class Answers(unittest.TestCase):
         said = json.loads(run("report", "--format", "json", TRACE).stdout)
         report = assay.report(TRACE)
         self.assertEqual(dict(report), said)
-        self.assertEqual(report.verdict, " ".join(said["answer"]["verdict"] + said["answer"]["more"]))
-        self.assertEqual(report.cause, "host")
-        self.assertEqual([one["key"] for one in report.causes][:2], ["dispatch", "python"])
-        self.assertEqual([one["gain_ns"] for one in report.levers], [one["gain_ns"] for one in said["levers"]])
-        self.assertEqual(repr(report), report.verdict)
+        self.assertEqual(report.headline, " ".join(said["summary"]["headline"] + said["summary"]["details"]))
+        self.assertEqual(report.bottleneck, "host")
+        self.assertEqual([one["cause"] for one in report.causes][:2], ["dispatch", "python"])
+        self.assertEqual([one["gain_ns"] for one in report.actions], [one["gain_ns"] for one in said["actions"]])
+        self.assertEqual(repr(report), report.headline)
 
     def test_a_path_a_folder_and_a_list(self):
         with tempfile.TemporaryDirectory() as folder:
             other = pathlib.Path(folder) / "a trace's $(name).json.gz"
             other.write_bytes(pathlib.Path(TRACE).read_bytes())
-            verdict = assay.report(TRACE).verdict
-            self.assertEqual(assay.report(other).verdict, verdict)
-            self.assertEqual(assay.report(folder).verdict, verdict)
+            verdict = assay.report(TRACE).headline
+            self.assertEqual(assay.report(other).headline, verdict)
+            self.assertEqual(assay.report(folder).headline, verdict)
             self.assertEqual(len(assay.report([TRACE, other])["inputs"]), 2)
 
     def test_options_are_keywords(self):
@@ -150,7 +150,7 @@ class Answers(unittest.TestCase):
                 pathlib.Path(path).write_bytes(gzip.decompress(pathlib.Path(TRACE).read_bytes()))
 
         report = assay.report(Stopped())
-        self.assertEqual(report.cause, "host")
+        self.assertEqual(report.bottleneck, "host")
         self.assertEqual(len(report.tables["kernels"]), 154)
         folder = report._inputs.folder()
         self.assertTrue(os.path.exists(folder))
@@ -169,7 +169,7 @@ class Answers(unittest.TestCase):
     def test_what_if(self):
         answer = assay.whatif(TRACE, "faster_cpu=1.3")
         said = json.loads(run("whatif", "--format", "json", "--edit", "faster_cpu=1.3", TRACE).stdout)
-        self.assertEqual(answer.levers, said["whatif"]["levers"])
+        self.assertEqual(answer.actions, said["whatif"]["actions"])
         self.assertEqual(answer.joint["gain_ns"], said["whatif"]["joint"]["gain_ns"])
         self.assertIn("1.80 ms", answer._repr_html_())
 
@@ -510,7 +510,7 @@ class Recording(unittest.TestCase):
                 for step in range(9):
                     p.step()
                     self.assertEqual(p.done, step >= 4, "two warm up, three are recorded")
-            self.assertEqual(p.report.cause, "host")
+            self.assertEqual(p.report.bottleneck, "host")
             self.assertEqual(p._profiler.settings["record_shapes"], True)
 
     def test_too_few_steps_are_said(self):
@@ -525,7 +525,7 @@ class Recording(unittest.TestCase):
             with assay.profile(steps=None, trace=folder + "/kept.json") as p:
                 pass
             self.assertEqual(p.trace, folder + "/kept.json")
-            self.assertEqual(assay.report(p).cause, "host")
+            self.assertEqual(assay.report(p).bottleneck, "host")
             self.assertTrue(os.path.exists(p.trace))
 
 

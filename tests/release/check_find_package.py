@@ -52,7 +52,7 @@ def main():
             if str(ROOT) in path.read_text():
                 sys.exit(f"{path.name} names the folder that it was built in")
         told = run(folder / "b/embed", TRACE).stdout
-        said = json.loads(run(given.assay, "report", "--format", "json", TRACE).stdout)["verdict"]
+        said = json.loads(run(given.assay, "report", "--format", "json", TRACE).stdout)["headline"]
     words = " ".join(told.split())
     missing = [sentence for sentence in said if " ".join(sentence.replace("µ", "u").replace("×", "x").split()) not in words]
     if missing or not said:

@@ -1,9 +1,9 @@
 #pragma once
 
-// Configurations of known truth for the Insights of `levels --config`: B has twice A's tokens and
-// matrix products of twice the length, and whatever else an Insight looks at is the same in both,
-// or exactly where its rule begins; iterations are uneven as noise_offsets.h says, each quantity in
-// its own way.
+// Configurations of known truth for the Insights of `breakdown --config`: B has twice A's tokens
+// and matrix products of twice the length, and whatever else an Insight looks at is the same in
+// both, or exactly where its rule begins; iterations are uneven as noise_offsets.h says, each
+// quantity in its own way.
 
 #include <array>
 #include <cmath>
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "levels/insights.h"
+#include "breakdown/insights.h"
 #include "support/noise_offsets.h"
 
 namespace assay::insight_scenes {

@@ -35,8 +35,8 @@ inline Document sample_document() {
   Tree tree{.key = "tree"};
   tree.columns = {{"host_ns", "host", Unit::kNanoseconds}};
   tree.nodes = {{0, "aten::linear", {3000}}, {1, "cudaLaunchKernel", {1000}}};
-  Table trust{.key = "trust", .show = Show::kDataOnly};
-  trust.columns = {{"what", "what", Unit::kText}, {"count", "count", Unit::kCount}};
+  Table trust{.key = "caveats", .show = Show::kDataOnly};
+  trust.columns = {{"code", "code", Unit::kText}, {"count", "count", Unit::kCount}};
   trust.rows = {{"unlinked_kernels", 3}};
   Prose trust_words{.key = "trust_words", .paragraphs = {"3 kernels unlinked"}, .bullets = true};
   document.sections.push_back({"", "Trust", {tree, trust, trust_words}});

@@ -80,7 +80,7 @@ void print(const std::string& path) {
   totals("total", report.total, out);
   totals("before", report.before, out);
   member("points", static_cast<int64_t>(report.fit.points), out);
-  member("identity_errors", static_cast<int64_t>(report.fit.identity_errors), out);
+  member("replay_mismatches", static_cast<int64_t>(report.fit.identity_errors), out);
   member("run_ns", report.fit.run_ns, out);
   member("model_error", report.fit.model_error, out);
   member("unexplained_share", report.fit.unexplained_share, out);

@@ -1,5 +1,5 @@
-// Prints the tables of docs/measured/insights.md: how often an Insight of `levels --config` is said
-// that is not true, and one that is. Usage: assay_insight_table SEEDS.
+// Prints the tables of docs/measured/insights.md: how often an Insight of `breakdown --config` is
+// said that is not true, and one that is. Usage: assay_insight_table SEEDS.
 
 #include <cstdio>
 #include <cstdlib>

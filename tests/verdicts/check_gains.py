@@ -128,9 +128,9 @@ def compare(assay, only):
     same = 0
     for path in trace_files(only):
         for part in parts_of(report(assay, path)):
-            if "diagnosis" not in part or "cause" not in part:
+            if "diagnosis" not in part or "bottleneck" not in part:
                 continue
-            d, today = part["diagnosis"], part["cause"]
+            d, today = part["diagnosis"], part["bottleneck"]
             if cause_of(d) == today or (d["word"] == "comm" and today == "communication"):
                 same += 1
                 continue

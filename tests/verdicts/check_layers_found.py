@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Holds `assay levels` against the layers and phases that a person found in each public trace.
+"""Holds `assay breakdown` against the layers and phases that a person found in each public trace.
 
     check_layers_found.py --assay BINARY [--list]
 
 Columns `layers` and `phases` of the corpus's verdicts.tsv; its verdicts.md explains them. Of every
-row that has one and whose trace is here, `assay levels FILE --format json` must say
+row that has one and whose trace is here, `assay breakdown FILE --format json` must say
   layers  as many in every stack: "24+12" is one stack of 24 and another of 12. Stacks that the
           person did not count (fewer layers than the smallest counted one) are let pass
   phases  shares of the time of kernels, collectives included, within 3 points; prefill and decode
@@ -86,11 +86,11 @@ def check(row, levels):
 
 
 def levels_of(assay, path):
-    done = subprocess.run([assay, "levels", str(path), "--format", "json"], capture_output=True, timeout=600,
+    done = subprocess.run([assay, "breakdown", str(path), "--format", "json"], capture_output=True, timeout=600,
                           check=False)
     if done.returncode != 0:
         raise SystemExit(f"{path}: {done.stderr.decode(errors='replace')[:300]}")
-    return json.loads(done.stdout)["levels"]
+    return json.loads(done.stdout)["breakdown"]
 
 
 def main():

@@ -706,9 +706,9 @@ def compare(assay, name, sides):
 ROOMS = {
     # 150 ms of 170 were not recorded: no room counts them as idle time, or as time at all.
     "a hole between two windows": [
-        ("levels", r"compute kernels span 19\.\d ms: 9\d\.\d % kernels, \d\.\d % idle", "1[57]\\d ms|152"),
+        ("breakdown", r"compute kernels span 19\.\d ms: 9\d\.\d % kernels, \d\.\d % idle", "1[57]\\d ms|152"),
         ("launch", r"IL, inference latency 19\.\d ms.*GPU idle, of IL \d\.\d %", "IL, inference latency 17"),
-        ("tax", r"ran no kernel for \d+ µs of 19\.\d ms \(T_e2e\)", "T_e2e 17"),
+        ("overhead", r"ran no kernel for \d+ µs of 19\.\d ms \(T_e2e\)", "T_e2e 17"),
         ("whatif", r"compute is 9\d\.\d % of its critical path", "nothing being asked for is"),
         ("why", r"critical path of 19\.\d ms, compute takes 9\d\.\d %.*150 ms between 2 windows are left out",
          "stand nothing being asked"),
@@ -770,10 +770,10 @@ def check_findings(answer):
     headline = findings[0]
     if headline["role"] != "headline" or sum(one["role"] == "headline" for one in findings) != 1:
         problems.append("the findings do not begin with the one headline")
-    if headline["code"].split(".")[0] not in HEADLINES[answer["kind"]].split("|"):
-        problems.append(f"the headline {headline['code']} is not of kind {answer['kind']}")
+    if headline["code"].split(".")[0] not in HEADLINES[answer["bottleneck"]].split("|"):
+        problems.append(f"the headline {headline['code']} is not of kind {answer['bottleneck']}")
     gains = [one["values"]["gain_ns"] for one in findings if one["role"] == "action"]
-    if any(lever["gain_ns"] not in gains for lever in answer["levers"]):
+    if any(lever["gain_ns"] not in gains for lever in answer["actions"]):
         problems.append("a lever is no action")
     heads = [one["code"].split(".")[1] for one in findings if one["role"] == "note"]
     if heads != [note["head"] for note in answer["notes"]]:
@@ -795,9 +795,9 @@ def check(assay, name, file):
     narrow = subprocess.run([assay, file, "--width", "80"], capture_output=True, text=True, check=True, timeout=60).stdout
     if len(narrow.splitlines()) > MOST_LINES:
         problems.append(f"{len(narrow.splitlines())} lines")
-    if cause is not None and report["cause"] != cause:
-        problems.append(f"the cause is {report['cause']}, not {cause}")
-    problems += check_findings(report["answer"])
+    if cause is not None and report["bottleneck"] != cause:
+        problems.append(f"the cause is {report['bottleneck']}, not {cause}")
+    problems += check_findings(report["summary"])
     if not re.search(says, text):
         problems.append(f"does not say {says}")
     if found := re.search(says_not, text):

@@ -111,15 +111,15 @@ def check_planted(assay, problems):
                 json.dump(trace, f)
             found = report(assay, path)
             kinds = [s["kind"] for s in found["stretches"]]
-            right += found["cause"] == bound
+            right += found["bottleneck"] == bound
             if kinds == [k for k, _ in marks]:
                 told += 1
                 borders += [abs(s["end_ns"] - end) / marks[-1][1]
                             for s, (_, end) in zip(found["stretches"][:-1], marks[:-1])]
             else:
                 print(f"seed {seed}: planted {marks}, told {kinds}")
-            if found["cause"] != bound:
-                print(f"seed {seed}: {found['cause']} told, is {bound}; {marks}")
+            if found["bottleneck"] != bound:
+                print(f"seed {seed}: {found['bottleneck']} told, is {bound}; {marks}")
     borders.sort()
     p95 = borders[int(len(borders) * .95)] if borders else 1
     print(f"planted: cause right {right} of {FILES}, parts {told} of {FILES}, borders off by "
@@ -143,8 +143,8 @@ def check_sums(name, found, problems):
     of = {}
     for row in found["stretch_states"]:
         if not judged or row["stretch"] == judged[0]:
-            of[row["state"]] = of.get(row["state"], 0) + row["ns"]
-    causes = {c["state"]: c["ns"] for c in found["causes"] if c["ns"]}
+            of[row["cause"]] = of.get(row["cause"], 0) + row["ns"]
+    causes = {c["cause"]: c["ns"] for c in found["causes"] if c["ns"]}
     if of != causes:
         problems.append(f"{name}: states of the judged part {of}, causes {causes}")
 
@@ -169,8 +169,8 @@ def check_corpus(assay, data, problems):
         told = [s["kind"] for s in found["stretches"]]
         ms = [(s["end_ns"] - s["start_ns"]) / 1e6 for s in found["stretches"]]
         fits = len(ms) == len(lengths) and all(a <= x <= b for x, (a, b) in zip(ms, lengths))
-        if told != kinds or found["cause"] != cause or not fits or found["device_idle_share"] > .02:
-            problems.append(f"{name}: {found['cause']}, idle {found['device_idle_share']}, {told}, {ms}")
+        if told != kinds or found["bottleneck"] != cause or not fits or found["device_idle_share"] > .02:
+            problems.append(f"{name}: {found['bottleneck']}, idle {found['device_idle_share']}, {told}, {ms}")
 
 
 def main():

@@ -6,7 +6,7 @@
 The tables are verdicts_stretches.tsv of the trace corpus and more.tsv beside this file; verdicts.md of the
 corpus explains their columns. Of every row whose trace is here, `assay report FILE --format json`
 must say
-  bound   the key `cause` is one of `bound` and none of `not_bound`
+  bound   the key `bottleneck` is one of `bound` and none of `not_bound`
   name    the verdict or a lever contains one of `must_name`, and so does the short answer, `assay FILE`
   not     the first sentence and the first lever contain nothing of `must_not_say`, in the short answer too
   share   `device_idle_share` lies in the range, where the row gives one
@@ -80,8 +80,8 @@ def short_answer(assay, path):
 
 def words(answer):
     """The verdict's sentences and the levers' texts."""
-    verdict = answer.get("verdict") or []
-    levers = [str(lever.get("what", "")) for lever in answer.get("levers") or []]
+    verdict = answer.get("headline") or []
+    levers = [str(lever.get("text", "")) for lever in answer.get("actions") or []]
     return verdict, levers
 
 
@@ -90,7 +90,7 @@ def listed(text):
 
 
 def wrong_cause(row, answer):
-    cause = answer.get("cause")
+    cause = answer.get("bottleneck")
     if cause in row["bound"].split("|") and cause not in row["not_bound"].split(","):
         return ""
     plainly = ", plainly false" if cause in row["not_bound"].split(",") else ""
@@ -148,7 +148,7 @@ def main():
                 misses[row["trace"]] = "; ".join(problems)
             if options.list and answer is not None:
                 verdict, levers = words(answer)
-                print(f"{row['trace']}\n  {answer.get('cause')} (is {row['bound']})\n  "
+                print(f"{row['trace']}\n  {answer.get('bottleneck')} (is {row['bound']})\n  "
                       + "\n  ".join(verdict[:1] + levers[:1]))
     if not judged:
         print("none of the traces is here (ASSAY_DATA)")

@@ -33,17 +33,17 @@ from datasets import CORPUS, IN_REPOSITORY  # noqa: E402
 
 # Where a report has what the rows ask for: keys from the top of the JSON. Of several paths the first that is there holds.
 KEYS = {
-    "headline": (("verdict",),),  # text lines
-    "action_texts": (("levers",),),  # objects with `action_text`
-    "idle_share": (("device_idle_share",), ("verdict_numbers", "gpu_idle_share")),
-    "bottleneck": (("cause",),),
-    "actions": (("answer", "levers"),),  # objects with `action_title`, `action_code`
-    "notes": (("answer", "notes"),),  # objects with `note_lines`
+    "headline": (("headline",),),  # text lines
+    "action_texts": (("actions",),),  # objects with `action_text`
+    "idle_share": (("device_idle_share",), ("launch_shares", "gpu_idle_share")),
+    "bottleneck": (("bottleneck",),),
+    "actions": (("summary", "actions"),),  # objects with `action_title`, `action_code`
+    "notes": (("summary", "notes"),),  # objects with `note_lines`
     "stretches": (("stretches",),),  # objects with `stretch_kind`, `stretch_start`, `stretch_end`
     "window": (("flow", "window_ns"),),
-    "action_text": (("what",),),
-    "action_title": (("title",),),
-    "action_code": (("code",),),
+    "action_text": (("text",),),
+    "action_title": (("text",),),
+    "action_code": (("how",),),
     "note_lines": (("lines",),),
     "stretch_kind": (("kind",),),
     "stretch_start": (("start_ns",),),
@@ -180,11 +180,11 @@ def self_test():
     """A row that a made report satisfies, and the same row against reports with one fault each."""
     row = {"bound": "host", "not_bound": "gpu,input", "share_low": "50", "share_high": "60", "must_name": "Python",
            "must_not_say": "GPU-bound", "stretches": "steady:1..3", "must_advise": "graph"}
-    fine = {"verdict": ["Host-bound: Python"], "levers": [{"what": "CUDA graphs"}], "device_idle_share": 0.55, "cause": "host",
-            "answer": {"levers": [{"code": "cuda_graph", "title": "CUDA graphs"}], "notes": []},
+    fine = {"headline": ["Host-bound: Python"], "actions": [{"text": "CUDA graphs"}], "device_idle_share": 0.55, "bottleneck": "host",
+            "summary": {"actions": [{"how": "cuda_graph", "text": "CUDA graphs"}], "notes": []},
             "stretches": [{"kind": "steady", "start_ns": 0, "end_ns": 2_000_000}], "flow": {"window_ns": 2_000_000}}
-    faults = ({"cause": "gpu"}, {"cause": None}, {"device_idle_share": 0.7}, {"verdict": ["GPU-bound: Python"]},
-              {"verdict": ["Host-bound"]}, {"answer": {}}, {"flow": {"window_ns": 1}}, {"stretches": []})
+    faults = ({"bottleneck": "gpu"}, {"bottleneck": None}, {"device_idle_share": 0.7}, {"headline": ["GPU-bound: Python"]},
+              {"headline": ["Host-bound"]}, {"summary": {}}, {"flow": {"window_ns": 1}}, {"stretches": []})
     problems = score(row, fine, collections.Counter())
     return problems + [f"a planted fault was not found: {fault}" for fault in faults
                        if not score(row, fine | fault, collections.Counter())]

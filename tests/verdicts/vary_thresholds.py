@@ -147,7 +147,7 @@ def is_wrong_trace(assay, row, path):
     short = check_verdicts.short_answer(assay, path)
     wrong = bool(check_verdicts.wrong_cause(row, answer) or check_verdicts.wrong_words(row, answer, short)
                  or check_verdicts.wrong_share(row, answer))
-    return wrong, (answer.get("cause"), check_verdicts.words(answer)[0][:1])
+    return wrong, (answer.get("bottleneck"), check_verdicts.words(answer)[0][:1])
 
 
 def is_wrong_scene(check, *arguments):

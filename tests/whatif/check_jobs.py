@@ -40,8 +40,8 @@ def judge(assay, job):
     if truth_us < LEAST * took_us:
         return "small", ""
     blame, verdict = blame_of(assay, traces)
-    if blame["identity_errors"]:
-        return "off the record", f"{blame['identity_errors']} points"
+    if blame["replay_mismatches"]:
+        return "off the record", f"{blame['replay_mismatches']} points"
     told = sorted(int(rank) for rank in verdict["ranks"]) if verdict else []
     if told != job.late:
         return "wrong set", f"{told}, not {job.late}; {truth_us:.0f} of {took_us:.0f} us"

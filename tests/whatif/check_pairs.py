@@ -53,10 +53,10 @@ def answer_problems(assay, row):
 def shares(assay, row):
     """Of an iteration: what the replay of the first tells, and what the second is shorter by."""
     told = json.loads(run(assay, "whatif", trace(row["folder"], row["before"]), "--edit", row["edit"], "--format", "json"))
-    lever = told["whatif"]["levers"][0]
+    lever = told["whatif"]["actions"][0]
     # Iterations of the second as the same rule reads them.
     after = json.loads(run(assay, "whatif", trace(row["folder"], row["after"]), "--edit", "sync", "--format", "json"))
-    after_ns = after["whatif"]["levers"][0]["before_ns"]
+    after_ns = after["whatif"]["actions"][0]["before_ns"]
     return lever["gain_ns"] / lever["before_ns"], 1 - after_ns / lever["before_ns"]
 
 

@@ -83,16 +83,16 @@ def between(gain, truth, makespan):
 
 
 def check_complete(tally, seed, program, recorded, answer):
-    if answer["identity"]["identity_errors"]:
+    if answer["identity"]["replay_mismatches"]:
         tally.add("complete", "identity", "wrong", what=f"seed {seed}: {answer['identity']}")
         return
     if answer["identity"]["recorded_ns"] != recorded.work_end - min(first_times(recorded)):
         tally.add("complete", "run", "wrong", what=f"seed {seed}: {answer['identity']} is {recorded.work_end}")
-    levers = {lever["name"]: lever for lever in answer["levers"]}
+    levers = {lever["name"]: lever for lever in answer["actions"]}
     listed = 0
     for edit in EDITS:
         lever, refuses = levers[edit], truth_refuses(edit, program, recorded)
-        listed += lever["gain_in_order_ns"] or 0
+        listed += lever["cumulative_gain_ns"] or 0
         if lever["refused"]:
             if lever["refused"] in ("model_error", "unexplained", "unlinked", "cold"):
                 tally.add("complete", edit, "run refused")
@@ -118,7 +118,7 @@ def check_together(tally, seed, program, recorded, answer):
     if answer["joint"]["refused"]:
         tally.add("complete", "together", "run refused")
         return
-    edits = [lever["name"] for lever in answer["levers"] if not lever["refused"]]
+    edits = [lever["name"] for lever in answer["actions"] if not lever["refused"]]
     truth = recorded.work_end - simulator.Run(program, edits, recorded).work_end if edits else 0
     right, error = judge(answer["joint"]["run_gain_ns"], truth, recorded.makespan)
     verdict = "right" if right else between(answer["joint"], truth, recorded.makespan)
@@ -153,7 +153,7 @@ def check_withheld(tally, seed, kind, program, recorded, answer):
         refused = answer["joint"]["refused"] == "unlinked"
         tally.add("withheld", kind, "refused" if refused else "not refused", what=f"seed {seed}: {answer['joint']}")
         return
-    for lever in answer["levers"]:
+    for lever in answer["actions"]:
         if lever["refused"]:
             tally.add("withheld", kind, "refused")
             continue

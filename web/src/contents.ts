@@ -104,11 +104,11 @@ function lanesFound(lanes: Lanes, places: Places): Found[] {
 }
 
 function trustFound(body: Said, places: Places): Found[] {
-  const effects = body.trust?.columns.find((c) => c.key === "effect")?.cells ?? [];
+  const effects = body.trust?.columns.find((c) => c.key === "text")?.cells ?? [];
   const go = () => places.openRoom("trust");
   return [
-    ...effects.map((cell): Found => ({ group: "Trust", text: words(cell), detail: "", go })),
-    ...body.import_log.map((note): Found => ({ group: "Trust", text: note.meaning, more: note.code, detail: "import log", go })),
+    ...effects.map((cell): Found => ({ group: "Caveats", text: words(cell), detail: "", go })),
+    ...body.import_log.map((note): Found => ({ group: "Caveats", text: note.meaning, more: note.code, detail: "import log", go })),
   ];
 }
 

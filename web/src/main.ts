@@ -32,7 +32,7 @@ function proseElement(paragraphs: string[], bullets: boolean): HTMLElement {
 }
 
 const NOWHERE: Place = { room: "", table: "" };
-const VERDICT: Place = { room: "verdict", table: "verdict_numbers" };
+const VERDICT: Place = { room: "verdict", table: "launch_shares" };
 
 // What a block became, for who looks for it.
 const built = new WeakMap<Block, { element: HTMLElement; grid: Grid | null }>();
@@ -149,7 +149,7 @@ function folderOf(names: string[]): string {
 
 function trustBadge(answer: Answer): HTMLElement {
   const badge = button("", () => openRoom("trust"), { class: "tool badge", title: answer.reason });
-  badge.append(h("span", { class: `badge-dot ${answer.trust}` }), `Trust: ${answer.trust}`);
+  badge.append(h("span", { class: `badge-dot ${answer.trust}` }), `Confidence: ${answer.trust}`);
   return badge;
 }
 
@@ -179,7 +179,7 @@ function headerElement(view: Head, search: HTMLElement): HTMLElement {
 function numbersBehind(sections: Section[]): HTMLElement | null {
   for (const section of sections) {
     for (const block of section.blocks) {
-      if (block.type !== "facts" || block.key !== "verdict_numbers") continue;
+      if (block.type !== "facts" || block.key !== "launch_shares") continue;
       const items = block.items.filter((i) => !i.hidden && numberOf(i.value) !== null).slice(0, 3);
       if (items.length === 0) return null;
       return h(
@@ -218,7 +218,7 @@ function answerElement(answer: Answer, lanes: Lanes | null, top: boolean, severa
   if (timeline) on.onChange(() => timeline.redraw());
   // Ranks of a job have no levers of their own: what they did takes the whole width.
   const cards = answer.levers.length > 0 || answer.notes.length > 0 || answer.ranks.length === 0;
-  const reason = h("p", { class: "meta reason" }, `Trust ${answer.trust}${answer.reason ? `: ${answer.reason}` : ""}.`);
+  const reason = h("p", { class: "meta reason" }, `Confidence ${answer.trust}${answer.reason ? `: ${answer.reason}` : ""}.`);
   const story = h("div", { class: "answer-main" },
     verdictHead(answer, range, () => timeline?.focus(), top),
     answer.causes.length > 0 ? contextLine(answer, lanes?.steps.length ?? 0, several.inputs, several.word) : null,
@@ -263,7 +263,7 @@ function labelsOf(sections: Section[]): Map<string, { label: string; place: Plac
 
 function trustRows(trust: Table): { what: string; count: number; time: number; affects: string[]; effect: string }[] {
   const cells = (key: string) => trust.columns.find((c) => c.key === key)?.cells ?? [];
-  const [what, count, time, affects, effect] = ["what", "count", "time_ns", "affects", "effect"].map(cells);
+  const [what, count, time, affects, effect] = ["code", "count", "time_ns", "affects", "text"].map(cells);
   return Array.from({ length: trust.rows }, (_, i) => ({
     what: String(what![i] ?? ""),
     count: numberOf(count![i]) ?? 0,
@@ -279,13 +279,13 @@ function trustPanel(body: Said): HTMLElement | null {
   const notes = body.trust ? trustRows(body.trust) : [];
   notes.sort((a, b) => b.time - a.time);
   const panel = h("section", { class: "trust", id: "trust", attributes: { "aria-labelledby": "trust-title" } });
-  panel.append(h("h2", { id: "trust-title" }, "Trust: what may move these numbers"));
+  panel.append(h("h2", { id: "trust-title" }, "Caveats: what may change these numbers"));
   if (notes.length === 0) {
-    panel.append(h("p", {}, "Nothing was found that would move a number."));
+    panel.append(h("p", {}, "No caveats were found."));
   } else {
     panel.append(
       h("div", { class: "trust-row trust-head", attributes: { "aria-hidden": "true" } },
-        h("span", { class: "stake" }, "at stake"), h("span", {}, "what, and what it moves")),
+        h("span", { class: "stake" }, "affected time"), h("span", {}, "caveat, and the numbers that it changes")),
     );
   }
   const list = h("ul", { class: "trust-list" });
@@ -300,7 +300,7 @@ function trustPanel(body: Said): HTMLElement | null {
         h("span", { class: "stake" }, note.time > 0 ? formatValue(note.time, "ns", true) : "–"),
         h("div", {},
           h("p", {}, ...sentence(note.effect)),
-          h("p", { class: "meta" }, term(note.what.replaceAll("_", " "), note.what, { room: "trust", table: "" }), `: ${formatValue(note.count, "count", true)}`, moved.length > 0 ? "; moves " : "", ...moved),
+          h("p", { class: "meta" }, term(note.what.replaceAll("_", " "), note.what, { room: "trust", table: "" }), `: ${formatValue(note.count, "count", true)}`, moved.length > 0 ? "; changes " : "", ...moved),
         ),
       ),
     );
@@ -581,7 +581,7 @@ function buildRest(view: View, main: HTMLElement): void {
   const trust = told ? trustRoom(view, folded) : null;
   const wordy = folded && view.verdict.length > 0 ? wordsRoom(view.verdict) : null;
   if (wordy) entries.push({ id: "words", title: "In words" });
-  if (trust) entries.push({ id: "trust", title: "Trust" });
+  if (trust) entries.push({ id: "trust", title: "Caveats" });
   const sections = sectionsOf(view.sections.filter((section) => section.blocks.length > 0), "", entries, folded);
   const parts = view.parts.length > 0 ? partsElement(view, entries, folded) : null;
   const nav = navElement(entries);
@@ -598,7 +598,7 @@ function trustRoom(view: View, folded: boolean): HTMLElement | null {
   if (!panel || !folded) return panel;
   const title = panel.querySelector("h2")!;
   title.remove();
-  return roomElement("trust", "trust", title.textContent ?? "Trust", true, () => Array.from(panel.children) as HTMLElement[]);
+  return roomElement("trust", "trust", title.textContent ?? "Caveats", true, () => Array.from(panel.children) as HTMLElement[]);
 }
 
 function wordsRoom(verdict: string[]): HTMLElement {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Replays that were measured before, by what was replayed and on what (spec/tax 4.2): one small
-// replay file per kernel in the user's cache folder.
+// Replays that were measured before, by what was replayed and on what (spec/overhead 4.2): one
+// small replay file per kernel in the user's cache folder.
 
 #include <optional>
 #include <string>

@@ -5,8 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "breakdown/place.h"
 #include "ingest/load.h"
-#include "levels/place.h"
 
 namespace assay {
 namespace {

@@ -30,7 +30,7 @@ Status check_memory(size_t rows) {
   const double fits = std::sqrt(kMemoryShare * have_gb * 1e9 / 8 / kMatrices);
   return Error{
       ErrorCode::kInvalidArgument,
-      fmt::format("{} rows would take about {:.0f} GB, and this machine has {:.0f}: --rows "
+      fmt::format("{} rows would take about {:.0f} GB, and this machine has {:.0f}: --max-rows "
                   "{:.0f} is the most that fits",
                   rows, need_gb, have_gb, std::floor(fits / 100) * 100),
       "", -1};

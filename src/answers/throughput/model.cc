@@ -60,7 +60,7 @@ Status check_method(const std::string& method, const FitRequest& request) {
   if (method == "assay" || !(request.refit || request.no_physics || request.small)) return Ok{};
   return Error{
       ErrorCode::kInvalidArgument,
-      "--refit, --no-physics and --small are about --method assay: ALA has neither physics "
+      "--refit, --no-analytical-model and --small are about --method assay: ALA has neither physics "
       "nor parameters to search for",
       "", -1};
 }
@@ -173,7 +173,7 @@ Result<FittedModel> load_model(const BenchRequest& bench, const FitRequest& requ
   if (!looks_like_model(text)) return fit_table(bench, request, listener, points, &text);
   if (request.refit || request.no_physics) {
     return Error{ErrorCode::kInvalidArgument,
-                 "is a model file: --refit and --no-physics need the table, in `assay throughput "
+                 "is a model file: --refit and --no-analytical-model need the table, in `assay throughput "
                  "fit`",
                  path, -1};
   }

@@ -76,7 +76,7 @@ std::vector<Section>::iterator trust_of(std::vector<Section>& sections) {
   return std::find_if(sections.begin(), sections.end(), [](const Section& section) {
     return std::any_of(section.blocks.begin(), section.blocks.end(), [](const Block& block) {
       const Table* table = std::get_if<Table>(&block);
-      return table != nullptr && table->key == "trust";
+      return table != nullptr && table->key == "caveats";
     });
   });
 }

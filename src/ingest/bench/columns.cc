@@ -243,7 +243,7 @@ std::optional<TitleMeaning> meaning_of_rate(const std::string& title, const std:
 
 Error refused_title(BenchRole role, const std::string& title, const std::string& why) {
   return Error{ErrorCode::kInvalidArgument,
-               "--map " + std::string(bench_role_name(role)) + "=" + title + ": " + why, "", -1};
+               "--columns " + std::string(bench_role_name(role)) + "=" + title + ": " + why, "", -1};
 }
 
 Result<MappedColumn> mapped_rate(BenchRole role, const std::string& title) {
@@ -428,7 +428,7 @@ Status apply_meta(const std::vector<std::pair<std::string, std::string>>& meta, 
     const auto role = bench_role_by_name(name);
     if (!role) {
       return Error{ErrorCode::kInvalidArgument,
-                   "--meta " + name + ": no such role; there are " + bench_role_names(), "", -1};
+                   "--constants " + name + ": no such role; there are " + bench_role_names(), "", -1};
     }
     if (is_text_role(*role)) {
       for (BenchRow& row : table.rows) set_text(row, *role, text);
@@ -437,7 +437,7 @@ Status apply_meta(const std::vector<std::pair<std::string, std::string>>& meta, 
     const auto number = parse_cell(text, *role, 1);
     if (!number) {
       return Error{ErrorCode::kInvalidArgument,
-                   "--meta " + name + "=" + text + ": this needs a number", "", -1};
+                   "--constants " + name + "=" + text + ": this needs a number", "", -1};
     }
     for (BenchRow& row : table.rows) set_number(row, *role, number->value);
   }

@@ -41,7 +41,7 @@ enum class BenchRole : uint8_t {
 constexpr size_t kBenchRoles = 19;
 
 bool is_text_role(BenchRole role);
-std::string_view bench_role_name(BenchRole role);  // as in --map and --meta: "bb"
+std::string_view bench_role_name(BenchRole role);  // as in --columns and --constants: "bb"
 std::optional<BenchRole> bench_role_by_name(const std::string& name);
 std::string bench_role_names();  // "hardware, n, framework, ..."
 
@@ -96,7 +96,7 @@ class OddityLog {
   std::vector<BenchOddity> oddities_;
 };
 
-// Role values of --meta where rows tell nothing, applied to every row. Wrong roles and texts where
+// Role values of --constants where rows tell nothing, applied to every row. Wrong roles and texts where
 // numbers belong are errors.
 Status apply_meta(const std::vector<std::pair<std::string, std::string>>& meta, BenchTable& table);
 

@@ -39,8 +39,8 @@ void fill_batch(BenchRow& row, OddityLog& log) {
   log.note("concurrency_unknown", row.line, false,
            std::isfinite(row.requests_per_s)
                ? "the file has no concurrency, and for Little's law it lacks the mean latency: "
-                 "--meta bb=... says it, or measure with --percentile-metrics ttft,tpot,itl,e2el"
-               : "the file has neither concurrency nor requests per second: --meta bb=... says it");
+                 "--constants bb=... says it, or measure with --percentile-metrics ttft,tpot,itl,e2el"
+               : "the file has neither concurrency nor requests per second: --constants bb=... says it");
 }
 
 // A row with a request rate and a limit of concurrency. False: it is dropped.
@@ -59,7 +59,7 @@ bool settle_paced(BenchRow& row, OddityLog& log) {
   if (row.requests_per_s < kNearLimit * row.request_rate) return true;
   log.warn("request_rate_without_latency", row.line, true,
            "dropped: the request rate set how many requests ran, and without the mean latency "
-           "(vLLM: --percentile-metrics ttft,tpot,itl,e2el) nobody knows how many; --meta bb=... "
+           "(vLLM: --percentile-metrics ttft,tpot,itl,e2el) nobody knows how many; --constants bb=... "
            "says it");
   return false;
 }

@@ -43,7 +43,7 @@ Status map_by_hand(const std::vector<std::string>& header, const BenchReadOption
     const auto role = bench_role_by_name(name);
     if (!role) {
       return Error{ErrorCode::kInvalidArgument,
-                   "--map " + name + ": no such role; there are " + bench_role_names(), "", -1};
+                   "--columns " + name + ": no such role; there are " + bench_role_names(), "", -1};
     }
     const auto found = std::find_if(header.begin(), header.end(), [&](const std::string& have) {
       return lower_trimmed(have) == lower_trimmed(title);
@@ -51,7 +51,7 @@ Status map_by_hand(const std::vector<std::string>& header, const BenchReadOption
     if (found == header.end()) {
       return Error{
           ErrorCode::kInvalidArgument,
-          "--map " + name + "=" + title + ": no such column; there are " + quoted_titles(header),
+          "--columns " + name + "=" + title + ": no such column; there are " + quoted_titles(header),
           "", -1};
     }
     ASSAY_TRY_ASSIGN(const MappedColumn mapped, mapped_column(*role, title));
@@ -74,12 +74,12 @@ void map_by_title(const std::vector<std::string>& header, Columns& columns, Oddi
       column = {place, meaning->factor, meaning->per_device};
     } else {
       log.note("ambiguous_column", 1, false,
-               "a second column with the meaning of an earlier one is not read; --map chooses");
+               "a second column with the meaning of an earlier one is not read; --columns chooses");
     }
   }
 }
 
-// Tables of Vidur and of request traces carry no throughput of a configuration, whatever --map
+// Tables of Vidur and of request traces carry no throughput of a configuration, whatever --columns
 // says.
 Status refuse_other_tables(const std::vector<std::string>& header) {
   const auto has = [&](const char* title) {
@@ -166,13 +166,13 @@ Status check_needed(const std::vector<std::string>& header, const Columns& colum
   if (missing.empty()) return Ok{};
   return Error{ErrorCode::kFormat,
                "no column for " + missing +
-                   "; say --map 'bb=<title>' for a column or --meta "
+                   "; say --columns 'bb=<title>' for a column or --constants "
                    "bb=8 for what all rows share. Columns: " +
                    quoted_titles(header),
                "", -1};
 }
 
-// The number that --meta gives a role, or NaN.
+// The number that --constants gives a role, or NaN.
 double meta_number(const BenchReadOptions& options, BenchRole role) {
   for (const auto& [name, text] : options.meta) {
     if (bench_role_by_name(name) != role) continue;
@@ -193,8 +193,8 @@ Status check_per_device(const std::vector<std::string>& header, const Columns& c
     if (column.column < 0 || !column.per_device || told) continue;
     return Error{ErrorCode::kFormat,
                  "'" + header[static_cast<size_t>(column.column)] +
-                     "' is per device, and nothing says how many there are: --map n=<title> or "
-                     "--meta n=8",
+                     "' is per device, and nothing says how many there are: --columns n=<title> or "
+                     "--constants n=8",
                  "", -1};
   }
   return Ok{};

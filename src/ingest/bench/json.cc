@@ -241,7 +241,7 @@ BenchRow serve_row(const Json& object, bool sglang, int64_t line, OddityLog& log
   return row;
 }
 
-// vLLM's offline modes name neither lengths nor batch size: --meta does.
+// vLLM's offline modes name neither lengths nor batch size: --constants does.
 BenchRow latency_row(const Json& object, int64_t line) {
   BenchRow row;
   row.line = line;

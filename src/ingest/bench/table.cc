@@ -116,7 +116,7 @@ void note_unknown_names(BenchTable& table) {
   for (const BenchRow& row : table.rows) {
     if (row.hardware.empty()) {
       log.note("hardware_unknown", row.line, false,
-               "no GPU is named: --meta hardware=... and n=... say which and how many");
+               "no GPU is named: --constants hardware=... and n=... say which and how many");
     }
     for (const std::string& name : {row.hardware, row.framework, row.model, row.variant.text()}) {
       if (is_plain_text(name)) continue;
@@ -278,10 +278,10 @@ Result<BenchTable> read_bench_tables(const std::vector<std::string>& paths,
 Result<BenchReadOptions> parse_bench_options(const std::vector<std::string>& maps,
                                              const std::vector<std::string>& metas) {
   BenchReadOptions options;
-  ASSAY_TRY_ASSIGN(options.columns, parse_pairs(maps, "--map"));
-  ASSAY_TRY_ASSIGN(options.meta, parse_pairs(metas, "--meta"));
-  ASSAY_TRY(refuse_repeated(options.columns, "--map"));
-  ASSAY_TRY(refuse_repeated(options.meta, "--meta"));
+  ASSAY_TRY_ASSIGN(options.columns, parse_pairs(maps, "--columns"));
+  ASSAY_TRY_ASSIGN(options.meta, parse_pairs(metas, "--constants"));
+  ASSAY_TRY(refuse_repeated(options.columns, "--columns"));
+  ASSAY_TRY(refuse_repeated(options.meta, "--constants"));
   return options;
 }
 

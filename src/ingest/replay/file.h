@@ -3,7 +3,7 @@
 // The files that the collectors write beside a trace (docs/formats/floor.md,
 // docs/formats/replay.md). What the page promises is checked here: version, keys, order of the
 // quantiles, times that no launch can take. Whether a file belongs to a trace is checked where they
-// meet (tax/measured.h).
+// meet (overhead/measured.h).
 
 #include <string>
 

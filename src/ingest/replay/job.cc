@@ -142,7 +142,7 @@ Status check_head(const Json& document) {
   ASSAY_TRY_ASSIGN(const std::string kind, text_at(document, "kind", "document"));
   if (kind != "assay-kernel-db") {
     return format_error("kind is '" + kind +
-                        "', not 'assay-kernel-db': write one with assay tax TRACE "
+                        "', not 'assay-kernel-db': write one with assay overhead TRACE "
                         "--export-kernel-db FILE");
   }
   ASSAY_TRY_ASSIGN(const uint64_t version, count_at(document, "schema_version", "document"));

@@ -1,6 +1,6 @@
 #pragma once
 
-// A batch sweep as a CSV table: what `assay bound --table` reads (docs/formats/sweep.md).
+// A batch sweep as a CSV table: what `assay sweep --table` reads (docs/formats/sweep.md).
 
 #include <optional>
 #include <string>

@@ -42,7 +42,7 @@ Item fact(const ResultKey& key, Value value, std::string note = {}, Show show = 
 Item data_fact(const ResultKey& key, Value value);
 
 // A vector's elements, and what makes a cell of one. Their types only TableOf knows: it is compiled
-// for each column there is, and what fills the rows need not be (a seventh of report/levels).
+// for each column there is, and what fills the rows need not be (a seventh of report/breakdown).
 struct CellSource {
   const void* first;
   size_t step;  // bytes from one to the next

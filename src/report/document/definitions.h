@@ -11,7 +11,7 @@ namespace assay {
 // One row of a table of definitions.
 struct Definition {
   std::vector<std::string> keys;
-  std::string room;        // the "## " heading above it: "Launch", "Tax", ...
+  std::string room;        // the "## " heading above it: "Launch", "Overhead", ...
   std::string heading;     // the nearest heading
   std::string text;        // plain text, without markup
   // The tables or objects whose keys these are, as "roof.unknown"; none where the text does not say.

@@ -7,7 +7,7 @@
 //
 // How it becomes JSON (keys in the order given, integers stay integers):
 //   Document  {"schema_version", "tool": {"name", "version"}, "inputs": [...],
-//              "import_log": [...], "verdict": [...], <sections>, <parts_key>: [...] if any parts}
+//              "import_log": [...], "headline": [...], <sections>, <parts_key>: [...] if any parts}
 //   Section   an object under its key; with an empty key its blocks merge into the parent. Sections
 //             with the same key merge.
 //   Facts     an object under its key; with an empty key the items merge into the section's object
@@ -18,7 +18,8 @@
 //   A Table, Tree, Prose or Elements with an empty key is for readers only: not in JSON, not in
 //   CSV. A Chart is for the page only. Keys are unique within an object; a later one replaces an
 //   earlier one.
-// So {"trust": [...]} at top level is a Section with an empty key holding a Table with key "trust".
+// So {"caveats": [...]} at top level is a Section with an empty key holding a Table with key
+// "caveats".
 
 #include <algorithm>
 #include <concepts>
@@ -209,7 +210,7 @@ struct ImportNote {
 };
 
 // One rank, one batch size, one configuration of a document about several inputs. JSON: {"name",
-// <items>, "import_log", "verdict", <sections>}, an element of the document's parts_key array.
+// <items>, "import_log", "headline", <sections>}, an element of the document's parts_key array.
 struct Part {
   std::string name;
   std::vector<Item> items = {};
@@ -221,14 +222,14 @@ struct Part {
 };
 
 struct Document {
-  int64_t schema_version = 1;
+  int64_t schema_version = 2;
   Tool tool = {};
   std::string title = {};  // readers only
   std::vector<Input> inputs = {};
   std::vector<Input> files = {};  // others that were read: tables, logs, floors, models
   std::vector<ImportNote> import_log = {};
   std::vector<std::string> verdict = {};   // sentences; the first one is the answer
-  std::optional<ShortAnswer> answer = {};  // JSON: "answer"; what readers see instead of all else
+  std::optional<ShortAnswer> answer = {};  // JSON: "summary"; what readers see instead of all else
   std::string lanes = {};                  // as of a part
   std::vector<Section> sections = {};
   std::string parts_key = "parts";  // e.g. "ranks"

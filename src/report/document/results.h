@@ -14,7 +14,7 @@
 #define ASSAY_SHARED_RESULTS(R, U, O) \
   R(a, "A", kNone, "of side A of a comparison; a coefficient of a curve") \
   R(b, "B", kNone, "of side B; another coefficient") \
-  R(at_most_ns, "at most", kNanoseconds, "upper bound on the time that it can give back") \
+  R(upper_bound_ns, "at most", kNanoseconds, "upper bound on the time that it can give back") \
   R(basis, "bounded by", kText, "which measured number bounds it") \
   R(batch, "batch", kNone, "batch size; in `steps` of an annealing the sizes inside the subset") \
   R(bound, "bound", kText, "what bounds it: the class of a trace, `CPU` or `GPU` of a batch") \
@@ -38,7 +38,7 @@
   R(high_text, "high", kNone, "`high95` as readers see it") \
   R(interpolated, "interpolated", kRatio, "where between two measured sizes it happens") \
   R(kernels, "kernels", kCount, "kernels, copies and fills counted in the row") \
-  R(key, "lever", kText, "the lever: a stable word") \
+  R(code, "code", kText, "a stable word for what the row says") \
   R(kind, "kind", kText, "what the node is") \
   R(longest_ns, "longest", kNanoseconds, "the longest one of those counted") \
   R(low95, "low", kNone, "lower end of a 95 % interval") \
@@ -69,9 +69,9 @@
   R(tokens, "tokens", kCount, "tokens that an iteration takes in") \
   R(tokens_per_s, "tokens/s", kCount, "tokens per second") \
   R(unit, "unit", kText, "what a number or a part is counted in") \
-  R(window_evidence, "iterations", kText, \
+  R(iteration_evidence, "iterations", kText, \
     "what tells that `kernel_period` windows are iterations, or why periods that were found are none, see [Windows](#windows)") \
-  R(window_source, "windows", kText, "what told the iterations apart, see [Windows](#windows)")
+  R(window_source, "windows", kText, "what separated the iterations, see [Windows](#windows)")
 // clang-format on
 
 #define ASSAY_RESULT(key, title, unit, meaning) \

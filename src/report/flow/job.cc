@@ -9,14 +9,14 @@
 
 #include "base/files.h"
 #include "base/numbers.h"
-#include "text/plain_text.h"
-#include "text/units.h"
+#include "flow/contributor_names.h"
+#include "report/breakdown/results.h"
 #include "report/flow/rank_labels.h"
 #include "report/flow/results.h"
 #include "report/flow/section.h"
-#include "flow/contributor_names.h"
 #include "text/names.h"
-#include "report/levels/results.h"
+#include "text/plain_text.h"
+#include "text/units.h"
 
 namespace assay {
 namespace {
@@ -82,7 +82,7 @@ class JobText {
   }
 
   std::string who() const {
-    if (!flow_.job.aligned()) return "";  // levels' words tell why
+    if (!flow_.job.aligned()) return "";  // the breakdown says why
     if (flow_.hosts && !blame_.late) return "";
     const auto& peers_of = blame_.peers;
     if (std::all_of(peers_of.begin(), peers_of.end(), [](uint32_t n) { return n == 0; })) {
@@ -522,7 +522,7 @@ Table sets_table(const JobFlow& flow, const std::vector<BlameSet>& sets) {
            shown_if(std::any_of(sets.begin(), sets.end(),
                                 [](const BlameSet& set) { return !set.name.empty(); })))
       .add(keys::gain_ns, &BlameSet::gain_ns)
-      .add(keys::of_run,
+      .add(keys::run_share,
            [&](const BlameSet& set) { return share(set.gain_ns, flow.blame.makespan_ns); })
       .add(keys::cause, [&](const BlameSet& set) { return cause_of_set(flow.blame, set); });
   return table;
@@ -567,7 +567,7 @@ Table ranks_table(const JobFlow& flow) {
            [&](const RankRow& row) { return flow.rank_comm[row.place].wait_ns; })
       .add(keys::transfer_ns,
            [&](const RankRow& row) { return flow.rank_comm[row.place].transfer_ns; })
-      .add(keys::unsplit_ns,
+      .add(keys::unmatched_comm_ns,
            [&](const RankRow& row) { return flow.rank_comm[row.place].unsplit_ns; })
       .add(keys::idle_ns, [&](const RankRow& row) { return flow.rank_totals[row.place].idle_ns; });
   return table;
@@ -596,15 +596,15 @@ Table links_table(const JobFlow& flow) {
 
 Facts blame_facts(const JobBlame& blame, const Job& job) {
   return {.items = {fact(keys::makespan_ns, blame.makespan_ns),
-                    fact(keys::common_gain_ns, blame.common_gain_ns),
+                    fact(keys::jitter_gain_ns, blame.common_gain_ns),
                     data_fact(keys::transfer_gain_ns, blame.transfer_gain_ns),
                     data_fact(keys::host_gain_ns, blame.host_gain_ns),
                     data_fact(keys::device_gain_ns, blame.device_gain_ns),
                     data_fact(keys::pauses, blame.pauses.count),
-                    data_fact(keys::pauses_ns, blame.pauses.sum_ns),
-                    data_fact(keys::other_pauses, blame.other_pauses.count),
-                    data_fact(keys::other_pauses_ns, blame.other_pauses.sum_ns),
-                    data_fact(keys::identity_errors, blame.identity_errors),
+                    data_fact(keys::stalls_ns, blame.pauses.sum_ns),
+                    data_fact(keys::other_stalls, blame.other_pauses.count),
+                    data_fact(keys::other_stalls_ns, blame.other_pauses.sum_ns),
+                    data_fact(keys::replay_mismatches, blame.identity_errors),
                     data_fact(keys::contradicting, job.cut())}};
 }
 

@@ -12,7 +12,7 @@
 
 // Flow: the answer
 #define ASSAY_FLOW_ANSWER_RESULTS(R, U, O) \
-  R(cause, "cause", kText, "what the time is lost to, a word of the closed list below") \
+  R(bottleneck, "bottleneck", kText, "what limits the run, a word of the closed list below") \
   R(device_idle_share, "device idle", kShare, \
     "idle time / the windows of all devices; the windows are the answer's, not IL") \
   O("flow") \
@@ -20,26 +20,26 @@
     "from the first call that puts work on a device, or the first work where that is earlier, to " \
     "the end of the last work, without what the recorder left out") \
   R(judged_ns, "of it judged", kNanoseconds, \
-    "of it, the stretch that `cause`, `causes[]` and the levers are about; all of it where nothing " \
+    "of it, the stretch that `bottleneck`, `causes[]` and the actions are about; all of it where nothing " \
     "is cut") \
   R(unrecorded_ns, "left out by the recorder", kNanoseconds, \
     "between steps of the profiler whose numbers do not follow each other, while nothing is recorded") \
   R(devices, "devices", kCount, "devices with work") \
-  R(leading_share, "leading, of lost time", kShare, \
+  R(largest_loss_share, "leading, of lost time", kShare, \
     "share of the lost time that the leading group has; `null` where nothing is lost") \
   R(recorded_share, "of it recorded", kShare, "share of the leading idle time that rests on recorded rows") \
   R(inferred_share, "of it inferred", kShare, "share of it that rests on a rule about names or silence") \
-  R(absent_share, "of it without evidence", kShare, "share of it that nothing recorded explains") \
+  R(no_evidence_share, "of it without evidence", kShare, "share of it that nothing recorded explains") \
   R(linked_share, "device time with a launch", kShare, \
     "device time whose launch call is in the trace / device time") \
   R(model_error, "model error", kShare, \
     "(time to the end of the last device work in a replay with usual lags in place of unexplained time − recorded) / recorded") \
-  R(unexplained_share, "unexplained, of the critical path", kShare, \
+  R(unexplained_path_share, "unexplained, of the critical path", kShare, \
     "time that no edge explains on the critical path to the end of the last device work / that path") \
-  R(first_lever, "first lever", kText, "what to change first, a word of the closed list below") \
-  R(steady_cause, "cause after the start", kText, \
+  R(first_action, "first action", kText, "what to change first, a word of the closed list below") \
+  R(steady_bottleneck, "cause after the start", kText, \
     "of a cold start: what the rest of the window is lost to, where that is enough to tell") \
-  R(cold_iterations, "iterations held up by one-off costs", kCount, \
+  R(init_iterations, "iterations held up by one-off costs", kCount, \
     "of a cold start: iterations of which such costs take a fifth or more, where they come up to the end; else 0")
 
 // Flow: parts of the recording
@@ -57,13 +57,13 @@
   R(start_ns, "begin", kNanoseconds, "from the begin of the window") \
   R(end_ns, "end", kNanoseconds, "from the begin of the window") \
   U(ns, "its length without what the recorder left out; the rows add up to `flow.window_ns`") \
-  U(cause, "its cause; `null` where it was not looked at") \
+  U(bottleneck, "its bottleneck; `null` where it was not analyzed") \
   U(device_idle_share, "of it") \
   R(whole_iterations, "iterations", kCount, "whole iterations or steps in it") \
   R(headline, "judged", kNone, "true of the one that the answer is about") \
   O("stretch_states[]") \
   R(stretch, "part", kCount, "place in `stretches`, from 1") \
-  U(state, "as `causes[].state`") \
+  U(cause, "as `causes[].cause`") \
   U(ns, "time in this state, over all devices; over the stretches the sums of the window")
 // Flow: the diagnosis
 #define ASSAY_FLOW_DIAGNOSIS_RESULTS(R, U, O) \
@@ -159,35 +159,35 @@
 // Flow: causes
 #define ASSAY_FLOW_CAUSE_RESULTS(R, U, O) \
   O("causes[]") \
-  R(state, "state", kState, "`compute`, `collective`, `copy`, or the cause of idle time; of a job also `comm_wait` (communication before its last rank came) and `transfer`") \
+  R(cause, "cause", kState, "`compute`, `collective`, `copy`, or the cause of idle time; of a job also `comm_wait` (communication before its last rank came) and `transfer`") \
   R(ns, "time", kNanoseconds, "time in this state, over all devices; the rows add up to the windows of all devices") \
-  R(of_window, "of window", kShare, "`ns` / the windows of all devices") \
+  R(window_share, "of window", kShare, "`ns` / the windows of all devices") \
   R(recorded_ns, "recorded", kNanoseconds, "of it, rests on recorded rows") \
   R(inferred_ns, "inferred", kNanoseconds, "of it, rests on a rule about names or silence") \
-  R(absent_ns, "no evidence", kNanoseconds, "of it, nothing recorded explains it") \
-  R(opened_by_sync_ns, "gap began in a wait", kNanoseconds, \
+  R(no_evidence_ns, "no evidence", kNanoseconds, "of it, nothing recorded explains it") \
+  R(gap_after_sync_ns, "gap began in a wait", kNanoseconds, \
     "of it, in gaps that began while the host waited for the device and had handed nothing over") \
-  R(opened_by_host_ns, "gap began behind the host", kNanoseconds, \
+  R(gap_after_host_ns, "gap began behind the host", kNanoseconds, \
     "of it, in gaps that began because the host had handed nothing over yet") \
   O("contributors[]") \
-  U(state, "the cause") \
+  U(cause, "the cause") \
   U(name, "call, operator, frame or device work that stands behind it; in brackets what work that is " \
     "late by mere latency came after") \
   U(ns, "time that it stands behind") \
-  U(of_window, "`ns` / the windows of all devices") \
+  U(window_share, "`ns` / the windows of all devices") \
   R(slices, "stretches", kCount, "stretches of idle time that it stands behind") \
   R(longest_slice_ns, "longest", kNanoseconds, "the longest of them") \
   R(within, "within", kText, "operator or frame around the longest") \
   O("`graph_replays`") \
   U(graph_launches, "launches of CUDA or HIP graphs with work in the trace") \
-  R(graph_works, "work in them", kCount, "kernels, copies and fills of these") \
-  R(joined_works, "with an operator", kCount, \
+  R(graph_activities, "work in them", kCount, "kernels, copies and fills of these") \
+  R(joined_activities, "with an operator", kCount, \
     "of it, joined to the launch that was recorded: equal numbers, copies at the same places, " \
     "equal names of kernels where the recording tells them, in the order of ids of nodes or of " \
     "begins") \
-  R(named_works, "by name", kCount, \
+  R(named_activities, "by name", kCount, \
     "of that: kernels with the name of the launch that was recorded; the rest by order alone") \
-  R(ambiguous_works, "ambiguous", kCount, \
+  R(ambiguous_activities, "ambiguous", kCount, \
     "of the rest: recordings or places of different operators fit, or kernels have other names") \
   O("`replayed_ops[]`") \
   U(op, "operator (or frame) around the launch when the graph was recorded") \
@@ -197,33 +197,38 @@
 
 // Why: how idle time began, and the critical path
 #define ASSAY_FLOW_PATH_RESULTS(R, U, O) \
+  O("rules[]") \
+  U(code, "with `--rules`: the finding that the rule makes, in the order in which rules are read") \
+  R(rule_role, "role", kText, "its role, as in `findings[].role`") \
+  R(condition, "condition", kText, "over named values of the run, as the source has it") \
+  R(holds, "holds", kNone, "true where the condition holds for this run") \
   O("opened_by[]") \
-  U(state, "cause of idle time") \
+  U(cause, "cause of idle time") \
   U(ns, "its time; the columns below add up to it") \
-  R(opened_sync_ns, "began in a wait", kNanoseconds, \
+  U(gap_after_sync_ns, \
     "of it, in gaps that began while the host waited for the device and had handed nothing over") \
-  R(opened_host_ns, "began behind the host", kNanoseconds, \
+  U(gap_after_host_ns, \
     "of it, in gaps that began because the host had handed nothing over yet") \
-  R(opened_queued_ns, "began with work handed over", kNanoseconds, \
+  R(gap_while_queued_ns, "began with work handed over", kNanoseconds, \
     "of it, in gaps that began although work had been handed over") \
-  R(opened_first_ns, "before the first work", kNanoseconds, "of it, before the device's first work") \
-  R(opened_unknown_ns, "unknown", kNanoseconds, \
+  R(gap_before_first_ns, "before the first work", kNanoseconds, "of it, before the device's first work") \
+  R(gap_unknown_ns, "unknown", kNanoseconds, \
     "of it, in gaps before work of which no launch call is recorded") \
   O("path") \
   R(makespan_ns, "critical path", kNanoseconds, \
     "from the first event to the latest end of device work, or of a call of a thread that launches") \
   O("path.causes[]") \
-  U(state, "`compute`, `collective`, `copy`, a cause, `queue` (until the launch queue had room), " \
+  U(cause, "`compute`, `collective`, `copy`, a cause, `queue` (until the launch queue had room), " \
     "`start` (before anything that is known)") \
   U(ns, "its time on the path; the rows add up to `makespan_ns`") \
-  R(of_path, "of path", kShare, "`ns` / the makespan of that path") \
+  R(path_share, "of path", kShare, "`ns` / the makespan of that path") \
   O("path.parts[]") \
   U(name, "operator, frame, call or device work; of latencies what lies between") \
   U(kind, "`work`, `call`, `host`, `latency`, `return` (from the end of what a call waited for to " \
     "its return), `queue`, `unseen` (longer than usual, and not recorded why), `start`") \
-  U(cause, "as `path.causes[].state`") \
+  U(cause, "as `path.causes[].cause`") \
   U(ns, "its time on the path; the rows add up to `makespan_ns`") \
-  U(of_path, "") \
+  U(path_share, "") \
   U(slices, "stretches of the path") \
   U(longest_slice_ns, "the longest of them") \
   O("path.ops[]") \
@@ -232,11 +237,11 @@
   R(path_device_ns, "device work", kNanoseconds, "of it, device work") \
   R(path_host_ns, "the rest", kNanoseconds, "of it, host time, latencies and waits") \
   O("path.layers[]") \
-  U(name, "stack and number of the layer, as `levels` has them; what no row places is a layer's " \
+  U(name, "stack and number of the layer, as `breakdown` has them; what no row places is a layer's " \
     "between two stretches of it, else `between layers`") \
   U(layer, "its number; null outside and between") \
   U(ns, "its time on the path; the rows add up to `makespan_ns`") \
-  U(of_path, "") \
+  U(path_share, "") \
   U(path_device_ns, "") \
   U(path_host_ns, "")
 
@@ -246,9 +251,9 @@
   U(recorded_ns, "time to the end of the last device work, as recorded") \
   U(replayed_ns, \
     "the same in the replay without edits: `recorded_ns`, else `null` and a bug") \
-  R(identity_errors, "points off their time", kCount, "points of that replay off their recorded time: 0") \
-  U(model_error, "as under `flow`; beyond 10 % no gain is told") \
-  U(unexplained_share, "as under `flow`; beyond 20 % no gain is told") \
+  R(replay_mismatches, "points off their time", kCount, "points of that replay off their recorded time: 0") \
+  U(model_error, "as under `flow`; beyond 10 % no gain is given") \
+  U(unexplained_path_share, "as under `flow`; beyond 20 % no gain is given") \
   O("whatif.joint") \
   R(per, "per", kText, "what the times are of: `iteration`, or the whole `run`") \
   R(iterations_used, "iterations used", kCount, "durations behind the medians: iterations after the first") \
@@ -270,11 +275,11 @@
     "that follows work, of returns, of calls that waited each time) at either end of where they may " \
     "lie; where it tells them all, `run_gain_ns`. `low95_ns` and `high95_ns` reach as far") \
   R(run_high_ns, "of the run, to", kNanoseconds, "") \
-  R(refused, "not told", kText, \
-    "why no number is told: `model_error`, `unexplained`, `unlinked`, `cold`, `nothing`, " \
+  R(refused, "no number because", kText, \
+    "why no number is given: `model_error`, `unexplained`, `unlinked`, `cold`, `nothing`, " \
     "`few_iterations`, `not_capturable`, `varies`, `in_graphs`, `chain_varies`, `needs_ranks`, " \
     "`no_shapes`, `no_peaks`, `no_operators`") \
-  O("whatif.levers[]") \
+  O("whatif.actions[]") \
   U(name, "the edit, as `--edit` takes it") \
   R(edits, "what it does", kText, "the same in words") \
   U(kind, \
@@ -287,21 +292,21 @@
   U(run_gain_ns, "what the last device work ends earlier by with this edit alone") \
   U(run_low_ns, "") \
   U(run_high_ns, "") \
-  R(gain_in_order_ns, "in this order", kNanoseconds, \
+  R(cumulative_gain_ns, "in this order", kNanoseconds, \
     "of the run, on top of the rows above: the rows add up to `whatif.joint.run_gain_ns`; `null` for " \
     "levers that give less than 1 % of the window on top of the others") \
   U(refused, "") \
   O("whatif.states[]") \
-  U(state, "`compute`, `collective`, `copy`, or what the work that ends an idle gap came after") \
+  U(cause, "`compute`, `collective`, `copy`, or what the work that ends an idle gap came after") \
   R(state_before_ns, "now", kNanoseconds, \
     "time in it between the first and the last work of each device, as recorded") \
   R(state_before_share, "now, of that", kShare, "") \
   R(state_after_ns, "then", kNanoseconds, "the same of the replay with all edits of the list") \
   R(state_after_share, "then, of that", kShare, "") \
   O("whatif.next[]") \
-  U(state, "what the critical path to the last device work consists of in the window, with all edits") \
+  U(cause, "what the critical path to the last device work consists of in the window, with all edits") \
   U(ns, "its time on that path") \
-  U(of_path, "")
+  U(path_share, "")
 
 // What if: a prediction and what came of it
 #define ASSAY_FLOW_SCORE_RESULTS(R, U, O) \
@@ -313,7 +318,7 @@
   U(before_ns, "as the prediction has them") \
   U(after_ns, "") \
   R(after_measured_ns, "measured", kNanoseconds, "the same of this recording") \
-  R(signed_error, "error", kShare, "(`after_ns` − `after_measured_ns`) / `after_measured_ns`") \
+  R(error_share, "error", kShare, "(`after_ns` − `after_measured_ns`) / `after_measured_ns`") \
   U(gain_ns, "as the prediction has them") \
   U(low95_ns, "") \
   U(high95_ns, "") \
@@ -328,7 +333,7 @@
   O("blame") \
   U(makespan_ns, \
     "of all ranks: from the first begin of a rank to the last end, clocks aligned") \
-  R(common_gain_ns, "saved at the medians", kNanoseconds, \
+  R(jitter_gain_ns, "saved at the medians", kNanoseconds, \
     "with all own work at the median of all ranks that do the same: what delays cost that strike " \
     "now this rank, now that one") \
   R(transfer_gain_ns, "saved without transfers", kNanoseconds, \
@@ -337,10 +342,10 @@
   R(device_gain_ns, "of it devices", kNanoseconds, "the same with device work alone") \
   R(pauses, "pauses of hosts", kCount, \
     "pieces of host work of the late set that took 0.3 ms or more beyond their peers' median") \
-  R(pauses_ns, "in pauses", kNanoseconds, "what these took beyond the median") \
-  R(other_pauses, "pauses elsewhere", kCount, "the same of all other ranks; of all where none is late") \
-  R(other_pauses_ns, "in these", kNanoseconds, "") \
-  U(identity_errors, \
+  R(stalls_ns, "in pauses", kNanoseconds, "what these took beyond the median") \
+  R(other_stalls, "pauses elsewhere", kCount, "the same of all other ranks; of all where none is late") \
+  R(other_stalls_ns, "in these", kNanoseconds, "") \
+  U(replay_mismatches, \
     "points that a replay without edits misses: 0, or there is a bug") \
   R(contradicting, "not joined", kCount, \
     "collectives whose recorded order contradicts that of others: ranks go on without each other") \
@@ -349,7 +354,7 @@
   U(name, "node or process group that these ranks are") \
   U(gain_ns, \
     "run of all ranks − the same with the own work of these ranks at the median of their peers outside the set") \
-  R(of_run, "of the run", kShare, "`gain_ns` / `makespan_ns`; the gain of a part over all of it") \
+  R(run_share, "of the run", kShare, "`gain_ns` / `makespan_ns`; the gain of a part over all of it") \
   U(cause, "of the late set: what is longest beyond its peers' median, a cause or `compute`, `copy`") \
   O("blame.parts[]") \
   U(cause, "of a name of own work on the late ranks") \
@@ -366,7 +371,7 @@
   U(comm_wait_ns, "only communication runs, and its last rank has not come") \
   R(transfer_ns, "transfer", kNanoseconds, \
     "only communication runs, and all have come; of a group: median from the last to come to the end") \
-  R(unsplit_ns, "not matched", kNanoseconds, "only communication runs that is not matched over ranks, or some of whose ranks are not here") \
+  R(unmatched_comm_ns, "not matched", kNanoseconds, "only communication runs that is not matched over ranks, or some of whose ranks are not here") \
   R(idle_ns, "idle", kNanoseconds, "nothing runs") \
   O("blame.links[]") \
   R(process_group, "process group", kText, "as recorded") \

@@ -78,11 +78,11 @@ Table contributors_table(const FlowAnswer& answer) {
     return total[a.cause] > total[b.cause];
   });
   TableOf table(rows, {.key = "contributors", .title = "What stands behind each cause"});
-  table.add(keys::state, [](const Contributor& c) { return std::string(flow_cause_name(c.cause)); })
+  table.add(keys::cause, [](const Contributor& c) { return std::string(flow_cause_name(c.cause)); })
       .add(
           keys::name, [&](const Contributor& c) { return contributor_label(trace, c); }, elastic())
       .add(keys::ns, &Contributor::ns)
-      .add(keys::of_window, [&](const Contributor& c) { return share(c.ns, window_ns); })
+      .add(keys::window_share, [&](const Contributor& c) { return share(c.ns, window_ns); })
       .add(keys::slices, &Contributor::slices)
       .add(keys::longest_slice_ns, &Contributor::longest_ns)
       .add(
@@ -95,14 +95,14 @@ Table contributors_table(const FlowAnswer& answer) {
 }
 
 Table levers_table(const std::vector<Lever>& levers) {
-  TableOf table(levers,
-                {.key = "levers", .title = "Levers", .terminal_limit = 0, .show = Show::kDataOnly});
-  table.add(keys::key, &Lever::key)
-      .add(keys::what, &Lever::what)
+  TableOf table(
+      levers, {.key = "actions", .title = "Actions", .terminal_limit = 0, .show = Show::kDataOnly});
+  table.add(keys::code, &Lever::key)
+      .add(keys::text, &Lever::what)
       .add(keys::edit, &Lever::edit)
       .add(keys::gain_ns, &Lever::gain_ns)
-      .add(keys::share_of_window, &Lever::share_of_window)
-      .add(keys::at_most_ns, &Lever::at_most_ns)
+      .add(keys::window_share, &Lever::share_of_window)
+      .add(keys::upper_bound_ns, &Lever::at_most_ns)
       .add(keys::basis, &Lever::basis);
   return table;
 }
@@ -120,26 +120,25 @@ Facts flow_facts(const FlowAnswer& answer) {
   const FlowVerdict& v = answer.verdict;
   const FlowReport& r = answer.report;
   const bool cut = r.stretches.parts.size() > 1;
-  return {
-      .key = "flow",
-      .title = "What the answer rests on",
-      .items = {
-          fact(keys::window_ns, cut ? r.stretches.window_ns : r.window_ns()),
-          fact(keys::judged_ns, r.window_ns(), {}, shown_if(cut)),
-          fact(keys::unrecorded_ns, length_ns(r.unrecorded)),
-          data_fact(keys::devices, static_cast<uint64_t>(r.devices.size())),
-          fact(keys::leading_share, finite_value(v.leading_share)),
-          fact(keys::recorded_share, finite_value(v.recorded_share)),
-          fact(keys::inferred_share, finite_value(v.inferred_share)),
-          fact(keys::absent_share, finite_value(v.absent_share)),
-          fact(keys::linked_share, finite_value(v.linked_share)),
-          fact(keys::model_error, finite_value(r.fit.model_error)),
-          fact(keys::unexplained_share, finite_value(r.fit.unexplained_share)),
-          data_fact(keys::first_lever, std::string(first_lever_word(v.lever))),
-          data_fact(keys::steady_cause, v.steady_judged
-                                            ? Value(std::string(bound_by_word(v.steady_bound)))
-                                            : Value()),
-          data_fact(keys::cold_iterations, v.cold_iterations)}};
+  return {.key = "flow",
+          .title = "What the answer rests on",
+          .items = {fact(keys::window_ns, cut ? r.stretches.window_ns : r.window_ns()),
+                    fact(keys::judged_ns, r.window_ns(), {}, shown_if(cut)),
+                    fact(keys::unrecorded_ns, length_ns(r.unrecorded)),
+                    data_fact(keys::devices, static_cast<uint64_t>(r.devices.size())),
+                    fact(keys::largest_loss_share, finite_value(v.leading_share)),
+                    fact(keys::recorded_share, finite_value(v.recorded_share)),
+                    fact(keys::inferred_share, finite_value(v.inferred_share)),
+                    fact(keys::no_evidence_share, finite_value(v.absent_share)),
+                    fact(keys::linked_share, finite_value(v.linked_share)),
+                    fact(keys::model_error, finite_value(r.fit.model_error)),
+                    fact(keys::unexplained_path_share, finite_value(r.fit.unexplained_share)),
+                    data_fact(keys::first_action, std::string(first_lever_word(v.lever))),
+                    data_fact(keys::steady_bottleneck,
+                              v.steady_judged
+                                  ? Value(std::string(bound_by_word(v.steady_bound)))
+                                  : Value()),
+                    data_fact(keys::init_iterations, v.cold_iterations)}};
 }
 
 }  // namespace
@@ -159,19 +158,21 @@ Table stretches_table(const Stretches& stretches) {
   const int64_t from_ns = stretches.window.start_ns;
   table.add(keys::kind, [](const Stretch& s) { return std::string(stretch_kind_word(s.kind)); })
       .add(keys::name, [](const Stretch& s) { return stretch_name(s); })
-      .add(keys::unit, [](const Stretch& s) { return std::string(stretch_unit_word(s.unit)); },
-           Show::kDataOnly)
-      .add(keys::start_ns, [=](const Stretch& s) { return s.span.start_ns - from_ns; },
-           Show::kDataOnly)
-      .add(keys::end_ns, [=](const Stretch& s) { return s.span.end_ns - from_ns; },
-           Show::kDataOnly)
+      .add(
+          keys::unit, [](const Stretch& s) { return std::string(stretch_unit_word(s.unit)); },
+          Show::kDataOnly)
+      .add(
+          keys::start_ns, [=](const Stretch& s) { return s.span.start_ns - from_ns; },
+          Show::kDataOnly)
+      .add(
+          keys::end_ns, [=](const Stretch& s) { return s.span.end_ns - from_ns; }, Show::kDataOnly)
       .add(keys::ns, &Stretch::ns)
-      .add(keys::cause, [](const Stretch& s) {
-        return s.cause ? Value(std::string(bound_by_word(*s.cause))) : Value();
-      })
-      .add(keys::device_idle_share, [](const Stretch& s) {
-        return finite_value(share(s.total.idle_ns, s.total.window_ns));
-      })
+      .add(keys::bottleneck,
+           [](const Stretch& s) {
+             return s.cause ? Value(std::string(bound_by_word(*s.cause))) : Value();
+           })
+      .add(keys::device_idle_share,
+           [](const Stretch& s) { return finite_value(share(s.total.idle_ns, s.total.window_ns)); })
       .add(keys::whole_iterations, &Stretch::iterations)
       .add(keys::headline, &Stretch::headline);
   return table;
@@ -194,7 +195,7 @@ Table stretch_states_table(const Stretches& stretches) {
   }
   TableOf table(states, {.key = "stretch_states", .title = "States by part", .show = Show::kDataOnly});
   table.add(keys::stretch, &StretchState::stretch)
-      .add(keys::state, &StretchState::state)
+      .add(keys::cause, &StretchState::state)
       .add(keys::ns, &StretchState::ns);
   return table;
 }
@@ -267,23 +268,38 @@ Table causes_table(const FlowTotals& total, const CommSplit& comm) {
   const auto evidence = [](CauseEvidence kind) {
     return [kind](const StateRow& row) { return row.evidence_ns[static_cast<size_t>(kind)]; };
   };
-  TableOf table(rows, {.key = "causes", .title = "What the device did, or why it did nothing"});
-  table.add(keys::state, &StateRow::state)
+  TableOf table(rows, {.key = "causes",
+                      .title = "Device time of the window by activity or cause of idle time"});
+  table.add(keys::cause, &StateRow::state)
       .add(keys::ns, &StateRow::ns)
-      .add(keys::of_window, [&](const StateRow& row) { return share(row.ns, total.window_ns); })
+      .add(keys::window_share, [&](const StateRow& row) { return share(row.ns, total.window_ns); })
       .add(keys::recorded_ns, evidence(CauseEvidence::kRecorded), Show::kDataOnly)
       .add(keys::inferred_ns, evidence(CauseEvidence::kInferred))
-      .add(keys::absent_ns, evidence(CauseEvidence::kAbsent))
-      .add(keys::opened_by_sync_ns, &StateRow::opened_by_sync_ns, Show::kDataOnly)
-      .add(keys::opened_by_host_ns, &StateRow::opened_by_host_ns, Show::kDataOnly);
+      .add(keys::no_evidence_ns, evidence(CauseEvidence::kAbsent))
+      .add(keys::gap_after_sync_ns, &StateRow::opened_by_sync_ns, Show::kDataOnly)
+      .add(keys::gap_after_host_ns, &StateRow::opened_by_host_ns, Show::kDataOnly);
   // Sorted: causes that nothing has stand last. Data have one row for each.
   table.data_only_rows = static_cast<size_t>(
       std::count_if(rows.begin(), rows.end(), [](const StateRow& row) { return row.ns == 0; }));
   return table;
 }
 
+Section rules_section(const std::vector<findings::RuleState>& rules) {
+  using findings::RuleState;
+  TableOf table(rules, {.key = "rules", .title = "Rules of the diagnosis, in order"});
+  table.add(keys::code, [](const RuleState& r) { return std::string(findings::name(r.code)); })
+      .add(keys::rule_role,
+           [](const RuleState& r) {
+             return std::string(findings::role_name(findings::info(r.code).role));
+           })
+      .add(keys::holds, &RuleState::holds)
+      .add(
+          keys::condition, [](const RuleState& r) { return std::string(r.when); }, elastic());
+  return {.key = "", .title = "Rules", .blocks = {table}};
+}
+
 Facts answer_facts(BoundBy bound, double device_idle_share) {
-  return {.items = {data_fact(keys::cause, std::string(bound_by_word(bound))),
+  return {.items = {data_fact(keys::bottleneck, std::string(bound_by_word(bound))),
                     data_fact(keys::device_idle_share, finite_value(device_idle_share))},
           .show = Show::kDataOnly};
 }
@@ -291,14 +307,15 @@ Facts answer_facts(BoundBy bound, double device_idle_share) {
 // Graph launches, and the operators whose launches were recorded into them.
 void add_replays(const ReplayReport& replays, Section& section) {
   if (replays.replays == 0) return;
-  section.blocks.push_back(Facts{
-      .key = "graph_replays",
-      .title = "Replays of graphs",
-      .items = {
-          fact(keys::graph_launches, replays.replays), fact(keys::graph_works, replays.works),
-          fact(keys::joined_works, replays.joined),
-          fact(keys::named_works, replays.named, {}, shown_if(replays.joined > 0)),
-          fact(keys::ambiguous_works, replays.ambiguous, {}, shown_if(replays.ambiguous > 0))}});
+  section.blocks.push_back(
+      Facts{.key = "graph_replays",
+            .title = "Replays of graphs",
+            .items = {fact(keys::graph_launches, replays.replays),
+                      fact(keys::graph_activities, replays.works),
+                      fact(keys::joined_activities, replays.joined),
+                      fact(keys::named_activities, replays.named, {}, shown_if(replays.joined > 0)),
+                      fact(keys::ambiguous_activities, replays.ambiguous, {},
+                           shown_if(replays.ambiguous > 0))}});
   if (replays.ops.empty()) return;
   TableOf table(replays.ops,
                 {.key = "replayed_ops", .title = "Replayed work by captured operator"});

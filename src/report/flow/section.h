@@ -25,8 +25,11 @@ std::string levers_text(const std::vector<Lever>& levers);
 
 // Top level "cause", "device_idle_share", "flow", "causes" and "contributors".
 Section causes_section(const FlowAnswer& answer);
-// The same with "levers".
+// The same with "actions".
 Section flow_section(const FlowAnswer& answer, const std::vector<Lever>& levers);
+
+// "rules": every rule of the first screen with its condition and whether that holds.
+Section rules_section(const std::vector<findings::RuleState>& rules);
 
 // Top level "diagnosis": what limits the run by the table of gains. For data alone.
 Section decision_section(const Decision& decision);

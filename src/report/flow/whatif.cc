@@ -13,11 +13,11 @@
 #include "findings/causes.h"
 #include "flow/cause.h"
 #include "kernels/name.h"
+#include "report/breakdown/results.h"
+#include "report/flow/results.h"
+#include "report/run/results.h"
 #include "text/plain_text.h"
 #include "text/units.h"
-#include "report/flow/results.h"
-#include "report/levels/results.h"
-#include "report/run/results.h"
 
 namespace assay {
 namespace {
@@ -294,9 +294,10 @@ Table whatif_levers_table(const WhatIfAnswer& answer) {
   const bool any_open = std::any_of(levers.begin(), levers.end(), [&](Row l) {
     return told(l) && lies_between(l->alone, found);
   });
-  TableOf table(levers, {.key = "levers", .title = "Levers, each alone and one after the other"});
-  table.add(
-           keys::name, [](Row l) { return edit_text(l->edit.request); }, elastic())
+  TableOf table(levers, {.key = "actions", .title = "Changes, each alone and one after the other"});
+  table
+      .add(
+          keys::name, [](Row l) { return edit_text(l->edit.request); }, elastic())
       .add(
           keys::edits, [&](Row l) { return edit_words(l->edit, program); }, Show::kDataOnly)
       .add(keys::kind, [](Row l) { return certainty_words(l->edit); })
@@ -327,7 +328,7 @@ Table whatif_levers_table(const WhatIfAnswer& answer) {
            shown_if(any_open && !any_steps))
       .add(keys::run_high_ns, value([](Row l) { return l->alone.run_high_ns; }),
            shown_if(any_open && !any_steps))
-      .add(keys::gain_in_order_ns,
+      .add(keys::cumulative_gain_ns,
            [](Row l) { return l->listed ? Value(l->in_order_ns) : Value(); })
       .add(keys::refused, [&](Row l) {
         return told(l) ? Value() : Value(std::string(edit_refusal_word(l->edit.refusal)));
@@ -357,7 +358,7 @@ Table bar_table(const WhatIf& found) {
   TableOf table(rows,
                 {.key = "states",
                  .title = "The devices between their first and their last work, now and then"});
-  table.add(keys::state, &BarRow::state)
+  table.add(keys::cause, &BarRow::state)
       .add(keys::state_before_ns, &BarRow::before_ns)
       .add(keys::state_before_share,
            [&](const BarRow& row) { return share(row.before_ns, a.window_ns); })
@@ -370,9 +371,9 @@ Table bar_table(const WhatIf& found) {
 Table next_table(const WhatIf& found) {
   const std::vector<Binding> states = path_states(found.path_after);
   TableOf table(states, {.key = "next", .title = "What stands on the critical path then"});
-  table.add(keys::state, &Binding::name)
+  table.add(keys::cause, &Binding::name)
       .add(keys::ns, &Binding::ns)
-      .add(keys::of_path,
+      .add(keys::path_share,
            [&](const Binding& state) { return share(state.ns, found.path_after.window_ns); });
   return table;
 }
@@ -384,9 +385,9 @@ Facts identity_facts(const WhatIfAnswer& answer) {
           .items = {data_fact(keys::recorded_ns, fit.run_ns),
                     data_fact(keys::replayed_ns,
                               fit.identity_errors == 0 ? Value(fit.run_ns) : Value()),
-                    data_fact(keys::identity_errors, fit.identity_errors),
+                    data_fact(keys::replay_mismatches, fit.identity_errors),
                     data_fact(keys::model_error, finite_value(fit.model_error)),
-                    data_fact(keys::unexplained_share, finite_value(fit.unexplained_share))},
+                    data_fact(keys::unexplained_path_share, finite_value(fit.unexplained_share))},
           .show = Show::kDataOnly};
 }
 
@@ -586,7 +587,7 @@ Section score_section(const FrozenGain& prediction, const FrozenScore& score) {
               fact(keys::before_ns, prediction.before_ns),
               fact(keys::after_ns, prediction.after_ns),
               fact(keys::after_measured_ns, score.measured_ns),
-              fact(keys::signed_error, finite_value(score.signed_error)),
+              fact(keys::error_share, finite_value(score.signed_error)),
               fact(keys::gain_ns, prediction.gain_ns), data_fact(keys::low95_ns, prediction.low_ns),
               data_fact(keys::high95_ns, prediction.high_ns),
               fact(keys::gain_measured_ns, score.measured_gain_ns),
@@ -623,9 +624,9 @@ std::string part_name(const Trace& trace, const PathPart& part) {
 Table path_causes_table(const PathAnswer& answer) {
   const std::vector<Binding> states = path_states(answer.report.path);
   TableOf table(states, {.key = "causes", .title = "The critical path by cause"});
-  table.add(keys::state, &Binding::name)
+  table.add(keys::cause, &Binding::name)
       .add(keys::ns, &Binding::ns)
-      .add(keys::of_path,
+      .add(keys::path_share,
            [&](const Binding& state) { return share(state.ns, answer.report.path.makespan_ns); });
   return table;
 }
@@ -641,7 +642,7 @@ Table path_parts_table(const PathAnswer& answer) {
            [](const PathPart& part) { return std::string(path_part_kind_name(part.of.kind)); })
       .add(keys::cause, [](const PathPart& part) { return std::string(path_slice_state(part.of)); })
       .add(keys::ns, &PathPart::ns)
-      .add(keys::of_path, [&](const PathPart& part) { return share(part.ns, makespan_ns); })
+      .add(keys::path_share, [&](const PathPart& part) { return share(part.ns, makespan_ns); })
       .add(keys::slices, &PathPart::slices)
       .add(keys::longest_slice_ns,
            [](const PathPart& part) { return part.of.span.end_ns - part.of.span.start_ns; });
@@ -661,7 +662,7 @@ Table path_ops_table(const PathAnswer& answer) {
           },
           elastic())
       .add(keys::ns, &PathOp::ns)
-      .add(keys::of_path, [&](const PathOp& op) { return share(op.ns, makespan_ns); })
+      .add(keys::path_share, [&](const PathOp& op) { return share(op.ns, makespan_ns); })
       .add(keys::path_device_ns, &PathOp::device_ns)
       .add(keys::path_host_ns, [](const PathOp& op) { return op.ns - op.device_ns; });
   return table;
@@ -686,7 +687,7 @@ Table path_layers_table(const PathAnswer& answer) {
           [](const Layer& one) { return one.sum.layer < 0 ? Value() : Value(one.sum.layer); },
           Show::kDataOnly)
       .add(keys::ns, [](const Layer& one) { return one.sum.ns; })
-      .add(keys::of_path, [&](const Layer& one) { return share(one.sum.ns, makespan_ns); })
+      .add(keys::path_share, [&](const Layer& one) { return share(one.sum.ns, makespan_ns); })
       .add(keys::path_device_ns, [](const Layer& one) { return one.sum.device_ns; })
       .add(keys::path_host_ns, [](const Layer& one) { return one.sum.ns - one.sum.device_ns; });
   return table;
@@ -751,14 +752,14 @@ Section opened_by_section(const FlowReport& report) {
   TableOf table(rows,
                 {.key = "opened_by", .title = "Idle time by cause, and by how its gap began"});
   table
-      .add(keys::state,
+      .add(keys::cause,
            [](const OpenedRow& row) { return std::string(flow_cause_name(row.cause)); })
       .add(keys::ns, &OpenedRow::ns)
-      .add(keys::opened_sync_ns, by(OpenedBy::kSync))
-      .add(keys::opened_host_ns, by(OpenedBy::kHost))
-      .add(keys::opened_queued_ns, by(OpenedBy::kQueued))
-      .add(keys::opened_first_ns, by(OpenedBy::kFirst))
-      .add(keys::opened_unknown_ns, by(OpenedBy::kUnknown));
+      .add(keys::gap_after_sync_ns, by(OpenedBy::kSync))
+      .add(keys::gap_after_host_ns, by(OpenedBy::kHost))
+      .add(keys::gap_while_queued_ns, by(OpenedBy::kQueued))
+      .add(keys::gap_before_first_ns, by(OpenedBy::kFirst))
+      .add(keys::gap_unknown_ns, by(OpenedBy::kUnknown));
   return {.key = "", .title = "How idle time began", .blocks = {std::move(table)}};
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// The results of a job that hangs, each declared once; see report/fleet/results.h for the form.
+// The results of a job that hangs, each declared once; see report/job/results.h for the form.
 
-#include "report/fleet/results.h"
+#include "report/job/results.h"
 
 // clang-format off: tables read best as tables
 

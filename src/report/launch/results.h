@@ -56,7 +56,7 @@
     "time in which at least one of the kernels ran on any stream or device, wherever it " \
     "lies") \
   R(busy_in_window_ns, "GPU busy in IL", kNanoseconds, \
-    "the part of that union inside the inference window; with `--count-copies`, copies and " \
+    "the part of that union inside the inference window; with `--include-copies`, copies and " \
     "fills of the window too")
 
 // Inference latency and GPU idle time
@@ -78,7 +78,7 @@
 
 // CPU idle time
 #define ASSAY_CPU_IDLE_RESULTS(R, U, O) \
-  R(cpu_idle_ns, "CPU idle (dispatching thread)", kNanoseconds, \
+  R(cpu_idle_ns, "CPU idle in IL (dispatching thread)", kNanoseconds, \
     "IL − (recorded − blocked) = blocked + unrecorded; `null` when no thread launched a " \
     "kernel of the window") \
   R(cpu_idle_blocked_ns, "CPU idle, blocked in calls", kNanoseconds, "blocked time") \
@@ -135,7 +135,7 @@
   R(kernel_start_ns, "kernel start", kNone, "start on the device") \
   U(launch_queue_ns, "clamped like TKLQT; `null` when the kernel has none") \
   U(dur_ns, "duration") \
-  U(device, "as recorded; −1 = not told") \
+  U(device, "as recorded; −1 = not known") \
   R(stream, "stream", kNone, "") \
   R(iteration, "iteration", kText, "name of the window it belongs to; `null` outside all")
 
@@ -270,17 +270,17 @@
     "the nine below it sums to `gpu_idle_union_ns`") \
   R(idle_host_blocked_ns, "GPU idle, host blocked", kNanoseconds, "… `sync`") \
   R(idle_host_input_ns, "GPU idle, input", kNanoseconds, "… `input`") \
-  R(idle_host_gaps_ns, "GPU idle, Python or unrecorded", kNanoseconds, "… `host_gap` + `python`") \
+  R(idle_host_unattributed_ns, "GPU idle, Python or unrecorded", kNanoseconds, "… `host_gap` + `python`") \
   R(idle_latency_ns, "GPU idle, latency", kNanoseconds, "… `latency`") \
-  R(idle_unseen_ns, "GPU idle, work was pending", kNanoseconds, "… `unseen`") \
-  R(idle_nothing_asked_ns, "GPU idle, nothing asked for", kNanoseconds, "… `nothing_asked`") \
-  R(idle_no_evidence_ns, "GPU idle, no launch record", kNanoseconds, "… `no_evidence`") \
+  R(idle_queued_ns, "GPU idle, work was pending", kNanoseconds, "… `unseen`") \
+  R(idle_no_work_ns, "GPU idle, nothing asked for", kNanoseconds, "… `nothing_asked`") \
+  R(idle_no_launch_record_ns, "GPU idle, no launch record", kNanoseconds, "… `no_evidence`") \
   R(idle_copy_ns, "GPU idle, copies ran", kNanoseconds, \
     "of GPU idle time: copies or fills ran, and no kernel; 0 with `--copies`, but for copies of " \
     "other iterations") \
-  R(idle_other_work_ns, "GPU idle, other work ran", kNanoseconds, \
+  R(idle_other_activity_ns, "GPU idle, other work ran", kNanoseconds, \
     "of GPU idle time: kernels of other iterations ran, or device work that is no kernel") \
-  R(identity, "kernels told apart by", kText, \
+  R(identity, "kernels equal by", kText, \
     "`name` or `shape`: what makes two kernels the same in `fusion`") \
   R(min_count, "occurrences needed", kCount, \
     "of the first kernel of a chain in `plan_min`, by `--min-count`") \

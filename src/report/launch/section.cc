@@ -98,13 +98,13 @@ std::vector<Item> idle_items(const LaunchMetrics& m) {
   return {data_fact(keys::idle_host_busy_ns, if_told(idle.host_busy_ns())),
           data_fact(keys::idle_host_blocked_ns, if_told(idle.host_blocked_ns())),
           data_fact(keys::idle_host_input_ns, if_told(idle.host_input_ns())),
-          data_fact(keys::idle_host_gaps_ns, if_told(idle.host_gaps_ns())),
+          data_fact(keys::idle_host_unattributed_ns, if_told(idle.host_gaps_ns())),
           data_fact(keys::idle_latency_ns, if_told(idle.latency_ns())),
-          data_fact(keys::idle_unseen_ns, if_told(idle.unseen_ns())),
-          data_fact(keys::idle_nothing_asked_ns, if_told(idle.nothing_asked_ns())),
-          data_fact(keys::idle_no_evidence_ns, if_told(idle.no_evidence_ns())),
+          data_fact(keys::idle_queued_ns, if_told(idle.unseen_ns())),
+          data_fact(keys::idle_no_work_ns, if_told(idle.nothing_asked_ns())),
+          data_fact(keys::idle_no_launch_record_ns, if_told(idle.no_evidence_ns())),
           data_fact(keys::idle_copy_ns, if_told(idle.copy_ns)),
-          data_fact(keys::idle_other_work_ns, if_told(idle.other_work_ns))};
+          data_fact(keys::idle_other_activity_ns, if_told(idle.other_work_ns))};
 }
 
 std::vector<Item> metric_items(const LaunchMetrics& m) {
@@ -224,7 +224,7 @@ Section launch_section(const LaunchReport& report, size_t top) {
   section.blocks.push_back(Facts{
       .items = {
           data_fact(keys::window_source, std::string(window_source_name(report.window_source))),
-          data_fact(keys::window_evidence, report.window_evidence),
+          data_fact(keys::iteration_evidence, report.window_evidence),
           data_fact(keys::origin, std::string(origin_source_name(report.whole.origin)))}});
   section.blocks.push_back(floor_facts(report.floor, Show::kEverywhere));
   for (Block& chart : launch_charts(report)) section.blocks.push_back(std::move(chart));

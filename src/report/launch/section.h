@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "launch/bound.h"
-#include "launch/fuse.h"
+#include "launch/fusion.h"
 #include "launch/metrics.h"
+#include "launch/sweep.h"
 #include "launch/tree.h"
 #include "report/document/document.h"
 #include "trace/trace.h"

@@ -150,7 +150,7 @@ std::vector<Item> kernel_items(const KernelProfile& k) {
       {"plateau_samples", "samples in the plateau", k.plateau_samples, Unit::kCount},
       {"w_over_t", "w/T", k.w_over_t, Unit::kRatio},
       {"attenuation", "left of what repeats with T", k.attenuation, Unit::kShare},
-      {"window_share", "window share", k.window_share, Unit::kShare},
+      {"window_share", "of window", k.window_share, Unit::kShare},
       {"sse_w", "SSE", k.sse_w, Unit::kWatts},
       {"ssp_w", "SSP", k.ssp_w, Unit::kWatts},
       {"ssp_low_w", "SSP from", k.ssp_low_w, Unit::kWatts},
@@ -727,7 +727,7 @@ Table classes_table(const EnergyReport& report) {
                   {.key = "above_idle_w", .title = "above idle", .unit = Unit::kWatts},
                   {.key = "low_w", .title = "from", .unit = Unit::kWatts},
                   {.key = "high_w", .title = "to", .unit = Unit::kWatts},
-                  {.key = "window_share", .title = "window share", .unit = Unit::kShare},
+                  {.key = "window_share", .title = "of window", .unit = Unit::kShare},
                   {.key = "why", .title = "why so wide", .unit = Unit::kText}},
       .terminal_limit = 0};
   for (const PowerClass& c : report.classes) {

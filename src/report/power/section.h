@@ -13,7 +13,7 @@ namespace assay {
 
 // One sentence per kernel, then what keeps the answer from being better.
 std::vector<std::string> power_verdict_words(const PowerReport& report);
-// "power": sensor, kernels with their profiles, takeaways, pairs, comparisons; and "trust".
+// "power": sensor, kernels with their profiles, takeaways, pairs, comparisons; and "caveats".
 std::vector<Section> power_sections(const PowerReport& report);
 
 struct LogSource {
@@ -23,7 +23,7 @@ struct LogSource {
 std::vector<std::string> energy_verdict_words(const EnergyReport& report);
 // What was lost of the log itself.
 std::vector<ImportNote> power_log_notes(const PowerLog& log);
-// "energy": totals, power classes, energy by kernel, operator, iteration and phase; and "trust".
+// "energy": totals, power classes, energy by kernel, operator, iteration and phase; and "caveats".
 // top: rows shown to readers.
 std::vector<Section> energy_sections(const EnergyReport& report, const LogSource& source,
                                      size_t top);

@@ -9,8 +9,8 @@
 
 #include "base/ascii.h"
 #include "base/files.h"
+#include "report/breakdown/results.h"
 #include "report/document/columns.h"
-#include "report/levels/results.h"
 #include "report/run/results.h"
 #include "text/plain_text.h"
 #include "text/rank_list.h"

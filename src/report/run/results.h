@@ -23,7 +23,7 @@
     "GPU idle time with the causes `call`, `dispatch`, `python`, `host_gap` and `latency` / GPU " \
     "idle; causes are those of [Flow](#causes)") \
   R(idle_input_share, "of GPU idle: input", kShare, "… with the cause `input` / GPU idle") \
-  R(idle_unseen_share, "of GPU idle: pending work", kShare, \
+  R(idle_queued_share, "of GPU idle: pending work", kShare, \
     "… with the cause `unseen` / GPU idle") \
   R(idle_after_sync_share, "of GPU idle: begun in a sync", kShare, \
     "idle time in gaps that began while the host waited for the device and had handed nothing " \
@@ -33,9 +33,9 @@
 #define ASSAY_RUN_OTHER_RESULTS(R, U, O) \
   R(idle_blocked_share, "of GPU idle: host waits for the device", kShare, \
     "GPU idle time with the cause `sync` / GPU idle") \
-  R(what, "what", kText, "what to do, or what a trust note is about") \
+  R(what, "what", kText, "what a row is about") \
   R(edit, "edit", kText, "the edit that was replayed, as `assay whatif --edit` takes it") \
-  R(share_of_window, "of window", kShare, "`gain_ns` / window") \
+  U(window_share, "`gain_ns` / window") \
   R(affects, "affects", kText, "keys of the numbers that it moves")
 
 // Several jobs in one set of traces

@@ -22,7 +22,7 @@ std::vector<Item> trace_items(const Trace& trace);
 // Rows per table, kinds, times, links and launch numbers: docs/formats/summary.md.
 std::vector<Section> import_summary_sections(const Trace& trace, const Links& links,
                                              const LaunchReport& launch);
-// "trust" at the top level of the document; empty notes give an empty array.
+// "caveats" at the top level of the document; empty notes give an empty array.
 Section trust_section(const TrustNotes& notes);
 
 // What was lost on import, which makes every total a lower bound, then what each room found. Rooms
@@ -55,7 +55,7 @@ std::string no_kernels_words(const Trace& trace);
 std::string no_known_work_words(const Trace& trace);
 // Graphs and iterations, a sentence each where there is something to say.
 std::vector<std::string> run_words(const LaunchReport& launch);
-// "verdict_numbers": shares of the launch room.
+// "launch_shares": shares of the launch room.
 Section shares_section(const LaunchShares& shares);
 
 }  // namespace assay

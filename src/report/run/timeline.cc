@@ -8,13 +8,13 @@
 #include <string_view>
 #include <utility>
 
+#include "breakdown/overhead.h"
 #include "flow/names.h"
 #include "kernels/name.h"
 #include "launch/idle.h"
 #include "launch/tree.h"
-#include "levels/overhead.h"
-#include "tax/exclusive.h"
-#include "tax/tax_summer.h"
+#include "overhead/exclusive.h"
+#include "overhead/overhead_summer.h"
 #include "trace/process_facts.h"
 
 namespace assay {
@@ -39,15 +39,15 @@ class TimelineMaker {
   void add_idle();
   void add_path();
   StringId path_text(const PathSlice& slice);
-  void add_levels();
+  void add_breakdown();
   void add_operations(const std::string& gpu, const Rows& rows);
   void add_bubbles(const std::string& gpu, const Rows& rows, const std::vector<Interval>& blocked);
   void add_exposed(const std::string& gpu, const Rows& rows);
   void add_chains();
   int64_t chain_rank(const std::vector<ActivityId>& chain) const;
-  void add_tax();
-  void add_tax_tile(const TaxTile& tile, const std::vector<Interval>& waits, TaxSummer summer,
-                    TimelineTrack& track);
+  void add_overhead();
+  void add_overhead_tile(const HostOverheadTile& tile, const std::vector<Interval>& waits,
+                         HostOverheadSummer summer, TimelineTrack& track);
   void add_launch_counters();
   void add_memory_counters();
   void add_telemetry_counters();
@@ -63,9 +63,9 @@ Timeline TimelineMaker::make() {
   add_iterations();
   add_idle();
   add_path();
-  add_levels();
+  add_breakdown();
   add_chains();
-  add_tax();
+  add_overhead();
   add_launch_counters();
   add_memory_counters();
   add_telemetry_counters();
@@ -239,7 +239,7 @@ void TimelineMaker::add_telemetry_counters() {
   }
 }
 
-// ---- levels ----
+// ---- breakdown ----
 
 // Compute kernels that follow each other and are of one phase, one layer or one operation. From the
 // latest end before them on: what ran beside an earlier kernel counts there.
@@ -282,13 +282,14 @@ void TimelineMaker::add_operations(const std::string& gpu, const Rows& rows) {
                                {"iter"},
                                {"kernels"},
                                {"dur_ns"},
-                               {"concurrent_ns"},
+                               {"overlapping_kernels_ns"},
                                {"inner_bubble_ns"}}};
   const auto add = [&](const Run& run, std::string_view level, std::string_view name) {
     const int32_t window = run.first->window;
-    track.add(run.start_ns, run.end_ns, text(name), text(level).value,
-              window < 0 ? kNoTimelineValue : rooms_.levels.iterations[static_cast<size_t>(window)],
-              run.sums.kernels, run.sums.dur_ns, run.sums.concurrent_ns, run.inner_bubble_ns);
+    track.add(
+        run.start_ns, run.end_ns, text(name), text(level).value,
+        window < 0 ? kNoTimelineValue : rooms_.breakdown.iterations[static_cast<size_t>(window)],
+        run.sums.kernels, run.sums.dur_ns, run.sums.concurrent_ns, run.inner_bubble_ns);
   };
   for (const Run& run : runs_of(rows, same_phase)) {
     if (run.first->phase != LevelPhase::kNone) {
@@ -302,7 +303,7 @@ void TimelineMaker::add_operations(const std::string& gpu, const Rows& rows) {
     return a.op == b.op && same_layer(a, b);
   };
   for (const Run& run : runs_of(rows, same_op)) {
-    const std::string& op = rooms_.levels.op_names[run.first->op];
+    const std::string& op = rooms_.breakdown.op_names[run.first->op];
     add(run, "operation", run.first->op == 0 || op.empty() ? "unplaced" : std::string_view(op));
   }
   keep(std::move(track));
@@ -343,7 +344,7 @@ void TimelineMaker::add_exposed(const std::string& gpu, const Rows& rows) {
   TimelineTrack track{.name = gpu + " exposed communication", .keys = {{"iter"}}};
   for (auto& [window, parts] : by_window) {
     const int64_t iter =
-        window < 0 ? kNoTimelineValue : rooms_.levels.iterations[static_cast<size_t>(window)];
+        window < 0 ? kNoTimelineValue : rooms_.breakdown.iterations[static_cast<size_t>(window)];
     for (const Interval& span : subtract(merge_intervals(std::move(parts.first)),
                                          merge_intervals(std::move(parts.second)))) {
       track.add(span.start_ns, span.end_ns, text("collective alone"), iter);
@@ -352,8 +353,8 @@ void TimelineMaker::add_exposed(const std::string& gpu, const Rows& rows) {
   keep(std::move(track));
 }
 
-void TimelineMaker::add_levels() {
-  const Rows& all = rooms_.levels.rows;
+void TimelineMaker::add_breakdown() {
+  const Rows& all = rooms_.breakdown.rows;
   const std::vector<Interval> blocked = blocked_host(trace_, links_);
   for (auto begin = all.begin(); begin != all.end();) {
     const auto end = std::find_if(
@@ -409,7 +410,7 @@ void TimelineMaker::add_chains() {
   keep(std::move(track));
 }
 
-// ---- tax ----
+// ---- overhead ----
 
 // Here threads of all processes lie side by side.
 std::vector<std::string> thread_names(const Trace& trace) {
@@ -422,21 +423,23 @@ std::vector<std::string> thread_names(const Trace& trace) {
   return names;
 }
 
-// A launch, and in it the layers that it passed through. Its share of the sums of the tax report is
-// in its values: those of FT and CT are computed, not seen, and have no place on the time line.
-// Waits are cut out of the layer that called, so that a wait for the GPU is not taken for its work.
-void TimelineMaker::add_tax_tile(const TaxTile& tile, const std::vector<Interval>& waits,
-                                 TaxSummer summer, TimelineTrack& track) {
-  const TaxRow& row = rooms_.tax.rows[tile.row];
+// A launch, and in it the layers that it passed through. Its share of the sums of the overhead
+// report is in its values: those of FT and CT are computed, not seen, and have no place on the time
+// line. Waits are cut out of the layer that called, so that a wait for the GPU is not taken for its
+// work.
+void TimelineMaker::add_overhead_tile(const HostOverheadTile& tile,
+                                      const std::vector<Interval>& waits, HostOverheadSummer summer,
+                                      TimelineTrack& track) {
+  const HostOverheadRow& row = rooms_.overhead.rows[tile.row];
   KernelCost cost = row.cost;
-  if (!is_literal(rooms_.tax.mode)) {
+  if (!is_literal(rooms_.overhead.mode)) {
     cost.t_py_ns = row.exclusive.py_ns;
     cost.t_dispatch_ns = row.exclusive.dispatch_ns;
     cost.call_ns = row.exclusive.call_ns;
   }
   summer.add(cost);
-  const TaxSums sums = summer.finish(1);
-  const bool split = rooms_.tax.whole.sums.split_known;
+  const HostOverheadSums sums = summer.finish(1);
+  const bool split = rooms_.overhead.whole.sums.split_known;
   track.add(tile.open_ns, tile.end_ns, kernel_text(row.kernel), text("launch").value,
             split ? sums.ft_ns : kNoTimelineValue, split ? sums.ct_ns : kNoTimelineValue,
             sums.kt_ns, sums.t_orch_ns);
@@ -462,22 +465,23 @@ void TimelineMaker::add_tax_tile(const TaxTile& tile, const std::vector<Interval
   part(tile.call_ns, tile.end_ns, "call", "launch call");
 }
 
-void TimelineMaker::add_tax() {
-  const TaxReport& tax = rooms_.tax;
-  const ExclusiveTiles tiles(trace_, links_, tax.rows);
-  const TaxSummer summer(tax.mode, tax.base_ns.value_or(0), tax.floor.floor_ns);
+void TimelineMaker::add_overhead() {
+  const HostOverheadReport& overhead = rooms_.overhead;
+  const ExclusiveTiles tiles(trace_, links_, overhead.rows);
+  const HostOverheadSummer summer(overhead.mode, overhead.base_ns.value_or(0),
+                                  overhead.floor.floor_ns);
   const std::vector<std::string> names = thread_names(trace_);
   std::map<ThreadId, TimelineTrack> tracks;
-  for (uint32_t r = 0; r < tax.rows.size(); ++r) {
-    if (!tax.rows[r].owns_call()) continue;
-    const ThreadId thread = trace_.api_calls.thread[tax.rows[r].call.index()];
+  for (uint32_t r = 0; r < overhead.rows.size(); ++r) {
+    if (!overhead.rows[r].owns_call()) continue;
+    const ThreadId thread = trace_.api_calls.thread[overhead.rows[r].call.index()];
     TimelineTrack& track = tracks[thread];
     if (track.keys.empty()) {
-      track.name = "tax, " + names[thread.index()];
+      track.name = "overhead, " + names[thread.index()];
       track.keys = {{"part", true}, {"ft_ns"}, {"ct_ns"}, {"kt_ns"}, {"t_orch_ns"}};
     }
-    const TaxTile tile = tiles.tile(r, INT64_MIN);
-    add_tax_tile(tile, tiles.waits(tile), summer, track);
+    const HostOverheadTile tile = tiles.tile(r, INT64_MIN);
+    add_overhead_tile(tile, tiles.waits(tile), summer, track);
   }
   for (auto& [thread, track] : tracks) keep(std::move(track));
 }

@@ -5,27 +5,27 @@
 
 #include <vector>
 
+#include "breakdown/breakdown.h"
+#include "breakdown/telemetry.h"
 #include "flow/flow.h"
 #include "flow/path_parts.h"
-#include "launch/fuse.h"
+#include "launch/fusion.h"
 #include "launch/metrics.h"
-#include "levels/levels.h"
-#include "levels/telemetry.h"
+#include "overhead/overhead.h"
 #include "report/document/timeline.h"
-#include "tax/tax.h"
 #include "trace/iterations.h"
 #include "trace/links.h"
 #include "trace/trace.h"
 
 namespace assay {
 
-// Reports of one trace with the same windows. `levels` with its rows.
+// Reports of one trace with the same windows. `breakdown` with its rows.
 struct TimelineRooms {
   const FlowReport& flow;
   const LaunchReport& launch;
   const FusionReport& fusion;
-  const TaxReport& tax;
-  const LevelsReport& levels;
+  const HostOverheadReport& overhead;
+  const BreakdownReport& breakdown;
   const TelemetryReport* telemetry = nullptr;    // absent: no log beside the trace
   const std::vector<PathSlice>* path = nullptr;  // the critical path; absent: no track of it
 };

@@ -7,14 +7,14 @@
 #include <sstream>
 
 #include "base/checksum.h"
+#include "report/breakdown/results.h"
 #include "report/document/results.h"
-#include "text/units.h"
 #include "report/flow/results.h"
 #include "report/launch/results.h"
-#include "report/levels/results.h"
+#include "report/overhead/results.h"
 #include "report/run/results.h"
 #include "report/run/section.h"
-#include "report/tax/results.h"
+#include "text/units.h"
 
 namespace assay {
 namespace {
@@ -159,8 +159,8 @@ std::string_view title_of(std::string_view key) {
   static const std::map<std::string_view, std::string_view> kTitles = {
       ASSAY_SHARED_RESULTS(ASSAY_TITLE, ASSAY_NO_TITLE, ASSAY_NO_TITLE)
           ASSAY_LAUNCH_RESULTS(ASSAY_TITLE, ASSAY_NO_TITLE, ASSAY_NO_TITLE)
-              ASSAY_TAX_RESULTS(ASSAY_TITLE, ASSAY_NO_TITLE, ASSAY_NO_TITLE)
-                  ASSAY_LEVELS_RESULTS(ASSAY_TITLE, ASSAY_NO_TITLE, ASSAY_NO_TITLE)
+              ASSAY_OVERHEAD_RESULTS(ASSAY_TITLE, ASSAY_NO_TITLE, ASSAY_NO_TITLE)
+                  ASSAY_BREAKDOWN_RESULTS(ASSAY_TITLE, ASSAY_NO_TITLE, ASSAY_NO_TITLE)
                       ASSAY_FLOW_RESULTS(ASSAY_TITLE, ASSAY_NO_TITLE, ASSAY_NO_TITLE)};
 #undef ASSAY_TITLE
 #undef ASSAY_NO_TITLE
@@ -250,18 +250,18 @@ std::vector<Section> import_summary_sections(const Trace& trace, const Links& li
 }
 
 Section trust_section(const TrustNotes& notes) {
-  TableOf table(notes,
-                {.key = "trust", .title = "Trust", .terminal_limit = 0, .show = Show::kDataOnly});
-  table.add(keys::what, &TrustNote::what)
+  TableOf table(
+      notes, {.key = "caveats", .title = "Caveats", .terminal_limit = 0, .show = Show::kDataOnly});
+  table.add(keys::code, &TrustNote::what)
       .add(keys::count, &TrustNote::count)
       .add(keys::time_ns, &TrustNote::time_ns)
       .add(keys::affects, &TrustNote::affects)
-      .add(keys::effect, &TrustNote::effect);
+      .add(keys::text, &TrustNote::effect);
   // Sentences do not fit into cells: readers get them whole.
   Prose prose{.bullets = true, .show = Show::kReadersOnly};
   for (const TrustNote& note : notes) prose.paragraphs.push_back(note_words(note));
   if (notes.empty()) prose.paragraphs.push_back("nothing found that would move a number");
-  return {.key = "", .title = "Trust: what may move these numbers", .blocks = {table, prose}};
+  return {.key = "", .title = "Caveats: what may change these numbers", .blocks = {table, prose}};
 }
 
 TrustNotes all_notes(const ImportLog& log, std::initializer_list<TrustNotes> rooms) {

@@ -101,7 +101,7 @@ Section shares_section(const LaunchShares& shares) {
   const auto shown_unless_zero = [](double value) {
     return value > 0 ? Show::kEverywhere : Show::kDataOnly;
   };
-  Facts numbers{.key = "verdict_numbers",
+  Facts numbers{.key = "launch_shares",
                 .title = "Behind the verdict",
                 .items = {fact(keys::gpu_idle_share, shares.gpu_idle_share),
                           data_fact(keys::gpu_idle_share_low, shares.gpu_idle_share_low),
@@ -114,9 +114,9 @@ Section shares_section(const LaunchShares& shares) {
                           fact(keys::idle_blocked_share, shares.idle_blocked_share),
                           fact(keys::idle_after_sync_share, shares.idle_after_sync_share),
                           fact(keys::idle_input_share, shares.idle_input_share),
-                          fact(keys::idle_unseen_share, shares.idle_unseen_share, "",
+                          fact(keys::idle_queued_share, shares.idle_unseen_share, "",
                                shown_unless_zero(shares.idle_unseen_share))}};
-  return {.key = "", .title = "Shares of the launch room", .blocks = {std::move(numbers)}};
+  return {.key = "", .title = "Launch and idle shares", .blocks = {std::move(numbers)}};
 }
 
 }  // namespace assay

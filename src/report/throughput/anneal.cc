@@ -274,7 +274,7 @@ Section annealing_section(const AnnealingReport& report) {
   Section section{.key = "throughput", .title = "Simulated annealing over training subsets"};
   section.blocks.push_back(
       Facts{.items = {data_fact(keys::method, "ala"),
-                      fact(keys::learned_from,
+                      fact(keys::trained_on,
                            report.source.empty() ? std::string("all rows") : report.source),
                       fact(keys::rows, report.source_rows)}});
   if (!report.targets.empty() && !report.runs.empty()) {

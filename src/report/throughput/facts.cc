@@ -84,9 +84,9 @@ Table readers_table(const FactsOf& of) {
   TableOf table(values, {.title = of.name + ": " + facts_in_short(of),
                          .terminal_limit = 0,
                          .show = Show::kReadersOnly});
-  table.add(keys::fact_attribute, [](const V& v) { return v.first; })
+  table.add(keys::spec_attribute, [](const V& v) { return v.first; })
       .add(
-          keys::fact_text, [](const V& v) { return rounded_text(v.second.value, 8); },
+          keys::spec_text, [](const V& v) { return rounded_text(v.second.value, 8); },
           Look(Show::kEverywhere, false, Align::kRight))
       .add(
           keys::source, [](const V& v) { return v.second.source; }, elastic());
@@ -106,15 +106,15 @@ Section facts_section(const FactBook& facts, const std::vector<FactSection>& sho
       all,
       {.key = "facts", .terminal_limit = 0, .show = in_full ? Show::kDataOnly : Show::kEverywhere});
   // Models come first; which values are estimates is seen beside each, when asked by name.
-  table.add(keys::fact_kind, &FactsOf::kind, Show::kDataOnly)
+  table.add(keys::spec_kind, &FactsOf::kind, Show::kDataOnly)
       .add(keys::name, &FactsOf::name)
-      .add(keys::fact_summary, facts_in_short)
-      .add(keys::fact_remark, &FactsOf::remark, Show::kDataOnly);
+      .add(keys::spec_summary, facts_in_short)
+      .add(keys::spec_remark, &FactsOf::remark, Show::kDataOnly);
   section.blocks.push_back(table);
   TableOf each(values, {.key = "values", .terminal_limit = 0, .show = Show::kDataOnly});
   each.add(keys::name, [](const OneFact& f) { return f.of.name; })
-      .add(keys::fact_attribute, &OneFact::attribute)
-      .add(keys::fact_value, [](const OneFact& f) { return f.fact.value; })
+      .add(keys::spec_attribute, &OneFact::attribute)
+      .add(keys::spec_value, [](const OneFact& f) { return f.fact.value; })
       .add(
           keys::source, [](const OneFact& f) { return f.fact.source; }, elastic());
   section.blocks.push_back(each);

@@ -157,7 +157,7 @@ TrustNotes learning_trust(const ThroughputFit& fit, const Predictor& predictor) 
               fit.options.physics
                   ? "without physics: of none of these models and devices facts are known, so "
                     "intervals are wider and nothing is known about other models or devices; "
-                    "a file given with --facts tells about them"
+                    "a file given with --specs tells about them"
                   : "without physics, as asked for: intervals are wider and nothing is known about "
                     "other models or devices");
   } else {
@@ -207,7 +207,7 @@ Section throughput_fit_section(const ThroughputFit& fit, const Predictor& predic
   section.blocks.push_back(
       Facts{.items = {fact(keys::method, "assay", process),
                       fact(keys::fitted_rows, predictor.rows().size()),
-                      fact(keys::rows_with_facts, predictor.rows_with_facts()),
+                      fact(keys::rows_with_specs, predictor.rows_with_facts()),
                       fact(keys::unknown_names, unknown.empty() ? Value() : Value(unknown))}});
   for (Block& block : fitted_table_blocks(fit)) section.blocks.push_back(std::move(block));
   // Where only some rows have facts, the process that learns from those is the one that is tested.

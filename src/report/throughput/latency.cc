@@ -32,9 +32,9 @@ Table data_table(const std::vector<LatencyErrors>& errors) {
       .add(keys::baseline_p90_ape, &E::baseline_p90_ape)
       .add(keys::coverage90, &E::coverage90)
       .add(keys::half_width90, &E::half_width90)
-      .add(keys::narrow_rows, &E::narrow_rows)
-      .add(keys::narrow_campaigns, &E::narrow_campaigns)
-      .add(keys::narrow_coverage90, &E::narrow_coverage90)
+      .add(keys::narrow_interval_rows, &E::narrow_rows)
+      .add(keys::narrow_interval_runs, &E::narrow_campaigns)
+      .add(keys::narrow_interval_coverage90, &E::narrow_coverage90)
       .add(keys::worst_unit, &E::worst_unit)
       .add(keys::worst_rows, &E::worst_rows)
       .add(keys::worst_coverage90, &E::worst_coverage90)
@@ -61,8 +61,8 @@ Table readers_table(const std::vector<LatencyErrors>& errors) {
           [](const E& e) { return errors_text(e.baseline_median_ape, e.baseline_p90_ape); }, right)
       .add(keys::coverage90, &E::coverage90)
       .add(keys::half_width90, &E::half_width90)
-      .add(keys::narrow_coverage90, &E::narrow_coverage90)
-      .add(keys::narrow_rows, &E::narrow_rows);
+      .add(keys::narrow_interval_coverage90, &E::narrow_coverage90)
+      .add(keys::narrow_interval_rows, &E::narrow_rows);
   return table;
 }
 

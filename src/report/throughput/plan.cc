@@ -164,8 +164,8 @@ Table readers_table(const PlanReport& report, const std::vector<PlanRow>& rows) 
       .add(
           keys::plan_words, [](const R& r) { return plan_text(r.is, r.setup, r.offer); }, elastic())
       .add(
-          keys::sure_text, [](const R& r) { return sure_words(r.is.probability); }, right)
-      .add(keys::new_text, [](const R& r) { return new_words(r.setup.question); })
+          keys::confidence_text, [](const R& r) { return sure_words(r.is.probability); }, right)
+      .add(keys::new_values, [](const R& r) { return new_words(r.setup.question); })
       .add(keys::status, [](const R& r) { return prediction_status_name(r.setup.status); })
       .add(
           keys::ttft_text, [](const R& r) { return std::round(r.is.at.ttft_percentile_ms); }, right)
@@ -394,7 +394,7 @@ Section plan_section(const PlanReport& report) {
   TableOf refusals(refused, {.key = "refused", .terminal_limit = 0, .show = Show::kDataOnly});
   refusals.add(keys::reason, &Refusal::why)
       .add(keys::count, &Refusal::setups)
-      .add(keys::refusal_example, &Refusal::example);
+      .add(keys::error_example, &Refusal::example);
   section.blocks.push_back(refusals);
   const std::vector<PlanKernel> kernel = kernel_rows(report.latencies);
   TableOf parameters(kernel, {.key = "kernel", .terminal_limit = 0, .show = Show::kDataOnly});

@@ -20,7 +20,7 @@
   U(dropped, \
     "rows dropped by reason; every way in which rows were odd, its line and what was done") \
   U(oddities, "") \
-  R(code, "code", kText, "") \
+  U(code, "") \
   R(merged, "merged", kCount, "") \
   R(first_line, "first line", kNone, "") \
   R(weight, "weight", kText, "") \
@@ -30,7 +30,7 @@
     "learnt for predictions (by either method), of `fits` and of errors. Rows without facts " \
     "cannot be checked and are counted (`feasibility_unchecked`)") \
   R(fitted_rows, "rows fitted", kCount, "rows that the process learnt from") \
-  R(rows_with_facts, "rows with facts", kCount, \
+  R(rows_with_specs, "rows with facts", kCount, \
     "of those, with facts about model and hardware; names without") \
   R(unknown_names, "no facts about", kText, "") \
   U(fits, "per group of the table the curve of ALA's Algorithm 2, see [ALA](#ala)") \
@@ -85,7 +85,7 @@
     "have one batch size, the point another, and there is no physics (half the interval " \
     "grows by 0.22 in logarithms per doubling: no more was missing for 90 % of 434 rows of " \
     "LLM-Inference-Bench where one batch size of a configuration was known); or `ii`/`oo` " \
-    "is beyond the rows' by more than `--outside` times or the length ratio's scale is not " \
+    "is beyond the rows' by more than `--extrapolation-factor` times or the length ratio's scale is not " \
     "measured (0.05 per doubling, enough for 90 % in AIConfigurator)") \
   R(half_width90, "±", kShare, "`high90` / `tokens_per_s` − 1") \
   R(tokens_per_s_per_gpu, "tokens/s/GPU", kCount, "`tokens_per_s` / `n`") \
@@ -105,7 +105,7 @@
     "(a framework that no row has is refused: exit 2), when the model is new and more than " \
     "twice as large or under half as large as any measured one, or the first with experts, " \
     "or without facts, and when batch, lengths or devices are beyond the rows of that " \
-    "hardware and framework by more than `--outside` (4) times, when `ii` / `oo` is beyond " \
+    "hardware and framework by more than `--extrapolation-factor` (4) times, when `ii` / `oo` is beyond " \
     "theirs, when all rows have one batch size, the point another, and there is no physics, " \
     "when `ii` + `oo` exceeds the model's context (and no row of it was as long), and when " \
     "the configuration has no row and its weights exceed the memory of all devices (p · " \
@@ -127,8 +127,8 @@
     "configuration's lengths and its framework's batch sizes) the one with the widest " \
     "interval: `point`, its prediction") \
   U(suggestions, \
-    "points whose measurement would narrow it most: `narrower_share` 1 − sd after / sd now, " \
-    "from the posterior covariance; `low90_after`, `high90_after` if the estimate stays") \
+    "points whose measurement narrows it most: `interval_reduction_share` is 1 − sd after / sd now of " \
+    "the posterior; `next_low90`, `next_high90` if the estimate stays") \
   R(goal, "goal", kText, \
     "the goal asked for and its `confidence`, 0.95; per point of `goal_points`: `met` when " \
     "the lower end of a measured 90 % interval meets it (one-sided 95 %; of an assumed one " \
@@ -157,9 +157,9 @@
   R(measured, "measured", kNone, "whether the scale was measured on these rows, not assumed") \
   R(measured_tokens_per_s, "measured", kCount, \
     "the row of the table at this point, where there is one") \
-  R(narrower_share, "narrower by", kShare, "how much narrower the widest interval becomes") \
-  R(low90_after, "then from", kCount, "the interval after the measurement") \
-  R(high90_after, "then to", kCount, "") \
+  R(interval_reduction_share, "narrower by", kShare, "how much narrower the widest interval becomes") \
+  R(next_low90, "then from", kCount, "the interval after the measurement") \
+  R(next_high90, "then to", kCount, "") \
   R(point, "widest interval", kText, "the point with the widest interval") \
   R(compared, "points compared", kCount, "points among which it is the widest") \
   O("a fit") \
@@ -215,25 +215,25 @@
     "nothing is said of intervals") \
   R(baseline_p90_ape, "physics, p90", kShare, "") \
   R(baseline, "physics %", kText, "the same in one cell, for readers") \
-  R(narrow_rows, "of rows", kCount, "rows whose interval is no wider than ± 100 %") \
-  R(narrow_campaigns, "their campaigns", kCount, "campaigns of those") \
-  R(narrow_coverage90, "± under 100 %: in it", kShare, "share of those inside their interval") \
+  R(narrow_interval_rows, "of rows", kCount, "rows whose interval is no wider than ± 100 %") \
+  R(narrow_interval_runs, "their campaigns", kCount, "campaigns of those") \
+  R(narrow_interval_coverage90, "± under 100 %: in it", kShare, "share of those inside their interval") \
   R(worst_unit, "worst unit", kText, \
     "GPU, engine and model with at least 15 rows whose intervals hold the least") \
   R(worst_rows, "its rows", kCount, "") \
   R(worst_coverage90, "of it in the interval", kShare, "") \
   R(units, "units", kCount, "units with at least 15 rows") \
   R(units_below, "units under 80 %", kCount, "of those, held less often than 80 %") \
-  U(judged, "with `--judge`: each row of the other table, by `latency`: what was measured, what was told") \
+  U(judged, "with `--judge`: each row of the other table, by `latency`: what was measured, what was predicted") \
   R(campaign, "campaign", kText, "engine, version, and day or file") \
   R(measured_ms, "measured, ms", kRatio, "milliseconds, as the table has it") \
-  R(told_ms, "told, ms", kRatio, "the estimate; `low90` and `high90` are in milliseconds, too") \
-  R(told_from, "told from", kShare, "bounds of the probability that was told") \
+  R(told_ms, "predicted, ms", kRatio, "the estimate; `low90` and `high90` are in milliseconds, too") \
+  R(told_from, "predicted from", kShare, "bounds of the predicted probability") \
   R(told_to, "to", kShare, "") \
   R(asked, "asked", kCount, "rows times six pairs of limits") \
-  R(told, "told", kShare, "mean of what was told") \
+  R(told, "predicted", kShare, "mean of the predictions") \
   R(met, "met", kShare, "share that kept both limits") \
-  R(brier, "Brier score", kRatio, "mean squared difference of told and met") \
+  R(brier, "Brier score", kRatio, "mean squared difference of predicted and met") \
   R(brier_constant, "Brier score of a constant", kRatio, \
     "of always telling the share that was met") \
   O("a plan (`plans`, `pareto`, `refused`)") \
@@ -286,22 +286,22 @@
     "below or above which GPU of the order of data sheets they would have been") \
   R(plan_words, "plan", kText, "replicas × GPUs of each, engine, precision, layout; for readers") \
   R(usd_text, "$/h", kText, "`usd_per_hour`, for readers") \
-  R(sure_text, "sure", kText, "`probability`, for readers") \
-  R(new_text, "new is the", kText, "`question`, for readers") \
+  R(confidence_text, "sure", kText, "`probability`, for readers") \
+  R(new_values, "new is the", kText, "`question`, for readers") \
   R(ttft_text, "TTFT ms", kNone, "`ttft_percentile_ms`, for readers") \
   R(tpot_text, "TPOT ms", kText, "`tpot_percentile_ms`, for readers") \
-  R(refusal_example, "example", kText, "what exactly was wrong with the last of them") \
+  R(error_example, "example", kText, "what exactly was wrong with the last of them") \
   O("facts about models and devices (`facts`, `values`)") \
-  R(fact_kind, "kind", kText, "`model` or `hardware`") \
-  R(fact_summary, "in short", kText, \
+  R(spec_kind, "kind", kText, "`model` or `hardware`") \
+  R(spec_summary, "in short", kText, \
     "parameters (10⁹), layers and heads of queries and of keys; dense 16-bit, FP8 and FP4 peaks, " \
     "bandwidth and memory") \
-  R(fact_text, "value", kText, "`fact_value`, for readers") \
-  R(fact_remark, "remark", kText, "values that are estimates, as their sources say; odd sizes") \
-  R(fact_attribute, "attribute", kText, "as in [facts](formats/facts.md)") \
-  R(fact_value, "value", kRatio, "in the attribute's unit") \
+  R(spec_text, "value", kText, "`spec_value`, for readers") \
+  R(spec_remark, "remark", kText, "values that are estimates, as their sources say; odd sizes") \
+  R(spec_attribute, "attribute", kText, "as in [facts](formats/facts.md)") \
+  R(spec_value, "value", kRatio, "in the attribute's unit") \
   O("annealing") \
-  R(learned_from, "learned from", kText, "the `--source` filter") \
+  R(trained_on, "learned from", kText, "the `--source` filter") \
   R(seed, "seed", kNone, "of the random walk; `null` where nothing is drawn") \
   R(step, "step", kNone, "0 is the start") \
   R(steps, "steps", kCount, "steps of a run") \

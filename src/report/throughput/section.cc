@@ -365,7 +365,7 @@ std::vector<std::string> throughput_prediction_words(const ThroughputAnswers& an
         "{} predicted without physics{}.",
         points.size() == 1 ? std::string("This is") : counted_points(plain),
         answers.fit.options.physics
-            ? ": nothing is known of the model or the hardware (--facts FILE tells about them)"
+            ? ": nothing is known of the model or the hardware (--specs FILE tells about them)"
             : ", as asked for"));
   }
   return words;
@@ -412,9 +412,10 @@ Section throughput_measure_section(const MeasureNext& next) {
   TableOf table(next.suggestions, {.key = "suggestions", .title = "What would narrow it most"});
   if (!next.suggestions.empty()) add_points(table, next.suggestions);
   table
-      .add(keys::narrower_share, [](const Suggestion& s) { return finite_value(s.narrower_share); })
-      .add(keys::low90_after, [](const Suggestion& s) { return finite_value(s.low90_after); })
-      .add(keys::high90_after, [](const Suggestion& s) { return finite_value(s.high90_after); });
+      .add(keys::interval_reduction_share,
+           [](const Suggestion& s) { return finite_value(s.narrower_share); })
+      .add(keys::next_low90, [](const Suggestion& s) { return finite_value(s.low90_after); })
+      .add(keys::next_high90, [](const Suggestion& s) { return finite_value(s.high90_after); });
   section.blocks.push_back(std::move(table));
   for (Block& block : measure_charts(next)) section.blocks.push_back(std::move(block));
   return section;

@@ -77,7 +77,7 @@ class CsvWriter {
 
   void import_log(const std::string& prefix, const std::vector<ImportNote>& notes) {
     start_table(prefix, {"import_log"});
-    record({"code", "severity", "count", "meaning", "first_offset"});
+    record({"code", "severity", "count", "text", "first_offset"});
     for (const ImportNote& note : notes) {
       record({note.code, note.severity, note.count, note.meaning,
               note.first_offset >= 0 ? Value(note.first_offset) : Value()});
@@ -197,7 +197,7 @@ std::string write_csv(const Document& document) {
   write_inputs("inputs", document.inputs, csv);
   if (!document.files.empty()) write_inputs("files", document.files, csv);
   csv.import_log("", document.import_log);
-  csv.lines("", {"verdict"}, document.verdict);
+  csv.lines("", {"headline"}, document.verdict);
   csv.sections("", document.sections);
   for (const Part& part : document.parts) {
     const std::string prefix = document.parts_key + "." + part.name + ".";
@@ -206,7 +206,7 @@ std::string write_csv(const Document& document) {
     csv.start_table(document.parts_key + "." + part.name, {});
     csv.facts(items);
     csv.import_log(prefix, part.import_log);
-    csv.lines(prefix, {"verdict"}, part.verdict);
+    csv.lines(prefix, {"headline"}, part.verdict);
     csv.sections(prefix, part.sections);
   }
   return csv.take();

@@ -6,12 +6,13 @@
 #include <type_traits>
 #include <utility>
 
-#include "findings/causes.h"
 #include "base/json_tree.h"
-#include "text/plain_text.h"
+#include "findings/actions.h"
+#include "findings/causes.h"
 #include "report/writers/grid.h"
 #include "report/writers/writers.h"
 #include "text/message.h"
+#include "text/plain_text.h"
 
 namespace assay {
 namespace {
@@ -143,7 +144,7 @@ Json import_log_json(const std::vector<ImportNote>& notes) {
     entry["code"] = note.code;
     entry["severity"] = note.severity;
     entry["count"] = note.count;
-    entry["meaning"] = note.meaning;
+    entry["text"] = note.meaning;
     entry["first_offset"] = note.first_offset >= 0 ? Json(note.first_offset) : Json(nullptr);
     log.push_back(std::move(entry));
   }
@@ -162,27 +163,28 @@ Json parts_of_whole(const ShortAnswer& answer) {
   Json causes = Json::array();
   for (const AnswerCause& cause : answer.causes) {
     causes.push_back(
-        {{"key", cause.key},
+        {{"cause", cause.key},
          {"ns", cause.ns},
-         {"of_window", static_cast<double>(cause.ns) / static_cast<double>(answer.total_ns)}});
+         {"window_share", static_cast<double>(cause.ns) / static_cast<double>(answer.total_ns)}});
   }
   return causes;
 }
 
-Json answer_levers(const ShortAnswer& answer) {
+Json actions_json(const ShortAnswer& answer) {
   Json levers = Json::array();
   for (const AnswerLever& lever : answer.levers) {
     const std::optional<Interval>& reach = lever.gain_reach;
-    levers.push_back({{"key", lever.key},
-                      {"title", lever.title},
-                      {"code", lever.code},
-                      {"edit", lever.edit},
-                      {"gain_ns", lever.gain_ns},
-                      {"gain_low_ns", reach ? Json(reach->start_ns) : Json()},
-                      {"gain_high_ns", reach ? Json(reach->end_ns) : Json()},
-                      {"between", lever.between},
-                      {"share", lever.share},
-                      {"grade", lever.grade}});
+    levers.push_back(
+        {{"code", lever.key},
+         {"text", lever.title},
+         {"how", lever.code},
+         {"edit", lever.edit},
+         {"gain_ns", lever.gain_ns},
+         {"gain_low_ns", reach ? Json(reach->start_ns) : Json()},
+         {"gain_high_ns", reach ? Json(reach->end_ns) : Json()},
+         {"basis", lever.between},
+         {"share", lever.share},
+         {"bound", lever.grade == findings::gain_grade(true) ? "simulated" : "upper_bound"}});
   }
   return levers;
 }
@@ -229,14 +231,11 @@ Json finding_json(const findings::Finding& finding) {
   return object;
 }
 
-Json answer_json(const ShortAnswer& answer) {
-  Json object = {{"kind", answer.kind},
-                 {"verdict", answer.verdict},
-                 {"more", answer.more},
-                 {"window_ns", answer.window_ns},
-                 {"total_ns", answer.total_ns},
-                 {"causes", parts_of_whole(answer)},
-                 {"levers", answer_levers(answer)}};
+Json summary_json(const ShortAnswer& answer) {
+  Json object = {{"bottleneck", answer.kind},      {"headline", answer.verdict},
+                 {"details", answer.more},         {"window_ns", answer.window_ns},
+                 {"total_ns", answer.total_ns},    {"causes", parts_of_whole(answer)},
+                 {"actions", actions_json(answer)}};
   object["findings"] = Json::array();
   for (const findings::Finding& finding : answer.findings) {
     object["findings"].push_back(finding_json(finding));
@@ -250,12 +249,12 @@ Json answer_json(const ShortAnswer& answer) {
     object["ranks"].push_back({{"name", rank.name}, {"remark", rank.remark}});
   }
   object["more_ranks"] = answer.more_ranks;
-  object["trust"] = findings::confidence_name(answer.confidence);
-  object["reason"] = answer.reason;
+  object["confidence"] = {{"grade", findings::confidence_name(answer.confidence)},
+                          {"text", answer.reason}};
   object["next"] = answer.next;
-  object["spans"] = Json::array();
+  object["highlights"] = Json::array();
   for (const Interval& span : answer.spans) {
-    object["spans"].push_back({{"start_ns", span.start_ns}, {"end_ns", span.end_ns}});
+    object["highlights"].push_back({{"start_ns", span.start_ns}, {"end_ns", span.end_ns}});
   }
   return object;
 }
@@ -265,8 +264,8 @@ Json part_json(const Part& part) {
   object["name"] = part.name;
   add_items(part.items, object);
   object["import_log"] = import_log_json(part.import_log);
-  object["verdict"] = part.verdict;
-  if (part.answer) object["answer"] = answer_json(*part.answer);
+  object["headline"] = part.verdict;
+  if (part.answer) object["summary"] = summary_json(*part.answer);
   add_sections(part.sections, object);
   return object;
 }
@@ -374,8 +373,8 @@ std::string write_json(const Document& document) {
   for (const Input& input : document.inputs) root["inputs"].push_back(input_json(input));
   for (const Input& file : document.files) root["files"].push_back(input_json(file));
   root["import_log"] = import_log_json(document.import_log);
-  root["verdict"] = document.verdict;
-  if (document.answer) root["answer"] = answer_json(*document.answer);
+  root["headline"] = document.verdict;
+  if (document.answer) root["summary"] = summary_json(*document.answer);
   add_sections(document.sections, root);
   if (!document.parts.empty()) root.erase(document.parts_key);
   std::string text;

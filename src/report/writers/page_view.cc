@@ -298,14 +298,14 @@ class ViewMaker {
     if (!section.key.empty()) return nullptr;
     for (const Block& block : section.blocks) {
       const auto* table = std::get_if<Table>(&block);
-      if (table != nullptr && table->key == "trust") return table;
+      if (table != nullptr && table->key == "caveats") return table;
     }
     return nullptr;
   }
 
   static bool is_trust(const Block& block) {
     const auto* table = std::get_if<Table>(&block);
-    return std::holds_alternative<Prose>(block) || (table != nullptr && table->key == "trust");
+    return std::holds_alternative<Prose>(block) || (table != nullptr && table->key == "caveats");
   }
 
   // told: the page shows the section's trust notes from their table, and needs no words for them.

@@ -100,7 +100,7 @@ Result<Asked> look_up(const std::vector<BenchRow>& rows, const FactBook& facts,
   out.model = facts.model(question.model);
   if (out.model == nullptr) {
     return invalid("no facts about the model '" + question.model +
-                   "': --facts FILE can tell them (assay throughput facts lists what is known)");
+                   "': --specs FILE can tell them (assay throughput facts lists what is known)");
   }
   out.model_name = question.model;
   FactLookup lookup(facts);
@@ -143,7 +143,7 @@ Status check(const PlanQuestion& question, const FactBook& facts) {
   if (question.offers.empty()) return invalid("no GPU to choose from");
   for (const GpuOffer& offer : question.offers) {
     if (facts.hardware(offer.name) == nullptr)
-      return invalid("no facts about the GPU '" + offer.name + "': --facts FILE can tell them");
+      return invalid("no facts about the GPU '" + offer.name + "': --specs FILE can tell them");
   }
   return Ok{};
 }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "flow/run.h"
-#include "launch/fuse.h"
+#include "launch/fusion.h"
 #include "launch/idle.h"
 #include "launch/tree.h"
 #include "support/trace_maker.h"

@@ -1,4 +1,4 @@
-#include "answers/fleet/rank_record.h"
+#include "answers/job/rank_record.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

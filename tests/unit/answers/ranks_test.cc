@@ -61,7 +61,7 @@ TEST(AnswerRanks, TheSameRankTwiceIsTold) {
       answer_launch({.traces = traces_at({folder.add("a.json", one_kernel_trace(100, 0, 1)),
                                           folder.add("b.json", one_kernel_trace(100, 0, 1))})});
   ASSERT_TRUE(answer);
-  const Table& trust = block_of<Table>(answer->document.sections, "trust");
+  const Table& trust = block_of<Table>(answer->document.sections, "caveats");
   ASSERT_EQ(trust.rows.size(), 1u);
   EXPECT_EQ(trust.rows[0][0], Value("repeated_ranks"));
 }
@@ -88,8 +88,8 @@ TEST(AnswerRanks, ReportOfOneJobComparesItsRanks) {
                                           folder.add("r1.json", one_kernel_trace(100, 1, 2))})});
   ASSERT_TRUE(answer) << answer.error().describe();
   for (const Part& part : answer->document.parts) {
-    EXPECT_THAT(keys_of(part.sections),
-                ElementsAre("", "diagnosis", "", "launch", "tax", "levels", "roof", "fusion", ""));
+    EXPECT_THAT(keys_of(part.sections), ElementsAre("", "diagnosis", "", "launch", "host_overhead",
+                                                    "breakdown", "roofline", "fusion", ""));
   }
 }
 

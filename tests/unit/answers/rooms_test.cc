@@ -2,15 +2,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "answers/bound.h"
+#include "answers/breakdown/breakdown.h"
+#include "answers/breakdown/configs.h"
 #include "answers/diff.h"
 #include "answers/energy.h"
 #include "answers/launch.h"
-#include "answers/levels/configs.h"
-#include "answers/levels/levels.h"
+#include "answers/overhead.h"
 #include "answers/report.h"
+#include "answers/sweep.h"
 #include "answers/tables.h"
-#include "answers/tax.h"
 #include "answers/whatif.h"
 #include "unit/answers/small_traces.h"
 
@@ -51,7 +51,7 @@ TEST(Answers, CaveatsAreTheSameInEveryVerb) {
   ASSERT_TRUE(report->document.answer);
   ASSERT_NE(report->document.answer->confidence, findings::Confidence::kHigh);
   for (const Document* document : {&report->document, &why->document, &whatif->document}) {
-    const Table& trust = block_of<Table>(document->sections, "trust");
+    const Table& trust = block_of<Table>(document->sections, "caveats");
     std::vector<std::string> effects;
     for (const std::vector<Value>& row : trust.rows) {
       if (const auto* effect = row.back().get<std::string>()) effects.push_back(*effect);
@@ -69,7 +69,7 @@ TEST(Answers, FloorThatIsNoneIsAnError) {
   EXPECT_THAT(answer.error().message, HasSubstr("nix"));
 }
 
-TEST(Answers, FusionInfoBoundTaxLevels) {
+TEST(Answers, FusionInfoBoundOverheadLevels) {
   const Folder folder("rooms");
   const TraceRequest traces = traces_at({folder.add("a.json", one_kernel_trace(100))});
   const auto fusion = answer_fusion({.traces = traces});
@@ -81,41 +81,41 @@ TEST(Answers, FusionInfoBoundTaxLevels) {
   const auto bound = answer_bound({.traces = traces});
   ASSERT_TRUE(bound);
   EXPECT_THAT(keys_of(bound->document.sections), ElementsAre("", "", ""));
-  const auto tax = answer_tax({.traces = traces});
-  ASSERT_TRUE(tax);
-  EXPECT_THAT(keys_of(tax->document.sections), ElementsAre("tax", ""));
-  const auto levels = answer_levels({.traces = traces});
-  ASSERT_TRUE(levels);
-  EXPECT_THAT(keys_of(levels->document.sections), ElementsAre("levels", "roof", ""));
+  const auto overhead = answer_overhead({.traces = traces});
+  ASSERT_TRUE(overhead);
+  EXPECT_THAT(keys_of(overhead->document.sections), ElementsAre("host_overhead", ""));
+  const auto breakdown = answer_breakdown({.traces = traces});
+  ASSERT_TRUE(breakdown);
+  EXPECT_THAT(keys_of(breakdown->document.sections), ElementsAre("breakdown", "roofline", ""));
 }
 
 // The screen itself says to name the device, and to tell its facts.
 TEST(Answers, TheRoofTakesADeviceAndFactsWithoutCounters) {
   const Folder folder("roof");
-  LevelsRequest request{.traces = traces_at({folder.add("a.json", one_kernel_trace(100))})};
+  BreakdownRequest request{.traces = traces_at({folder.add("a.json", one_kernel_trace(100))})};
   request.roof = true;
   request.counters.peaks = "My GPU";
   request.counters.facts =
       folder.add("my.ini", "[hardware My GPU]\ntflops = 1\nbandwidth_tb_s = 2\nsource = mine\n");
-  const auto answer = answer_levels(request);
+  const auto answer = answer_breakdown(request);
   ASSERT_TRUE(answer) << answer.error().describe();
   EXPECT_EQ(block_of<Table>(answer->document.sections, "peaks").rows.size(), 2u);
   request.counters.peaks = "tflops=1";  // would be passed over
-  EXPECT_FALSE(answer_levels(request));
+  EXPECT_FALSE(answer_breakdown(request));
   request.counters.peaks = "My GPU";
   request.roof = false;
-  EXPECT_FALSE(answer_levels(request));
+  EXPECT_FALSE(answer_breakdown(request));
 }
 
-TEST(Answers, TaxGivesItsKernelsAndPassesOnWhatTheirTakerSays) {
+TEST(Answers, HostOverheadGivesItsKernelsAndPassesOnWhatTheirTakerSays) {
   const Folder folder("kernels");
-  TaxRequest request{.traces = traces_at({folder.add("a.json", one_kernel_trace(100))})};
+  HostOverheadRequest request{.traces = traces_at({folder.add("a.json", one_kernel_trace(100))})};
   size_t entries = 0;
   request.kernels = [&entries](const KernelDatabase& database) -> Status {
     entries = database.entries.size();
     return Error{ErrorCode::kIo, "disk full", "", -1};
   };
-  const auto answer = answer_tax(request);
+  const auto answer = answer_overhead(request);
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().message, "disk full");
   EXPECT_EQ(entries, 1u);
@@ -125,15 +125,15 @@ TEST(Answers, SweepHasAPointPerBatchAndNoBatchTwice) {
   const Folder folder("sweep");
   const std::string a = folder.add("a.json", one_kernel_trace(100));
   const std::string b = folder.add("b.json", one_kernel_trace(200));
-  TaxSweepRequest sweep;
+  HostOverheadSweepRequest sweep;
   sweep.platforms = {{"platform", "--batch", {"1=" + a, "2=" + b}}};
-  const auto answer = answer_tax_sweep(sweep);
+  const auto answer = answer_overhead_sweep(sweep);
   ASSERT_TRUE(answer) << answer.error().describe();
   ASSERT_EQ(answer->document.inputs.size(), 2u);
   EXPECT_EQ(answer->document.inputs[1].items.front().key, "batch");
   EXPECT_EQ(answer->document.inputs[1].items.front().value.number(), 2.0);
   sweep.platforms = {{"platform", "--batch", {"1=" + a, "1=" + b}}};
-  const auto twice = answer_tax_sweep(sweep);
+  const auto twice = answer_overhead_sweep(sweep);
   ASSERT_FALSE(twice);
   EXPECT_THAT(twice.error().message, HasSubstr("this size is there already"));
 }
@@ -218,6 +218,25 @@ TEST(Answers, EnergyIsAttributedToKernelsLayersAndPhases) {
   EXPECT_THAT(keys_of(answer->document.sections), Contains("energy"));
 }
 
+// One kernel is too little for a diagnosis: the first headline rule that holds says so.
+TEST(Answers, WhyListsEveryRuleAndWhetherItHolds) {
+  const Folder folder("rules");
+  const TraceRequest traces = traces_at({folder.add("a.json", one_kernel_trace(100))});
+  const auto without = answer_why(traces);
+  const auto with = answer_why(traces, true);
+  ASSERT_TRUE(without && with);
+  EXPECT_EQ(with->document.sections.size(), without->document.sections.size() + 1);
+  const Table& rules = block_of<Table>(with->document.sections, "rules");
+  ASSERT_EQ(rules.columns.size(), 4u);
+  std::string first_headline;
+  for (const std::vector<Value>& row : rules.rows) {
+    if (first_headline.empty() && row[1] == Value("headline") && row[2] == Value(true)) {
+      first_headline = *row[0].get<std::string>();
+    }
+  }
+  EXPECT_EQ(first_headline, "insufficient_data.few");
+}
+
 TEST(Answers, ReportSaysWhatEveryRoomSays) {
   const Folder folder("report");
   ReportRequest request{.traces = traces_at({folder.add("a.json", one_kernel_trace(100))})};
@@ -229,8 +248,9 @@ TEST(Answers, ReportSaysWhatEveryRoomSays) {
   const auto answer = answer_report(request);
   ASSERT_TRUE(answer) << answer.error().describe();
   EXPECT_EQ(answer->document.title, "Report");
-  EXPECT_THAT(keys_of(answer->document.sections),
-              ElementsAre("", "diagnosis", "", "launch", "tax", "levels", "roof", "fusion", ""));
+  EXPECT_THAT(
+      keys_of(answer->document.sections),
+      ElementsAre("", "diagnosis", "", "launch", "host_overhead", "breakdown", "roofline", "fusion", ""));
   EXPECT_FALSE(answer->document.verdict.empty());
   EXPECT_EQ(timelines, 1);
   request.telemetry.files = {folder.scratch.path + "/none.csv"};

@@ -1,9 +1,9 @@
 // The library says nothing by itself, and the number of threads changes no byte.
 #include <gtest/gtest.h>
 
+#include "answers/breakdown/breakdown.h"
 #include "answers/diff.h"
 #include "answers/launch.h"
-#include "answers/levels/levels.h"
 #include "answers/report.h"
 #include "answers/throughput/throughput.h"
 #include "report/writers/writers.h"

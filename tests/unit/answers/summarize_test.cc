@@ -1,4 +1,4 @@
-#include "answers/fleet/summarize.h"
+#include "answers/job/summarize.h"
 
 #include <gtest/gtest.h>
 

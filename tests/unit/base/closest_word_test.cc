@@ -5,7 +5,7 @@
 namespace assay {
 namespace {
 
-const std::vector<std::string> kVerbs = {"report", "launch", "levels", "throughput"};
+const std::vector<std::string> kVerbs = {"report", "launch", "breakdown", "throughput"};
 
 TEST(ClosestWord, CountsChangesAndSwaps) {
   EXPECT_EQ(typing_distance("report", "report"), 0u);

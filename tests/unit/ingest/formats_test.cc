@@ -159,7 +159,7 @@ TEST(Formats, WhatIsNoTraceIsNamedWithWhatToDo) {
        "this is a floor file, no trace; give it beside the trace: assay report TRACE --floor FILE"},
       {"rocprof_counters.csv",
        "this is counters of rocprofv3 (counter_collection.csv): kernels ran one after another in "
-       "that run, so its times are no trace; give it beside the trace: assay levels TRACE "
+       "that run, so its times are no trace; give it beside the trace: assay breakdown TRACE "
        "--counters FILE"},
       {"execution_trace.json",
        "unsupported: an execution trace of PyTorch or Chakra: a graph of operators without the "
@@ -220,7 +220,7 @@ TEST(Formats, AReaderNamesAFileOfAnotherFamily) {
   const std::string path = kSource / "tests/data/formats/sweep.csv";
   const Error error = explained(Error{ErrorCode::kFormat, "odd", "", -1}, path, FileFamily::kFloor);
   EXPECT_EQ(error.message,
-            "this is launch figures over batch sizes, no floor file; give it to assay bound "
+            "this is launch figures over batch sizes, no floor file; give it to assay sweep "
             "--table");
   EXPECT_EQ(error.code, ErrorCode::kFormat);
   const Error own = explained(Error{ErrorCode::kFormat, "odd", "", -1}, path, FileFamily::kSweep);

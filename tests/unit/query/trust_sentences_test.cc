@@ -9,12 +9,12 @@ namespace {
 using ::testing::ElementsAre;
 
 Section trust(std::vector<Row> rows) {
-  Table table{.key = "trust",
-              .columns = {{.key = "what", .title = "what"},
+  Table table{.key = "caveats",
+              .columns = {{.key = "code", .title = "what"},
                           {.key = "count", .title = "count"},
                           {.key = "time_ns", .title = "time_ns"},
                           {.key = "affects", .title = "affects"},
-                          {.key = "effect", .title = "effect"}},
+                          {.key = "text", .title = "text"}},
               .rows = std::move(rows)};
   return {.key = "", .title = "", .blocks = {std::move(table)}};
 }

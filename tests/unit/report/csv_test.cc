@@ -15,7 +15,7 @@ namespace {
 TEST(ReportCsv, Sample) {
   EXPECT_EQ(write_csv(sample_document()), R"(# document
 key,value
-schema_version,1
+schema_version,2
 tool,assay
 version,1.2.3
 
@@ -24,11 +24,11 @@ name,size_bytes
 a.json.gz,1572864
 
 # import_log
-code,severity,count,meaning,first_offset
+code,severity,count,text,first_offset
 truncated,data_loss,1,the input ends early,17
 whole_microseconds,info,1200,times are whole us,
 
-# verdict
+# headline
 text
 Host-bound: the GPU waits.
 Fuse chains first.
@@ -52,8 +52,8 @@ depth,name,host_ns
 0,aten::linear,3000
 1,cudaLaunchKernel,1000
 
-# trust
-what,count
+# caveats
+code,count
 unlinked_kernels,3
 
 # trust_words
@@ -124,9 +124,9 @@ name,rank 0 # x
 rank,0
 
 # ranks.rank 0 # x.import_log
-code,severity,count,meaning,first_offset
+code,severity,count,text,first_offset
 
-# ranks.rank 0 # x.verdict
+# ranks.rank 0 # x.headline
 text
 fine
 

@@ -21,13 +21,13 @@ using OrderedJson = nlohmann::ordered_json;
 
 TEST(ReportJson, Sample) {
   EXPECT_EQ(OrderedJson::parse(write_json(sample_document())).dump(),
-            R"({"schema_version":1,"tool":{"name":"assay","version":"1.2.3"},)"
+            R"({"schema_version":2,"tool":{"name":"assay","version":"1.2.3"},)"
             R"("inputs":[{"name":"a.json.gz","size_bytes":1572864}],)"
             R"("import_log":[{"code":"truncated","severity":"data_loss","count":1,)"
-            R"("meaning":"the input ends early","first_offset":17},)"
+            R"("text":"the input ends early","first_offset":17},)"
             R"({"code":"whole_microseconds","severity":"info","count":1200,)"
-            R"("meaning":"times are whole us","first_offset":null}],)"
-            R"("verdict":["Host-bound: the GPU waits.","Fuse chains first."],)"
+            R"("text":"times are whole us","first_offset":null}],)"
+            R"("headline":["Host-bound: the GPU waits.","Fuse chains first."],)"
             R"("launch":{"whole":{"kernels":1234,"tklqt_ns":12345678,"il_ns":null,)"
             R"("device":"H200","seed":7},)"
             R"("top_kernels":[{"name":"gemm, 128","count":1000,"mean_ns":1500.5,"share":0.625},)"
@@ -35,7 +35,7 @@ TEST(ReportJson, Sample) {
             R"({"name":"tail","count":1,"mean_ns":null,"share":null}]},)"
             R"("tree":[{"depth":0,"name":"aten::linear","host_ns":3000},)"
             R"({"depth":1,"name":"cudaLaunchKernel","host_ns":1000}],)"
-            R"("trust":[{"what":"unlinked_kernels","count":3}],)"
+            R"("caveats":[{"code":"unlinked_kernels","count":3}],)"
             R"("trust_words":["3 kernels unlinked"]})");
 }
 
@@ -43,14 +43,14 @@ TEST(ReportJson, IndentedByTwoAndEndsInANewline) {
   Document document;
   document.tool.version = "1";
   EXPECT_EQ(write_json(document), R"({
-  "schema_version": 1,
+  "schema_version": 2,
   "tool": {
     "name": "assay",
     "version": "1"
   },
   "inputs": [],
   "import_log": [],
-  "verdict": []
+  "headline": []
 }
 )");
 }
@@ -88,7 +88,7 @@ TEST(ReportJson, HostileTextIsEscapedWithoutLoss) {
   EXPECT_NE(json.find(R"("a\u001b[31m\"\\\r\n\t\u007f\u009b\u202e\u200b\u2028\udb40\udc41)"
                       "\u65E5\""),
             std::string::npos);
-  EXPECT_EQ(OrderedJson::parse(json)["verdict"][0].get<std::string>(), text);
+  EXPECT_EQ(OrderedJson::parse(json)["headline"][0].get<std::string>(), text);
   EXPECT_EQ(value_as_json("a\xFFz").get<std::string>(), "a\uFFFDz");
 }
 
@@ -133,8 +133,8 @@ TEST(ReportJson, PartsAreAnArrayUnderTheirKey) {
                      .sections = {{"launch", "", {Facts{.items = {{"a", "a", 1}}}}}}}};
   EXPECT_EQ(OrderedJson::parse(write_json(document))["ranks"].dump(),
             R"([{"name":"rank 0","rank":0,"import_log":[{"code":"truncated",)"
-            R"("severity":"data_loss","count":1,"meaning":"cut","first_offset":5}],)"
-            R"("verdict":["fine"],"launch":{"a":1}}])");
+            R"("severity":"data_loss","count":1,"text":"cut","first_offset":5}],)"
+            R"("headline":["fine"],"launch":{"a":1}}])");
 }
 
 }  // namespace

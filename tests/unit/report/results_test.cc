@@ -7,13 +7,13 @@
 #include <string_view>
 #include <vector>
 
+#include "report/breakdown/results.h"
 #include "report/document/columns.h"
 #include "report/document/means.h"
 #include "report/flow/results.h"
 #include "report/launch/results.h"
-#include "report/levels/results.h"
+#include "report/overhead/results.h"
 #include "report/run/results.h"
-#include "report/tax/results.h"
 #include "report/throughput/results.h"
 #include "report/writers/writers.h"
 
@@ -32,8 +32,8 @@ const std::vector<Declared> kDeclared = {
         ASSAY_LAUNCH_RESULTS(ASSAY_LISTED, ASSAY_NOT_LISTED, ASSAY_NOT_LISTED)
             ASSAY_RUN_RESULTS(ASSAY_LISTED, ASSAY_NOT_LISTED, ASSAY_NOT_LISTED) ASSAY_FLOW_RESULTS(
                 ASSAY_LISTED, ASSAY_NOT_LISTED, ASSAY_NOT_LISTED)
-                ASSAY_TAX_RESULTS(ASSAY_LISTED, ASSAY_NOT_LISTED, ASSAY_NOT_LISTED)
-                    ASSAY_LEVELS_RESULTS(ASSAY_LISTED, ASSAY_NOT_LISTED, ASSAY_NOT_LISTED)
+                ASSAY_OVERHEAD_RESULTS(ASSAY_LISTED, ASSAY_NOT_LISTED, ASSAY_NOT_LISTED)
+                    ASSAY_BREAKDOWN_RESULTS(ASSAY_LISTED, ASSAY_NOT_LISTED, ASSAY_NOT_LISTED)
                         ASSAY_THROUGHPUT_RESULTS(ASSAY_LISTED, ASSAY_NOT_LISTED, ASSAY_NOT_LISTED)};
 
 TEST(Results, AKeyIsDeclaredOnceInTheWholeProgram) {

@@ -1,4 +1,4 @@
-#include "report/levels/roof.h"
+#include "report/breakdown/roof.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

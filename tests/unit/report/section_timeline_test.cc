@@ -51,17 +51,17 @@ Timeline timeline_of(const Trace& trace, const TelemetryReport* telemetry = null
   FusionOptions fusion_options;
   fusion_options.floor = floor;
   const auto fusion = analyze_fusion(trace, links, windows, fusion_options);
-  TaxOptions tax_options;
-  tax_options.floor = floor;
-  const auto tax = analyze_tax(trace, links, windows, tax_options);
-  const auto levels = analyze_levels(trace, links, windows, {});
-  EXPECT_TRUE(launch && fusion && tax && levels);
+  HostOverheadOptions overhead_options;
+  overhead_options.floor = floor;
+  const auto overhead = analyze_overhead(trace, links, windows, overhead_options);
+  const auto breakdown = analyze_breakdown(trace, links, windows, {});
+  EXPECT_TRUE(launch && fusion && overhead && breakdown);
   return trace_timeline(trace, links, windows,
                         {.flow = flow,
                          .launch = *launch,
                          .fusion = *fusion,
-                         .tax = *tax,
-                         .levels = *levels,
+                         .overhead = *overhead,
+                         .breakdown = *breakdown,
                          .telemetry = telemetry});
 }
 
@@ -143,16 +143,16 @@ TEST(SectionTimeline, OperationsAreRunsOfKernels) {
               ElementsAre(Shown("forward", 300, 890), Shown("aten::relu", 300, 400),
                           Shown("aten::add", 600, 830), Shown("aten::mul", 830, 890)));
   EXPECT_THAT(values(timeline, track, "dur_ns"), ElementsAre(390, 100, 200, 90));
-  EXPECT_THAT(values(timeline, track, "concurrent_ns"), ElementsAre(30, 0, 0, 30));
+  EXPECT_THAT(values(timeline, track, "overlapping_kernels_ns"), ElementsAre(30, 0, 0, 30));
   EXPECT_THAT(values(timeline, track, "inner_bubble_ns"), ElementsAre(30, 0, 30, 0));
   EXPECT_THAT(values(timeline, track, "iter"), ElementsAre(4, 4, 4, 4));
 }
 
 // T_Py reaches from the outermost operator to the aten operator, dispatch from there to the call;
 // the second launch begins where the first call ended.
-TEST(SectionTimeline, TheTaxTilesTheThread) {
+TEST(SectionTimeline, TheOverheadTilesTheThread) {
   const Timeline timeline = timeline_of(two_launches());
-  const std::string track = "tax, thread 1";
+  const std::string track = "overhead, thread 1";
   EXPECT_THAT(shown(timeline, track),
               ElementsAre(Shown("relu_kernel", 0, 150), Shown("other work of the host", 0, 50),
                           Shown("dispatch", 50, 100), Shown("launch call", 100, 150),
@@ -170,7 +170,7 @@ TEST(SectionTimeline, ThreadsOfOneNameHaveTracksOfTheirOwn) {
   trace.threads[0].name = "main";
   trace.threads.push_back({trace.threads[0].pid + "0", "1", "main"});
   const Timeline timeline = timeline_of(trace);
-  EXPECT_FALSE(shown(timeline, "tax, main of process " + trace.threads[0].pid).empty());
+  EXPECT_FALSE(shown(timeline, "overhead, main of process " + trace.threads[0].pid).empty());
 }
 
 // A wait for the GPU between two launches is part of T_Py and shown as the wait that it is.
@@ -185,7 +185,7 @@ TEST(SectionTimeline, AWaitForTheGpuIsToldApartFromPython) {
                                             .call(1, "cudaLaunchKernel", 850, 50, 2)
                                             .kernel(0, 7, "add_kernel", 950, 100, 2)
                                             .build());
-  EXPECT_THAT(shown(timeline, "tax, thread 1"),
+  EXPECT_THAT(shown(timeline, "overhead, thread 1"),
               ElementsAre(Shown("relu_kernel", 0, 150), Shown("Python (T_Py)", 0, 50),
                           Shown("dispatch", 50, 100), Shown("launch call", 100, 150),
                           Shown("add_kernel", 150, 900),

@@ -98,7 +98,7 @@ TEST(FloorFile, OfSeveralGpusTheSmallestMeanCounts) {
 
 TEST(FloorFile, RefusesWhatCannotBeAFloor) {
   EXPECT_EQ(floor_problem("assay-floor", "assay-replay"),
-            "this is a replay file, no floor file; give it beside the trace: assay tax TRACE "
+            "this is a replay file, no floor file; give it beside the trace: assay overhead TRACE "
             "--replay FILE");
   EXPECT_EQ(floor_problem("\"schema_version\":1", "\"schema_version\":2"),
             "schema_version 2 of assay-floor is unknown; this program reads version 1");

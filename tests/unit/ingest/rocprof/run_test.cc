@@ -249,7 +249,7 @@ TEST_F(RocprofFiles, ACounterFileAsTraceIsRefusedWithTheCommandThatReadsIt) {
   const auto refused = load_trace(write("k_counter_collection.csv", kCounters), {});
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("counter_collection.csv"), std::string::npos);
-  EXPECT_NE(refused.error().message.find("assay levels TRACE --counters"), std::string::npos);
+  EXPECT_NE(refused.error().message.find("assay breakdown TRACE --counters"), std::string::npos);
 }
 
 TEST_F(RocprofFiles, AKernelTraceAsCountersIsRefusedByItsName) {

@@ -1,0 +1,40 @@
+#pragma once
+
+// At which level the time goes: kernel, operation, layer, phase, iteration, GPU, job.
+
+#include <string>
+#include <vector>
+
+#include "answers/answer.h"
+#include "answers/breakdown/counters.h"
+#include "answers/breakdown/telemetry.h"
+#include "answers/inputs/traces.h"
+#include "base/result.h"
+#include "breakdown/breakdown.h"
+#include "breakdown/mapping.h"
+#include "breakdown/query.h"
+
+namespace assay {
+
+struct BreakdownRequest {
+  TraceRequest traces = {};   // the ranks of one job
+  std::string map_file = {};  // rules: docs/formats/breakdown_map.md
+  LevelDefinition definition = LevelDefinition::kAssay;
+  LevelQuery query = {};
+  bool grouped = false;     // a table of what the query says
+  double min_share = 0.01;  // tree nodes below this share of the total are merged
+  TelemetryRequest telemetry = {};
+  CounterRequest counters = {};  // its device and facts serve the roof as well
+  std::string explain = {};      // readers see why kernels of this name stand where they do
+  bool roof = false;             // readers see how far operations are from the roof, and no more
+  std::vector<std::string> captures = {};  // traces in which graphs were recorded
+};
+// One rank at a time: its trace is gone before the next is read.
+Result<Answer> answer_breakdown(const BreakdownRequest& request);
+
+// What both answers about the breakdown start from. rules must outlive the options.
+Result<std::vector<LevelRule>> level_rules(const BreakdownRequest& request);
+BreakdownOptions breakdown_options(const BreakdownRequest& request,
+                                   const std::vector<LevelRule>& rules);
+
+}  // namespace assay

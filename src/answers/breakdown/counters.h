@@ -1,0 +1,53 @@
+#pragma once
+
+// Counter runs beside traces, and the waterfalls that are made of them.
+
+#include <string>
+#include <vector>
+
+#include "answers/inputs/traces.h"
+#include "base/result.h"
+#include "breakdown/counters.h"
+#include "breakdown/ranks.h"
+#include "breakdown/waterfall.h"
+#include "report/document/document.h"
+
+namespace assay {
+
+struct ConfigFigures;  // breakdown/figures.h
+
+struct CounterRequest {
+  std::vector<std::string> files = {};  // or folders: docs/formats/rocprof.md, docs/formats/ncu.md
+  std::string peaks = {};               // "MI300X,clock_mhz=1900": a device, values, or both
+  OverlapReading reading = OverlapReading::kCurve;
+  std::string formulas = {};  // file: docs/formats/counter_formulas.md
+  std::string facts = {};     // file: docs/formats/facts.md
+  bool partial = false;       // the runs were restricted to some kernels
+};
+
+// The device that a text for --peaks names; empty where it has values alone.
+Result<std::string> peaks_device(const std::string& text);
+
+// The counter runs of a request, read once.
+class CounterRuns {
+ public:
+  // roof: device and facts have a use without counter runs, too.
+  static Result<CounterRuns> read(const CounterRequest& request, bool allow_truncated,
+                                  bool roof = false);
+
+  bool empty() const { return passes_.empty(); }
+  // Of the runs, those of the trace's rank; runs whose name tells no rank are every rank's.
+  Result<CounterJoin> join(const LoadedTrace& loaded, const BreakdownReport& report,
+                           int64_t rank) const;
+  // What waterfalls are made of, and these: the figures of a configuration.
+  Status add_waterfalls(const CounterRequest& request, const JobLevels& job,
+                        ConfigFigures& figures) const;
+  // Adds inputs, words and tables to the document.
+  Status describe(const CounterRequest& request, const JobLevels& job, Document& document) const;
+
+ private:
+  std::vector<CounterPass> passes_;
+  CounterOptions options_;
+};
+
+}  // namespace assay

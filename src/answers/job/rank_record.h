@@ -1,0 +1,21 @@
+#pragma once
+
+// From a trace to its rank record: the parts of breakdown, dependency graph and import log that a
+// comparison with thousands of other ranks needs.
+
+#include <string>
+
+#include "answers/inputs/traces.h"
+#include "base/result.h"
+#include "job/record.h"
+
+namespace assay {
+
+// Without the stamp.
+Result<RankRecord> make_rank_record(const LoadedTrace& loaded);
+
+// The host that a file's name tells: HOST_PID.TIME.pt.trace.json, as PyTorch's
+// tensorboard_trace_handler writes it; empty for other names.
+std::string host_in_name(const std::string& path);
+
+}  // namespace assay

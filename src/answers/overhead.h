@@ -1,0 +1,46 @@
+#pragma once
+
+// What the host side costs, layer by layer: of traces, or of a sweep over batch sizes.
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "answers/answer.h"
+#include "answers/inputs/traces.h"
+#include "base/result.h"
+#include "floor/floor.h"
+#include "overhead/kernel_db.h"
+#include "overhead/overhead.h"
+
+namespace assay {
+
+struct HostOverheadRequest {
+  TraceRequest traces = {};
+  HostOverheadOptions options = {};  // without floor and kernels
+  std::string floor = {};            // as LaunchRequest
+  std::string replay = {};           // replay file: the measured decomposition, of one trace
+  size_t top = 10;                   // unique kernels listed; 0 = all
+  // Takes the unique kernels of a trace, for replay; absent: nobody asked for them.
+  std::function<Status(const KernelDatabase&)> kernels = {};
+};
+Result<Answer> answer_overhead(const HostOverheadRequest& request);
+
+struct HostOverheadSweepPlatform {
+  std::string name = {};
+  std::string flag = {};                  // what errors call its traces: "--batch"
+  std::vector<std::string> batches = {};  // "8=FILE", "4x2048=FILE", or folders (inputs/sweep.h)
+};
+// platforms: one, or two to compare. traces: how to read, without inputs.
+struct HostOverheadSweepRequest {
+  HostOverheadRequest overhead = {};
+  std::vector<HostOverheadSweepPlatform> platforms = {};
+};
+Result<Answer> answer_overhead_sweep(const HostOverheadSweepRequest& request);
+
+// The options for one trace.
+HostOverheadOptions overhead_options(const HostOverheadRequest& request, const LoadedTrace& loaded,
+                                     const LaunchFloor& floor);
+
+}  // namespace assay

@@ -1,0 +1,33 @@
+#pragma once
+
+// CPU-bound or GPU-bound: one trace, a sweep over batch sizes, or two platforms.
+
+#include <string>
+#include <vector>
+
+#include "answers/answer.h"
+#include "answers/inputs/traces.h"
+#include "base/result.h"
+#include "launch/sweep.h"
+
+namespace assay {
+
+// Where one platform's sweep comes from: traces by batch size, or a table.
+struct SweepRequest {
+  std::vector<std::string> batches = {};  // "8=trace.json.gz", or folders of them (inputs/sweep.h)
+  std::string table = {};                 // CSV
+  std::string name = {};                  // its key in the document
+
+  bool given() const { return !batches.empty() || !table.empty(); }
+};
+
+struct BoundRequest {
+  TraceRequest traces = {};  // inputs: each with its verdict; only where no sweep is given
+  std::string floor = {};    // as LaunchRequest
+  SweepRequest platform = {.name = "platform"};
+  SweepRequest other = {.name = "other"};
+  BoundOptions options = {};
+};
+Result<Answer> answer_bound(const BoundRequest& request);
+
+}  // namespace assay

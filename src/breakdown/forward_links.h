@@ -1,0 +1,76 @@
+#pragma once
+
+// From a backward operator to the forward operator it undoes (spec/levels 2.2): by the profiler's
+// fwdbwd flows, else by autograd sequence number.
+
+#include <cstdint>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "breakdown/breakdown.h"
+#include "trace/links.h"
+#include "trace/trace.h"
+
+namespace assay {
+
+class ForwardLinks {
+ public:
+  explicit ForwardLinks(const Trace& trace);
+
+  struct Found {
+    OpId forward;
+    PlacedBy by = PlacedBy::kNone;
+  };
+  // For an operator that carries the sequence number of its forward operator (Fwd thread id not 0),
+  // or lies at the end of a flow.
+  Found forward_of(OpId backward) const;
+  OpId by_flow(OpId backward) const;
+  // Of the forward operators with this number, the one that started last, before `backward`. The
+  // operator that made a node of the user's own in C++ ("CppNode<...>") is the outermost with this
+  // number around that one, unless it is PyTorch's own or a collective, which make no such nodes.
+  // Then the maker carries no number: the only one without a number that could make such a node,
+  // outermost of its kind, that starts behind the last with this number and before the first with
+  // the next.
+  OpId by_sequence(OpId backward) const;
+
+  // A node of an autograd::Function written in C++, by its name.
+  static bool is_own_node(std::string_view name);
+
+  // Whether the operator runs in the backward pass by its own word.
+  bool names_forward_thread(OpId op) const;
+  // Whether it is recorded as a differentiable forward operator.
+  bool is_forward(OpId op) const;
+
+  uint64_t flows() const { return flow_.size(); }
+  uint64_t flows_compared() const { return compared_; }
+  uint64_t flows_agree() const { return agree_; }
+
+ private:
+  struct Sequence {
+    int64_t number = -1;  // -1 = none
+    int64_t forward_thread = 0;
+  };
+  struct Start {
+    int64_t number;
+    int64_t start_ns;
+    OpId op;
+  };
+  void read_sequences();
+  void read_flows();
+  // last: the place in forward_ of the operator with the node's number that started last.
+  OpId maker_of_own_node(size_t last) const;
+  bool makes_no_own_node(OpId op) const;  // PyTorch's own operators, and collectives
+  int64_t next_number_ns(size_t last) const;
+  int64_t end_around(OpId from, int64_t before_ns, OpId& numbered) const;
+
+  const Trace& trace_;
+  std::vector<Sequence> sequence_;           // per op
+  std::vector<Start> forward_;               // by (number, start)
+  std::unordered_map<uint32_t, OpId> flow_;  // backward op -> forward op
+  uint64_t compared_ = 0;
+  uint64_t agree_ = 0;
+};
+
+}  // namespace assay

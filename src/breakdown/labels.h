@@ -1,0 +1,66 @@
+#pragma once
+
+// What record_function / NVTX labels tell: operations of the paper's list, layers, phases, and
+// labels of the user's own that stand for operations.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "breakdown/breakdown.h"
+#include "breakdown/nested_spans.h"
+#include "trace/links.h"
+#include "trace/trace.h"
+
+namespace assay {
+
+// One name read as a label.
+struct LabelFacts {
+  std::string op;  // of the paper's list, without f_ / b_; empty = none
+  int32_t layer = -1;
+  LevelPhase phase = LevelPhase::kNone;
+  bool own = false;  // may stand for an operation of the user's
+};
+LabelFacts read_label(std::string_view name);
+
+class Labels {
+ public:
+  Labels(const Trace& trace, const Links& links, const Windows& windows);
+
+  struct Place {
+    std::string_view op;  // known operation; empty = none
+    int32_t layer = -1;
+    LevelPhase phase = LevelPhase::kNone;
+    StringId own;             // innermost label of the user's own; none
+    int32_t repetition = -1;  // of the labels that repeat layer by layer, which one it lies in
+  };
+  Place at(ThreadId thread, int64_t time_ns) const;
+  // What the labels that repeat layer by layer are called, "block of 10 labels"; empty = none do.
+  const std::string& block() const { return block_; }
+  // The same on the thread that has most labels: what the user's code was doing when another
+  // thread (autograd's) launched.
+  Place on_main_thread(int64_t time_ns) const { return at(main_thread_, time_ns); }
+  // Whether a label around the point satisfies `matches`.
+  template <typename Matches>
+  bool any_matches(const Trace& trace, ThreadId thread, int64_t time_ns, Matches&& matches) const {
+    for (uint32_t span = spans_.innermost(thread, time_ns); span != NestedSpans::kNone;
+         span = spans_[span].parent) {
+      if (matches(trace.text(spans_[span].name))) return true;
+    }
+    return false;
+  }
+
+ private:
+  void drop_wide_labels(const Trace& trace, const Links& links);
+  void find_repetitions(const Trace& trace, const Windows& windows);
+
+  NestedSpans spans_;
+  ThreadId main_thread_;
+  std::vector<LabelFacts> facts_;    // per distinct name
+  std::vector<uint32_t> fact_of_;    // per StringId
+  std::vector<int32_t> repetition_;  // per span; empty = none
+  std::string block_;
+};
+
+}  // namespace assay

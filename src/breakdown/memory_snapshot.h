@@ -1,0 +1,57 @@
+#pragma once
+
+// A memory snapshot taken apart: where reserved bytes are, and when most were in use as the
+// recorded actions replay.
+//
+// Actions are kept in a ring: their beginning may be lost, and recording may have begun late. What
+// was in use at the first action is found backwards, from the blocks at the snapshot. Where actions
+// and blocks contradict each other no peak is told.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "breakdown/memory.h"
+#include "records/memory_snapshot.h"
+
+namespace assay {
+
+// What the blocks of one place in the program hold.
+struct MemoryHolder {
+  std::string site = {};  // empty = not recorded
+  uint64_t blocks = 0;
+  int64_t bytes = 0;  // rounded up
+};
+
+struct SnapshotMemory {
+  // reserved = allocated + awaiting free + split off + free segments + unexplained
+  int64_t reserved_bytes = 0;
+  int64_t allocated_bytes = 0;
+  int64_t awaiting_bytes = 0;
+  int64_t split_bytes = 0;  // unused, in segments of which something is in use
+  int64_t free_segment_bytes =
+      0;                          // segments without anything in use: empty_cache() gives them back
+  int64_t unexplained_bytes = 0;  // segments less their blocks; blocks in an unknown state
+  int64_t rounding_bytes = 0;     // of what is allocated: more than was asked for
+  uint64_t segments = 0;
+  uint64_t blocks = 0;  // allocated
+  uint64_t actions = 0;
+  uint64_t segment_allocations = 0;
+  uint64_t segment_frees = 0;
+  uint64_t out_of_memory = 0;
+  uint64_t unknown_actions = 0;
+  uint64_t odd_blocks = 0;   // segments that are not their blocks, blocks in an unknown state
+  uint64_t odd_actions = 0;  // releases of what was not allocated, blocks that are not the actions'
+  int64_t first_reserved_bytes = -1;       // before the first action; -1 = not told
+  std::vector<MemoryHolder> holders = {};  // by bytes, most first; their sum is allocated_bytes
+};
+
+struct SnapshotDevice {
+  DeviceMemory memory = {};  // of the actions: bytes as asked for
+  SnapshotMemory state = {};
+};
+
+// Devices that have a segment or an action, in their order.
+std::vector<SnapshotDevice> replay_snapshot(const MemorySnapshot& snapshot);
+
+}  // namespace assay

@@ -1,0 +1,88 @@
+#pragma once
+
+// Operations and layers from the nn.Module frames of a profile taken with stacks ("nn.Module:
+// Class_k" around everything a module's forward runs). Attribute names (q_proj) are not in these
+// frames: what a Linear is, its class, its place among its siblings and the module around it tell.
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "breakdown/nested_spans.h"
+#include "trace/trace.h"
+
+namespace assay {
+
+class Modules {
+ public:
+  explicit Modules(const Trace& trace);
+
+  struct Place {
+    bool found = false;
+    bool leaf = false;       // the module has no modules inside
+    bool llama = false;      // `op` is a name of the paper's list
+    int32_t layer = -1;      // its place in the stack
+    std::string_view stack;  // name of the stack
+    std::string_view cls;    // class of the innermost module
+    std::string_view op;     // module path below the layer, or the paper's name
+    std::string_view path;   // module path below the layer
+    int64_t start_ns = 0;    // of the innermost module call
+    uint32_t instance = UINT32_MAX;
+  };
+  // What runs on `thread` at `time_ns`.
+  Place at(ThreadId thread, int64_t time_ns) const;
+  bool empty() const { return spans_.empty(); }
+  int64_t layers() const { return layers_; }
+  // "Qwen2DecoderLayer"; empty without layers.
+  const std::string& layer_class() const { return layer_class_; }
+  // The paper's name for what a module of a Llama-like layer launches itself rather than through a
+  // module inside it, by the operator; empty when there is none.
+  std::string_view llama_inner_op(const Place& place, ThreadId thread, int64_t time_ns,
+                                  std::string_view op_name) const;
+
+ private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+  enum class Role : uint8_t { kNone, kLayer, kAttention, kMlp };
+
+  // One module object: all its calls share the name "Class_k".
+  struct Instance {
+    std::string_view cls;
+    int32_t number = -1;
+    uint32_t parent = kNone;  // the module that calls it, containers skipped
+    bool container = false;
+    bool has_children = false;
+    bool repeats = false;    // a sibling of its class exists
+    uint32_t layer = kNone;  // outermost repeating module around it or it itself
+    uint32_t ordinal = 0;    // among siblings of its class
+    uint32_t siblings = 1;   // of its class
+    Role role = Role::kNone;
+    std::string path;
+    std::string op;
+    std::string stack;  // of a layer: its class, with that of what holds it where two are alike
+    bool llama = false;
+  };
+
+  void read_instances(const Trace& trace);
+  void link_instances();
+  void find_layers();
+  void drop_pairs(std::set<uint32_t>& layers);
+  void name_stacks(const std::set<uint32_t>& layers);
+  void name_operations();
+  std::string path_of(uint32_t instance) const;
+  std::string llama_name(uint32_t instance) const;
+  bool is_llama_layer(uint32_t layer) const;
+
+  NestedSpans spans_;
+  std::vector<uint32_t> instance_of_;  // per span
+  std::vector<Instance> instances_;
+  std::vector<std::vector<uint32_t>> children_;
+  std::vector<uint8_t> llama_layer_;                      // per instance
+  std::vector<std::pair<ThreadId, int64_t>> mlp_starts_;  // calls of MLP modules, sorted
+  std::string layer_class_;
+  int64_t layers_ = 0;
+};
+
+}  // namespace assay

@@ -1,0 +1,43 @@
+#pragma once
+
+// Which nodes of the backward pass run a part of the forward pass again (activation checkpointing).
+
+#include <cstdint>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "breakdown/forward_links.h"
+#include "trace/links.h"
+#include "trace/trace.h"
+
+namespace assay {
+
+// Differentiable operators inside a node prove nothing alone: with create_graph every operator of
+// the backward pass is one. A node recomputes where they are, one after the other, operators of the
+// forward pass again, the node's own forward operator among them; or where an autograd::Function of
+// the user's own runs forward that ran in the forward pass.
+class Recomputation {
+ public:
+  Recomputation(const Trace& trace, const Links& links, const ForwardLinks& forward_links);
+  bool repeats_forward(OpId node) const { return repeating_.contains(node.value); }
+
+ private:
+  using Ops = std::vector<OpId>;
+  // The node around a differentiable operator with none around it below the node; false where the
+  // operator lies in another one.
+  bool outermost(OpId op, OpId& node) const;
+  bool repeats(const Ops& run, OpId node) const;
+  bool runs_own_function(const Ops& run) const;
+  StringId name(OpId op) const { return trace_.ops.name[op.index()]; }
+
+  const Trace& trace_;
+  const Links& links_;
+  const ForwardLinks& forward_links_;
+  Ops forward_;                                 // outermost, outside all nodes, in table order
+  std::unordered_map<uint32_t, size_t> place_;  // in forward_
+  std::unordered_set<uint32_t> names_;          // of forward_
+  std::unordered_set<uint32_t> repeating_;
+};
+
+}  // namespace assay

@@ -1,0 +1,216 @@
+#pragma once
+
+// How far every operation is from the roof of its device, without counters: FLOP/s, bytes/s, the
+// share of the roof and the milliseconds above it, per operator and shape, phase and layer; and the
+// bandwidth of collectives.
+//
+// A call's roof is the longer of FLOP / peak and bytes / bandwidth (roof/work.h, roof/peaks.h), its
+// time the summed duration of its kernels. Per call, exactly: time = roof + above - beyond, where
+// `beyond` is what a call was faster than its roof: its data came from a cache, or model or peak
+// are wrong.
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "breakdown/breakdown.h"
+#include "flow/replays.h"
+#include "kernels/names.h"
+#include "records/facts.h"
+#include "roof/calls.h"
+#include "roof/collective.h"
+#include "roof/peaks.h"
+
+namespace assay {
+
+// Clocks of one GPU as a log beside the trace read them, by time.
+struct ClockReadings {
+  std::vector<int64_t> t_ns;
+  std::vector<double> hz;
+
+  // The highest of those from the last one before `start_ns` to the first behind `end_ns`: no
+  // reading says that the clock was higher. 0 where it is not between two readings.
+  double highest_hz(int64_t start_ns, int64_t end_ns) const;
+};
+using ClocksByGpu = std::map<int64_t, ClockReadings>;  // by device index as recorded
+
+// Less work than fills a GPU: what such a call takes longer is latency, not throughput.
+inline constexpr int64_t kSmallRoofNs = 1000;
+
+struct RoofSums {
+  uint64_t calls = 0;
+  uint64_t kernels = 0;
+  int64_t dur_ns = 0;
+  double flop = 0;
+  double bytes = 0;
+  // Of calls whose device and type have a peak:
+  int64_t roofed_ns = 0;
+  int64_t roof_ns = 0;   // at the roof
+  int64_t above_ns = 0;  // roofed_ns = roof_ns + above_ns - beyond_ns
+  int64_t beyond_ns = 0;
+  int64_t compute_roof_ns = 0;  // of roof_ns, in calls that arithmetic bounds
+  int64_t small_ns = 0;         // of above_ns, in calls whose roof is below kSmallRoofNs
+  uint64_t calls_beyond = 0;
+  // Of these, bound by memory and slow enough for the bytes that the device's last cache cannot
+  // hold.
+  uint64_t calls_cached = 0;
+  int64_t calls_beyond_ns = 0;  // of beyond_ns, in calls_beyond
+  // Of those beyond and bound by memory, whose bytes all fit the cache, where its rate is known:
+  // their time, what they need at the cache's rate, and how many are faster than that.
+  int64_t fitting_ns = 0;
+  int64_t cache_roof_ns = 0;
+  uint64_t calls_fitting = 0;
+  uint64_t calls_beyond_cache = 0;
+  // Of calls beside which a clock was read: their time, and the roof where the peaks of arithmetic
+  // are scaled by the clock over the one that they hold at.
+  int64_t clocked_ns = 0;
+  int64_t clocked_roof_ns = 0;
+
+  void add(const RoofSums& other);
+  double flop_per_s() const;  // NaN without time
+  double bytes_per_s() const;
+  double intensity() const;   // FLOP per byte; NaN without bytes
+  double roof_share() const;  // roof_ns / roofed_ns; NaN without
+  double clocked_roof_share() const;
+  bool compute_bound() const { return 2 * compute_roof_ns > roof_ns; }
+};
+
+// An operator with one shape in one phase, over layers, iterations and GPUs.
+struct RoofOp {
+  LevelPhase phase = LevelPhase::kNone;
+  std::string op;
+  std::string shape;
+  OpWorkKind kind = OpWorkKind::kElementwise;
+  ElementType math = ElementType::kUntold;
+  bool matrix = false;
+  std::string device;
+  RoofSums sums;
+};
+
+// A layer in a phase: what is known and what is not.
+struct RoofPlace {
+  LevelPhase phase = LevelPhase::kNone;
+  int32_t layer = kNoLayer;
+  RoofSums sums;
+  int64_t unknown_ns = 0;
+};
+
+struct RoofUnknown {
+  NoWork why = NoWork::kNoModel;
+  std::string name;  // of the operator, or of the kernel where there is none
+  uint64_t kernels = 0;
+  int64_t dur_ns = 0;
+};
+
+// Calls of one operator and shape whose work is told within bounds alone. Their time is part of the
+// unknown.
+struct RoofBounds {
+  std::string op;
+  std::string shape;
+  std::string device;
+  uint64_t calls = 0;
+  uint64_t kernels = 0;
+  int64_t dur_ns = 0;
+  int64_t roofed_ns = 0;      // of dur_ns, on devices whose peaks are known
+  int64_t least_roof_ns = 0;  // at the roof with the least work, and with the most
+  int64_t most_roof_ns = 0;
+  // Of dur_ns, where the same kernel elsewhere tells how many elements a thread takes.
+  int64_t same_kernel_ns = 0;
+  // Of roofed_ns, where the most is what memory and a full last cache carry in that time.
+  int64_t limited_ns = 0;
+  uint64_t calls_beyond = 0;  // faster than the roof with the least work
+  // Of those: not explained by what the last cache holds.
+  uint64_t calls_unexplained = 0;
+};
+
+// Collectives of one kind, group size and message.
+struct RoofComm {
+  std::string kind;
+  std::string dtype;
+  int64_t group_size = 0;
+  double message_bytes = 0;
+  double factor = 0;  // bus over algorithm bandwidth; 0 = not defined
+  uint64_t collectives = 0;
+  int64_t dur_ns = 0;           // of several ranks, of each collective the shortest: it waits least
+  double link_bytes_per_s = 0;  // that the bus can reach at most; 0 = not told
+  bool network = false;         // by network cards that the machine is assumed to have
+};
+
+struct JobRoof {
+  std::vector<DeviceRoof> devices;   // by name
+  std::vector<RoofOp> ops;           // by above_ns, the longest first
+  std::vector<RoofPlace> places;     // by phase, layer
+  std::vector<RoofUnknown> unknown;  // by time, the longest first
+  std::vector<RoofBounds> bounds;    // by time, the longest first
+  std::vector<RoofComm> comm;        // by time, the longest first
+  RoofSums known;                    // of all calls with a model
+  std::array<int64_t, kNoWorks> unknown_ns = {};
+  int64_t kernel_ns = 0;     // = known.dur_ns and the unknown, exactly
+  int64_t comm_ns = 0;       // of collectives
+  int64_t comm_told_ns = 0;  // of these, with a message size
+  int64_t copy_ns = 0;       // of copies and fills
+  uint64_t nested_calls = 0;
+  int64_t replayed_ns = 0;  // of known.dur_ns, in replays: the work is that of the recording
+  uint64_t ranks = 0;
+
+  int64_t unknown_total_ns() const;
+};
+
+// What the ranks of a job say, one after the other.
+class RoofReader {
+ public:
+  // facts must outlive it. asked: the user's name of the device, or none.
+  RoofReader(const FactBook& facts, std::string asked) : facts_(facts), asked_(std::move(asked)) {}
+
+  // report: of this trace, with its rows. replays: those joined to their recordings; absent: none.
+  // clocks: of its GPUs, on its times.
+  void add(const Trace& trace, const Links& links, const KernelNames& kernels,
+           const BreakdownReport& report, const ReplayReport* replays = nullptr,
+           const ClocksByGpu& clocks = {});
+  JobRoof finish();
+
+ private:
+  struct Rank;
+  using OpKey = std::tuple<LevelPhase, std::string, std::string, std::string>;
+  struct CommKey {
+    std::string kind;
+    std::string dtype;
+    std::string group;
+    int64_t group_size = 0;
+    double bytes = 0;
+    int64_t seq = -1;
+    uint64_t nth = 0;  // tells apart those without a sequence number
+    friend auto operator<=>(const CommKey&, const CommKey&) = default;
+  };
+  // What a collective crosses that limits it, as RoofComm tells it.
+  struct CommLink {
+    bool network = false;
+    double bytes_per_s = 0;
+  };
+  struct CommSpan {
+    int64_t dur_ns = 0;
+    double factor = 0;
+    CommLink link;
+  };
+  static CommLink link_of(const CommKey& key, const GroupPlace& place, const DeviceRoof& roof);
+
+  const DeviceRoof& roof_of(const Trace& trace, int64_t device);
+  void add_collectives(const Trace& trace, const KernelNames& kernels,
+                       const BreakdownReport& report);
+
+  const FactBook& facts_;
+  std::string asked_;
+  JobRoof job_;
+  std::map<std::string, DeviceRoof> roofs_;
+  std::map<int64_t, const DeviceRoof*> roof_of_device_;  // of the trace that is being read
+  std::map<OpKey, RoofOp> ops_;
+  std::map<std::pair<LevelPhase, int32_t>, RoofPlace> places_;
+  std::map<std::pair<NoWork, std::string>, RoofUnknown> unknown_;
+  std::map<std::tuple<std::string, std::string, std::string>, RoofBounds> bounds_;
+  std::map<CommKey, CommSpan> comm_;
+  uint64_t nth_comm_ = 0;
+};
+
+}  // namespace assay

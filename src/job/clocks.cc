@@ -1,0 +1,264 @@
+#include "job/clocks.h"
+
+#include <Eigen/IterativeLinearSolvers>
+#include <Eigen/SparseCore>
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+
+#include "base/histogram.h"
+#include "base/numbers.h"
+#include "base/stats.h"
+
+namespace assay {
+namespace {
+
+constexpr double kFastClock = 50e-6;
+
+// What a rank's ends say within one group.
+struct Pair {
+  uint32_t rank = 0;
+  uint32_t group = 0;  // numbered from 0 through those that are used
+  double apart_ns = 0;
+  double slope = kNan;
+};
+
+// The ends of the meetings of a group at which all members were, as times after the first member's.
+struct Ends {
+  std::vector<uint32_t> meetings;  // of the samples
+  std::vector<double> mean_ns;     // of the members, per meeting
+};
+
+int64_t end_of(const FleetGroup& group, size_t member, uint32_t sample) {
+  return group.ends[member * group.samples + sample];
+}
+
+Ends usable_ends(const FleetGroup& group) {
+  Ends ends;
+  for (uint32_t s = 0; s < group.samples; ++s) {
+    double mean_ns = 0;
+    bool all = true;
+    for (size_t m = 0; m < group.members.size() && all; ++m) {
+      all = end_of(group, m, s) != kNoEnd;
+      if (!all) break;
+      mean_ns += static_cast<double>(end_of(group, m, s) - end_of(group, 0, s));
+    }
+    if (!all) continue;
+    ends.meetings.push_back(s);
+    ends.mean_ns.push_back(mean_ns / static_cast<double>(group.members.size()));
+  }
+  return ends;
+}
+
+// The middle of slopes between meetings half of the recording apart: an odd end moves it little.
+double slope_of(const FleetGroup& group, const Ends& ends, const std::vector<double>& apart) {
+  constexpr size_t kLeast = 3;
+  const size_t half = apart.size() / 2;
+  if (apart.size() < kLeast || half == 0) return kNan;
+  std::vector<double> slopes;
+  for (size_t k = 0; k + half < apart.size(); ++k) {
+    const double time_ns = static_cast<double>(end_of(group, 0, ends.meetings[k + half]) -
+                                               end_of(group, 0, ends.meetings[k]));
+    if (time_ns > 0) slopes.push_back((apart[k + half] - apart[k]) / time_ns);
+  }
+  return slopes.empty() ? kNan : median(slopes);
+}
+
+std::vector<Pair> pairs_of(const FleetJob& job, uint32_t& used) {
+  std::vector<Pair> pairs;
+  for (const FleetGroup& group : job.groups) {
+    if (group.samples == 0) continue;
+    const Ends ends = usable_ends(group);
+    if (ends.meetings.empty()) continue;
+    for (size_t m = 0; m < group.members.size(); ++m) {
+      std::vector<double> apart;
+      for (size_t k = 0; k < ends.meetings.size(); ++k) {
+        const uint32_t s = ends.meetings[k];
+        apart.push_back(static_cast<double>(end_of(group, m, s) - end_of(group, 0, s)) -
+                        ends.mean_ns[k]);
+      }
+      const double slope = slope_of(group, ends, apart);
+      pairs.push_back({group.members[m], used, median(apart), slope});
+    }
+    ++used;
+  }
+  return pairs;
+}
+
+// Pairs by rank and by group, to walk from one to the other.
+class Walk {
+ public:
+  Walk(const std::vector<Pair>& pairs, size_t ranks, size_t groups)
+      : pairs_(pairs), of_rank_(ranks), of_group_(groups) {
+    for (uint32_t p = 0; p < pairs.size(); ++p) {
+      of_rank_[pairs[p].rank].push_back(p);
+      of_group_[pairs[p].group].push_back(p);
+    }
+  }
+
+  // Offsets from rank to rank, by the first group that reaches each: near enough that what is left
+  // is small. Fills the components.
+  std::vector<double> first_offsets(FleetClocks& clocks) const {
+    const size_t ranks = of_rank_.size();
+    std::vector<double> offsets(ranks, 0);
+    clocks.components.assign(ranks, UINT32_MAX);
+    std::vector<bool> seen_group(of_group_.size(), false);
+    for (uint32_t r = 0; r < ranks; ++r) {
+      if (clocks.components[r] != UINT32_MAX) continue;
+      std::vector<uint32_t> reached = {r};
+      clocks.components[r] = clocks.component_count;
+      for (size_t at = 0; at < reached.size(); ++at) {
+        for (const uint32_t p : of_rank_[reached[at]]) {
+          if (seen_group[pairs_[p].group]) continue;
+          seen_group[pairs_[p].group] = true;
+          for (const uint32_t q : of_group_[pairs_[p].group]) {
+            const uint32_t other = pairs_[q].rank;
+            if (clocks.components[other] != UINT32_MAX) continue;
+            clocks.components[other] = clocks.component_count;
+            offsets[other] = offsets[reached[at]] + pairs_[q].apart_ns - pairs_[p].apart_ns;
+            reached.push_back(other);
+          }
+        }
+      }
+      ++clocks.component_count;
+    }
+    return offsets;
+  }
+
+ private:
+  const std::vector<Pair>& pairs_;
+  std::vector<std::vector<uint32_t>> of_rank_;
+  std::vector<std::vector<uint32_t>> of_group_;
+};
+
+// Values per rank whose differences within each group are those of `told`, as nearly as squares
+// tell. One value per component is free: it is left near 0.
+std::vector<double> least_squares(const std::vector<Pair>& pairs, const std::vector<double>& told,
+                                  size_t ranks, size_t groups) {
+  std::vector<Eigen::Triplet<double>> entries;
+  Eigen::VectorXd right(static_cast<Eigen::Index>(pairs.size()));
+  for (size_t p = 0; p < pairs.size(); ++p) {
+    const auto row = static_cast<int>(p);
+    entries.emplace_back(row, static_cast<int>(pairs[p].rank), 1.0);
+    entries.emplace_back(row, static_cast<int>(ranks + pairs[p].group), -1.0);
+    right[row] = told[p];
+  }
+  Eigen::SparseMatrix<double> matrix(static_cast<Eigen::Index>(pairs.size()),
+                                     static_cast<Eigen::Index>(ranks + groups));
+  matrix.setFromTriplets(entries.begin(), entries.end());
+  Eigen::LeastSquaresConjugateGradient<Eigen::SparseMatrix<double>> solver;
+  solver.setTolerance(1e-9);
+  solver.setMaxIterations(500);
+  solver.compute(matrix);
+  const Eigen::VectorXd found = solver.solve(right);
+  return {found.data(), found.data() + ranks};
+}
+
+// The middle of each component becomes 0.
+void centre(const FleetClocks& clocks, std::vector<double>& values) {
+  std::vector<std::vector<double>> of(clocks.component_count);
+  for (size_t r = 0; r < values.size(); ++r) of[clocks.components[r]].push_back(values[r]);
+  std::vector<double> middle;
+  for (std::vector<double>& some : of) middle.push_back(median(some));
+  for (size_t r = 0; r < values.size(); ++r) values[r] -= middle[clocks.components[r]];
+}
+
+void find_drifts(const std::vector<Pair>& pairs, size_t ranks, size_t groups, FleetClocks& clocks) {
+  clocks.drifts.assign(ranks, kNan);
+  std::vector<Pair> sloped;
+  std::vector<double> told;
+  for (const Pair& pair : pairs) {
+    if (std::isnan(pair.slope)) continue;
+    sloped.push_back(pair);
+    told.push_back(pair.slope);
+  }
+  if (sloped.empty()) return;
+  std::vector<double> drifts = least_squares(sloped, told, ranks, groups);
+  centre(clocks, drifts);
+  std::vector<double> sizes;
+  for (const Pair& pair : sloped) clocks.drifts[pair.rank] = drifts[pair.rank];
+  for (const double drift : clocks.drifts) {
+    if (!std::isnan(drift)) sizes.push_back(std::abs(drift));
+  }
+  constexpr double kFarOff = 7.4;  // times the median of sizes: five standard deviations
+  const double limit = std::max(kFastClock, kFarOff * median(sizes));
+  for (uint32_t r = 0; r < ranks; ++r) {
+    if (std::abs(clocks.drifts[r]) > limit) clocks.fast.push_back(r);
+  }
+}
+
+void find_residuals(const FleetJob& job, FleetClocks& clocks) {
+  Histogram residuals;
+  int64_t largest_ns = 0;
+  for (const FleetGroup& group : job.groups) {
+    if (group.samples == 0) continue;
+    const Ends ends = usable_ends(group);
+    int64_t mean_offset_ns = 0;
+    for (const uint32_t rank : group.members) {
+      mean_offset_ns += clocks.offsets_ns[rank] - clocks.offsets_ns[group.members[0]];
+    }
+    const double mean_apart = static_cast<double>(mean_offset_ns) /
+                              static_cast<double>(std::max<size_t>(group.members.size(), 1));
+    for (size_t k = 0; k < ends.meetings.size(); ++k) {
+      for (size_t m = 0; m < group.members.size(); ++m) {
+        const uint32_t s = ends.meetings[k];
+        const int64_t apart_ns =
+            end_of(group, m, s) - end_of(group, 0, s) -
+            (clocks.offsets_ns[group.members[m]] - clocks.offsets_ns[group.members[0]]);
+        const int64_t residual_ns =
+            std::llround(std::abs(static_cast<double>(apart_ns) - (ends.mean_ns[k] - mean_apart)));
+        residuals.add(residual_ns);
+        largest_ns = std::max(largest_ns, residual_ns);
+      }
+    }
+  }
+  clocks.aligned = residuals.count();
+  clocks.residual_p50_ns = residuals.quantile(0.5);
+  clocks.residual_p95_ns = residuals.quantile(0.95);
+  clocks.residual_max_ns = largest_ns;
+}
+
+}  // namespace
+
+FleetClocks align_fleet(const FleetJob& job) {
+  FleetClocks clocks;
+  const size_t ranks = job.ranks.size();
+  uint32_t groups = 0;
+  const std::vector<Pair> pairs = pairs_of(job, groups);
+  std::vector<double> offsets = Walk(pairs, ranks, groups).first_offsets(clocks);
+  clocks.offsets_ns.assign(ranks, 0);
+  clocks.drifts.assign(ranks, kNan);
+  if (pairs.empty()) return clocks;
+  // What these leave, in groups whose pairs must all have one difference to them.
+  std::vector<double> left;
+  for (const Pair& pair : pairs) left.push_back(pair.apart_ns - offsets[pair.rank]);
+  const std::vector<double> correction = least_squares(pairs, left, ranks, groups);
+  for (size_t r = 0; r < ranks; ++r) offsets[r] += correction[r];
+  centre(clocks, offsets);
+  for (size_t r = 0; r < ranks; ++r) clocks.offsets_ns[r] = std::llround(offsets[r]);
+  find_drifts(pairs, ranks, groups, clocks);
+  find_residuals(job, clocks);
+  return clocks;
+}
+
+void set_first_starts(const FleetClocks& clocks, FleetJob& job) {
+  std::vector<int64_t> first_ns(clocks.component_count, INT64_MAX);
+  const auto begin_of = [&](size_t r) { return job.chains[r].start_ns - clocks.offsets_ns[r]; };
+  for (size_t r = 0; r < job.ranks.size(); ++r) {
+    if (job.chains[r].last_meeting == kNoMeeting) continue;
+    int64_t& first = first_ns[clocks.components[r]];
+    first = std::min(first, begin_of(r));
+  }
+  job.starts_ns.assign(job.ranks.size(), 0);
+  for (size_t r = 0; r < job.ranks.size(); ++r) {
+    if (job.chains[r].last_meeting == kNoMeeting) continue;
+    job.starts_ns[r] = begin_of(r) - first_ns[clocks.components[r]];
+  }
+  for (FleetGroup& group : job.groups) {
+    group.samples = 0;
+    std::vector<int64_t>().swap(group.ends);
+  }
+}
+
+}  // namespace assay

@@ -1,0 +1,58 @@
+#pragma once
+
+// The time of the host threads that led to launches, each moment charged once (spec/flow 7). Every
+// launch gets what its thread did since the launch before it, or since its outermost operator or
+// frame began, whichever is later; of that
+//   T_Py      from the innermost frame around its dispatch entry, but not before the last outermost
+//             operator ended, to the entry
+//   dispatch  from the entry to the launch call
+//   call      the launch call
+// and what lies before T_Py is charged to no launch. Calls in which the thread waits for the device
+// or allocates are taken out of all of them.
+
+#include <cstdint>
+#include <vector>
+
+#include "base/intervals.h"
+#include "overhead/overhead.h"
+
+namespace assay {
+
+// The time of one launch: [open, py) before T_Py, [py, entry) T_Py, [entry, call) dispatch,
+// [call, end) the call.
+struct HostOverheadTile {
+  uint32_t row = 0;  // index into HostOverheadReport::rows
+  int64_t open_ns = 0;
+  int64_t py_ns = 0;
+  int64_t entry_ns = 0;
+  int64_t call_ns = 0;
+  int64_t end_ns = 0;
+};
+
+class ExclusiveTiles {
+ public:
+  ExclusiveTiles(const Trace& trace, const Links& links, const std::vector<HostOverheadRow>& rows);
+
+  // Over some of the rows; no tile begins before `from_ns`, so that the tiles of a window lie in it
+  // but for calls that outlast it.
+  ExclusiveOverhead sum(const std::vector<uint32_t>& row_ids, int64_t from_ns) const;
+
+  // The tile of a row that owns its call. Tiles of one thread do not overlap.
+  HostOverheadTile tile(uint32_t row_id, int64_t from_ns) const;
+
+  // What the thread waited for or allocated in the tile, merged: blocking calls, allocations and
+  // releases, and its launch call beyond kLaunchBackPressureNs.
+  std::vector<Interval> waits(const HostOverheadTile& tile) const;
+
+  // The tile's parts without its waits.
+  static ExclusiveCost cost(const HostOverheadTile& tile, const std::vector<Interval>& waits);
+
+ private:
+  const Trace& trace_;
+  const Links& links_;
+  const std::vector<HostOverheadRow>& rows_;
+  std::vector<int64_t> before_ns_;    // per row: end of all launches before it on its thread
+  std::vector<uint32_t> call_owner_;  // per call: its row, UINT32_MAX without one
+};
+
+}  // namespace assay

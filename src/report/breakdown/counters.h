@@ -1,0 +1,25 @@
+#pragma once
+
+// From hardware counters joined to a trace to tables and the chart of Chopper's Figure 15.
+
+#include <string>
+#include <vector>
+
+#include "breakdown/ranks.h"
+#include "breakdown/waterfall.h"
+#include "report/document/document.h"
+
+namespace assay {
+
+struct CountersView {
+  std::vector<OpWaterfall> ops;
+  OverlapReading reading = OverlapReading::kCurve;
+  WaterfallDevice device;
+};
+// Appends to the "breakdown" section: counter_passes, counter_repeats, peaks, waterfall,
+// overlap_factors, derived.
+void add_counter_blocks(const JobLevels& job, const CountersView& view, Section& section);
+// What stands between the peak and the measured time.
+std::vector<std::string> counter_words(const JobLevels& job, const CountersView& view);
+
+}  // namespace assay

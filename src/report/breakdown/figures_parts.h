@@ -1,0 +1,60 @@
+#pragma once
+
+// What the files of the figures section share: names, columns and cells of configurations and
+// operations, and the families of figures that figures.cc puts together.
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "breakdown/figures.h"
+#include "report/breakdown/figures.h"
+#include "report/breakdown/results.h"
+#include "report/document/columns.h"
+
+namespace assay::breakdown_figures {
+
+using Configs = std::vector<ConfigFigures>;
+
+// NaN where there is nothing to divide by.
+double ratio(double value, double to);
+// The operation, with its phase where the name does not tell it.
+std::string name_of(const FigureOpName& op);
+std::vector<std::string> names_of(const Configs& configs);
+// Adds config, phase, op, op_type. R has `config`, a ConfigFigures, and `name`, a FigureOpName.
+template <typename R>
+void add_op_columns(TableOf<R>& table) {
+  table.add(keys::config, [](const R& row) { return row.config.name; })
+      .add(keys::phase, [](const R& row) { return level_phase_name(row.name.phase); })
+      .add(
+          keys::op, [](const R& row) { return row.name.op; }, elastic())
+      .add(keys::op_type, [](const R& row) { return op_type_name(row.name.type); });
+}
+// What a configuration has of something: an operation, an execution, a layer of one.
+template <typename T>
+struct OfConfig {
+  const ConfigFigures& config;
+  const FigureOpName& name;
+  const T& is;
+};
+// nullptr: not among the operations of the configuration.
+const FigureOp* find_op(const ConfigFigures& config, const FigureOpName& name);
+std::set<LevelPhase> phases_of(const Configs& configs);
+
+// ---- durations and launches (figures_durations.cc): Figures 4, 5, 6, 11 ----
+void add_breakdown(const Configs& configs, Section& section);
+void add_operations(const Configs& configs, Section& section);
+void add_communication(const Configs& configs, Section& section);
+void add_launch(const Configs& configs, Section& section);
+
+// ---- overlap (figures_overlap.cc): Figures 7, 8, 9 ----
+void add_overlap(const Configs& configs, const FiguresView& view, Section& section);
+void add_curve(const Configs& configs, const FiguresView& view, Section& section);
+
+// ---- hardware (figures_hardware.cc): Figures 13, 14, 15 ----
+void add_cores(const Configs& configs, Section& section);
+void add_telemetry(const Configs& configs, Section& section);
+void add_waterfalls(const Configs& configs, Section& section);
+
+}  // namespace assay::breakdown_figures

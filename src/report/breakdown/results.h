@@ -1,0 +1,822 @@
+#pragma once
+
+// The results of breakdown, each declared once.
+// R(key, title, unit, meaning) declares a result; U(key, meaning) says what a declared one, or a
+// table, is here; O(object) begins the keys of an object. An empty meaning: that of the row above.
+// From here come JSON keys, columns, titles, units, and the tables of docs/metrics.md
+// (tools/gen_metrics_docs.py).
+
+#include "report/document/results.h"
+
+// clang-format off: tables read best as tables
+
+// What belongs where
+#define ASSAY_PLACEMENT_RESULTS(R, U, O) \
+  O("`unplaced`") \
+  U(time_ns, "device activities without an operation (`unplaced`, `b_unmapped`), of all") \
+  U(share, "") \
+  U(kernels, "") \
+  R(total_ns, "device time", kNanoseconds, "") \
+  R(no_layer_ns, "outside layers", kNanoseconds, \
+    "with an operation but outside every layer; distinct layers, and what they are") \
+  R(no_layer_share, "outside layers, share", kShare, "") \
+  R(no_phase_ns, "without a phase", kNanoseconds, \
+    "device time of which nothing recorded tells the phase") \
+  R(no_phase_share, "phase not known, share", kShare, "") \
+  R(phase_inferred_ns, "phase by name", kNanoseconds, \
+    "device time that is backward or optimizer work by the kernel's name alone (`bwd`, `wgrad`, `adam`), where nothing recorded tells " \
+    "the phase; a convolution's gradient of its input counts where others tell that there is a backward pass") \
+  R(phase_inferred_share, "phase by name alone, share", kShare, "") \
+  R(layers, "layers", kCount, "") \
+  R(layer_source, "layers from", kText, "") \
+  R(flows, "forward-backward flows", kCount, \
+    "fwdbwd flows between two operators; of these, with a sequence number to compare; of " \
+    "these, with the same forward operator") \
+  R(flows_compared, "of these with a sequence number", kCount, "") \
+  R(flows_agree, "agree with the sequence number", kCount, "") \
+  O("`unattributed_reasons`") \
+  U(reason, \
+    "`carried_over`: queued before the trace; `no_launch`: no call in the trace; " \
+    "`no_operator`: launched outside every operator, module and label; `no_forward`: " \
+    "backward work whose forward operator is not in the trace; `graph_replay`") \
+  U(kernels, "") \
+  U(time_ns, "") \
+  U(share, "") \
+  O("`attributed_by`") \
+  U(source, "the table above") \
+  R(sure, "sure", kText, \
+    "`recorded`: something recorded of the activity, or of the launch that a graph replays, tells " \
+    "it; `likeness`: only what repeats (`structure`), or another iteration (`twin`)") \
+  U(kernels, "") \
+  U(time_ns, "") \
+  U(share, "")
+
+// Why kernels stand where they do
+#define ASSAY_EVIDENCE_RESULTS(R, U, O) \
+  O("`evidence.places`") \
+  U(file, "where there are several ranks") \
+  U(kernel, \
+    "device activities of one name in one place that one source tells, longest first; their operation") \
+  U(op, "") \
+  U(phase, "") \
+  R(stack, "stack", kText, \
+    "of their layers, and the least and greatest of these, counted in the stack; null outside layers") \
+  R(first_layer, "first layer", kNone, "") \
+  R(last_layer, "last layer", kNone, "") \
+  U(source, "source and certainty, as in `attributed_by`; why nothing did") \
+  U(sure, "") \
+  U(reason, "") \
+  U(kernels, "how many they are, and their summed duration") \
+  U(time_ns, "") \
+  U(iteration, "of the first of them to start: name of the iteration and the call that launched it") \
+  U(call, "") \
+  R(operators, "operators", kText, \
+    "around that launch, outermost first; path of its `nn.Module`s; labels around it") \
+  R(module_path, "modules", kText, "") \
+  R(labels_around, "labels", kText, "") \
+  R(forward_op, "forward operator", kText, \
+    "of backward work, the operator that its node shares a flow or number with; of a graph's replay, the " \
+    "recorded operator. Tests: `Place`, `golden/breakdown`") \
+  R(recorded_op, "recorded operator", kText, "")
+
+// Launch overhead, waits, overlap
+#define ASSAY_LEVEL_SUM_RESULTS(R, U, O) \
+  R(prep_ns, "prep", kNanoseconds, \
+    "O_prep (Eq. 1): of the bubble up to the launch call, idle time of the GPU in which a " \
+    "launch was waited for") \
+  R(call_ns, "call", kNanoseconds, \
+    "O_call (Eq. 2): the same from the launch call on") \
+  R(launch_ns, "launch overhead", kNanoseconds, \
+    "O_launch (Eq. 3) = `prep_ns` + `call_ns`: idle time that flow gives to operators, " \
+    "Python, runtime calls or launch latency, and unrecorded host code between recorded operators or " \
+    "frames") \
+  R(comm_wait_ns, "wait for comm", kNanoseconds, \
+    "of the bubble: the time in which a collective ran on the GPU, from the launch call on; " \
+    "before it, only while some host thread sat in a blocking call. Never launch overhead") \
+  R(comm_in_gap_ns, "comm alone", kNanoseconds, \
+    "of the bubble, time in which a collective ran and the host had not launched the next kernel") \
+  R(copy_ns, "copies", kNanoseconds, \
+    "of the bubble, time in which a copy or fill ran and no collective") \
+  R(idle_other_ns, "other idle", kNanoseconds, \
+    "of the bubble, idle time of any other cause: unseen device work, no evidence, waits for " \
+    "other work, synchronisation, one-off costs, allocation, input, nothing asked for; where " \
+    "neither operators nor frames were recorded, host code of which nothing is known, too") \
+  U(dur_ns, "Σ duration, of copies and collectives too in `rows`") \
+  R(overlapping_kernels_ns, "at once", kNanoseconds, \
+    "of the duration, time before E: an earlier kernel still ran") \
+  R(overlap_ns, "beside comm", kNanoseconds, \
+    "of the duration, time in which at least one collective ran (union); Σ `overlap_ns` / Σ " \
+    "`dur_ns`") \
+  R(overlap_ratio, "overlap", kShare, "") \
+  R(op_dur_ns, "with bubbles inside", kNanoseconds, \
+    "Σ duration and the bubbles between kernels of one operation (same iteration, phase, " \
+    "layer, op) that follow each other") \
+  U(kernels, "device activities") \
+  R(likeness_ns, "by likeness", kNanoseconds, \
+    "of the duration, of activities that are placed by what repeats or like another iteration " \
+    "(`structure`, `twin`): likely, not recorded; `levels_likeness` among the caveats. Tests: `Place`")
+
+// Launch overhead, waits, overlap
+#define ASSAY_LEVEL_TABLE_RESULTS(R, U, O) \
+  O("`rows`") \
+  R(gpu, "gpu", kNone, "one row per combination that occurs; also the sums above") \
+  R(iter, "iter", kNone, "") \
+  U(phase, "") \
+  R(layer, "layer", kNone, "") \
+  U(op, "") \
+  R(op_type, "type", kText, "") \
+  O("`tree`") \
+  U(depth, \
+    "`job` > `phase` > `layer` > `operation` > `kernel`; layers of a phase together; " \
+    "`share` of Σ `dur_ns`; nodes below `--min-share` are one `rest`; also sums") \
+  U(name, "") \
+  U(kind, "") \
+  U(share, "") \
+  O("`iterations`") \
+  U(gpu, \
+    "`span_ns`: how far the latest end moved; `dur_ns` − `overlapping_kernels_ns` + `launch_ns` + " \
+    "`comm_wait_ns` + `comm_in_gap_ns` + `copy_ns` + `idle_other_ns` = `span_ns` exactly; also " \
+    "sums over compute kernels") \
+  U(iter, "") \
+  R(span_ns, "span", kNanoseconds, "") \
+  R(comm_kernels, "collectives", kCount, \
+    "collectives, their union, and the part of it without a compute kernel beside it") \
+  R(comm_ns, "comm", kNanoseconds, "") \
+  R(exposed_comm_ns, "exposed", kNanoseconds, "") \
+  U(tokens, \
+    "indices given to `aten::embedding` (its largest call; shapes must have been recorded), " \
+    "over `span_ns`. Per GPU: ranks of one tensor-parallel group each count all tokens") \
+  U(tokens_per_s, "") \
+  O("`job`") \
+  U(iter, \
+    "of all GPUs: tokens with each token group once (null where a group's are not known), " \
+    "over the longest `span_ns` of a GPU. Tests: `TokenGroups`") \
+  U(tokens, "") \
+  R(longest_span_ns, "longest GPU", kNanoseconds, "") \
+  U(tokens_per_s, "") \
+  O("`gpus`") \
+  U(gpu, "`span_ns`: last end − first start of the compute kernels; also sums as in") \
+  R(rank, "rank", kNone, "") \
+  U(device, "") \
+  R(file, "file", kText, "") \
+  R(token_group, "tokens as GPU", kNone, \
+    "the first GPU that reads the same tokens: one whose rank shares a process group that " \
+    "reduces (all-reduce, reduce-scatter) outside backward and optimizer, in the median " \
+    "iteration once per layer or more (4 times where no layer is known), with equal tokens " \
+    "in all iterations that both have. Other GPUs of its own trace count as the same") \
+  R(closure_ns, "closure", kNanoseconds, "`span_ns` less the sum above: 0; null with `chopper`") \
+  R(comm_outside_ns, "comm outside", kNanoseconds, \
+    "before the first or after the last compute kernel, in no span: the union of the " \
+    "collectives; of copies and fills beside none. Tests: `WhatRunsOutsideTheSpanIsToldApart`") \
+  R(copy_outside_ns, "copies outside", kNanoseconds, "") \
+  R(compute_ratio, "kernels / others", kRatio, \
+    "`dur_ns` over the median of the other GPUs' (with two GPUs: the other's; null for one " \
+    "alone); of operations with 1 % of the GPU's time, that furthest above its median over " \
+    "the other GPUs that have it, and how many times. Tests: " \
+    "`RatiosAreToTheMedianOfTheOtherGpus`, `golden/breakdown`") \
+  R(slowest_op, "slowest op", kText, "") \
+  R(slowest_op_ratio, "op / others", kRatio, "") \
+  O("`overlap`") \
+  U(phase, "operations by `overlap_ns`; also sums") \
+  U(op, "") \
+  O("`groups`") \
+  R(stat, "stat", kText, \
+    "a sample is one GPU in one iteration: cells are summed, ratios taken of the sums, then " \
+    "`median`, `mean`, `min`, `max`, `p25`, `p75`, `p95` or `sum` over samples. Work " \
+    "outside iterations is in none; an iteration without the group is no sample of it. " \
+    "Tests: `Query`; also the keys of sums") \
+  U(samples, "")
+
+// Many ranks
+#define ASSAY_RANK_RESULTS(R, U, O) \
+  O("`alignment`") \
+  R(ranks, "ranks", kCount, \
+    "traces; collectives matched; not matched; matched and used for clocks") \
+  R(collectives_matched, "collectives matched", kCount, "") \
+  R(collectives_unmatched, "not matched", kCount, "") \
+  R(collectives_aligned, "of these aligned", kCount, "") \
+  R(residual_p50_ns, "residual, median", kNanoseconds, \
+    "of |end − offset − median end|: what arrivals cannot resolve") \
+  R(residual_p95_ns, "residual, p95", kNanoseconds, "") \
+  R(residual_max_ns, "residual, largest", kNanoseconds, "") \
+  O("`clock_offsets`") \
+  U(gpu, "the clock less the common one") \
+  R(offset_ns, "offset", kNanoseconds, "") \
+  R(collectives, "collectives", kCount, "") \
+  O("`stragglers`") \
+  U(gpu, "collectives it came to, and how often last (alone)") \
+  U(collectives, "") \
+  R(last, "came last", kCount, "") \
+  R(last_share, "share", kShare, "") \
+  R(arrival_median_ns, "behind the median", kNanoseconds, \
+    "median of its start − the median start, aligned; negative when it leads") \
+  R(waited_ns, "waited for the last", kNanoseconds, \
+    "Σ start of the last − own start; Σ own start − start of the second to last, where it " \
+    "came last. Two late ranks hide each other in the second, and a rank may only pass on what " \
+    "made it late: who is to blame stands in `blame`") \
+  R(arrival_margin_ns, "last by", kNanoseconds, "") \
+  O("`arrivals`") \
+  U(gpu, "by phase and kind of collective; also the same") \
+  U(phase, "") \
+  R(collective, "collective", kText, "")
+
+// Counters and the waterfall
+#define ASSAY_COUNTER_RESULTS(R, U, O) \
+  O("`counter_passes`") \
+  R(pass, "counter run", kText, \
+    "a counter run against a GPU of the trace; `device` as recorded there") \
+  U(format, "") \
+  U(gpu, "") \
+  U(device, "") \
+  R(iterations, "iterations", kCount, "iterations that were counted") \
+  U(kernels, \
+    "compute kernels of the trace and of the run in these iterations; of the run in others; " \
+    "with `--partial-counters`, of the trace with names that the run lacks") \
+  R(pass_kernels, "in the run", kCount, "") \
+  R(unused_kernels, "unused", kCount, "") \
+  R(missing_kernels, "absent", kCount, "") \
+  R(matched, "matched", kCount, \
+    "pairs; pairs over the larger of `kernels` and `pass_kernels`; by what; what was " \
+    "counted. Below 0.9 an error, below 0.99 a caveat") \
+  R(match_rate, "match rate", kShare, "") \
+  R(matched_by, "matched by", kText, "") \
+  R(counters, "counters", kText, "") \
+  O("`counter_repeats`") \
+  R(counter, "counter", kText, \
+    "counters of several runs: the mean is used; (largest − smallest) / mean per kernel; " \
+    "kernels over 5 %") \
+  U(kernels, "") \
+  R(spread_median, "spread, median", kShare, "") \
+  R(spread_max, "spread, largest", kShare, "") \
+  R(above_limit, "over 5 %", kCount, "") \
+  O("`peaks`") \
+  U(device, \
+    "TPT_peak = compute units x FLOP per clock x clock (else `tflops` of the facts), dense " \
+    "FP16/BF16. Units of the run's own list of agents come before the facts, `--peaks` " \
+    "before both") \
+  R(flop_per_s, "matrix FLOP/s", kPerSecond, "") \
+  R(clock_hz, "clock (Hz)", kPerSecond, "") \
+  U(source, "") \
+  R(compute_units, "compute units", kNone, "") \
+  R(matrix_units_per_cu, "matrix units per unit", kNone, "") \
+  R(xcds, "dies", kNone, "") \
+  O("`derived`") \
+  U(name, "docs/formats/counter_formulas.md: of the sums over all executions of an operation") \
+  R(quantity, "quantity", kText, "") \
+  R(value, "value", kNone, "") \
+  U(unit, "") \
+  R(formula, "formula", kText, "") \
+  U(source, "") \
+  R(assumed_zero, "not measured, taken as 0", kText, "") \
+  O("`waterfall`") \
+  U(phase, \
+    "operations with matrix products or attention, told by names of kernels or by matrix " \
+    "FLOP counted. An execution is one (GPU, iteration, layer); one with a kernel without " \
+    "counters is left out. `dur_ns`: Σ kernel time in the trace (D_act)") \
+  U(op, "") \
+  U(op_type, "") \
+  R(executions, "executions", kCount, "") \
+  R(left_out, "left out", kCount, "") \
+  U(kernels, "") \
+  U(dur_ns, "") \
+  R(flop, "FLOP", kNone, \
+    "F_gemm by shapes (2MNK; attention 4 bhd per pair of query and key, backward 2.5 times); F_perf; " \
+    "`shapes`, or `counted` where shapes were not recorded: then D_thr is of F_perf and the " \
+    "instruction factor not known; MFMA_util; C_gpu") \
+  R(flop_counted, "FLOP counted", kNone, "") \
+  R(flop_source, "FLOP from", kText, "") \
+  R(matrix_busy, "matrix units busy", kNone, "") \
+  R(cycles, "cycles", kNone, "") \
+  R(d_thr_ns, "time at peak", kNanoseconds, \
+    "Chopper, Eq. 6 to 10: F_gemm / TPT_peak; F_perf / F_gemm; 1 / MFMA_util; D_50 % / D_0 " \
+    "%; (D_act / D_peak) / Ovr_overlap; C_gpu / clock") \
+  R(ovr_inst, "x inst", kRatio, "") \
+  R(ovr_util, "x util", kRatio, "") \
+  R(ovr_overlap, "x overlap", kRatio, "") \
+  R(ovr_freq, "x freq", kRatio, "") \
+  R(d_peak_ns, "time with busy units at peak", kNanoseconds, "") \
+  U(rho, \
+    "F_perf / (TPT_peak · MFMA_util · D_peak): what busy matrix cycles retire, over their " \
+    "peak. 1 at full rate, below for slower types; above 1.01 the operation is refused: " \
+    "peak or counter is wrong") \
+  R(threshold_ns, "theoretical", kNanoseconds, \
+    "bars, whose sum is `dur_ns` exactly: D_thr, then for factor f (for rho 1/rho) ln f / " \
+    "ln(D_act/D_thr) of D_act − D_thr. A factor below 1 has a negative bar") \
+  R(instruction_ns, "instruction", kNanoseconds, "") \
+  R(utilisation_ns, "utilisation", kNanoseconds, "") \
+  U(overlap_ns, "") \
+  R(frequency_ns, "frequency", kNanoseconds, "") \
+  R(residual_ns, "residual", kNanoseconds, "") \
+  R(d0_reading, "reading of D_0 %", kText, \
+    "`--d0`; no execution had an overlap of 0.05 or below, or none of 0.5 or above") \
+  R(overlap_extrapolated, "extrapolated", kNone, "") \
+  O("`waterfall_refused`") \
+  U(name, "operations without one, and what is missing") \
+  U(executions, "") \
+  U(left_out, "") \
+  U(reason, "") \
+  O("`overlap_factors`") \
+  U(name, \
+    "D_50 % / D_0 % by three readings; durations over the shortest of the GPU. `curve`: " \
+    "isotonic regression on overlap, at 0.5 and 0. `cumulative`: the duration by which half " \
+    "of all overlap has come, over the shortest. `quantile`: sorted overlaps against sorted " \
+    "durations. 1 where the overlap is `constant`; `pearson` of overlap and duration, null " \
+    "there") \
+  U(samples, "") \
+  R(curve, "curve", kRatio, "") \
+  R(cumulative, "cumulative", kRatio, "") \
+  R(quantile, "quantile", kRatio, "") \
+  R(pearson, "correlation", kRatio, "") \
+  R(constant, "overlap constant", kNone, "") \
+  R(extrapolated, "extrapolated", kNone, "")
+
+// Configurations side by side
+#define ASSAY_FIGURE_RESULTS(R, U, O) \
+  O("`configs` (4, top)") \
+  R(config, "config", kText, "what was read; share of device time without an operation") \
+  U(ranks, "") \
+  R(gpus, "GPUs", kCount, "") \
+  U(iterations, "") \
+  U(layers, "") \
+  R(unattributed_share, "unplaced", kShare, "") \
+  U(span_ns, "median over samples of `span_ns`") \
+  U(tokens, \
+    "medians over iterations; tokens of `job`, or of `--tokens`; over the longest `span_ns` " \
+    "of a GPU: kernels, launch overhead and waits, which is the paper's duration plus " \
+    "bubbles. Null where tokens are not known") \
+  U(tokens_per_s, "") \
+  R(tokens_per_s_ratio, "of the first's", kRatio, "") \
+  O("`breakdown` (4)") \
+  U(config, "") \
+  U(phase, "") \
+  U(op_type, "") \
+  U(all, "") \
+  U(samples, "") \
+  U(dur_ns, \
+    "medians over the samples that have the phase or type. The paper counts waits for " \
+    "collectives as launch overhead (`--definition chopper`) and recomputed work as " \
+    "backward") \
+  U(launch_ns, "") \
+  U(comm_wait_ns, "") \
+  R(phase_share, "of the phase", kShare, \
+    "`dur_ns` over that of the phase; over the first configuration's; `launch_ns` over " \
+    "`dur_ns`") \
+  R(dur_ratio, "of the first's", kRatio, "") \
+  R(launch_share, "to duration", kShare, "") \
+  O("`operations` (5)") \
+  U(config, "`op_dur_ns` of a sample, layers together") \
+  U(phase, "") \
+  U(op, "") \
+  U(op_type, "") \
+  U(samples, "") \
+  R(min_ns, "min", kNanoseconds, "") \
+  R(p25_ns, "p25", kNanoseconds, "") \
+  R(median_ns, "median", kNanoseconds, "") \
+  R(p75_ns, "p75", kNanoseconds, "") \
+  R(max_ns, "max", kNanoseconds, "") \
+  R(relative, "relative", kShare, \
+    "`median_ns` over the largest `max_ns` of the operation in all configurations") \
+  O("`communication` (6)") \
+  U(config, \
+    "Σ duration of the kernels of one kind in a sample; `relative`: over the largest " \
+    "`max_ns` of all kinds and configurations; also quantiles as above") \
+  U(collective, "") \
+  U(kernels, "") \
+  U(samples, "") \
+  R(iteration_ns, "iteration", kNanoseconds, "`span_ns` of the configuration") \
+  O("`overlap` (7)") \
+  U(config, "over all executions") \
+  U(phase, "") \
+  U(op, "") \
+  U(op_type, "") \
+  U(executions, "") \
+  U(overlap_ratio, "") \
+  R(correlation, "correlation", kRatio, \
+    "Pearson's, of overlap ratio and `op_dur_ns` over all executions (the paper's are of " \
+    "the three iterations shown); null where either is constant") \
+  O("`overlap_by_layer` (7, 9)") \
+  U(config, \
+    "the first three iterations, the `--top` longest vector operations and matrix products " \
+    "of each phase (those in layers before others), and the longest attention outside " \
+    "backward; `--detail` chooses configurations") \
+  U(phase, "") \
+  U(op, "") \
+  U(op_type, "") \
+  U(iter, "") \
+  U(layer, "") \
+  U(gpus, "") \
+  R(overlap_min, "overlap min", kShare, \
+    "quantiles over GPUs of an execution's overlap ratio and `op_dur_ns`") \
+  R(overlap_p25, "overlap p25", kShare, "") \
+  R(overlap_median, "overlap median", kShare, "") \
+  R(overlap_p75, "overlap p75", kShare, "") \
+  R(overlap_max, "overlap max", kShare, "") \
+  R(dur_min_ns, "duration min", kNanoseconds, "") \
+  R(dur_p25_ns, "duration p25", kNanoseconds, "") \
+  R(dur_median_ns, "duration median", kNanoseconds, "") \
+  R(dur_p75_ns, "duration p75", kNanoseconds, "") \
+  R(dur_max_ns, "duration max", kNanoseconds, "") \
+  O("`overlap_curve` (8)") \
+  U(config, \
+    "one execution each, by duration, of `attn_op` in the forward pass, else of the forward " \
+    "matrix product in layers whose overlap ratio has the widest quartiles") \
+  U(phase, "") \
+  U(op, "") \
+  U(op_type, "") \
+  U(gpu, "") \
+  U(iter, "") \
+  U(layer, "") \
+  U(overlap_ratio, "") \
+  U(dur_ns, "") \
+  U(relative, \
+    "`dur_ns` over the least of its GPU; Σ overlap ratios of its GPU up to here over all; " \
+    "null where all are 0") \
+  U(cumulative, "") \
+  O("`launch` (11)") \
+  U(config, "means over executions of Σ `prep_ns` and Σ `call_ns` of its kernels") \
+  U(phase, "") \
+  U(op, "") \
+  U(op_type, "") \
+  U(executions, "") \
+  U(prep_ns, "") \
+  U(call_ns, "") \
+  O("`cores` (13)") \
+  U(config, \
+    "medians over samples of C_active and C_min; physical cores that were active in any, of " \
+    "all") \
+  U(samples, "") \
+  R(active_median, "active, median", kNone, "") \
+  R(min_cores_median, "C_min, median", kRatio, "") \
+  R(cores_used_share, "physical cores ever active", kShare, "") \
+  O("`core_moments`") \
+  U(config, \
+    "one sample each, since the first device work: Eq. 4 and 5; physical cores with one " \
+    "active logical processor, with two or more") \
+  R(t_ns, "time", kNanoseconds, "") \
+  R(active, "active", kCount, "") \
+  R(min_cores, "cores needed", kRatio, "") \
+  R(one_sibling, "one sibling", kCount, "") \
+  R(siblings, "both", kCount, "") \
+  O("`telemetry` (14)") \
+  U(config, "of the moments below") \
+  R(signal, "signal", kText, "") \
+  U(samples, "") \
+  U(mean, "") \
+  R(min, "least", kNone, "") \
+  R(max, "greatest", kNone, "") \
+  O("`telemetry_moments`") \
+  U(config, "one signal of a log at one moment, over the GPUs read") \
+  U(signal, "") \
+  U(t_ns, "") \
+  U(gpus, "") \
+  U(mean, "") \
+  U(min, "") \
+  U(max, "") \
+  O("`waterfall` (15)") \
+  U(config, \
+    "from `--counters NAME=PATH`: the bars of an operation, which add up to its duration; " \
+    "operations whose waterfall is refused are left out") \
+  U(phase, "") \
+  U(op, "") \
+  U(op_type, "") \
+  U(executions, "") \
+  R(bar, "bar", kText, "") \
+  U(time_ns, "") \
+  O("`available`") \
+  R(figure, "figure", kText, \
+    "how many configurations each figure could be made of, and why not of the others") \
+  R(shows, "shows", kText, "") \
+  U(configs, "") \
+  R(missing, "missing", kText, "") \
+  O("`insights`") \
+  R(insight, "insight", kNone, \
+    "the paper's eight Insights as rules on these numbers: `holds`, `not` (these numbers do not show it) or `unknown`; of `config`, or of `config` " \
+    "against `other_config`, which has a tenth more tokens or more on as many GPUs and matrix products that take a " \
+    "tenth longer; the operation, collective or bar; what lacks. Of one run also `breakdown.insights`. " \
+    "Tests: `Insights`") \
+  U(figure, "") \
+  R(insight_state, "says", kText, "") \
+  U(config, "") \
+  R(other_config, "against", kText, "") \
+  R(insight_of, "of", kText, "") \
+  R(why_not, "why not", kText, "") \
+  R(insight_from, "from", kNone, \
+    "in `config` and in `other_config`: times in ns, else shares or numbers, by the rule below; 95 % interval of the " \
+    "difference, of 3 of the correlation, of 5 of the share, of 7 of the ratio; iterations (3: GPUs, 7: samples, 8: " \
+    "operations) of both; what goes with it") \
+  R(insight_to, "to", kNone, "") \
+  U(low, "") \
+  U(high, "") \
+  R(insight_n, "n", kCount, "") \
+  R(other_n, "n, other", kCount, "") \
+  R(beside_from, "beside, from", kNone, "") \
+  R(beside_to, "beside, to", kNone, "") \
+  R(insight_beside, "with it", kNone, "")
+
+// Cores, clocks and power beside a trace
+#define ASSAY_TELEMETRY_RESULTS(R, U, O) \
+  O("`cpu`") \
+  U(samples, \
+    "samples of cores in the trace's span (first start to last end of anything in it); " \
+    "their median distance") \
+  R(period_ns, "period", kNanoseconds, "") \
+  R(logical_cores, "logical cores", kCount, \
+    "of the log; null where it does not tell the topology") \
+  R(physical_cores, "physical cores", kCount, "") \
+  R(active_cores_median, "C_active, median", kRatio, \
+    "C_active (Eq. 4) of a sample: logical cores with utilisation above 0. The kernel " \
+    "counts ticks of 10 ms, so that shorter work may be missed") \
+  R(active_cores_min, "C_active, least", kRatio, "") \
+  R(active_cores_max, "C_active, greatest", kRatio, "") \
+  U(min_cores_median, "C_min (Eq. 5): Σ utilisation / 100") \
+  R(min_cores_min, "C_min, least", kRatio, "") \
+  R(min_cores_max, "C_min, greatest", kRatio, "") \
+  R(utilization_share, "mean utilisation", kShare, "mean over time and logical cores") \
+  R(physical_cores_used, "physical cores ever active", kCount, \
+    "physical cores with an active logical core in at least one sample; of all") \
+  R(physical_cores_used_share, "of all", kShare, "") \
+  R(both_siblings_share, "active cores with two siblings active", kShare, \
+    "of the active physical cores of all samples, those with two or more active logical " \
+    "cores") \
+  O("`cpu_cores`") \
+  R(package, "package", kNone, \
+    "per physical core (Figure 13, bottom): its logical cores, samples with one and with " \
+    "more of them active, mean of their summed utilisation") \
+  R(core, "core", kNone, "") \
+  R(logical, "logical cores", kCount, "") \
+  R(one_active, "one active", kCount, "") \
+  R(more_active, "two or more", kCount, "") \
+  R(busy_cores, "mean busy", kRatio, "") \
+  O("`telemetry`") \
+  R(level, "level", kText, \
+    "`iteration`: the span of a GPU in it; `phase`, `operation`: runs of compute kernels of " \
+    "one phase or operation that follow each other, from the first start to the last end, " \
+    "all iterations together. `gpu` is the device in its trace, `file` the trace where " \
+    "there are several") \
+  U(gpu, "") \
+  U(file, "") \
+  U(iter, "") \
+  U(phase, "") \
+  U(op, "") \
+  R(intervals, "intervals", kCount, "how many, their union, the longest") \
+  U(time_ns, "") \
+  U(longest_ns, "") \
+  U(signal, \
+    "`sm_clock_mhz`, `memory_clock_mhz`, `power_w`, `gpu_util_percent`, " \
+    "`memory_util_percent`, `memory_used_bytes`, `temperature_c` of the GPU; `cpu_power_w`, " \
+    "`active_cores`, `min_cores` of the machine") \
+  R(how, "how", kText, "above") \
+  U(value, "") \
+  R(low, "low", kNone, "") \
+  R(high, "high", kNone, "") \
+  U(samples, \
+    "readings inside (of means: that reach in); share of the time that samples stand for") \
+  R(coverage_share, "coverage", kShare, "") \
+  O("`telemetry_files`") \
+  U(file, "what its times are, what was added to them") \
+  U(format, "") \
+  R(clock, "its times", kText, "") \
+  U(offset_ns, "") \
+  U(rows, "") \
+  R(begins_ns, "begins", kNanoseconds, "first and last sample, since the trace began") \
+  R(ends_ns, "ends after", kNanoseconds, "") \
+  O("`telemetry_lags`") \
+  U(gpu, "a GPU whose power a log has; as the log calls it") \
+  U(file, "") \
+  U(device, "") \
+  R(placed, "placed", kText, \
+    "`clear`: one lag fits; `clock_off`: likewise, by more than a sensor is late (-150 to 250 ms), so that all " \
+    "signals of the GPU were taken so much later; `ambiguous`: several fit, and intervals hold all of them; else why " \
+    "nothing is known") \
+  R(lag_ns, "lag", kNanoseconds, \
+    "of what is read behind what is drawn, clock and sensor together; its 95 % interval. The joint model is that of " \
+    "[energy of a trace](#energy-of-a-trace)") \
+  R(delay_low_ns, "from", kNanoseconds, "") \
+  R(delay_high_ns, "to", kNanoseconds, "") \
+  R(averaged_ns, "averaged", kNanoseconds, "that a reading is the mean of; time constant of sensor and device") \
+  R(ramp_ns, "ramp", kNanoseconds, "") \
+  R(explained, "variance explained", kShare, "share of the variance of the power readings")
+
+// How far from the roof
+#define ASSAY_ROOF_RESULTS(R, U, O) \
+  O("`roofline`") \
+  R(kernel_ns, "kernel time", kNanoseconds, \
+    "compute kernels, summed; = `known_ns` + `unknown_ns` exactly. Tests: `RoofLevels`") \
+  R(known_ns, "work known", kNanoseconds, \
+    "of kernels whose operator call has a work model and told shapes, types and values") \
+  R(known_share, "work known, share", kShare, "") \
+  R(unknown_ns, "work not known", kNanoseconds, "") \
+  R(known_replayed_ns, "known in graph replays", kNanoseconds, \
+    "of `known_ns`, kernels of graph replays that are joined to their recording (`--capture`): " \
+    "the work is that of the recorded operator; none where recordings of other sizes fit as " \
+    "well, or the work rests on recorded lengths. Tests: `Replays`, `RoofLevels`, `golden/roof`") \
+  R(with_roofline_ns, "with a roof", kNanoseconds, \
+    "of `known_ns`, on devices and in types whose peak is known; = `roofline_ns` + `above_ns` − " \
+    "`below_roofline_ns` exactly") \
+  R(roofline_ns, "at the roof", kNanoseconds, \
+    "Σ over calls of the longer of FLOP / peak and bytes / bandwidth, at boost clock") \
+  R(above_ns, "above roof", kNanoseconds, \
+    "Σ over calls of what they take longer than that; what they are faster by. The second is not " \
+    "above 0 unless data came from a cache, the algorithm needs fewer operations, or model or peak are wrong") \
+  R(below_roofline_ns, "faster than the roof", kNanoseconds, "") \
+  R(underfilled_ns, "above, in small calls", kNanoseconds, \
+    "of `above_ns`, in calls that need less than 1 µs at the roof: latency, not throughput") \
+  R(roofline_share, "of roof", kShare, "`roofline_ns` / `with_roofline_ns`; above 1 where faster than the roof") \
+  R(actual_clock_ns, "with a clock read beside it", kNanoseconds, \
+    "of `with_roofline_ns`, in calls between two readings of their GPU's clock (`--telemetry`); the roof of these where the peaks of arithmetic are scaled by " \
+    "the highest clock read around the call over the one that the peaks hold at, and its share. Tests: `RoofLevels`") \
+  R(actual_clock_roofline_ns, "at the roof of that clock", kNanoseconds, "") \
+  R(actual_clock_roofline_share, "of roof at that clock", kShare, "`actual_clock_roofline_ns` / `actual_clock_ns`") \
+  R(calls_below_roofline, "calls faster than the roof", kCount, \
+    "calls with `below_roofline_ns` above 0, where times are whole microseconds above one for each kernel; of these, bound by memory and slow enough for " \
+    "the bytes that the device's last cache cannot hold, and no faster than that cache: what it held explains them") \
+  R(calls_cache_explained, "of these by the cache", kCount, "") \
+  R(calls_fit_in_cache, "of these whose bytes fit the cache", kCount, \
+    "of `calls_below_roofline`, bound by memory and with bytes that the last cache holds and a faster one before it does not, where its rate is known " \
+    "(`cache_tb_s`): their time, what they need at the cache's rate, and how many are faster than that too. Tests: `RoofLevels`") \
+  R(fits_in_cache_ns, "in these", kNanoseconds, "") \
+  R(cache_roofline_ns, "at the cache's rate", kNanoseconds, "") \
+  R(calls_beyond_cache, "faster than the cache", kCount, "") \
+  R(nested_calls, "calls less others inside", kCount, \
+    "calls left with their work less that of calls inside them, so that nothing counts twice") \
+  U(flop, "operations that the shapes ask for, see the table of models") \
+  R(moved_bytes, "bytes", kNone, \
+    "that an ideal implementation moves: every input once, every result once") \
+  R(collectives_ns, "collectives", kNanoseconds, \
+    "of collectives, and of these with a known message; of copies and fills: beside " \
+    "`kernel_ns`") \
+  R(collectives_known_ns, "with a known message", kNanoseconds, "") \
+  R(copies_ns, "copies and fills", kNanoseconds, "") \
+  O("`roofline.ops`, `roofline.phases`, `roofline.places`") \
+  U(phase, \
+    "`ops`: operator calls of one name and shape, over layers, iterations and GPUs, by " \
+    "`above_ns`; `phases`: all of one phase; `places`: one layer in one phase, by `above_ns`. Also the sums above") \
+  U(op, "") \
+  R(shape, "shape", kText, "sizes of the first three tensors, type of the first") \
+  R(op_kind, "kind", kText, \
+    "`gemm`, `conv`, `attention`, `norm`, `softmax`, `elementwise`, `reduction`, `embedding`, " \
+    "`move`, `loss`, `optimizer`, `experts`, `generated` (bytes alone)") \
+  R(math, "type", kText, \
+    "of the operands; `tf32` where the kernel's name tells that FP32 is multiplied so") \
+  U(device, "") \
+  U(layer, "") \
+  U(unknown_ns, "of the layer and phase") \
+  R(calls, "calls", kCount, "operator calls; their kernels; Σ of these") \
+  U(kernels, "") \
+  U(dur_ns, "") \
+  U(flop_per_s, "`flop` and `moved_bytes` over `dur_ns`") \
+  R(bytes_per_s, "bytes/s", kPerSecond, "") \
+  R(reached, "reached", kText, "on screen: the rate of what bounds it, in units of data sheets") \
+  R(intensity, "FLOP per byte", kRatio, "`flop` / `moved_bytes`") \
+  U(bound, "`compute` or `memory`: which of the two is longer, over most of `roofline_ns`") \
+  O("`roofline.unknown`") \
+  U(name, "operator, or kernel where none is around its launch; `share` of `kernel_ns`") \
+  U(reason, \
+    "replayed by a graph; launch not in the trace; launched outside operators; shapes not recorded; " \
+    "no model of the operator; types, values or shapes not covered; known within bounds") \
+  U(kernels, "") \
+  U(dur_ns, "") \
+  U(share, "") \
+  O("`roofline.bounds`") \
+  U(op, \
+    "`bounds`: calls of one name and shape whose lengths or types are told within bounds: paged attention, where " \
+    "only the longest sequence is recorded, and tables of FBGEMM; and, `by the launch grid`, PyTorch's elementwise " \
+    "kernels of which no operator around them tells the work: name and grid tell types, tensors and elements. Tensors are " \
+    "taken to be different ones, and to come from memory: where one is used twice, or comes from a cache, a share may be above 1, by " \
+    "what the last cache holds at most: upper ends stop at what memory carries in the time of the calls and twice what the last cache holds (read from it, and left in it), where its size is known. " \
+    "Their time is part of `unknown_ns`. Tests: `RoofLevels`, `AttentionWork`, `FbgemmWork`, `PointwiseLaunch`") \
+  U(shape, "") \
+  U(device, "") \
+  U(calls, "") \
+  U(kernels, "") \
+  U(dur_ns, "") \
+  R(roofline_min_ns, "at the roof, at least", kNanoseconds, \
+    "with the least work, and with the most; null where the peaks are not known") \
+  R(roofline_max_ns, "at the roof, at most", kNanoseconds, "") \
+  R(roofline_min_share, "of roof, at least", kShare, "these over `dur_ns` of calls on devices with known peaks") \
+  R(roofline_max_share, "of roof, at most", kShare, "") \
+  R(same_kernel_ns, "told by the same kernel", kNanoseconds, \
+    "of `dur_ns`, where a launch of the same kernel over recorded sizes tells how many elements a thread takes") \
+  R(limited_ns, "limited by the roof", kNanoseconds, \
+    "of `dur_ns`, where the upper end is what memory and a full last cache carry: of the elements a thread may take, the most " \
+    "that they carry in every launch of the kernel") \
+  R(calls_above, "above 100 %", kCount, "calls that are faster than the roof with the least work, and of those the ones that " \
+    "a full last cache does not explain") \
+  R(calls_unexplained, "not explained", kCount, "") \
+  O("`roofline.collectives`") \
+  U(collective, \
+    "of one kind, group size, type and message; of several ranks the shortest duration of each " \
+    "collective, with one rank the duration, which includes waiting for other ranks") \
+  U(ranks, "") \
+  R(dtype, "element type", kText, "") \
+  R(message_bytes, "message", kBytes, "the larger of what a rank gives and gets") \
+  U(collectives, "") \
+  U(dur_ns, "") \
+  R(algorithm_bytes_per_s, "algorithm bandwidth", kPerSecond, \
+    "message over time; that times the bus factor: 2 (n − 1) / n of an all-reduce, (n − 1) / n of " \
+    "all-gather, reduce-scatter and all-to-all, 1 of the others") \
+  U(bus_bytes_per_s, "") \
+  R(algorithm_gb_per_s, "GB/s", kRatio, "") \
+  R(bus_gb_per_s, "bus GB/s", kRatio, "") \
+  R(link_share, "of link", kShare, \
+    "bus bandwidth over what the link allows; null where that is not known") \
+  R(link, "link", kText, \
+    "the slower of `peers`, `link_gb_s` of the facts, and, of groups over several machines, `network`: what any algorithm can reach " \
+    "with a card of `nic_gb_s` for each GPU, an assumption. n ranks on m machines of k: `nic_gb_s` k (n − 1) / n · m / (m − 1) of all-reduce, " \
+    "all-gather and reduce-scatter, `nic_gb_s` k of broadcast and reduce, `nic_gb_s` (n − 1) / (n − k) of all-to-all; more where switches reduce (SHARP). " \
+    "Machines have as many ranks as the trace lists GPUs, 8 where it lists one. Null where a group spans machines and no rate is known. Tests: `Collectives`") \
+  O("`roofline.peaks`") \
+  U(device, "figures compared with, by attribute of the facts, in bytes, bytes/s and FLOP/s") \
+  U(quantity, "") \
+  U(value, "")
+
+// Device memory
+#define ASSAY_MEMORY_RESULTS(R, U, O) \
+  O("`memory`") \
+  R(driver_allocations, "driver allocations", kCount, \
+    "calls of all threads that take memory from the driver (`cudaMalloc`, `hipMalloc`, and those of " \
+    "pinned, managed and virtual memory); that give it back; their time. Tests: `Memory`, `golden/memory`") \
+  R(driver_frees, "driver releases", kCount, "") \
+  R(driver_ns, "in driver memory calls", kNanoseconds, "") \
+  O("`memory.devices`") \
+  U(file, "one device of one trace") \
+  U(device, "") \
+  R(peak_reserved_bytes, "reserved at most", kBytes, "most that the allocator held; null where not recorded") \
+  R(start_bytes, "before", kBytes, \
+    "allocated before the first event and after the last, by the recorded totals; null where none were") \
+  R(end_bytes, "after", kBytes, "") \
+  R(max_growth_bytes, "grew at most", kBytes, \
+    "most by which allocations were ahead of releases since the first event") \
+  R(peak_phase, "phase of the peak", kText, \
+    "where `peak_bytes` was reached first; without totals, `max_growth_bytes`") \
+  R(peak_op, "peak in", kText, "") \
+  R(ambiguous_events, "operator not told apart", kCount, \
+    "events while several threads were inside operators, and while none was: both without operator") \
+  R(outside_events, "outside operators", kCount, "") \
+  O("`memory.phases`, `memory.ops`") \
+  U(phase, \
+    "of the kernels below the operator, where they have one; `op`: of those around the event the innermost that " \
+    "launches kernels, itself or below, else the innermost; null where not known") \
+  U(op, "") \
+  R(allocations, "allocations", kCount, "events of positive and of negative bytes, and their sums; also of `devices`") \
+  R(frees, "releases", kCount, "") \
+  R(allocated_bytes, "asked for", kBytes, "") \
+  R(freed_bytes, "given back", kBytes, "") \
+  R(peak_bytes, "allocated at most", kBytes, \
+    "most that was allocated on the device right after one of these events; null where totals were not recorded") \
+  O("`memory.snapshot`") \
+  U(device, "one device of a memory snapshot") \
+  R(reserved_bytes, "reserved", kBytes, \
+    "taken from the driver at the snapshot: the sum of the next six. Tests: `MemorySnapshot`, `golden/memory_snapshot`") \
+  R(in_use_bytes, "allocated", kBytes, "blocks in use, rounded up as the allocator does") \
+  R(pending_free_bytes, "waiting to be freed", kBytes, "given back, while a stream may still use them") \
+  R(split_bytes, "split off", kBytes, "unused blocks of segments of which something is in use: fragmentation") \
+  R(free_segment_bytes, "free segments", kBytes, \
+    "segments of which nothing is in use: `torch.cuda.empty_cache()` gives them back") \
+  R(unexplained_bytes, "unexplained", kBytes, \
+    "segments less their blocks, and blocks in a state that is not known; 0 in a sound file") \
+  R(rounding_bytes, "rounding", kBytes, "of `in_use_bytes`, what is beyond what was asked for") \
+  R(snapshot_segments, "segments", kCount, "segments at the snapshot; blocks in use") \
+  R(blocks, "blocks", kCount, "") \
+  R(actions, "actions", kCount, \
+    "of the allocator that were recorded: all; segments taken from the driver or mapped; given back or unmapped; " \
+    "allocations that failed; of an unknown name") \
+  R(segment_allocations, "segments taken", kCount, "") \
+  R(segment_frees, "segments given back", kCount, "") \
+  R(out_of_memory, "out of memory", kCount, "") \
+  R(unknown_actions, "unknown actions", kCount, "") \
+  R(inconsistent_blocks, "contradictions of blocks", kCount, \
+    "segments that are not the sum of their blocks, and blocks in an unknown state; releases of what was not allocated, " \
+    "allocations where something was, blocks that are not what the actions left. Where either or `unknown_actions` is above 0 no " \
+    "peak is told") \
+  R(inconsistent_actions, "contradictions of actions", kCount, "") \
+  R(first_reserved_bytes, "reserved before", kBytes, "reserved before the first action; null where not known") \
+  O("`memory.holders`") \
+  U(device, "whose blocks were in use at the snapshot; parts of `in_use_bytes`") \
+  R(site, "call site", kText, \
+    "file, line and function of the innermost frame in Python outside of torch, else in Python, else of all; null where no frames " \
+    "were recorded") \
+  U(blocks, "") \
+  U(in_use_bytes, "")
+
+// Other keys of breakdown
+#define ASSAY_BREAKDOWN_OTHER_RESULTS(R, U, O) \
+  R(definition, "definition", kText, "`assay` or `chopper`, see above")
+
+#define ASSAY_BREAKDOWN_RESULTS(R, U, O) \
+  ASSAY_PLACEMENT_RESULTS(R, U, O) \
+  ASSAY_EVIDENCE_RESULTS(R, U, O) \
+  ASSAY_LEVEL_SUM_RESULTS(R, U, O) \
+  ASSAY_LEVEL_TABLE_RESULTS(R, U, O) \
+  ASSAY_RANK_RESULTS(R, U, O) \
+  ASSAY_COUNTER_RESULTS(R, U, O) \
+  ASSAY_FIGURE_RESULTS(R, U, O) \
+  ASSAY_TELEMETRY_RESULTS(R, U, O) \
+  ASSAY_ROOF_RESULTS(R, U, O) \
+  ASSAY_MEMORY_RESULTS(R, U, O) \
+  ASSAY_BREAKDOWN_OTHER_RESULTS(R, U, O)
+// clang-format on
+
+namespace assay::keys {
+ASSAY_DECLARE_RESULTS(ASSAY_BREAKDOWN_RESULTS)
+}  // namespace assay::keys

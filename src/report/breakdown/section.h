@@ -1,0 +1,27 @@
+#pragma once
+
+// From results of the breakdown module to sections of a Document.
+
+#include <string>
+#include <vector>
+
+#include "breakdown/query.h"
+#include "breakdown/ranks.h"
+#include "breakdown/telemetry.h"
+#include "report/document/document.h"
+
+namespace assay {
+
+struct BreakdownView {
+  double min_share = 0.01;            // nodes of the tree below this share of the total are merged
+  bool rows = true;                   // "rows" in JSON and CSV
+  bool brief = false;                 // readers see the words and the tree only
+  const LevelQuery* query = nullptr;  // absent: no "groups"
+  const TelemetryReport* telemetry = nullptr;  // absent: no "cpu", no "telemetry"
+};
+// "breakdown": rows, unplaced, alignment, and the tables behind the words.
+Section breakdown_section(const JobLevels& job, const BreakdownView& view);
+// At which level the time goes, which overhead eats it, which rank is last.
+std::vector<std::string> breakdown_words(const JobLevels& job);
+
+}  // namespace assay
