@@ -281,6 +281,28 @@ TEST(Decision, TwoThatGiveOnlyTogetherKeepStep) {
   EXPECT_EQ(decided({5, 4, 0}, 18).relation, GainRelation::kBound);
 }
 
+// The copy saves nothing alone, and with the host nearly everything.
+TEST(Decision, TheSecondIsTheOneThatSavesMostWithTheFirst) {
+  const auto with_copy = [](int64_t host_and_copy_ms) {
+    Decision d = decided({14, 8, 0}, 25);
+    d.table.players = {GainGroup::kHost, GainGroup::kDevice, GainGroup::kUnseen, GainGroup::kCopy};
+    d.table.without.resize(16, 0);
+    d.table.without[9] = host_and_copy_ms * 1'000'000;
+    decide(d, true, true);
+    return d;
+  };
+  const Decision joint = with_copy(90);
+  EXPECT_EQ(joint.relation, GainRelation::kBound);
+  EXPECT_EQ(joint.word, GainGroup::kHost);
+  EXPECT_EQ(joint.second, GainGroup::kCopy);
+  EXPECT_EQ(joint.together_ns, 90'000'000);
+  EXPECT_TRUE(joint.joint);
+  const Decision alone = with_copy(41);  // less than three times 14
+  EXPECT_EQ(alone.second, GainGroup::kDevice);
+  EXPECT_EQ(alone.together_ns, 25'000'000);
+  EXPECT_FALSE(alone.joint);
+}
+
 TEST(Decision, UnexplainedTimeLeadsOnlyFromAfar) {
   EXPECT_EQ(decided({10, 5, 21}, 60).word, GainGroup::kUnseen);
   EXPECT_EQ(decided({10, 5, 20}, 60).word, GainGroup::kHost);
