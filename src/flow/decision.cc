@@ -11,12 +11,14 @@ namespace {
 
 // Shares of the window unless noted.
 constexpr double kClear = 0.02;      // smaller gains do not decide: shares do
-constexpr double kStep = 0.1;        // largest gain of two that keep step
+constexpr double kStep = 0.1;        // largest gain of two that keep step, and least joint gain
 constexpr double kChain = 0.25;      // least gain of the second of two that alternate
 constexpr double kIdle = 0.3;        // least gain of the host to come before the device
 constexpr double kRival = 0.8;       // share of the first gain: the second is close
 constexpr double kSum = 0.1;         // tolerance on the sum of two gains
 constexpr double kHalf = 0.5;        // share of the host's gain for a narrow name
+constexpr double kMore = 2;          // least multiple of two that keep step
+constexpr double kFarMore = 3;       // least multiple to name both where one leads
 constexpr int64_t kUnseenTimes = 2;  // times the first gain for unexplained time to lead
 constexpr uint64_t kFewPieces = 2;
 constexpr uint64_t kRepeats = 3;
@@ -116,6 +118,33 @@ void rank(Decision& decision) {
   }
 }
 
+// The resource that saves most together with the first.
+GainGroup partner_of(const Decision& decision) {
+  GainGroup partner = decision.second;
+  for (const GainGroup group : decision.table.players) {
+    if (group == decision.word || group == GainGroup::kUnseen) continue;
+    if (decision.table.together_ns(decision.word, group) >
+        decision.table.together_ns(decision.word, partner)) {
+      partner = group;
+    }
+  }
+  return partner;
+}
+
+// What the two save together, as a multiple of what they save alone.
+double times_alone(const Decision& decision, GainGroup partner) {
+  const GainTable& table = decision.table;
+  const int64_t alone_ns = table.of(decision.word).gain_ns + table.of(partner).gain_ns;
+  return static_cast<double>(table.together_ns(decision.word, partner)) /
+         static_cast<double>(std::max<int64_t>(alone_ns, 1));
+}
+
+bool is_joint(const Decision& decision, GainGroup partner) {
+  const auto both_ns = static_cast<double>(decision.table.together_ns(decision.word, partner));
+  return times_alone(decision, partner) > kMore &&
+         both_ns >= kStep * static_cast<double>(decision.table.window_ns());
+}
+
 GainRelation relation_of(const Decision& decision) {
   const GainTable& table = decision.table;
   const auto window_ns = static_cast<double>(table.window_ns());
@@ -123,12 +152,7 @@ GainRelation relation_of(const Decision& decision) {
   const GroupGain& second = table.of(decision.second);
   const auto a_ns = static_cast<double>(first.gain_ns);
   const auto b_ns = static_cast<double>(second.gain_ns);
-  const auto both_ns = static_cast<double>(decision.together_ns);
-  const auto high_ns = static_cast<double>(std::max(first.high_ns, second.high_ns));
-  if (high_ns < kStep * window_ns && both_ns > 2 * (a_ns + b_ns) &&
-      both_ns >= kStep * window_ns) {
-    return GainRelation::kKeepStep;
-  }
+  const auto both_ns = static_cast<double>(table.together_ns(decision.word, decision.second));
   if (b_ns >= kChain * window_ns && std::abs(both_ns - a_ns - b_ns) < kSum * window_ns) {
     return GainRelation::kAlternate;
   }
@@ -155,6 +179,7 @@ void decide(Decision& decision, bool has_work, bool has_calls) {
   decision.brief = decision.table.window_ns() < kBriefNs;
   decision.narrow = NarrowHost::kNone;
   rank(decision);
+  decision.joint = false;
   decision.together_ns = decision.table.together_ns(decision.word, decision.second);
   if (!has_work) {
     decision.relation = GainRelation::kNoGpu;
@@ -165,6 +190,20 @@ void decide(Decision& decision, bool has_work, bool has_calls) {
     return;
   }
   decision.relation = relation_of(decision);
+  const GainGroup partner = partner_of(decision);
+  if (is_joint(decision, partner)) {
+    const int64_t high_ns = std::max(decision.table.of(decision.word).high_ns,
+                                     decision.table.of(partner).high_ns);
+    const bool little =
+        static_cast<double>(high_ns) < kStep * static_cast<double>(decision.table.window_ns());
+    if (little) decision.relation = GainRelation::kKeepStep;
+    decision.joint = little || (decision.relation == GainRelation::kBound &&
+                                times_alone(decision, partner) >= kFarMore);
+    if (decision.joint) {
+      decision.second = partner;
+      decision.together_ns = decision.table.together_ns(decision.word, partner);
+    }
+  }
   // If host and device alternate or are close, idle time of the device is the loss.
   const auto second_ns = static_cast<double>(decision.table.of(decision.second).gain_ns);
   const bool near =

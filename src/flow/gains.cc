@@ -214,7 +214,7 @@ class TableMaker {
                                        host ? window_ns : gain.total_ns);
       gain.gain_ns = std::clamp<int64_t>(gain.gain_ns, 0, most_ns);
       gain.low_ns = std::clamp<int64_t>(gain.low_ns, 0, gain.gain_ns);
-      gain.high_ns = std::clamp<int64_t>(gain.high_ns, gain.gain_ns, window_ns);
+      gain.high_ns = std::clamp<int64_t>(gain.high_ns, gain.gain_ns, most_ns);
     }
     for (int64_t& ns : table_.host_gain_ns) ns = std::clamp<int64_t>(ns, 0, table_.idle_ns);
     table_.order_gain_ns = std::clamp<int64_t>(table_.order_gain_ns, 0, table_.idle_ns);

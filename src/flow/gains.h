@@ -44,7 +44,7 @@ struct GainPieces {
 struct GroupGain {
   int64_t gain_ns = 0;   // saved without the group; bounded
   int64_t low_ns = 0;    // least over the three models of unexplained time
-  int64_t high_ns = 0;   // most over them, without bounds
+  int64_t high_ns = 0;   // most over them; bounded
   int64_t only_ns = 0;   // length of the window with this group alone
   int64_t share_ns = 0;  // Shapley value; those of all groups and GainTable::rest_ns add up to it
   int64_t total_ns = 0;  // sum over the pieces

@@ -57,11 +57,21 @@ class Targets {
     if (end_ns > call.start_ns) {
       if (return_cause(call) != FlowCause::kSync) return;
       returns_ns_.push_back(std::max<int64_t>(call.end_ns - end_ns - call.poll_step_ns, 0));
-    } else if (!call.launches || call.end_ns - call.start_ns <= kLongLaunchNs) {
-      // A long launch may have waited for room in the queue: it does not tell what one costs.
+    } else if (!stages(call) && (!call.launches || call.end_ns - call.start_ns <= kLongLaunchNs)) {
+      // A long launch may have waited for room in the queue, and a call that moves bytes lasts as long as they take:
+      // neither has the usual time of a call that waits.
       const StringId name = run_.trace->api_calls.name[call.row.index()];
       own_ns_[name.index()].push_back(call.end_ns - call.start_ns);
     }
+  }
+
+  // The host moves the bytes of a copy that runs during the call.
+  bool stages(const FlowCall& call) const {
+    for (uint32_t k = 0; k < call.work_count; ++k) {
+      const FlowWork& work = run_.works[run_.works_of_calls[call.first_work + k]];
+      if (work.host_stages && work.start_ns < call.end_ns) return true;
+    }
+    return false;
   }
 
   // Work that ended before the call returned; what ended later is not what it waited for.

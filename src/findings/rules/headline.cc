@@ -75,6 +75,71 @@ void fill_after_wait(const RunFacts& f, Finding& out) {
   if (!f.launches_block) out.named("call", SubjectKind::kCall, f.waiting_call);
 }
 
+// The table of gains chose the headline, and its numbers hold.
+bool decided_by_gains(const RunFacts& f) {
+  switch (f.bottleneck) {
+    case BoundBy::kGpu:
+    case BoundBy::kHost:
+    case BoundBy::kInput:
+    case BoundBy::kSync:
+    case BoundBy::kAlloc:
+    case BoundBy::kColdStart:
+    case BoundBy::kCollectiveWait:
+    case BoundBy::kCopy:
+    case BoundBy::kMigration:
+      // The same gate as that of the actions: a replay that is not the run is not shown.
+      return f.evidence.calls && !f.devices_alternate && f.decision.table.window_ns() > 0 &&
+             f.misfit == Misfit::kNone && f.linked_share >= kLeastLinked;
+    default:
+      return false;
+  }
+}
+bool decided(const RunFacts& f, GainRelation relation) {
+  return decided_by_gains(f) && f.decision.relation == relation;
+}
+
+bool decided_jointly(const RunFacts& f) {
+  return decided(f, GainRelation::kKeepStep) ||
+         (decided(f, GainRelation::kBound) && f.decision.joint);
+}
+
+// Names of the least and the greatest of a range, and of one number.
+struct RangeKeys {
+  std::string_view least;
+  std::string_view most;
+  std::string_view one;
+};
+
+// The length of the run without a resource, as a range if models differ.
+void add_without(const GainTable& table, GainGroup group, const RangeKeys& keys, Finding& out) {
+  const GroupGain& gain = table.of(group);
+  if ((gain.high_ns - gain.low_ns) * 20 <= table.window_ns()) {
+    out.ns(keys.one, table.window_ns() - gain.gain_ns);
+    return;
+  }
+  out.ns(keys.least, table.window_ns() - gain.high_ns);
+  out.ns(keys.most, table.window_ns() - gain.low_ns);
+}
+
+// The two numbers that decide.
+void fill_gains(const RunFacts& f, Finding& out) {
+  const Decision& d = f.decision;
+  out.text("first", resource_name(d.word)).text("second", resource_name(d.second));
+  out.ns("of", d.table.window_ns());
+  add_without(d.table, d.word, {"least_first", "without_first", "without_first"}, out);
+  add_without(d.table, d.second, {"least_second", "without_second", "without_second"}, out);
+}
+// A second resource that saves next to nothing is left out.
+void fill_gain(const RunFacts& f, Finding& out) {
+  const Decision& d = f.decision;
+  out.text("first", resource_name(d.word)).text("second", resource_name(d.second));
+  out.ns("of", d.table.window_ns());
+  add_without(d.table, d.word, {"least_first", "without_first", "without_first"}, out);
+  if (d.table.of(d.second).gain_ns * 50 < d.table.window_ns()) return;
+  add_without(d.table, d.second, {"least_second", "most_second", "without_second"}, out);
+}
+
+
 const RunRule kHeadlines[] = {
     ASSAY_RULE(kNoGpuWorkUnknownEvents, f.bottleneck == BoundBy::kNoGpu && f.mostly_unread,
                out.count("events", f.unread_rows).text("categories", f.unread_categories)),
@@ -118,6 +183,9 @@ const RunRule kHeadlines[] = {
                out.share("unexplained", f.lost_to(f.bottleneck))),
     ASSAY_RULE(kUndeterminedEarlierWork, f.bottleneck == BoundBy::kUnseenWork,
                out.share("unexplained", f.lost_to(f.bottleneck))),
+
+    ASSAY_RULE(kUndecidedGains, decided(f, GainRelation::kUndecided), fill_gains(f, out);
+               out.share("idle", f.total.idle_ns)),
 
     ASSAY_RULE(kWarmupBoundRecurring,
                f.bottleneck == BoundBy::kColdStart && f.init_iterations > 0, fill_init(f, out);
@@ -276,44 +344,6 @@ void fill_judged_part(const RunFacts& f, Finding& out) {
   out.ns("recorded", f.stretches.window_ns).list("others", std::move(names));
 }
 
-// The table of gains chose the headline, and its numbers hold.
-bool decided_by_gains(const RunFacts& f) {
-  switch (f.bottleneck) {
-    case BoundBy::kGpu:
-    case BoundBy::kHost:
-    case BoundBy::kInput:
-    case BoundBy::kSync:
-    case BoundBy::kAlloc:
-    case BoundBy::kColdStart:
-    case BoundBy::kCollectiveWait:
-    case BoundBy::kCopy:
-    case BoundBy::kMigration:
-      // The same gate as that of the actions: a replay that is not the run is not shown.
-      return f.evidence.calls && !f.devices_alternate && f.decision.table.window_ns() > 0 &&
-             f.misfit == Misfit::kNone && f.linked_share >= kLeastLinked;
-    default:
-      return false;
-  }
-}
-bool decided(const RunFacts& f, GainRelation relation) {
-  return decided_by_gains(f) && f.decision.relation == relation;
-}
-
-// The two numbers that decide, as ranges if models differ.
-void fill_gains(const RunFacts& f, Finding& out) {
-  const Decision& d = f.decision;
-  out.text("first", resource_name(d.word)).text("second", resource_name(d.second));
-  out.ns("of", d.table.window_ns());
-  const auto add = [&](GainGroup group, std::string_view least, std::string_view without) {
-    const GroupGain& gain = d.table.of(group);
-    const bool wide = (gain.high_ns - gain.low_ns) * 20 > d.table.window_ns();
-    if (wide) out.ns(least, d.table.window_ns() - gain.high_ns);
-    out.ns(without, d.table.window_ns() - (wide ? gain.low_ns : gain.gain_ns));
-  };
-  add(d.word, "least_first", "without_first");
-  add(d.second, "least_second", "without_second");
-}
-
 // A number that is 0 or not known is left out.
 void fill_serving(const Serving& serving, Finding& out) {
   const auto known = [](double value) { return std::isfinite(value) && value > 0; };
@@ -335,11 +365,12 @@ void fill_serving(const Serving& serving, Finding& out) {
 
 const RunRule kDetails[] = {
     ASSAY_RULE(kGainsAlternate, decided(f, GainRelation::kAlternate), fill_gains(f, out)),
-    ASSAY_RULE(kGainsBalanced, decided(f, GainRelation::kKeepStep), fill_gains(f, out);
+    ASSAY_RULE(kGainsBalanced, decided_jointly(f), fill_gains(f, out);
                out.ns("without_both", f.decision.table.window_ns() - f.decision.together_ns)),
-    ASSAY_RULE(kGainsUndecided, decided(f, GainRelation::kUndecided), fill_gains(f, out)),
-    ASSAY_RULE(kGainsOne, decided(f, GainRelation::kBound) || decided(f, GainRelation::kOneEvent),
-               fill_gains(f, out)),
+    ASSAY_RULE(kGainsOne,
+               (decided(f, GainRelation::kBound) && !f.decision.joint) ||
+                   decided(f, GainRelation::kOneEvent),
+               fill_gain(f, out)),
     ASSAY_RULE(kWarmupBoundThenGpu, f.bottleneck == BoundBy::kColdStart && f.steady_gpu),
     ASSAY_RULE(kLaunchesBlock,
                (f.bottleneck == BoundBy::kHost || f.bottleneck == BoundBy::kSync) &&

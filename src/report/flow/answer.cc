@@ -70,7 +70,7 @@ AnswerNote note_of(const Finding& finding) {
 }
 
 bool has_own_line(Code code) {
-  return code == Code::kGainsOne || code == Code::kGainsUndecided ||
+  return code == Code::kGainsOne ||
          code == Code::kGainsAlternate || code == Code::kGainsBalanced ||
          code == Code::kSeveralRanks || code == Code::kJudgedPart || code == Code::kServing;
 }
@@ -304,8 +304,12 @@ ShortAnswer short_answer(const FlowAnswer& answer, const Diagnosis& diagnosis) {
   for (const Finding& note : diagnosis.notes) card.notes.push_back(note_of(note));
   card.confidence = diagnosis.confidence;
   card.reason = reason_of(diagnosis);
+  // What one rank waits for in collectives, only the other ranks show.
+  const FlowTotals& all = answer.report.total;
+  const bool job = !little && all.collective_ns * 10 >= all.window_ns;
+  if (job) card.next.push_back("assay DIR (all ranks)");
   if (!little) card.next.push_back("assay FILE -o report.html");
-  card.next.push_back("assay explain " + explain_word(verdict));
+  if (!job) card.next.push_back("assay explain " + explain_word(verdict));
   card.next.push_back("assay FILE --full");
   card.spans = diagnosis.headline.spans;
   return card;

@@ -154,6 +154,25 @@ TEST(Gains, NamesThatOverlapElsewhereAreInNoOrder) {
 }
 
 // Two silences of 850 ms among 130 of 1 ms.
+// Calls of one name stage bytes for 30 ms or wait for their copy of 30 ms. How long staging takes is not the usual time
+// of a call that waits.
+TEST(Gains, ACallThatWaitsForItsCopyDoesNoStaging) {
+  constexpr int64_t kMs = 1'000'000;
+  TraceMaker maker;
+  int64_t now_ns = 0;
+  for (uint32_t i = 0; i < 20; i += 2) {
+    maker.call(1, "cudaMemcpyAsync", now_ns, 30 * kMs, i + 1)
+        .copy(0, 7, "Memcpy HtoD (Pageable -> Device)", now_ns + kMs / 4, 30 * kMs, i + 1);
+    now_ns += 31 * kMs;
+    maker.call(1, "cudaMemcpyAsync", now_ns, 31 * kMs, i + 2)
+        .copy(0, 7, "Memcpy DtoH (Device -> Pageable)", now_ns + kMs / 4, 30 * kMs, i + 2);
+    now_ns += 32 * kMs;
+  }
+  const Decision decision = of(maker.build());
+  EXPECT_EQ(decision.word, GainGroup::kCopy);
+  EXPECT_GT(gain(decision, GainGroup::kCopy), decision.table.window_ns() * 9 / 10);
+}
+
 TEST(Gains, CountsThePiecesThatHoldHalf) {
   Program run;
   for (int i = 0; i < 132; ++i) {
@@ -260,6 +279,28 @@ TEST(Decision, TwoThatGiveOnlyTogetherKeepStep) {
   EXPECT_EQ(decided({5, 4, 0}, 60).relation, GainRelation::kKeepStep);
   EXPECT_EQ(decided({5, 3, 0}, 60).relation, GainRelation::kKeepStep);
   EXPECT_EQ(decided({5, 4, 0}, 18).relation, GainRelation::kBound);
+}
+
+// The copy saves nothing alone, and with the host nearly everything.
+TEST(Decision, TheSecondIsTheOneThatSavesMostWithTheFirst) {
+  const auto with_copy = [](int64_t host_and_copy_ms) {
+    Decision d = decided({14, 8, 0}, 25);
+    d.table.players = {GainGroup::kHost, GainGroup::kDevice, GainGroup::kUnseen, GainGroup::kCopy};
+    d.table.without.resize(16, 0);
+    d.table.without[9] = host_and_copy_ms * 1'000'000;
+    decide(d, true, true);
+    return d;
+  };
+  const Decision joint = with_copy(90);
+  EXPECT_EQ(joint.relation, GainRelation::kBound);
+  EXPECT_EQ(joint.word, GainGroup::kHost);
+  EXPECT_EQ(joint.second, GainGroup::kCopy);
+  EXPECT_EQ(joint.together_ns, 90'000'000);
+  EXPECT_TRUE(joint.joint);
+  const Decision alone = with_copy(41);  // less than three times 14
+  EXPECT_EQ(alone.second, GainGroup::kDevice);
+  EXPECT_EQ(alone.together_ns, 25'000'000);
+  EXPECT_FALSE(alone.joint);
 }
 
 TEST(Decision, UnexplainedTimeLeadsOnlyFromAfar) {
