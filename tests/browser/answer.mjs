@@ -89,20 +89,20 @@ await main({
 
   async "says what the terminal says"() {
     const { page, close } = await openReport(files.example, { rooms: false });
-    const told = JSON.parse(run("report", EXAMPLE, "--format", "json")).answer;
+    const told = JSON.parse(run("report", EXAMPLE, "--format", "json")).summary;
     const flat = (text) => text.replace(/[\s\u00a0]+/g, " ").trim();
     const pill = flat(await page.locator(".pill").innerText());
     const rest = flat(await page.locator("h1.answer").innerText());
-    equal(`${pill}: ${rest.charAt(0).toLowerCase()}${rest.slice(1)}`, told.verdict.join(" "), "the verdict");
-    equal(await page.locator(".lever").count(), told.levers.length, "levers");
+    equal(`${pill}: ${rest.charAt(0).toLowerCase()}${rest.slice(1)}`, told.headline.join(" "), "the verdict");
+    equal(await page.locator(".lever").count(), told.actions.length, "levers");
     equal(await page.locator(".legend-entry").count(), told.causes.length, "causes in the legend");
-    check((await page.locator(".badge").innerText()).includes(told.trust), "the trust grade");
+    check((await page.locator(".badge").innerText()).includes(told.confidence.grade), "the trust grade");
     await close();
   },
 
   async "has a switch for every lever, and says what those that are on give together"() {
     const { page, said, close } = await openReport(files.example, { width: 1440, rooms: false });
-    const { levers, window_ns: window } = JSON.parse(run("report", EXAMPLE, "--format", "json")).answer;
+    const { actions: levers, window_ns: window } = JSON.parse(run("report", EXAMPLE, "--format", "json")).summary;
     check(levers.length > 1, `${levers.length} levers`);
     const unit = { ns: 1, "\u00b5s": 1e3, ms: 1e6, s: 1e9 };
     const after = async () => {
@@ -129,7 +129,7 @@ await main({
   async "says between what a gain lies, at each stop of a slider and of levers together"() {
     for (const [name, trace] of [["example", EXAMPLE], ["steps", path("steps.json")]]) {
       const { page, said, close } = await openReport(files[name], { width: 390, rooms: false });
-      const { levers, window_ns: window } = JSON.parse(run("report", trace, "--format", "json")).answer;
+      const { actions: levers, window_ns: window } = JSON.parse(run("report", trace, "--format", "json")).summary;
       const said_of = (set) => page.locator(".together").innerText().then((text) => text.match(/\)\. (.*?)\.( One by one| More than|$)/)?.[1] ?? `nothing of ${set}`);
       check(levers.length > 1, `${name}: ${levers.length} levers`);
       checkBetween(await said_of("all"), replayedGain(trace, levers.map((lever) => lever.edit)), window, `${name}, all together`);
@@ -159,7 +159,7 @@ await main({
 
   async "has a slider for a lever that takes a factor, which stops at what was replayed"() {
     const { page, said, close } = await openReport(files.example, { width: 390, rooms: false });
-    const { levers, window_ns: window } = JSON.parse(run("report", EXAMPLE, "--format", "json")).answer;
+    const { actions: levers, window_ns: window } = JSON.parse(run("report", EXAMPLE, "--format", "json")).summary;
     const replayed = (edit) => JSON.parse(run("whatif", EXAMPLE, "--edit", edit, "--format", "json")).whatif.joint.run_gain_ns;
     const unit = { ns: 1, "\u00b5s": 1e3, ms: 1e6, s: 1e9 };
     const shownGain = async (card) => {
@@ -228,7 +228,7 @@ await main({
   async "colours the timeline as the bar: every cause by its share"() {
     const { page, close } = await openReport(files.example, { width: 1440, rooms: false });
     await drawn(page);
-    const told = JSON.parse(run("report", EXAMPLE, "--format", "json")).answer;
+    const told = JSON.parse(run("report", EXAMPLE, "--format", "json")).summary;
     const shares = await page.evaluate(() => {
       const canvas = document.querySelector(".lane-canvas");
       const scale = canvas.width / canvas.clientWidth;
@@ -243,7 +243,7 @@ await main({
     });
     told.causes.slice(0, 3).forEach((cause, i) => {
       const off = Math.abs(shares[i] - cause.ns / told.total_ns);
-      check(off < 0.05, `${cause.key}: ${shares[i]} of the pixels, ${cause.ns / told.total_ns} of the time`);
+      check(off < 0.05, `${cause.cause}: ${shares[i]} of the pixels, ${cause.ns / told.total_ns} of the time`);
     });
     await close();
   },
@@ -251,7 +251,7 @@ await main({
   async "leads from the verdict to the stretch it speaks of, and says so in the address"() {
     const { page, close } = await openReport(files.example, { width: 1440, rooms: false });
     await drawn(page);
-    const spans = JSON.parse(run("report", EXAMPLE, "--format", "json")).answer.spans;
+    const spans = JSON.parse(run("report", EXAMPLE, "--format", "json")).summary.highlights;
     await page.locator(".span-link").first().click();
     await settled(page);
     const [from, to] = await visible(page);

@@ -3,7 +3,7 @@
 import { EXAMPLE, check, equal, launch, main, openReport, path, report, run, writeTrace } from "./support.mjs";
 
 const example = report(EXAMPLE);
-const told = JSON.parse(run("report", EXAMPLE, "--format", "json")).answer;
+const told = JSON.parse(run("report", EXAMPLE, "--format", "json")).summary;
 
 const settled = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 const canvas = (page) => page.locator(".lane-canvas").first();
@@ -49,16 +49,16 @@ await main({
   async "brackets show where each lever acts, and whether it is counted in"() {
     const { page, said, close } = await openReport(example, { width: 1440, rooms: false });
     await settled(page);
-    const levers = (await namesOf(page)).filter((name) => name.startsWith("lever"));
-    equal(levers, told.levers.map((_, i) => `lever ${i + 1}`), "rows of brackets");
-    const on = await coloured(page, "lever 1", "accent");
-    check(on > 100, `${on} pixels of lever 1`);
+    const levers = (await namesOf(page)).filter((name) => name.startsWith("action"));
+    equal(levers, told.actions.map((_, i) => `action ${i + 1}`), "rows of brackets");
+    const on = await coloured(page, "action 1", "accent");
+    check(on > 100, `${on} pixels of action 1`);
     await page.locator(".lever-switch").first().uncheck();
     await settled(page);
-    equal(await coloured(page, "lever 1", "accent"), 0, "lever 1, not counted in");
-    check(await coloured(page, "lever 1", "muted") > 100, "lever 1 is gone");
-    const name = page.locator(".lane-name", { hasText: "lever 1" });
-    equal(await name.getAttribute("title"), told.levers[0].title.replace(/ /g, " "), "what the row says of itself");
+    equal(await coloured(page, "action 1", "accent"), 0, "action 1, not counted in");
+    check(await coloured(page, "action 1", "muted") > 100, "action 1 is gone");
+    const name = page.locator(".lane-name", { hasText: "action 1" });
+    equal(await name.getAttribute("title"), told.actions[0].text.replace(/ /g, " "), "what the row says of itself");
     equal(said.filter((line) => !line.includes("getImageData")), [], "the console");
     await close();
   },
@@ -73,7 +73,7 @@ await main({
     await settled(page);
     check((await page.locator(".lever").first().innerText()).includes("gemm"), "no lever on gemm kernels");
     const widths = await page.locator(".lane-view").first().evaluate((view) => view.clientWidth);
-    const pixels = await coloured(page, "lever 1", "accent");
+    const pixels = await coloured(page, "action 1", "accent");
     check(pixels > widths / 2, `${pixels} pixels over kernels that fill most of the time`);
     await close();
   },

@@ -66,11 +66,11 @@ await main({
 
   async "tells how many microseconds of which number a note may move"() {
     const { page, close } = await openReport(file);
-    const trust = JSON.parse(run("report", EXAMPLE, "--format", "json")).trust;
+    const trust = JSON.parse(run("report", EXAMPLE, "--format", "json")).caveats;
     equal(await page.locator(".trust-list > li").count(), trust.length, "notes");
-    const clock = trust.find((note) => note.what === "clock_offset");
+    const clock = trust.find((note) => note.code === "clock_offset");
     const row = await page.locator(".trust-list > li", { hasText: "clock offset" }).innerText();
-    check(row.includes(`${clock.time_ns / 1000} µs`), `no time at stake in: ${row}`);
+    check(row.includes(`${clock.time_ns / 1000} µs`), `no affected time in: ${row}`);
     check(row.includes("TKLQT"), `no number that moves in: ${row}`);
     await close();
   },
@@ -344,7 +344,7 @@ await main({
     const { page, close, ...heard } = await openReport(path("ranks.html"));
     equal(await page.locator("#part-select option").count(), 3, "ranks to choose from");
     await page.waitForSelector(".part-body .part-name");
-    check(!(await page.locator("main").innerText()).includes("Nothing was found that would move"), "a promise for all ranks");
+    check(!(await page.locator("main").innerText()).includes("No caveats were found"), "a promise for all ranks");
     check((await page.locator(".part-body .trust-list > li").count()) > 0, "no trust notes with the rank");
     const kernels = async () => page.locator(".part-body .fact", { hasText: /^\s*kernels\s*[0-9]/ }).first().locator(".value").innerText();
     const first = await kernels();

@@ -237,7 +237,7 @@ export class Timeline {
     for (const row of this.lanes.causes) bands.push({ kind: "causes", row, name: row.name, about: "by cause", ...add(causes, GAP, true) });
     this.stretches.forEach((where, i) => {
       if (where.start.length === 0) return;
-      bands.push({ kind: "lever", lever: i, name: `lever ${i + 1}`, about: "", ...add(LEVER, 2, true) });
+      bands.push({ kind: "lever", lever: i, name: `action ${i + 1}`, about: "", ...add(LEVER, 2, true) });
     });
     for (const row of this.lanes.events) {
       const most = this.allDepths ? row.depths : phone ? PHONE_DEPTHS : SHOWN_DEPTHS;
