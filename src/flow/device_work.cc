@@ -28,19 +28,37 @@ bool fuses(KernelKind kind) {
 }
 
 struct Chain {
-  uint64_t kernels = 0;
+  std::vector<uint32_t> names;
   int64_t ns = 0;
   int64_t longest_ns = 0;
 };
 
-void close(Chain& chain, KernelChains& found) {
-  if (chain.kernels > 1) {
+struct Runs {
+  uint64_t count = 0;
+  int64_t saves_ns = 0;
+};
+using RunsByNames = std::map<std::vector<uint32_t>, Runs>;
+
+void close(Chain& chain, KernelChains& found, RunsByNames& runs) {
+  if (chain.names.size() > 1) {
     ++found.chains;
-    found.kernels += chain.kernels;
+    found.kernels += chain.names.size();
     found.ns += chain.ns;
     found.saves_ns += chain.ns - chain.longest_ns;
+    Runs& same = runs[chain.names];
+    ++same.count;
+    same.saves_ns += chain.ns - chain.longest_ns;
   }
   chain = {};
+}
+
+void fill_most(const RunsByNames& runs, KernelChains& found) {
+  const auto most = std::max_element(runs.begin(), runs.end(), [](const auto& a, const auto& b) {
+    return a.second.saves_ns < b.second.saves_ns;
+  });
+  if (most == runs.end()) return;
+  for (const uint32_t name : most->first) found.names.push_back(StringId(name));
+  found.runs = most->second.count;
 }
 
 double rate_of(const DeviceRoof& roof, const char* attribute) {
@@ -59,19 +77,21 @@ KernelChains kernel_chains(const Trace& trace, Interval window, const KernelName
   }
   std::sort(order.begin(), order.end());
   KernelChains found;
+  RunsByNames runs;
   std::map<uint32_t, Chain> open;  // by stream
   for (const auto& [start_ns, a] : order) {
     Chain& chain = open[rows.stream[a].value];
     const bool kernel = rows.kind[a] == ActivityKind::kKernel;
     if (!kernel || !fuses(kernels.of(rows.name[a]).kind)) {
-      close(chain, found);
+      close(chain, found, runs);
       continue;
     }
-    ++chain.kernels;
+    chain.names.push_back(rows.name[a].value);
     chain.ns += rows.dur_ns[a];
     chain.longest_ns = std::max(chain.longest_ns, rows.dur_ns[a]);
   }
-  for (auto& [stream, chain] : open) close(chain, found);
+  for (auto& [stream, chain] : open) close(chain, found, runs);
+  fill_most(runs, found);
   return found;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/intervals.h"
 #include "kernels/names.h"
@@ -19,6 +20,9 @@ struct KernelChains {
   int64_t ns = 0;
   // At most: without all but the longest kernel of each chain.
   int64_t saves_ns = 0;
+  // Of the chain of names that saves most: the names in order, and how often it runs.
+  std::vector<StringId> names;
+  uint64_t runs = 0;
 };
 
 // Types that the first device of a trace multiplies on matrix units, by published figures; nothing if it is not known.
