@@ -42,6 +42,8 @@ struct Fp32Work {
 };
 
 // Only work that begins in `window` counts. Durations are summed over streams and devices.
+// Whether the kernels of PyTorch's compiler take as long as those that PyTorch brings itself.
+bool is_compiled(const Trace& trace, const KernelNames& kernels);
 KernelChains kernel_chains(const Trace& trace, Interval window, const KernelNames& kernels);
 Fp32Work fp32_work(const Trace& trace, Interval window, const KernelNames& kernels);
 
