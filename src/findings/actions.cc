@@ -137,6 +137,9 @@ const ActionRule kHows[] = {
     ASSAY_ACTION("device_work", kHowKernelTotal, f.longest_of_kind_runs > 0,
                  out.count("runs", f.longest_of_kind_runs).ns("time", f.longest_of_kind_ns)),
 
+    ASSAY_ACTION("fuse_chains", kHowChain, f.chain_names.size() > 1,
+                 out.count("runs", f.chains.runs).list("kernels", f.chain_names)),
+
     ASSAY_ACTION("cuda_graph", kHowCaptureWherePossible, !f.python_main.empty()),
 
     ASSAY_ACTION("cheaper_host", kHowLargestContributor, between(f),
@@ -330,7 +333,7 @@ void add_texts(const RunFacts& f, Action& action) {
   const Advice* advice = cause.empty() ? nullptr : advice_for(cause, f);
   // The run itself says more than the table, but not of an engine's flags, and not how to make its kernels faster.
   const bool any = advice != nullptr && advice->program == "any" && advice->when.empty();
-  const bool first = uses_engine(f) || cause == "gpu" ||
+  const bool first = uses_engine(f) || cause == "gpu" || cause == "chains" ||
                      (cause == "sync" && f.launches_block);
   if (advice != nullptr && (how == nullptr || (first && !any))) {
     action.how = finding_of(Code::kHowAdvised, f);
@@ -393,10 +396,10 @@ Action prefetch(const RunFacts& f) {
   return action;
 }
 
-// Time that the run saves if its kernels take saves_ns less: the same part of the gain without kernels. A trace of
-// kernels alone has no such gain, and saves all of it.
+// Time that the run saves if its kernels take saves_ns less: the same part of the gain without kernels. Where no
+// replay holds, all of it: an upper bound.
 int64_t kernel_gain_ns(int64_t saves_ns, const RunFacts& f) {
-  if (!f.evidence.calls) {
+  if (!f.evidence.calls || f.misfit != Misfit::kNone || f.linked_share < kLeastLinked) {
     return std::min(saves_ns / std::max<int64_t>(f.devices, 1), f.window_ns);
   }
   if (f.evidence.kernel_ns <= 0) return 0;

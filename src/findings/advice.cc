@@ -65,6 +65,8 @@ const Condition kConditions[] = {
     {"optimizer leads", leads<KernelKind::kOptimizer>},
     {"small kernels lead", leads<KernelKind::kElementwise, KernelKind::kNorm, KernelKind::kSoftmax,
                                  KernelKind::kReduce, KernelKind::kCopy, KernelKind::kQuantize>},
+    {"not compiled", [](const RunFacts& f) { return !f.compiled; }},
+    {"library", [](const RunFacts& f) { return f.kind_by_library; }},
     {"no library", [](const RunFacts& f) { return !f.kind_by_library; }},
     // A device without a name may have FP8 units.
     {"fp8 units", [](const RunFacts& f) { return !f.matrix_types.known || f.matrix_types.fp8; }},

@@ -1,6 +1,7 @@
 #include "flow/device_work.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <unordered_map>
 #include <utility>
@@ -27,20 +28,45 @@ bool fuses(KernelKind kind) {
   }
 }
 
+// Kernels that TorchInductor generates: triton_poi_fused_..., triton_red_..., triton_per_..., triton_tem_...
+bool is_inductor_kernel(std::string_view name) {
+  constexpr std::array<std::string_view, 5> kKinds = {"triton_poi_", "triton_red_", "triton_per_", "triton_tem_", "triton_for_"};
+  return std::any_of(kKinds.begin(), kKinds.end(),
+                     [name](std::string_view kind) { return name.starts_with(kind); });
+}
+
 struct Chain {
-  uint64_t kernels = 0;
+  std::vector<uint32_t> names;
   int64_t ns = 0;
   int64_t longest_ns = 0;
 };
 
-void close(Chain& chain, KernelChains& found) {
-  if (chain.kernels > 1) {
+struct Runs {
+  uint64_t count = 0;
+  int64_t saves_ns = 0;
+};
+using RunsByNames = std::map<std::vector<uint32_t>, Runs>;
+
+void close(Chain& chain, KernelChains& found, RunsByNames& runs) {
+  if (chain.names.size() > 1) {
     ++found.chains;
-    found.kernels += chain.kernels;
+    found.kernels += chain.names.size();
     found.ns += chain.ns;
     found.saves_ns += chain.ns - chain.longest_ns;
+    Runs& same = runs[chain.names];
+    ++same.count;
+    same.saves_ns += chain.ns - chain.longest_ns;
   }
   chain = {};
+}
+
+void fill_most(const RunsByNames& runs, KernelChains& found) {
+  const auto most = std::max_element(runs.begin(), runs.end(), [](const auto& a, const auto& b) {
+    return a.second.saves_ns < b.second.saves_ns;
+  });
+  if (most == runs.end()) return;
+  for (const uint32_t name : most->first) found.names.push_back(StringId(name));
+  found.runs = most->second.count;
 }
 
 double rate_of(const DeviceRoof& roof, const char* attribute) {
@@ -49,6 +75,22 @@ double rate_of(const DeviceRoof& roof, const char* attribute) {
 }
 
 }  // namespace
+
+bool is_compiled(const Trace& trace, const KernelNames& kernels) {
+  const ActivityTable& rows = trace.activities;
+  int64_t compiled_ns = 0;
+  int64_t eager_ns = 0;
+  for (size_t a = 0; a < rows.size(); ++a) {
+    if (rows.kind[a] != ActivityKind::kKernel) continue;
+    const std::string_view name = trace.text(rows.name[a]);
+    if (is_inductor_kernel(name)) {
+      compiled_ns += rows.dur_ns[a];
+    } else if (name.find("at::native::") != std::string_view::npos && fuses(kernels.of(rows.name[a]).kind)) {
+      eager_ns += rows.dur_ns[a];
+    }
+  }
+  return compiled_ns > 0 && compiled_ns >= eager_ns;
+}
 
 KernelChains kernel_chains(const Trace& trace, Interval window, const KernelNames& kernels) {
   const ActivityTable& rows = trace.activities;
@@ -59,19 +101,21 @@ KernelChains kernel_chains(const Trace& trace, Interval window, const KernelName
   }
   std::sort(order.begin(), order.end());
   KernelChains found;
+  RunsByNames runs;
   std::map<uint32_t, Chain> open;  // by stream
   for (const auto& [start_ns, a] : order) {
     Chain& chain = open[rows.stream[a].value];
     const bool kernel = rows.kind[a] == ActivityKind::kKernel;
     if (!kernel || !fuses(kernels.of(rows.name[a]).kind)) {
-      close(chain, found);
+      close(chain, found, runs);
       continue;
     }
-    ++chain.kernels;
+    chain.names.push_back(rows.name[a].value);
     chain.ns += rows.dur_ns[a];
     chain.longest_ns = std::max(chain.longest_ns, rows.dur_ns[a]);
   }
-  for (auto& [stream, chain] : open) close(chain, found);
+  for (auto& [stream, chain] : open) close(chain, found, runs);
+  fill_most(runs, found);
   return found;
 }
 

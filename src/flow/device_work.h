@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/intervals.h"
 #include "kernels/names.h"
@@ -19,6 +20,9 @@ struct KernelChains {
   int64_t ns = 0;
   // At most: without all but the longest kernel of each chain.
   int64_t saves_ns = 0;
+  // Of the chain of names that saves most: the names in order, and how often it runs.
+  std::vector<StringId> names;
+  uint64_t runs = 0;
 };
 
 // Types that the first device of a trace multiplies on matrix units, by published figures; nothing if it is not known.
@@ -38,6 +42,8 @@ struct Fp32Work {
 };
 
 // Only work that begins in `window` counts. Durations are summed over streams and devices.
+// Whether the kernels of PyTorch's compiler take as long as those that PyTorch brings itself.
+bool is_compiled(const Trace& trace, const KernelNames& kernels);
 KernelChains kernel_chains(const Trace& trace, Interval window, const KernelNames& kernels);
 Fp32Work fp32_work(const Trace& trace, Interval window, const KernelNames& kernels);
 

@@ -328,9 +328,11 @@ void RunFacts::fill_kernels(const FlowAnswer& answer) {
   }
   longest_kernel = described(trace, longest_work(verdict, {WorkKind::kCompute}));
   longest_collective = described(trace, longest_work(verdict, {WorkKind::kCollective}));
+  compiled = is_compiled(trace, *answer.report.kernels);
   if (bottleneck == BoundBy::kGpu) {
     chains = kernel_chains(trace, window, *answer.report.kernels);
     fp32 = fp32_work(trace, window, *answer.report.kernels);
+    for (const StringId name : chains.names) chain_names.push_back(describe_kernel(trace.text(name)));
   }
   matrix_types = assay::matrix_types(trace);
   copy = copy_facts(answer);

@@ -151,6 +151,8 @@ class RunFacts {
   std::string longest_collective;
   bool kind_by_library = false;  // a vendor's library launches the longest kernel of the leading kind
   KernelChains chains;  // of a GPU-bound run, as fp32
+  bool compiled = false;  // by PyTorch's compiler
+  std::vector<std::string> chain_names;  // of the chain that saves most
   Fp32Work fp32;
   MatrixTypes matrix_types;
   CopyFacts copy;

@@ -30,6 +30,9 @@ TEST(KernelChains, OneOfEachChainStays) {
   EXPECT_EQ(chains.kernels, 5U);
   EXPECT_EQ(chains.ns, 74);
   EXPECT_EQ(chains.saves_ns, (60 - 30) + (14 - 7));
+  ASSERT_EQ(chains.names.size(), 3U);
+  EXPECT_EQ(trace.text(chains.names[0]), kMul);
+  EXPECT_EQ(chains.runs, 1U);
   EXPECT_EQ(kernel_chains(trace, {0, 40}, *names_of(trace)).saves_ns, 10);
   EXPECT_EQ(kernel_chains(trace, {400, 900}, *names_of(trace)).chains, 0U);
 }
