@@ -117,7 +117,19 @@ TEST(Advice, TheOutermostProgramIsAskedFirst) {
   EXPECT_TRUE(advice_for("graphs", run.facts)->code.starts_with("--cuda-graph-impl"));
   EXPECT_TRUE(advice_for("gpu", run.facts)->code.starts_with("--fp8-format"));
   run.facts.matrix_types = {.known = true};
+  run.facts.kind_by_library = true;
   EXPECT_EQ(advice_for("gpu", run.facts)->program, "pytorch") << "no FP8 units, so the next layer";
+}
+
+TEST(Advice, NobodyIsAskedToCompileWhatIsCompiled) {
+  MadeRun run{run_of(20'000, 100'000, "gemm", "aten::mm")};
+  EXPECT_TRUE(advice_for("launches", run.facts)->code.starts_with("model = torch.compile"));
+  run.facts.compiled = true;
+  for (const std::string_view cause : {"launches", "chains", "gpu"}) {
+    const Advice* advice = advice_for(cause, run.facts);
+    EXPECT_TRUE(advice == nullptr || advice->code.find("torch.compile(model)") == std::string::npos)
+        << cause;
+  }
 }
 
 TEST(Advice, EveryBottleneckHasANextAction) {

@@ -37,6 +37,20 @@ TEST(KernelChains, OneOfEachChainStays) {
   EXPECT_EQ(kernel_chains(trace, {400, 900}, *names_of(trace)).chains, 0U);
 }
 
+TEST(Compiled, GeneratedKernelsTakeAsLongAsThoseOfPyTorch) {
+  const auto compiled = [](int64_t generated_ns, int64_t own_ns) {
+    testing::TraceMaker maker;
+    maker.kernel(0, 7, "triton_poi_fused_add_mul_0", 0, generated_ns, 1)
+        .kernel(0, 7, "void at::native::elementwise_kernel<MulFunctor>", 1000, own_ns, 2)
+        .kernel(0, 7, "ampere_sgemm_128x64_nn", 2000, 500, 3);
+    const Trace trace = maker.build();
+    return is_compiled(trace, *names_of(trace));
+  };
+  EXPECT_TRUE(compiled(50, 50));
+  EXPECT_FALSE(compiled(49, 50));
+  EXPECT_FALSE(compiled(0, 0));
+}
+
 TEST(Fp32Work, OnlyProductsThatMultiplyInFp32Count) {
   testing::TraceMaker maker;
   maker.kernel(0, 7, "ampere_sgemm_128x64_nn", 0, 100, 1)
