@@ -201,8 +201,8 @@ std::string host_in_name(const std::string& path) {
 
 Result<RankRecord> make_rank_record(const LoadedTrace& loaded) {
   const Trace& trace = loaded.trace;
-  const FlowReport flow =
-      make_flow_report(make_flow_model(trace, loaded.links, loaded.kernels), {});
+  const FlowModel model = make_flow_model(trace, loaded.links, loaded.kernels);
+  const FlowReport flow = make_flow_report(model, {});
   ASSAY_TRY_ASSIGN(const LevelsReport levels,
                    analyze_levels(trace, loaded.links, loaded.windows,
                                   {.kernels = loaded.kernels, .flow = &flow.devices}));
@@ -217,6 +217,7 @@ Result<RankRecord> make_rank_record(const LoadedTrace& loaded) {
                    .collective_ns = flow.total.collective_ns,
                    .copy_ns = flow.total.copy_ns,
                    .idle_ns = flow.total.cause_ns};
+  record.fold = fold_rank(model.run, &loaded.windows);
   return record;
 }
 

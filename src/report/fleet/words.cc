@@ -25,6 +25,8 @@ std::string fleet_finding_name(const FleetJob& job, const FleetFinding& one) {
       return set;
     case FindingKind::kLinks:
       return fmt::format("{}'s links", set);
+    case FindingKind::kAll:
+      return fmt::format("the stop of all ranks in iteration {}", one.first_hit);
   }
   return "";
 }
