@@ -32,34 +32,27 @@ class GraphWriter {
   explicit GraphWriter(const RankFold& fold) : fold_(fold) {}
 
   std::string write(size_t cap) {
-    find_slack_limit();
     write_head();
-    std::vector<size_t> sizes;  // after each point
-    std::vector<size_t> part_of(fold_.points.size(), SIZE_MAX);
-    for (size_t k = 0; k < fold_.parts.size(); ++k) part_of[fold_.parts[k].begin] = k;
-    VarintWriter points;
-    std::vector<uint64_t> dropped;
-    for (uint32_t p = 0; p < fold_.points.size(); ++p) {
-      write_point(p, points);
-      if (part_of[p] != SIZE_MAX) write_part(fold_.parts[part_of[p]], points);
-      sizes.push_back(points.size());
-      dropped.push_back(dropped_);
-    }
     constexpr size_t kCounts = 40;
     const size_t room = cap > head_.size() + kCounts ? cap - head_.size() - kCounts : 0;
+    write_points();
+    if (points_.size() > room) {
+      find_slack_limit();
+      write_points();
+    }
     size_t kept = 0;
-    while (kept < sizes.size() && sizes[kept] <= room) ++kept;
-    if (kept < sizes.size()) kept = whole_iterations(kept);
+    while (kept < sizes_.size() && sizes_[kept] <= room) ++kept;
+    if (kept < sizes_.size()) kept = whole_iterations(kept);
     VarintWriter made;
     made.add_bytes(head_.bytes());
     made.add(fold_.overlapping);
     made.add(fold_.inferred_waits);
-    made.add(fold_.dropped_edges + (kept == 0 ? 0 : dropped[kept - 1]));
+    made.add(fold_.dropped_edges + (kept == 0 ? 0 : dropped_until_[kept - 1]));
     made.add(fold_.cut_points + fold_.points.size() - kept);
     made.add(kept);
     if (kept > 0) {
       made.add_signed(fold_.points.front().time_ns);
-      made.add_bytes(std::string_view(points.bytes()).substr(0, sizes[kept - 1]));
+      made.add_bytes(std::string_view(points_.bytes()).substr(0, sizes_[kept - 1]));
     }
     return made.bytes();
   }
@@ -70,6 +63,24 @@ class GraphWriter {
     size_t whole = kept;
     while (whole > 1 && fold_.points[whole - 1].iteration == fold_.points[whole].iteration) --whole;
     return whole > 1 ? whole : kept;
+  }
+
+  void write_points() {
+    points_ = {};
+    sizes_.clear();
+    dropped_until_.clear();
+    dropped_ = 0;
+    lists_.clear();
+    last_seq_.assign(fold_.groups.size(), -1);
+    last_elements_.assign(fold_.groups.size(), -1);
+    std::vector<size_t> part_of(fold_.points.size(), SIZE_MAX);
+    for (size_t k = 0; k < fold_.parts.size(); ++k) part_of[fold_.parts[k].begin] = k;
+    for (uint32_t p = 0; p < fold_.points.size(); ++p) {
+      write_point(p, points_);
+      if (part_of[p] != SIZE_MAX) write_part(fold_.parts[part_of[p]], points_);
+      sizes_.push_back(points_.size());
+      dropped_until_.push_back(dropped_);
+    }
   }
 
   void find_slack_limit() {
@@ -97,8 +108,6 @@ class GraphWriter {
       head_.add(group.group.all_wait ? 1 : 0);
       head_.add(static_cast<uint64_t>(std::max<int64_t>(group.members, 0)));
     }
-    last_seq_.assign(fold_.groups.size(), -1);
-    last_elements_.assign(fold_.groups.size(), -1);
   }
 
   bool near(uint32_t p, const FoldEdge& edge, const FoldVector& vector) const {
@@ -175,7 +184,10 @@ class GraphWriter {
 
   const RankFold& fold_;
   VarintWriter head_;
-  int64_t most_slack_ns_ = 0;
+  VarintWriter points_;
+  std::vector<size_t> sizes_;           // after each point
+  std::vector<uint64_t> dropped_until_;  // likewise
+  int64_t most_slack_ns_ = INT64_MAX;
   uint64_t dropped_ = 0;
   std::map<std::vector<uint32_t>, uint64_t> lists_;
   std::vector<int64_t> last_seq_;

@@ -11,8 +11,8 @@
 
 namespace assay {
 
-// At most `cap` bytes: paths with more slack than a quarter of an iteration are left out, and
-// iterations from the end where all do not fit; both are counted.
+// At most `cap` bytes: where not all fits, paths with more slack than a quarter of an iteration are
+// left out, then iterations from the end; both are counted.
 std::string graph_bytes(const RankFold& fold, size_t cap);
 
 // What graph_bytes wrote, with the same times; `from` fails where the bytes are none.

@@ -409,8 +409,29 @@ class Solver {
       if (usual_.bulk_[r] && !made.points[r].empty()) of_bulk.push_back(made.rel[r]);
     }
     made.middle = middle_of_values(of_bulk);
-    made.middle.spread += 1e-4;
+    made.middle.spread = std::max(made.middle.spread, spread_of_chance(made)) + 1e-4;
     return made;
+  }
+
+  // What the mean over the iterations varies by where each iteration is slow or fast by chance.
+  double spread_of_chance(const Table& table) const {
+    std::vector<double> cells;
+    size_t most = 1;
+    for (uint32_t r = 0; r < ranks_; ++r) {
+      if (!usual_.bulk_[r]) continue;
+      std::map<int32_t, std::pair<double, double>> of_iteration;
+      for (const uint32_t p : table.points[r]) {
+        auto& [excess, usual] = of_iteration[graph_.point(p).iteration];
+        excess += static_cast<double>(above_ns(p));
+        usual += static_cast<double>(usual_.values.work_ns[p]);
+      }
+      most = std::max(most, of_iteration.size());
+      for (const auto& [iteration, sums] : of_iteration) {
+        cells.push_back(std::abs(sums.first / std::max(sums.second, 1.0) - table.middle.centre));
+      }
+    }
+    if (cells.size() < 3) return 0;
+    return kSpread * median(std::move(cells)) / std::sqrt(static_cast<double>(most));
   }
 
   void tell_ranks() {

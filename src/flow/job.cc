@@ -56,11 +56,16 @@ struct ClockTie {
   bool agrees() const { return std::abs(middle_of(apart_ns)) <= kAgreeNs; }
   bool ties() const {
     constexpr size_t kLeastPairs = 3;
+    constexpr int64_t kTightNs = 3'000;
     if (pairs.size() < kLeastPairs) return false;
+    const int64_t spread = spread_ns();
+    return spread <= kTightNs || spread * 5 <= std::abs(middle_of(apart_ns));
+  }
+  int64_t spread_ns() const {
     const int64_t middle_ns = middle_of(apart_ns);
     std::vector<int64_t> spread;
     for (const int64_t ns : apart_ns) spread.push_back(std::abs(ns - middle_ns));
-    return middle_of(std::move(spread)) * 5 <= std::abs(middle_ns);
+    return middle_of(std::move(spread));
   }
 
   static constexpr int64_t kAgreeNs = 100'000;
@@ -93,12 +98,17 @@ JobClocks job_clocks(const Meetings& found, size_t ranks) {
   clocks.offsets_ns = clock_offsets(sure, ranks);
   clocks.aligned = !sure.empty();
   const std::vector<uint32_t> part = parts_of(sure, ranks);
-  const size_t collectives = sure.size();
-  for (const auto& [ends, tie] : clock_ties(found, part, clocks.offsets_ns)) {
+  const auto ties = clock_ties(found, part, clocks.offsets_ns);
+  bool moves = false;
+  for (const auto& [ends, tie] : ties) {
     clocks.aligned |= tie.agrees() || tie.ties();
-    if (!tie.agrees() && tie.ties()) sure.insert(sure.end(), tie.pairs.begin(), tie.pairs.end());
+    moves |= tie.ties() && !tie.agrees();
   }
-  if (sure.size() > collectives) clocks.offsets_ns = clock_offsets(sure, ranks);
+  // Where one part moves, those that agree with it move along.
+  for (const auto& [ends, tie] : ties) {
+    if (moves && tie.ties()) sure.insert(sure.end(), tie.pairs.begin(), tie.pairs.end());
+  }
+  if (moves) clocks.offsets_ns = clock_offsets(sure, ranks);
   const std::vector<int64_t> residuals = clock_residuals(sure, clocks.offsets_ns);
   if (!residuals.empty()) clocks.residual_ns = residuals[(residuals.size() - 1) * 95 / 100];
   return clocks;
