@@ -11,6 +11,7 @@
 #include "answers/inputs/traces.h"
 #include "base/result.h"
 #include "flow/path_parts.h"
+#include "flow/rank_fold.h"
 #include "flow/verdict.h"
 #include "flow/whatif.h"
 #include "launch/fuse.h"
@@ -30,6 +31,7 @@ struct AnalysesOptions {
   LevelsOptions levels = {};
   std::shared_ptr<const std::vector<CapturedGraph>> captures = {};  // FlowOptions::captures
   bool rank_graph = false;                                          // FlowOptions::rank_graph
+  RankFold* fold = nullptr;                                         // filled where asked for
   std::string part = {};                                            // as TraceRequest::part
   bool levers = true;                                               // fill Analyses::tried
   size_t together = 0;                                              // WhatIfOptions::together

@@ -706,9 +706,11 @@ FleetFindings find_in_fleet(FleetJob& job, const FleetSets& sets, const FleetOpt
   found.residual = replay_residual(job, usual.excess, found.span_ns);
   found.iteration_ns =
       job.columns.empty() ? 0 : found.span_ns / static_cast<int64_t>(job.columns.size());
-  const bool solves = !folds.empty() && folds.size() <= kMostSolved &&
-                      std::none_of(folds.begin(), folds.end(),
-                                   [](const RankFold& fold) { return fold.points.empty(); });
+  // A record of an older version has parts in collectives and no fold.
+  bool solves = !folds.empty() && folds.size() <= kMostSolved;
+  for (size_t r = 0; solves && r < folds.size(); ++r) {
+    solves = !folds[r].points.empty() || job.ranks[r].group_ids.empty();
+  }
   if (solves) {
     cut_alike(folds);
     const JobGraph graph(std::move(folds));

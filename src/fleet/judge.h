@@ -1,0 +1,24 @@
+#pragma once
+
+// The verdict on a job out of its records: the one way to it, whoever holds them.
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "fleet/findings.h"
+#include "fleet/job.h"
+#include "fleet/sets.h"
+
+namespace assay {
+
+struct JudgedJob {
+  FleetJob job;
+  FleetSets sets;
+  FleetFindings found;
+};
+
+// Records in memory, as they would be read from a file. Errors: none of them can be used.
+Result<JudgedJob> judge_records(const std::vector<RankRecord>& records);
+
+}  // namespace assay

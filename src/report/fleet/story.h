@@ -1,0 +1,20 @@
+#pragma once
+
+// The verdict of a job's solver in one sentence, the same for every verb.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "fleet/solve.h"
+
+namespace assay {
+
+// How a verb names ranks, by their places in the solved job: "Rank 3", "Ranks 0, 1 and 2 more".
+using RankSubject = std::function<std::string(const std::vector<uint32_t>&)>;
+
+// Who costs the job its time and what it would take without them; empty where nobody does.
+std::string story_sentence(const JobSolution& solution, const RankSubject& subject);
+
+}  // namespace assay
