@@ -50,13 +50,14 @@ class Usual {
   explicit Usual(const JobGraph& graph) : graph_(graph), ranks_(graph.folds().size()) {
     list_places();
     list_classes();
-    std::vector<bool> all(ranks_, true);
-    compare(all);
-    if (std::vector<bool> fast = faster_half(); !fast.empty()) {
-      bulk_ = fast;
-      compare(fast);
-    } else {
-      bulk_ = all;
+    for (const FoldKind kind : {FoldKind::kKernel, FoldKind::kHost}) {
+      std::vector<bool>& bulk = is_host(kind) ? host_bulk : device_bulk;
+      bulk.assign(ranks_, true);
+      compare(kind, bulk);
+      if (std::vector<bool> fast = faster_half(kind); !fast.empty()) {
+        bulk = fast;
+        compare(kind, bulk);
+      }
     }
     find_common();
     compare_transfers();
@@ -65,7 +66,8 @@ class Usual {
   GraphUsual values;                   // as GraphUsual, and
   std::vector<int64_t> mean_ns;        // per point the mean of its place
   std::vector<uint32_t> peers;         // per point; 0 = compared with nothing
-  std::vector<bool> bulk_;             // ranks that usual rests on
+  std::vector<bool> device_bulk;           // ranks that usual device work rests on
+  std::vector<bool> host_bulk;         // likewise host work
   std::map<int32_t, std::map<uint32_t, int64_t>> common;  // by iteration: points, usual elsewhere
   using Class = std::map<uint32_t, std::vector<uint32_t>>;  // meetings by group
   std::vector<Class> classes;
@@ -85,7 +87,14 @@ class Usual {
     FoldKind kind = FoldKind::kHost;
     uint32_t nth = 0;  // of its kind since the last part
     uint32_t kernels = 0;
+    uint64_t names = 0;  // which
     friend auto operator<=>(const Place&, const Place&) = default;
+  };
+  // All of a kind between two parts, on one rank.
+  struct Stretch {
+    std::vector<uint32_t> points;
+    std::set<std::string> names;
+    double total = 0;
   };
 
   void list_places() {
@@ -125,9 +134,32 @@ class Usual {
       }
       const uint32_t nth = p == 0 ? 0 : ++count.nth[static_cast<size_t>(one.kind)];
       if (one.work_ns <= 0) continue;
-      places_[{roles[one.iteration], one.iteration, count.parts, one.kind, nth, one.kernels}]
-          .push_back(graph_.base(r) + p);
+      const Place place{roles[one.iteration], one.iteration, count.parts, one.kind, nth, one.kernels,
+                        names_of(fold, p)};
+      places_[place].push_back(graph_.base(r) + p);
+      Stretch& stretch = stretches_[whole(place)][r];
+      stretch.points.push_back(graph_.base(r) + p);
+      stretch.total += static_cast<double>(one.work_ns);
+      for (uint32_t k = one.first_share; k < fold.share_end(p); ++k) {
+        stretch.names.insert(fold.names[fold.shares[k].name]);
+      }
     }
+  }
+
+  static Place whole(Place place) {
+    place.nth = place.kernels = 0;
+    place.names = 0;
+    return place;
+  }
+
+  // The same for the same names, in whatever order.
+  static uint64_t names_of(const RankFold& fold, uint32_t p) {
+    uint64_t sum = 0;
+    for (uint32_t k = fold.points[p].first_share; k < fold.share_end(p); ++k) {
+      const std::string& name = fold.names[fold.shares[k].name];
+      sum += checksum(name.data(), name.size());
+    }
+    return sum;
   }
 
   std::vector<double> works(const std::vector<uint32_t>& points, const std::vector<bool>& base) const {
@@ -141,10 +173,12 @@ class Usual {
     return some.empty() ? all : some;
   }
 
-  void compare(const std::vector<bool>& base) {
+  void compare(FoldKind kind, const std::vector<bool>& base) {
     for (const auto& [place, points] : places_) {
-      if (points.size() < 2) {
-        if (is_host(place.kind)) compare_iterations(place, points);
+      if (place.kind != kind) continue;
+      for (const uint32_t p : points) peers[p] = 0;
+      if (points.size() < 2 || points.size() * 2 <= stretches_[whole(place)].size()) {
+        if (points.size() < 2 && is_host(place.kind)) compare_iterations(place, points);
         continue;
       }
       const std::vector<double> own = works(points, base);
@@ -157,7 +191,44 @@ class Usual {
         peers[p] = static_cast<uint32_t>(points.size());
       }
     }
-    if (has_stages()) compare_names(base);
+    for (const auto& [place, of_ranks] : stretches_) {
+      if (place.kind != kind || of_ranks.size() < 2) continue;
+      for (const auto& [rank, own] : of_ranks) compare_stretch(rank, own, of_ranks, base);
+    }
+    if (kind == FoldKind::kKernel && has_stages()) compare_names(base);
+  }
+
+  // What a rank does in other pieces than most: all of it between two parts against all that the
+  // others do there.
+  void compare_stretch(uint32_t rank, const Stretch& own, const std::map<uint32_t, Stretch>& all,
+                       const std::vector<bool>& base) {
+    double left = 0;
+    double placed = 0;
+    for (const uint32_t p : own.points) {
+      (peers[p] > 1 ? placed : left) +=
+          static_cast<double>(peers[p] > 1 ? values.work_ns[p] : point(p).work_ns);
+    }
+    if (left <= 0) return;
+    std::vector<double> others;
+    for (const auto& [other, theirs] : all) {
+      if (other != rank && base[other] && does_the_same(own, theirs)) others.push_back(theirs.total);
+    }
+    if (others.empty()) return;
+    const double usual = std::max(median(others) - placed, 0.0);
+    const double ratio = std::min(1.0, usual / left);
+    for (const uint32_t p : own.points) {
+      if (peers[p] > 1) continue;
+      values.work_ns[p] = rounded(static_cast<double>(point(p).work_ns) * ratio);
+      mean_ns[p] = values.work_ns[p];
+      peers[p] = static_cast<uint32_t>(others.size() + 1);
+    }
+  }
+
+  // Whether it has at least half of what another one does.
+  static bool does_the_same(const Stretch& own, const Stretch& other) {
+    size_t both = 0;
+    for (const std::string& name : other.names) both += own.names.contains(name) ? 1 : 0;
+    return both * 2 >= other.names.size();
   }
 
   // What too few others do: against the same place of the other iterations.
@@ -186,13 +257,12 @@ class Usual {
   }
 
   bool has_stages() const {
-    return std::any_of(graph_.meetings().begin(), graph_.meetings().end(),
-                       [this](const GraphMeeting& meeting) {
-                         return graph_.groups()[meeting.group].group.kind == kSendRecv &&
-                                meeting.ranks.size() == 2;
-                       });
+    return std::any_of(graph_.folds().begin(), graph_.folds().end(), [](const RankFold& fold) {
+      return std::any_of(fold.groups.begin(), fold.groups.end(), [](const FoldGroup& group) {
+        return group.group.kind == kSendRecv && group.members <= 2;
+      });
+    });
   }
-
   // Stages of a pipeline do unlike things in unlike order: names are compared, iteration by
   // iteration, as far as three ranks have them.
   void compare_names(const std::vector<bool>& base) {
@@ -242,12 +312,12 @@ class Usual {
   }
 
   // Half of the ranks slow, half not, apart from each other: the faster half is usual.
-  std::vector<bool> faster_half() const {
-    if (ranks_ < 4) return {};
+  std::vector<bool> faster_half(FoldKind kind) const {
+    if (ranks_ < 8 || has_stages()) return {};
     std::vector<double> own(ranks_, 0);
     std::vector<double> usual(ranks_, 1);
     for (uint32_t p = 0; p < graph_.points(); ++p) {
-      if (point(p).kind != FoldKind::kKernel || peers[p] == 0) continue;
+      if (point(p).kind != kind || peers[p] == 0) continue;
       own[graph_.rank_of(p)] += static_cast<double>(point(p).work_ns - values.work_ns[p]);
       usual[graph_.rank_of(p)] += static_cast<double>(values.work_ns[p]);
     }
@@ -349,6 +419,7 @@ class Usual {
   const JobGraph& graph_;
   size_t ranks_;
   std::map<Place, std::vector<uint32_t>> places_;
+  std::map<Place, std::map<uint32_t, Stretch>> stretches_;  // by place and rank
   std::set<int32_t> iterations_;
 };
 
@@ -406,19 +477,23 @@ class Solver {
     std::vector<double> of_bulk;
     for (uint32_t r = 0; r < ranks_; ++r) {
       made.rel.push_back(made.excess[r] / std::max(made.usual[r], 1.0));
-      if (usual_.bulk_[r] && !made.points[r].empty()) of_bulk.push_back(made.rel[r]);
+      if (bulk(kind)[r] && !made.points[r].empty()) of_bulk.push_back(made.rel[r]);
     }
     made.middle = middle_of_values(of_bulk);
-    made.middle.spread = std::max(made.middle.spread, spread_of_chance(made)) + 1e-4;
+    made.middle.spread = std::max(made.middle.spread, spread_of_chance(made, bulk(kind))) + 1e-4;
     return made;
   }
 
+  const std::vector<bool>& bulk(FoldKind kind) const {
+    return is_host(kind) ? usual_.host_bulk : usual_.device_bulk;
+  }
+
   // What the mean over the iterations varies by where each iteration is slow or fast by chance.
-  double spread_of_chance(const Table& table) const {
+  double spread_of_chance(const Table& table, const std::vector<bool>& bulk) const {
     std::vector<double> cells;
     size_t most = 1;
     for (uint32_t r = 0; r < ranks_; ++r) {
-      if (!usual_.bulk_[r]) continue;
+      if (!bulk[r]) continue;
       std::map<int32_t, std::pair<double, double>> of_iteration;
       for (const uint32_t p : table.points[r]) {
         auto& [excess, usual] = of_iteration[graph_.point(p).iteration];

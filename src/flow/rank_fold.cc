@@ -373,8 +373,12 @@ class Folder {
   bool waits(const Step& step) const {
     if (step.call == kNoFlowRow) return false;
     const FlowCall& call = run_.calls[step.call];
-    return call.target_count > 0 ||
-           run_.links->role_of(trace_, call.row) == ApiRole::kSynchronize;
+    if (run_.links->role_of(trace_, call.row) == ApiRole::kSynchronize) return true;
+    // Of other calls that may wait those that did; else what they take is the host's own time.
+    for (uint32_t t = 0; t < call.target_count; ++t) {
+      if (run_.works[run_.targets[call.first_target + t]].end_ns > call.start_ns) return true;
+    }
+    return false;
   }
 
   void find_kept() {
