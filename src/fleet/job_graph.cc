@@ -77,15 +77,15 @@ void JobGraph::match() {
       const FoldPart& part = fold.parts[visit.part];
       members = std::max(members, fold.groups[part.group].members);
       const int64_t left_ns = visit.end_ns - offsets_[visit.rank];
+      made.elements = std::max(made.elements, part.elements);
+      made.begins.push_back(base_[visit.rank] + part.begin);
+      made.ranks.push_back(visit.rank);
       // Who left before all had come waited for nobody, where that is possible.
       if (left_ns < made.last_ns && !meeting.group.all_wait) continue;
       first_ns = std::min(first_ns, left_ns);
-      made.elements = std::max(made.elements, part.elements);
-      made.begins.push_back(base_[visit.rank] + part.begin);
       made.ends.push_back(base_[visit.rank] + part.end);
-      made.ranks.push_back(visit.rank);
     }
-    if (made.ranks.size() < 2) continue;
+    if (made.ranks.size() < 2 || made.ends.empty()) continue;
     made.transfer_ns = first_ns - made.last_ns;
     made.complete = members <= 0 || std::cmp_greater_equal(meeting.visits.size(), members);
     const auto [group, is_new] =

@@ -21,7 +21,7 @@ struct GraphMeeting {
   uint32_t group = 0;             // into JobGraph::groups
   int64_t elements = -1;          // of the larger side; -1 = not told
   std::vector<uint32_t> begins;   // points of the graph, one a rank
-  std::vector<uint32_t> ends;     // likewise
+  std::vector<uint32_t> ends;     // of those that waited for all
   std::vector<uint32_t> ranks;    // into JobGraph::folds
   bool complete = true;           // all members of the group are in the job, as far as is told
   int64_t last_ns = 0;            // when the last of them came

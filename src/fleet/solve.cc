@@ -370,16 +370,22 @@ class Usual {
   }
 
   void list_classes() {
-    using Key = std::tuple<std::string, int64_t, int, bool>;
+    using Key = std::tuple<std::string, std::string, int64_t, int, bool>;
     std::map<Key, Class> by_key;
     for (uint32_t m = 0; m < graph_.meetings().size(); ++m) {
       const GraphMeeting& meeting = graph_.meetings()[m];
       const GraphGroup& group = graph_.groups()[meeting.group];
       const int size =
           meeting.elements > 0 ? static_cast<int>(std::log2(static_cast<double>(meeting.elements))) : -1;
-      by_key[{group.group.kind, group.members, size, crosses(group.ranks)}][meeting.group].push_back(m);
+      by_key[{group.group.kind, without_digits(group.group.name), group.members, size, crosses(group.ranks)}][meeting.group].push_back(m);
     }
     for (auto& [key, one] : by_key) classes.push_back(std::move(one));
+  }
+
+  // tp0 and tp1 do the same.
+  static std::string without_digits(std::string name) {
+    std::erase_if(name, [](char c) { return c >= '0' && c <= '9'; });
+    return name;
   }
 
   // Whether ranks that lie apart by numbers meet: such groups are unlike those of neighbours.

@@ -694,9 +694,7 @@ class Folder {
 
   uint32_t name_of(uint32_t k) {
     const ActivityId activity = work(k).activity;
-    const OpId op = run_.links->activity_op[activity.index()];
-    const StringId name =
-        op ? trace_.ops.name[op.index()] : trace_.activities.name[activity.index()];
+    const StringId name = trace_.activities.name[activity.index()];
     const auto [found, is_new] =
         name_ids_.try_emplace(name.value, static_cast<uint32_t>(made_.names.size()));
     if (is_new) made_.names.emplace_back(trace_.text(name));
