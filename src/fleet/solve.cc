@@ -263,6 +263,11 @@ class Usual {
       });
     });
   }
+  // Only labels number iterations alike on all ranks.
+  int32_t iteration_of(uint32_t p) const {
+    return graph_.folds()[graph_.rank_of(p)].numbered ? point(p).iteration : 0;
+  }
+
   // Stages of a pipeline do unlike things in unlike order: names are compared, iteration by
   // iteration, as far as three ranks have them.
   void compare_names(const std::vector<bool>& base) {
@@ -277,7 +282,7 @@ class Usual {
     };
     for (uint32_t p = 0; p < graph_.points(); ++p) {
       each_share(p, [&](const std::string& name, double ns) {
-        totals[{name, point(p).iteration}][graph_.rank_of(p)] += ns;
+        totals[{name, iteration_of(p)}][graph_.rank_of(p)] += ns;
       });
     }
     std::map<std::pair<std::string, int32_t>, double> usual;
@@ -296,7 +301,7 @@ class Usual {
       double told = 0;
       double usual_ns = 0;
       each_share(p, [&](const std::string& name, double ns) {
-        const std::pair key(name, point(p).iteration);
+        const std::pair key(name, iteration_of(p));
         const auto of_all = usual.find(key);
         const double factor =
             of_all == usual.end()

@@ -84,7 +84,7 @@ TEST(Record, AnUnknownSectionIsSkipped) {
 TEST(Record, WhatDoesNotFitIsCutAndCounted) {
   RankRecord record = small_record(1);
   record.arrivals.clear();
-  // 100 iterations of 1,000 collectives, four bytes or more each: not all fit into 160 KiB.
+  // 100 iterations of 1,000 collectives, four bytes or more each: not all fit into 64 KiB.
   for (int32_t iteration = 0; iteration < 100; ++iteration) {
     for (int64_t k = 0; k < 1000; ++k) {
       const int64_t start_ns = (iteration * 1000 + k) * 20000;
