@@ -433,6 +433,7 @@ class Finder {
 
  private:
   void take(const BlameVerdict& told) {
+    found_.common_gain_ns = told.common_gain_ns;
     if (told.late.empty()) return;
     found_.late = BlameSet{told.late, named_.name_of(told.late), told.gain_ns};
     for (const uint32_t r : told.late) gain_of({r});

@@ -101,6 +101,7 @@ struct BlameVerdict {
   std::vector<uint32_t> late;  // places in Job::ranks(), ascending; empty: nobody
   int64_t gain_ns = 0;         // of these
   double slow_link = 0;        // times the transfer of its like; 0 = no link is slow
+  int64_t common_gain_ns = 0;  // with all work and all transfers as usual
 };
 
 struct BlameOptions {

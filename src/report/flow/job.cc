@@ -262,12 +262,18 @@ class JobText {
     if (!blame_.late) return common_pauses();
     const bool host = blame_.host_gain_ns >= blame_.device_gain_ns;
     const int64_t gain_ns = host ? blame_.host_gain_ns : blame_.device_gain_ns;
-    if (gain_ns * 2 < blame_.late->gain_ns) {
+    if (little(gain_ns)) {
       return "Neither host nor device work alone explains it: host work at that pace saves " +
              format_ns(blame_.host_gain_ns) + ", device work " + format_ns(blame_.device_gain_ns) +
              ".";
     }
     return host ? late_hosts() : late_devices(gain_ns);
+  }
+
+  // Of what the late ranks cost. Pieces are compared with their like alone: of ranks that share few
+  // with others less of it is seen.
+  bool little(int64_t gain_ns) const {
+    return gain_ns * (flow_.judged ? 4 : 2) < blame_.late->gain_ns;
   }
 
   // The same in few words, without figures that the full report has.
@@ -277,7 +283,7 @@ class JobText {
     const std::string its = several() ? "Their" : "Its";
     const bool host = blame_.host_gain_ns >= blame_.device_gain_ns;
     const int64_t gain_ns = host ? blame_.host_gain_ns : blame_.device_gain_ns;
-    if (gain_ns * 2 < blame_.late->gain_ns) return "";
+    if (little(gain_ns)) return "";
     const BlamePart* part = longest_part(host);
     const std::string most =
         part == nullptr ? "" : ", most in " + fitted(shown_name(part->what), 36);
@@ -681,7 +687,9 @@ std::vector<uint32_t> JobFlow::places(const std::vector<uint32_t>& ranks) const 
 std::optional<BlameVerdict> JobFlow::verdict() const {
   if (!judged) return std::nullopt;
   const JobSolution& solution = *judged->found.solution;
-  BlameVerdict told{.late = {}, .gain_ns = solution.saved_ns};
+  BlameVerdict told{.late = {},
+                    .gain_ns = solution.saved_ns,
+                    .common_gain_ns = solution.span_ns - solution.usual_span_ns};
   for (const StoryFinding& one : solution.findings) {
     if (one.kind == StoryKind::kLink) told.slow_link = std::max(told.slow_link, one.factor);
     if (one.kind == StoryKind::kLink || one.kind == StoryKind::kAll) continue;
