@@ -11,7 +11,7 @@ namespace assay {
 namespace {
 
 constexpr size_t kLongestName = 160;
-constexpr size_t kMostShares = 6;     // of a segment
+constexpr size_t kMostShares = 32;    // of a segment
 constexpr int64_t kShareParts = 4096;  // a share is told in so many parts of the segment's work
 constexpr int64_t kFarthestNs = int64_t{1} << 61;
 

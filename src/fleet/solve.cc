@@ -365,13 +365,19 @@ class Usual {
             others.push_back(static_cast<double>(values.work_ns[theirs->front()]));
           }
         }
-        if (others.empty() || points->size() < 3 || points->size() * 2 < ranks_) continue;
+        if (others.empty() || points->size() < 3) continue;
         const double usual = median(others);
         const auto here = static_cast<double>(values.work_ns[points->front()]);
         if (here <= 5 * usual + 500'000) continue;
         for (const uint32_t p : *points) common[iteration][p] = rounded(usual);
       }
     }
+    // A stage that stops by itself is none of all.
+    std::erase_if(common, [this](const auto& one) {
+      std::set<uint32_t> ranks;
+      for (const auto& [p, ns] : one.second) ranks.insert(graph_.rank_of(p));
+      return ranks.size() * 2 <= ranks_;
+    });
   }
 
   void list_classes() {
