@@ -36,10 +36,10 @@ struct GraphGroup {
 
 // What is asked: a bit per question.
 struct GraphAsk {
-  std::vector<uint8_t> segments;   // per point: whose segment takes what is usual
-  std::vector<uint8_t> transfers;  // per meeting: which takes what is usual
+  std::vector<uint8_t> segments;   // per point: which segment takes what is typical
+  std::vector<uint8_t> transfers;  // per meeting: which takes what is typical
 };
-// What is usual. Per point, of own work; per meeting, of its transfer.
+// What is typical. Per point, of own work; per meeting, of its transfer.
 struct GraphUsual {
   std::vector<int64_t> work_ns;
   std::vector<int64_t> transfer_ns;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The verdict on a job out of its records: the one way to it, whoever holds them.
+// What the records of a job say of it: the one way to it, whoever holds them.
 
 #include <string>
 #include <vector>

@@ -18,7 +18,7 @@ std::string graph_bytes(const RankFold& fold, size_t cap);
 // What graph_bytes wrote, with the same times; `from` fails where the bytes are none.
 RankFold read_graph(VarintReader& from);
 
-// Ranks whose records had no room for the same iterations: all are cut behind the last that all
+// Ranks with records that had no room for the same iterations: all are cut behind the last that all
 // have.
 void cut_alike(std::vector<RankFold>& folds);
 

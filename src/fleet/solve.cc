@@ -18,8 +18,8 @@ namespace {
 constexpr double kLeastShare = 0.005;       // of the run: less is nobody's fault
 constexpr double kLeastDevice = 0.008;      // of own device work
 constexpr double kLeastHost = 0.05;         // of own host work
-constexpr double kLeastLink = 1.10;         // times the usual transfer
-constexpr double kSpreads = 4;              // beyond the middle, in usual spreads
+constexpr double kLeastLink = 1.10;         // times the typical transfer
+constexpr double kSpreads = 4;              // beyond the middle, in typical spreads
 constexpr size_t kMostCandidates = 24;
 constexpr size_t kMostStories = 8;          // of single candidates
 constexpr double kSpread = 1.4826;          // median distance to standard deviation
@@ -29,7 +29,7 @@ struct Middle {
   double spread = 0;
 };
 
-// Of two values the lower one is usual: of which nothing tells chance apart.
+// Of two values the lower one is typical: of which nothing tells chance apart.
 Middle middle_of_values(std::vector<double> values) {
   if (values.empty()) return {};
   if (values.size() == 2) return {std::min(values[0], values[1]), 0};
@@ -44,7 +44,7 @@ int64_t rounded(double ns) { return std::llround(ns); }
 
 bool is_host(FoldKind kind) { return kind == FoldKind::kHost; }
 
-// What is usual at each segment and each meeting.
+// What is typical at each segment and each meeting.
 class Usual {
  public:
   explicit Usual(const JobGraph& graph) : graph_(graph), ranks_(graph.folds().size()) {
@@ -66,9 +66,9 @@ class Usual {
   GraphUsual values;                   // as GraphUsual, and
   std::vector<int64_t> mean_ns;        // per point the mean of its place
   std::vector<uint32_t> peers;         // per point; 0 = compared with nothing
-  std::vector<bool> device_bulk;           // ranks that usual device work rests on
+  std::vector<bool> device_bulk;           // ranks that typical device work rests on
   std::vector<bool> host_bulk;         // likewise host work
-  std::map<int32_t, std::map<uint32_t, int64_t>> common;  // by iteration: points, usual elsewhere
+  std::map<int32_t, std::map<uint32_t, int64_t>> common;  // by iteration: points, typical elsewhere
   using Class = std::map<uint32_t, std::vector<uint32_t>>;  // meetings by group
   std::vector<Class> classes;
 
@@ -316,7 +316,7 @@ class Usual {
     }
   }
 
-  // Half of the ranks slow, half not, apart from each other: the faster half is usual.
+  // Half of the ranks slow, half not, apart from each other: the faster half is typical.
   std::vector<bool> faster_half(FoldKind kind) const {
     if (ranks_ < 8 || has_stages()) return {};
     std::vector<double> own(ranks_, 0);
@@ -749,7 +749,7 @@ class Solver {
     }
   }
 
-  // Work that others take over is shared out, not gone: its usual is the mean of those that it is
+  // Work that others take over is shared out, not gone: its typical is the mean of those that it is
   // exchanged with.
   void share_work_out() {
     for (StoryFinding& one : found_) {
@@ -776,7 +776,7 @@ class Solver {
 
   // ---- replays ----------------------------------------------------------------------------------
 
-  // What is at its usual value in a question.
+  // What is at its typical value in a question.
   struct Question {
     bool all = false;                         // everything, but for
     std::vector<const StoryFinding*> these;   // these; else these alone
@@ -928,7 +928,7 @@ class Solver {
     return std::max<size_t>(seen.size(), 1);
   }
 
-  // What meetings whose members are not all here take beyond the fastest tenth of their class.
+  // What meetings that lack members here take beyond the fastest tenth of their class.
   void price_absent() {
     GraphUsual fast = usual_.values;
     GraphAsk asked{{}, std::vector<uint8_t>(graph_.meetings().size(), 0)};

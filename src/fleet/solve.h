@@ -6,9 +6,9 @@
 // and chance look alike at the collectives, where one hides the other.
 // Method: each segment of own work is compared with the median at the same place of the ranks that
 // do the same, each transfer with the groups that do the same. What is above that on a rank, a set
-// or a link beyond chance is a candidate. A replay of the whole job with the usual values in place
-// of a candidate's tells what it costs: alone, in a job that is usual otherwise, and on top of all
-// others. How well each story, put into a job that is usual otherwise, gives the waiting that was
+// or a link beyond chance is a candidate. A replay of the whole job with the typical values in place
+// of a candidate's tells what it costs: alone, in a job that is typical otherwise, and on top of all
+// others. How well each story, put into a job that is typical otherwise, gives the waiting that was
 // recorded tells the odds of one against the other.
 // Effect: docs/measured/jobs.md.
 
@@ -41,30 +41,30 @@ struct StoryFinding {
   std::string set_name = {};
   std::vector<uint32_t> ranks = {};   // of links those that they join
   std::vector<uint32_t> groups = {};  // of links, into JobGraph::groups
-  double factor = 1;                  // own work or transfer over the usual
-  uint32_t peers = 0;                 // ranks, of links groups, that usual rests on
+  double factor = 1;                  // own work or transfer over the typical
+  uint32_t peers = 0;                 // ranks, of links groups, that typical rests on
   bool pauses = false;                // most of it lies in few places
   uint32_t places = 0;                // of pauses: how many
-  int64_t longest_ns = 0;             // of pauses: the longest beyond usual
+  int64_t longest_ns = 0;             // of pauses: the longest beyond typical
   std::vector<int32_t> iterations = {};  // in which it lies; empty = in all
   std::string what = {};       // the name with most of the excess, where it has most of it
-  int64_t excess_ns = 0;       // beyond usual, summed
+  int64_t excess_ns = 0;       // beyond typical, summed
   // Each in [0, span].
   int64_t saved_ns = 0;        // with all findings cured against all but this one
   int64_t saved_alone_ns = 0;  // with this one cured against the run as it is
 
-  // As the solver uses it: whose segments and which transfers it is.
+  // As the solver uses it: its segments and its transfers.
   std::vector<uint32_t> points = {};
   std::vector<uint32_t> meetings = {};
 };
 
 struct JobSolution {
   int64_t span_ns = 0;
-  int64_t usual_span_ns = 0;  // with all work and all transfers at most usual
+  int64_t usual_span_ns = 0;  // with all work and all transfers at most typical
   int64_t saved_ns = 0;       // with all findings cured
   int64_t absent_ns = 0;      // with transfers of meetings with absent members like the fastest
   std::vector<StoryFinding> findings;  // the one that saves most on top of the others first
-  std::vector<int64_t> excess_ns;      // per rank: own work beyond usual, device and host
+  std::vector<int64_t> excess_ns;      // per rank: own work beyond typical, device and host
   std::vector<uint32_t> peers;         // per rank: that do the same, itself included, in the middle
   uint64_t uncompared = 0;             // ranks that no others do the same as
   double explained = 0;  // 1 - what the best story misses of the waiting over what "nobody" misses

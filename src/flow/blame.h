@@ -96,12 +96,12 @@ struct JobBlame {
   bool network = false;  // transfers of suspects give more than any set
 };
 
-// Who is late by the verdict on the whole job, and what that costs.
+// Who is late by the records of the whole job, and what that costs.
 struct BlameVerdict {
   std::vector<uint32_t> late;  // places in Job::ranks(), ascending; empty: nobody
   int64_t gain_ns = 0;         // of these
   double slow_link = 0;        // times the transfer of its like; 0 = no link is slow
-  int64_t common_gain_ns = 0;  // with all work and all transfers as usual
+  int64_t common_gain_ns = 0;  // with all work and all transfers as is typical
 };
 
 struct BlameOptions {

@@ -70,7 +70,7 @@ class Iterations {
 // The wait at one place of an iteration means the same record call in every iteration: the distance
 // in record calls at which no instance contradicts, and which binds most often. Where none ever
 // binds, a part waits for the last record of other work, and other work for the oldest part that
-// nobody has waited for, on a stream whose end the same kernel waits for where it does bind.
+// nobody has waited for, on a stream that the same kernel waits for where it does bind.
 class WaitFinder {
  public:
   struct Mark {

@@ -46,7 +46,7 @@ struct FoldVector {
 // The paths from an earlier point.
 struct FoldEdge {
   uint32_t source = 0;               // an earlier point
-  uint32_t device = kNoSegment;      // the point whose segment the device work belongs to
+  uint32_t device = kNoSegment;      // the point that ends the segment of the device work
   uint32_t host = kNoSegment;        // likewise the host work
   uint32_t first = 0;                // range in RankFold::vectors
   uint32_t count = 0;
@@ -114,7 +114,7 @@ RankFold fold_rank(const FlowRun& run, const Windows* steps);
 // Of vectors between the same points those that are the largest at some pace: at most six.
 void keep_envelope(std::vector<FoldVector>& vectors);
 
-// Points whose time is not that of the longest path to them: 0, or there is a bug. Ends of parts
+// Points that do not happen at the time of the longest path to them: 0, or there is a bug. Ends of parts
 // keep the length that they had.
 uint64_t fold_errors(const RankFold& fold);
 

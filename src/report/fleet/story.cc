@@ -50,7 +50,7 @@ std::string story_sentence(const JobSolution& solution, const RankSubject& subje
     what += (k == 0 ? "" : k + 1 == parts.size() ? " and " : ", ") + parts[k];
   }
   if (!solution.decided()) {
-    return fmt::format("{}, or {}: which of them cannot be told ({:.1f} to 1). Without the first {}.",
+    return fmt::format("{}, or {}: odds of {:.1f} to 1 do not decide between them. If it is the first, {} without it.",
                        what,
                        solution.rival_link
                            ? "the network between " + lower(subject(solution.rival_ranks))

@@ -1,6 +1,6 @@
 #pragma once
 
-// The verdict of a job's solver in one sentence, the same for every verb.
+// The answer of a job's solver in one sentence, the same for every verb.
 
 #include <cstdint>
 #include <functional>

@@ -106,7 +106,7 @@ class JobText {
     return text;
   }
 
-  // The verdict on the whole job, where it names somebody.
+  // What the solver says of the whole job, where it names somebody.
   std::string story() const {
     if (!flow_.judged) return "";
     std::string text = story_sentence(

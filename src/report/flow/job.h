@@ -23,7 +23,7 @@ struct RankFlow {
   BoundBy bound = BoundBy::kNoGpu;
   RankGraph graph;
   std::vector<HostSpell> spells = {};
-  std::optional<RankRecord> record = {};  // what the verdict on the job rests on
+  std::optional<RankRecord> record = {};  // what the answer for the job rests on
 };
 
 // report: made with FlowOptions::rank_graph, which it gives up.

@@ -93,7 +93,7 @@ struct MadeJob {
   }
 };
 
-TEST(SolveJob, NamesNobodyWhereNobodyIsSlow) {
+TEST(SolveJob, NamesNoRankWhereNoneIsSlow) {
   const JobSolution solved = MadeJob{}.solved();
   EXPECT_TRUE(solved.findings.empty());
   EXPECT_EQ(solved.saved_ns, 0);
@@ -114,7 +114,7 @@ TEST(SolveJob, NamesASlowDeviceAndWhatItCosts) {
   EXPECT_TRUE(solved.decided());
 }
 
-TEST(SolveJob, TellsAPauseOfAHostFromASlowOne) {
+TEST(SolveJob, SeparatesAPauseOfAHostFromASlowOne) {
   MadeJob job;
   job.pause[5] = 3000 * kMicro;
   const JobSolution solved = job.solved();
@@ -135,7 +135,7 @@ TEST(SolveJob, NamesASlowLinkAndNoneOfItsRanks) {
   EXPECT_NEAR(solved.findings[0].factor, 1.3, 0.02);
 }
 
-TEST(SolveJob, TellsTwoCausesThatHideEachOther) {
+TEST(SolveJob, NamesTwoCausesThatHideEachOther) {
   MadeJob job{.ranks = 32};
   job.pace[1] = 1.08;   // in the first group
   job.link[3] = 1.7;    // of the last: 70 us a step, as the device's
