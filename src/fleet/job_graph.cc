@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-// Parts as the matching of meetings wants them: of each group in the order of their starts.
+// Parts as the matching wants them: each group's in the order of their starts.
 RankParts parts_of(const RankFold& fold) {
   RankParts parts;
   for (const FoldGroup& group : fold.groups) parts.groups.push_back(group.group);
@@ -80,7 +80,7 @@ void JobGraph::match() {
       made.elements = std::max(made.elements, part.elements);
       made.begins.push_back(base_[visit.rank] + part.begin);
       made.ranks.push_back(visit.rank);
-      // Who left before all had come waited for nobody, where that is possible.
+      // A rank that left before all had come did not wait, if the kind allows that.
       if (left_ns < made.last_ns && !meeting.group.all_wait) continue;
       first_ns = std::min(first_ns, left_ns);
       made.ends.push_back(base_[visit.rank] + part.end);
@@ -109,8 +109,8 @@ void JobGraph::match() {
   }
 }
 
-// Points in an order in which what they depend on comes before (Kahn). Where meetings wait for each
-// other in a circle the earliest is taken apart: its parts keep the length that they had.
+// Points in an order in which sources come before (Kahn). The earliest of collectives that wait for
+// each other in a circle is taken apart: its parts keep the length that they had.
 void JobGraph::order() {
   std::vector<uint32_t> first(points() + 1, 0);  // of the points that follow each
   std::vector<uint32_t> waits(points(), 0);

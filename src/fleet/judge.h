@@ -1,6 +1,6 @@
 #pragma once
 
-// What the records of a job say of it: the one way to it, whoever holds them.
+// The answer for a job from its records: every verb takes this way.
 
 #include <string>
 #include <vector>

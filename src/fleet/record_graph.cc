@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kLongestName = 160;
 constexpr size_t kMostShares = 32;    // of a segment
-constexpr int64_t kShareParts = 4096;  // a share is told in so many parts of the segment's work
+constexpr int64_t kShareParts = 4096;  // parts of a segment's work in which a share is stored
 constexpr int64_t kFarthestNs = int64_t{1} << 61;
 
 // A point's first byte.
@@ -58,7 +58,7 @@ class GraphWriter {
   }
 
  private:
-  // Of the first `kept` points those of whole iterations; all where that leaves none.
+  // The whole iterations among the first `kept` points; all if there is none.
   size_t whole_iterations(size_t kept) const {
     size_t whole = kept;
     while (whole > 1 && fold_.points[whole - 1].iteration == fold_.points[whole].iteration) --whole;

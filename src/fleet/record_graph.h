@@ -11,15 +11,14 @@
 
 namespace assay {
 
-// At most `cap` bytes: where not all fits, paths with more slack than a quarter of an iteration are
-// left out, then iterations from the end; both are counted.
+// At most `cap` bytes. If not all fits, paths with more slack than a quarter of an iteration are left
+// out, then iterations from the end. Both are counted.
 std::string graph_bytes(const RankFold& fold, size_t cap);
 
-// What graph_bytes wrote, with the same times; `from` fails where the bytes are none.
+// Reads the bytes of graph_bytes, with the same times; `from` fails on other bytes.
 RankFold read_graph(VarintReader& from);
 
-// Ranks with records that had no room for the same iterations: all are cut behind the last that all
-// have.
+// Cuts ranks to the iterations that all records had room for.
 void cut_alike(std::vector<RankFold>& folds);
 
 }  // namespace assay

@@ -15,7 +15,7 @@
 namespace assay {
 namespace {
 
-constexpr double kLeastShare = 0.005;       // of the run: less is nobody's fault
+constexpr double kLeastShare = 0.005;       // of the run: less is variation
 constexpr double kLeastDevice = 0.008;      // of own device work
 constexpr double kLeastHost = 0.05;         // of own host work
 constexpr double kLeastLink = 1.10;         // times the typical transfer
@@ -29,7 +29,7 @@ struct Middle {
   double spread = 0;
 };
 
-// Of two values the lower one is typical: of which nothing tells chance apart.
+// The lower one of two values is typical; nothing shows their spread.
 Middle middle_of_values(std::vector<double> values) {
   if (values.empty()) return {};
   if (values.size() == 2) return {std::min(values[0], values[1]), 0};
@@ -44,7 +44,7 @@ int64_t rounded(double ns) { return std::llround(ns); }
 
 bool is_host(FoldKind kind) { return kind == FoldKind::kHost; }
 
-// What is typical at each segment and each meeting.
+// Typical times of each segment and each transfer.
 class Usual {
  public:
   explicit Usual(const JobGraph& graph) : graph_(graph), ranks_(graph.folds().size()) {
@@ -69,7 +69,7 @@ class Usual {
   std::vector<bool> device_bulk;           // ranks that typical device work rests on
   std::vector<bool> host_bulk;         // likewise host work
   std::map<int32_t, std::map<uint32_t, int64_t>> common;  // by iteration: points, typical elsewhere
-  using Class = std::map<uint32_t, std::vector<uint32_t>>;  // meetings by group
+  using Class = std::map<uint32_t, std::vector<uint32_t>>;  // collectives by group
   std::vector<Class> classes;
 
   const FoldPoint& point(uint32_t p) const { return graph_.point(p); }
@@ -198,8 +198,7 @@ class Usual {
     if (kind == FoldKind::kKernel && has_stages()) compare_names(base);
   }
 
-  // What a rank does in other pieces than most: all of it between two parts against all that the
-  // others do there.
+  // Pieces that most ranks do not have: all work between two parts is compared as a whole.
   void compare_stretch(uint32_t rank, const Stretch& own, const std::map<uint32_t, Stretch>& all,
                        const std::vector<bool>& base) {
     double left = 0;
@@ -224,14 +223,14 @@ class Usual {
     }
   }
 
-  // Whether it has at least half of what another one does.
+  // True for at least half of the other's names.
   static bool does_the_same(const Stretch& own, const Stretch& other) {
     size_t both = 0;
     for (const std::string& name : other.names) both += own.names.contains(name) ? 1 : 0;
     return both * 2 >= other.names.size();
   }
 
-  // What too few others do: against the same place of the other iterations.
+  // Compares the same place of the other iterations, for work that too few ranks do.
   void compare_iterations(const Place& place, const std::vector<uint32_t>& points) {
     std::vector<double> others;
     for (const int32_t iteration : iterations()) {
@@ -372,7 +371,7 @@ class Usual {
         for (const uint32_t p : *points) common[iteration][p] = rounded(usual);
       }
     }
-    // A stage that stops by itself is none of all.
+    // One stage alone is not all ranks.
     std::erase_if(common, [this](const auto& one) {
       std::set<uint32_t> ranks;
       for (const auto& [p, ns] : one.second) ranks.insert(graph_.rank_of(p));
@@ -399,7 +398,7 @@ class Usual {
     return name;
   }
 
-  // Whether ranks that lie apart by numbers meet: such groups are unlike those of neighbours.
+  // True for groups of ranks that do not follow each other: they differ from groups of neighbours.
   static bool crosses(const std::vector<uint32_t>& ranks) {
     return ranks.back() - ranks.front() + 1 > ranks.size();
   }
@@ -505,7 +504,7 @@ class Solver {
     return is_host(kind) ? usual_.host_bulk : usual_.device_bulk;
   }
 
-  // What the mean over the iterations varies by where each iteration is slow or fast by chance.
+  // The standard error of a mean over iterations that are slow or fast by chance.
   double spread_of_chance(const Table& table, const std::vector<bool>& bulk) const {
     std::vector<double> cells;
     size_t most = 1;
@@ -572,7 +571,7 @@ class Solver {
     }
   }
 
-  // Whether most of the rank's work takes longer, by about the same factor.
+  // True if most of the rank's work takes longer by about the same factor.
   bool even(const Table& table, uint32_t r) const {
     double slow = 0;
     double all = 0;
@@ -776,7 +775,7 @@ class Solver {
 
   // ---- replays ----------------------------------------------------------------------------------
 
-  // What is at its typical value in a question.
+  // The parts that a question sets to their typical values.
   struct Question {
     bool all = false;                         // everything, but for
     std::vector<const StoryFinding*> these;   // these; else these alone
@@ -908,7 +907,7 @@ class Solver {
       const auto power = static_cast<double>(std::min<size_t>(16, 4 * iterations()));
       for (size_t k = 2; k < stories.size(); ++k) {
         const StoryFinding& rival = *stories[k].single;
-        // What is told already is no rival.
+        // A finding does not rival itself.
         if (std::find(named_.begin(), named_.end(), &rival) != named_.end()) continue;
         const double odds =
             told <= 0 ? 1000 : std::min(1000.0, std::pow(stories[k].misfit / told, power));
@@ -928,7 +927,7 @@ class Solver {
     return std::max<size_t>(seen.size(), 1);
   }
 
-  // What meetings that lack members here take beyond the fastest tenth of their class.
+  // The time of collectives that lack members here, beyond the fastest tenth of their class.
   void price_absent() {
     GraphUsual fast = usual_.values;
     GraphAsk asked{{}, std::vector<uint8_t>(graph_.meetings().size(), 0)};

@@ -1,6 +1,6 @@
 #pragma once
 
-// What explains the waiting of a job: one solver for rival stories, whatever the number of ranks.
+// The solver of rival explanations for the waiting of a job, for any number of ranks.
 //
 // Problem: every rank waits for the slowest, and a slow device, a slow host, more work, a slow link
 // and chance look alike at the collectives, where one hides the other.
@@ -37,7 +37,7 @@ struct StorySet {
 
 struct StoryFinding {
   StoryKind kind = StoryKind::kDevice;
-  std::string set_kind = {};  // of sets; empty: single ranks
+  std::string set_kind = {};  // of sets; empty for single ranks
   std::string set_name = {};
   std::vector<uint32_t> ranks = {};   // of links those that they join
   std::vector<uint32_t> groups = {};  // of links, into JobGraph::groups
@@ -62,13 +62,13 @@ struct JobSolution {
   int64_t span_ns = 0;
   int64_t usual_span_ns = 0;  // with all work and all transfers at most typical
   int64_t saved_ns = 0;       // with all findings cured
-  int64_t absent_ns = 0;      // with transfers of meetings with absent members like the fastest
+  int64_t absent_ns = 0;      // with transfers of collectives with absent members like the fastest
   std::vector<StoryFinding> findings;  // the one that saves most on top of the others first
   std::vector<int64_t> excess_ns;      // per rank: own work beyond typical, device and host
   std::vector<uint32_t> peers;         // per rank: that do the same, itself included, in the middle
   uint64_t uncompared = 0;             // ranks that no others do the same as
-  double explained = 0;  // 1 - what the best story misses of the waiting over what "nobody" misses
-  // The story that comes next and its odds against: 3 means three to one for what is told.
+  double explained = 0;  // 1 - misfit of the best story / misfit without any finding
+  // The story that comes next and the odds against it: 3 means three to one.
   std::string rival = {};
   std::vector<uint32_t> rival_ranks = {};
   bool rival_link = false;

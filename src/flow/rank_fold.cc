@@ -18,7 +18,7 @@ namespace assay {
 namespace {
 
 constexpr int64_t kEarlyNs = 2'000;        // by so much clocks of one device may contradict an event
-constexpr int64_t kTightNs = 6'000;        // a start this close behind an end waited for it
+constexpr int64_t kTightNs = 6'000;        // a start this close to an end waited for it
 constexpr int64_t kMostReturnNs = 2'000;   // of what a wait did not wait for longest
 constexpr int64_t kWaitCallNs = 4'000;     // a call that waits costs at least
 constexpr size_t kFarthestRecord = 8;      // record calls back that a wait may mean
@@ -46,7 +46,7 @@ class Iterations {
     steps_ = steps;
     numbers_ = iteration_numbers(*steps);
   }
-  // What lies between two belongs to the earlier one, what lies before all to the first.
+  // Time between two belongs to the earlier one, time before all to the first.
   int32_t at(int64_t time_ns) const {
     if (steps_ == nullptr || steps_->windows.empty()) return 0;
     const auto after = std::partition_point(
@@ -65,7 +65,7 @@ class Iterations {
   std::vector<int32_t> numbers_;
 };
 
-// Which record call each wait of a stream means, where rows do not tell it.
+// Finds the record call of each stream wait that rows do not resolve.
 //
 // The wait at one place of an iteration means the same record call in every iteration: the distance
 // in record calls at which no instance contradicts, and which binds most often. Where none ever
@@ -131,7 +131,7 @@ class WaitFinder {
     return target < waiter && work(target).stream != work(waiter).stream &&
            work(target).end_ns <= work(waiter).start_ns + kEarlyNs;
   }
-  // The launch that the record call `back` before the wait followed; none: kNoFlowRow.
+  // The launch that the record call `back` before the wait followed, or kNoFlowRow.
   uint32_t target(const Wait& wait, size_t back) const {
     return wait.marks >= back ? marks[wait.marks - back].launch : kNoFlowRow;
   }
@@ -347,7 +347,7 @@ class Folder {
     launches_[launch].targets.push_back(target);
   }
 
-  // Whether the launch before on the stream holds this one back, if only in part.
+  // True if the launch before on the stream holds this one back, if only in part.
   bool follows(uint32_t launch) const {
     const uint32_t prev = launches_[launch].prev;
     return prev != kNoFlowRow && work(launch).start_ns >= work(prev).start_ns;
@@ -428,7 +428,7 @@ class Folder {
     made_.vectors.insert(made_.vectors.end(), vectors.begin(), vectors.end());
   }
 
-  // Host work since the host's last point, of a moment behind it. Waiting is no work.
+  // Host work since the host's last point. Waiting is not work.
   FoldVector host_until(int64_t time_ns) const {
     const int64_t all_ns = time_ns - host_time_ns_;
     const int64_t own_ns = std::max<int64_t>(all_ns - waited_ns_, 0);
@@ -480,7 +480,7 @@ class Folder {
     name_host_segments();
   }
 
-  // What the host waited for before the call, by no call that is recorded.
+  // The host waited before the call without a recorded call.
   void resume_after(const FlowCall& call) {
     if (call.after_work == kNoFlowRow) return;
     const uint32_t launch = place_of_work_[call.after_work];
@@ -523,7 +523,7 @@ class Folder {
     set_host(point, call.end_ns);
   }
 
-  // Where a stream stands: its last launch, and the paths to its end where that is no point.
+  // The state of a stream: paths to the end of its last launch, unless that is a point.
   struct Tail {
     Paths paths;
     int64_t own_ns = 0;  // of the segment so far

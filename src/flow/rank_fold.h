@@ -28,7 +28,7 @@ constexpr uint32_t kNoSegment = UINT32_MAX;
 
 enum class FoldKind : uint8_t {
   kHost,     // the host launches a part or the first work of an iteration, or begins to wait
-  kResumed,  // it goes on behind a wait
+  kResumed,  // it goes on after a wait
   kBegin,    // of a part in a collective or transfer
   kEnd,
   kKernel,  // end of a kernel that something other than the next one of its stream waits for
@@ -38,7 +38,7 @@ enum class FoldKind : uint8_t {
 struct FoldVector {
   int64_t device_ns = 0;  // own device work
   int64_t host_ns = 0;    // own host work
-  int64_t fixed_ns = 0;   // latencies and waiting that is nobody's work; may be negative
+  int64_t fixed_ns = 0;   // latencies and waiting; may be negative
   int64_t sum_ns() const { return device_ns + host_ns + fixed_ns; }
   friend auto operator<=>(const FoldVector&, const FoldVector&) = default;
 };
@@ -75,13 +75,13 @@ struct FoldPart {
   uint32_t begin = 0;
   uint32_t end = 0;
   uint32_t group = 0;     // into RankFold::groups
-  int64_t seq = -1;       // number in the process group; -1 = not told
-  int64_t elements = -1;  // of the larger side; -1 = not told
+  int64_t seq = -1;       // number in the process group; -1 = not recorded
+  int64_t elements = -1;  // of the larger side; -1 = not recorded
 };
 
 struct FoldGroup {
   CollectiveGroup group;
-  int64_t members = 0;  // ranks of the process group; 0 = not told
+  int64_t members = 0;  // ranks of the process group; 0 = not recorded
 };
 
 struct RankFold {
@@ -96,7 +96,7 @@ struct RankFold {
   uint64_t overlapping = 0;        // kernels that begin before the one before them has ended
   uint64_t inferred_waits = 0;     // waits of streams that no row resolves
   uint64_t dropped_edges = 0;      // with so much slack that a record left them out
-  uint64_t cut_points = 0;         // behind the last iteration that a record has room for
+  uint64_t cut_points = 0;         // after the last iteration that a record has room for
 
   uint32_t edge_end(uint32_t point) const {
     return point + 1 < points.size() ? points[point + 1].first_edge
@@ -108,7 +108,7 @@ struct RankFold {
   }
 };
 
-// steps: iterations; none: all of the trace is one.
+// steps: iterations; without them the trace is one.
 RankFold fold_rank(const FlowRun& run, const Windows* steps);
 
 // Of vectors between the same points those that are the largest at some pace: at most six.
@@ -118,7 +118,7 @@ void keep_envelope(std::vector<FoldVector>& vectors);
 // keep the length that they had.
 uint64_t fold_errors(const RankFold& fold);
 
-// Leaves out the points from `first` on, and all parts that have one of them.
+// Removes the point `first`, all later ones and their parts.
 void cut_fold(RankFold& fold, uint32_t first);
 
 }  // namespace assay

@@ -14,7 +14,7 @@ namespace assay {
 // How a verb names ranks, by their places in the solved job: "Rank 3", "Ranks 0, 1 and 2 more".
 using RankSubject = std::function<std::string(const std::vector<uint32_t>&)>;
 
-// Who costs the job its time and what it would take without them; empty where nobody does.
+// The findings and the run's length without them; empty without findings.
 std::string story_sentence(const JobSolution& solution, const RankSubject& subject);
 
 }  // namespace assay
