@@ -80,7 +80,6 @@ def main():
             cost, told = total - base, fleet["fleet"]["saved_by_worst_ns"]
             little = cost < 0.005 * total and got <= want  # what costs nothing need not be named
             right = got == want or little
-            named += right
             text = f"{seed} {kind} of {ranks}: {cost / 1e6:.2f} of {total / 1e6:.1f} ms, told {told / 1e6:.2f}"
             if not right:
                 problems.append(f"{text}: {sorted(got)} named, {sorted(want)} are to blame")
@@ -89,8 +88,12 @@ def main():
                 priced += abs(told - cost) <= 0.15 * cost
                 if abs(told - cost) > 0.15 * cost:
                     problems.append(f"{text}: the cost is wrong")
+            if report["blame"]["identity_errors"]:
+                problems.append(f"{text}: a replay without edits misses {report['blame']['identity_errors']} points")
+                right = False
             if told > total * 1.001:
                 problems.append(f"{text}: more than the run")
+            named += right
             first = [document["verdict"][0].split(":")[-1] for document in (fleet, report)]
             agree = first[0] == first[1] if rows else not report["blame"]["sets"] or "No rank" in " ".join(report["answer"]["verdict"])
             same += agree

@@ -656,6 +656,7 @@ JobFlow::JobFlow(std::vector<RankFlow> flows)
   if (!job.aligned()) return;
   judge(flows);
   blame = find_blame(job, {.told = verdict()});
+  if (judged) blame.identity_errors += judged->found.solution->identity_errors;
   if (!blame.late) last = usually_last(job);
   if (hosts && blame.late && blame.late->gain_ns >= hosts->wait_ns) hosts.reset();
 }
