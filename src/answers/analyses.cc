@@ -74,6 +74,7 @@ Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions&
   asked.overhead.kernels = asked.breakdown.kernels = kernels;
   Analyses found;
   FlowModel model = make_flow_model(trace, links, kernels);
+  if (options.fold != nullptr) *options.fold = fold_rank(model.run, &windows);
   ASSAY_TRY_ASSIGN(JudgedRun judged, judge_run(model, windows,
                                                {.captures = options.captures,
                                                 .rank_graph = options.rank_graph,

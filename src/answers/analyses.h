@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "breakdown/breakdown.h"
 #include "flow/path_parts.h"
+#include "flow/rank_fold.h"
 #include "flow/verdict.h"
 #include "flow/whatif.h"
 #include "launch/fusion.h"
@@ -30,6 +31,7 @@ struct AnalysesOptions {
   BreakdownOptions breakdown = {};
   std::shared_ptr<const std::vector<CapturedGraph>> captures = {};  // FlowOptions::captures
   bool rank_graph = false;                                          // FlowOptions::rank_graph
+  RankFold* fold = nullptr;                                         // filled where asked for
   std::string part = {};                                            // as TraceRequest::part
   bool levers = true;                                               // fill Analyses::tried
   size_t together = 0;                                              // WhatIfOptions::together

@@ -6,6 +6,7 @@
 
 #include "answers/analyses.h"
 #include "answers/breakdown/memory_snapshot.h"
+#include "answers/job/rank_record.h"
 #include "answers/inputs/recordings.h"
 #include "answers/ranks.h"
 #include "answers/throughput/report.h"
@@ -52,6 +53,7 @@ AnalysesOptions analyses_options(const ReportRequest& request, const LaunchFloor
 // What a report of one trace rests on. The breakdown is summed up as one rank of a job.
 struct Findings {
   LaunchFloor floor;
+  std::optional<RankRecord> record;  // of a rank among others
   Analyses analyses;  // breakdown: taken by `job`
   std::optional<TelemetryReport> telemetry;
   JobLevels job;
@@ -114,12 +116,17 @@ Result<Findings> find_everything(const ReportRequest& request, const LoadedTrace
   Findings found;
   ASSAY_TRY_ASSIGN(found.floor, floor_asked(request.floor, loaded.trace, loaded.links));
   AnalysesOptions options = analyses_options(request, found.floor, rank_graph);
+  RankFold fold;
+  if (rank_graph) options.fold = &fold;
   options.meanwhile = [&](const Analyses& analyses) {
     return find_rest(request, loaded, analyses, found);
   };
   ASSAY_TRY_ASSIGN(found.analyses, analyze_trace(loaded, options));
   clock.mark("analyse");
   ASSAY_TRY(give_timeline(request, loaded, found, clock));
+  if (rank_graph) {
+    found.record = rank_record_of(loaded, found.analyses.flow, found.analyses.breakdown, std::move(fold));
+  }
   std::vector<RankLevels> ranks;
   ranks.push_back(summarize_rank(loaded.trace, rank_from_name(loaded.trace.source),
                                  std::move(found.analyses.breakdown)));
@@ -192,6 +199,7 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
   ASSAY_TRY_ASSIGN(Findings found, find_everything(request, loaded, outline, flow != nullptr));
   if (flow != nullptr) {
     *flow = make_rank_flow(loaded.trace, found.analyses.flow, found.analyses.verdict.bound);
+    flow->record = std::move(found.record);
   }
   const LaunchReport& launch = found.analyses.launch;
   const FlowAnswer answer{loaded.trace, found.analyses.flow, found.analyses.verdict,

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "answers/analyses.h"
+#include "answers/job/rank_record.h"
 #include "answers/inputs/facts.h"
 #include "answers/inputs/recordings.h"
 #include "answers/path_layers.h"
@@ -79,6 +80,10 @@ class RanksTogether {
     const std::optional<int64_t> rank = loaded.trace.distributed.rank;
     twice_ |= rank && !ranks_.insert(*rank).second;
     flows_.push_back(make_rank_flow(loaded.trace, report, bound));
+    if (auto record = make_rank_record(loaded)) {
+      flows_.back().record = *std::move(record);
+      flows_.back().record->stamp.path = loaded.trace.source;
+    }
   }
   // Nothing where they are no ranks, or met nowhere.
   std::optional<JobFlow> take() {

@@ -400,10 +400,14 @@ class Finder {
     find_excess();
     try_named_sets();
     find_common_gain();
-    const RankSet late = late_ranks(found_.excess_ns);
-    if (!late.empty()) choose(late);
-    if (found_.late && !stands_out(*found_.late)) found_.late.reset();
-    if (late.empty()) choose_hidden();
+    if (options_.told) {
+      take(*options_.told);
+    } else {
+      const RankSet late = late_ranks(found_.excess_ns);
+      if (!late.empty()) choose(late);
+      if (found_.late && !stands_out(*found_.late)) found_.late.reset();
+      if (late.empty()) choose_hidden();
+    }
     if (found_.late) {
       explain(*found_.late);
     } else {
@@ -411,9 +415,11 @@ class Finder {
     }
     find_transfer_gain();
     LinkComparison links =
-        compare_links(job_, found_.makespan_ns, {.slow_link = options_.slow_link});
+        compare_links(job_, found_.makespan_ns, {.slow_link = slow_link()});
     found_.links = std::move(links.classes);
-    found_.network = matters(links.suspects_gain_ns) && links.suspects_gain_ns > best_tried();
+    found_.network = options_.told ? options_.told->slow_link > 0
+                                   : matters(links.suspects_gain_ns) &&
+                                         links.suspects_gain_ns > best_tried();
     for (const auto& [ranks, gain_ns] : tried_) {
       found_.sets.push_back({ranks, named_.name_of(ranks), gain_ns});
     }
@@ -426,6 +432,18 @@ class Finder {
   }
 
  private:
+  void take(const BlameVerdict& told) {
+    found_.common_gain_ns = told.common_gain_ns;
+    if (told.late.empty()) return;
+    found_.late = BlameSet{told.late, named_.name_of(told.late), told.gain_ns};
+    for (const uint32_t r : told.late) gain_of({r});
+  }
+  double slow_link() const {
+    constexpr double kNearlyThat = 0.6;
+    const bool told = options_.told && options_.told->slow_link > 0;
+    return told ? 1 + kNearlyThat * (options_.told->slow_link - 1) : options_.slow_link;
+  }
+
   int64_t gain_of(const RankSet& ranks) {
     const auto [at, is_new] = tried_.try_emplace(ranks, 0);
     if (is_new) at->second = gain_of(ranks, {});
@@ -754,7 +772,7 @@ class Finder {
   }
 
   const Job& job_;
-  const BlameOptions& options_;
+  const BlameOptions options_;
   const Peers peers_;
   const NamedSets named_;
   std::map<RankSet, int64_t> tried_;

@@ -96,6 +96,14 @@ struct JobBlame {
   bool network = false;  // transfers of suspects give more than any set
 };
 
+// Who is late by the records of the whole job, and what that costs.
+struct BlameVerdict {
+  std::vector<uint32_t> late;  // places in Job::ranks(), ascending; empty: nobody
+  int64_t gain_ns = 0;         // of these
+  double slow_link = 0;        // times the transfer of its like; 0 = no link is slow
+  int64_t common_gain_ns = 0;  // with all work and all transfers as is typical
+};
+
 struct BlameOptions {
   double least = 0.01;     // of the run: less is nobody's fault
   double whole = 0.9;      // of what all late ranks give together
@@ -103,6 +111,7 @@ struct BlameOptions {
   size_t alone = 64;       // ranks tried alone
   size_t parts = 12;       // names tried alone
   double slow_link = 1.5;  // times the median of its class
+  std::optional<BlameVerdict> told = {};  // then nobody else is tried
 };
 
 // What a set of ranks costs the job. only: the own work that is edited; absent: all.

@@ -56,11 +56,16 @@ struct ClockTie {
   bool agrees() const { return std::abs(middle_of(apart_ns)) <= kAgreeNs; }
   bool ties() const {
     constexpr size_t kLeastPairs = 3;
+    constexpr int64_t kTightNs = 3'000;
     if (pairs.size() < kLeastPairs) return false;
+    const int64_t spread = spread_ns();
+    return spread <= kTightNs || spread * 5 <= std::abs(middle_of(apart_ns));
+  }
+  int64_t spread_ns() const {
     const int64_t middle_ns = middle_of(apart_ns);
     std::vector<int64_t> spread;
     for (const int64_t ns : apart_ns) spread.push_back(std::abs(ns - middle_ns));
-    return middle_of(std::move(spread)) * 5 <= std::abs(middle_ns);
+    return middle_of(std::move(spread));
   }
 
   static constexpr int64_t kAgreeNs = 100'000;
@@ -87,6 +92,28 @@ std::map<std::pair<uint32_t, uint32_t>, ClockTie> clock_ties(const Meetings& fou
 
 }  // namespace
 
+JobClocks job_clocks(const Meetings& found, size_t ranks) {
+  JobClocks clocks;
+  std::vector<const Meeting*> sure = clock_meetings(found);
+  clocks.offsets_ns = clock_offsets(sure, ranks);
+  clocks.aligned = !sure.empty();
+  const std::vector<uint32_t> part = parts_of(sure, ranks);
+  const auto ties = clock_ties(found, part, clocks.offsets_ns);
+  bool moves = false;
+  for (const auto& [ends, tie] : ties) {
+    clocks.aligned |= tie.agrees() || tie.ties();
+    moves |= tie.ties() && !tie.agrees();
+  }
+  // Where one part moves, those that agree with it move along.
+  for (const auto& [ends, tie] : ties) {
+    if (moves && tie.ties()) sure.insert(sure.end(), tie.pairs.begin(), tie.pairs.end());
+  }
+  if (moves) clocks.offsets_ns = clock_offsets(sure, ranks);
+  const std::vector<int64_t> residuals = clock_residuals(sure, clocks.offsets_ns);
+  if (!residuals.empty()) clocks.residual_ns = residuals[(residuals.size() - 1) * 95 / 100];
+  return clocks;
+}
+
 Job::Job(std::vector<RankGraph> ranks, Clocks clocks) : ranks_(std::move(ranks)) {
   point_base_.push_back(0);
   work_base_.push_back(0);
@@ -108,23 +135,11 @@ void Job::align(Clocks clocks) {
   const Meetings found = match_meetings(parts);
   unmatched_ = found.unmatched;
   const bool common = clocks == Clocks::kCommon;
-  std::vector<const Meeting*> sure;
-  if (!common) sure = clock_meetings(found);
-  offsets_ = clock_offsets(sure, ranks_.size());
-  aligned_ = common || !sure.empty();
-  if (!common) {
-    const std::vector<uint32_t> part = parts_of(sure, ranks_.size());
-    bool told = false;
-    const size_t collectives = sure.size();
-    for (const auto& [ends, tie] : clock_ties(found, part, offsets_)) {
-      told |= tie.agrees() || tie.ties();
-      if (!tie.agrees() && tie.ties()) sure.insert(sure.end(), tie.pairs.begin(), tie.pairs.end());
-    }
-    aligned_ |= told;
-    if (sure.size() > collectives) offsets_ = clock_offsets(sure, ranks_.size());
-  }
-  const std::vector<int64_t> residuals = clock_residuals(sure, offsets_);
-  if (!residuals.empty()) residual_ns_ = residuals[(residuals.size() - 1) * 95 / 100];
+  const JobClocks clocks_found = common ? JobClocks{std::vector<int64_t>(ranks_.size(), 0), 0, true}
+                                        : job_clocks(found, ranks_.size());
+  offsets_ = clocks_found.offsets_ns;
+  residual_ns_ = clocks_found.residual_ns;
+  aligned_ = clocks_found.aligned;
   start_ns_ = INT64_MAX;
   for (size_t r = 0; r < ranks_.size(); ++r) {
     if (ranks_[r].points() == 0) continue;

@@ -116,6 +116,15 @@ struct JobEdit {
 // Whether the ranks' times are of one clock, or of clocks that collectives must bring together.
 enum class Clocks : uint8_t { kAlign, kCommon };
 
+// The ranks' clocks against a common one, by the collectives in which all wait, and where none joins
+// two parts of the job by the sends and receives that do.
+struct JobClocks {
+  std::vector<int64_t> offsets_ns;  // per rank
+  int64_t residual_ns = 0;          // p95; 0 where nothing was aligned
+  bool aligned = false;             // else nothing can be said of who waits
+};
+JobClocks job_clocks(const Meetings& found, size_t ranks);
+
 class Job {
  public:
   explicit Job(std::vector<RankGraph> ranks, Clocks clocks = Clocks::kAlign);

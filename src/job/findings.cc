@@ -10,6 +10,7 @@
 
 #include "base/numbers.h"
 #include "base/stats.h"
+#include "job/record_graph.h"
 #include "job/tests.h"
 #include "job/usual.h"
 #include "job/worst_first.h"
@@ -638,9 +639,66 @@ void find_short_ranks(const FleetJob& job, FleetFindings& found) {
   }
 }
 
+// The larger first; of two of the same ranks the one that is no process group.
+std::vector<StorySet> story_sets(const FleetSets& sets) {
+  std::vector<StorySet> made;
+  for (const FleetSet& set : sets.sets) made.push_back({set.kind, set.name, set.ranks});
+  std::stable_sort(made.begin(), made.end(), [](const StorySet& a, const StorySet& b) {
+    if (a.ranks.size() != b.ranks.size()) return a.ranks.size() > b.ranks.size();
+    return (a.kind != "group") > (b.kind != "group");
+  });
+  return made;
+}
+
+FindingKind kind_of(const StoryFinding& story) {
+  if (story.kind == StoryKind::kLink) return FindingKind::kLinks;
+  if (story.kind == StoryKind::kAll) return FindingKind::kAll;
+  if (story.pauses) return FindingKind::kPauses;
+  return story.set_kind.empty() ? FindingKind::kRank : FindingKind::kSet;
+}
+
+// The findings of the solver as rows.
+void take_solution(JobSolution solved, FleetFindings& found) {
+  found.worst.clear();
+  found.more = 0;
+  found.span_ns = solved.span_ns;
+  found.replayed = true;
+  found.residual = 0;
+  found.saved_by_worst_ns = solved.saved_ns;
+  found.saved_by_absent_ns = solved.absent_ns;
+  found.saved_by_rest_ns =
+      std::max<int64_t>(solved.span_ns - solved.usual_span_ns - solved.saved_ns, 0);
+  found.few_peers = solved.uncompared;
+  for (const StoryFinding& story : solved.findings) {
+    FleetFinding row{.kind = kind_of(story),
+                     .set_kind = story.set_kind,
+                     .set_name = story.set_name,
+                     .ranks = story.ranks,
+                     .score = story.factor - 1,
+                     .peers = story.peers};
+    if (row.kind == FindingKind::kPauses || row.kind == FindingKind::kAll) {
+      row.hits = static_cast<uint32_t>(story.iterations.size());
+      if (!story.iterations.empty()) {
+        row.first_hit = story.iterations.front();
+        row.last_hit = story.iterations.back();
+      }
+      row.score = share(story.longest_ns, std::max<int64_t>(found.iteration_ns, 1));
+    }
+    (row.kind == FindingKind::kLinks              ? row.link_excess_ns
+     : story.kind == StoryKind::kDevice ||
+               story.kind == StoryKind::kWork ? row.excess.kernel_ns
+                                                  : row.excess.rest_ns) = story.excess_ns;
+    row.saved_ns = story.saved_ns;
+    row.saved_alone_ns = story.saved_alone_ns;
+    found.worst.push_back(std::move(row));
+  }
+  found.solution = std::move(solved);
+}
+
 }  // namespace
 
-FleetFindings find_in_fleet(FleetJob& job, const FleetSets& sets, const FleetOptions& options) {
+FleetFindings find_in_fleet(FleetJob& job, const FleetSets& sets, const FleetOptions& options,
+                            std::vector<RankFold> folds) {
   FleetFindings found;
   found.clocks = align_fleet(job);
   set_first_starts(found.clocks, job);
@@ -648,13 +706,27 @@ FleetFindings find_in_fleet(FleetJob& job, const FleetSets& sets, const FleetOpt
   found.residual = replay_residual(job, usual.excess, found.span_ns);
   found.iteration_ns =
       job.columns.empty() ? 0 : found.span_ns / static_cast<int64_t>(job.columns.size());
-  Finder(job, sets, usual, options, found).run();
-  found.replayed = job.counts.matched > 0 && found.residual <= options.most_residual;
-  if (found.replayed) put_worst_first(job, usual.excess, found);
+  // A record of an older version has parts in collectives and no fold.
+  bool solves = !folds.empty() && folds.size() <= kMostSolved;
+  for (size_t r = 0; solves && r < folds.size(); ++r) {
+    solves = !folds[r].points.empty() || job.ranks[r].group_ids.empty();
+  }
+  if (solves) {
+    cut_alike(folds);
+    const JobGraph graph(std::move(folds));
+    job.counts.matched = graph.meetings().size();
+    job.counts.unmatched = graph.unmatched();
+    job.counts.contradicting = graph.cut();
+    take_solution(solve_job(graph, story_sets(sets)), found);
+  } else {
+    Finder(job, sets, usual, options, found).run();
+    found.replayed = job.counts.matched > 0 && found.residual <= options.most_residual;
+    if (found.replayed) put_worst_first(job, usual.excess, found);
+    found.few_peers = usual.few_peers;
+  }
   found.scores = std::move(usual.scores);
   found.peers = std::move(usual.peers);
   found.cells_ns = std::move(usual.above_ns);
-  found.few_peers = usual.few_peers;
   find_short_ranks(job, found);
   return found;
 }

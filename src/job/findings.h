@@ -22,6 +22,7 @@
 #include "job/clocks.h"
 #include "job/job.h"
 #include "job/sets.h"
+#include "job/solve.h"
 #include "job/what_if.h"
 
 namespace assay {
@@ -35,8 +36,9 @@ struct FleetOptions {
   double most_residual = 0.01;  // of the span; beyond it no replay is told
 };
 
-// Pauses are of a rank, or of a set whose ranks pause in the same iterations.
-enum class FindingKind : uint8_t { kRank, kPauses, kSet, kLinks };
+// Pauses are of a rank, or of a set whose ranks pause in the same iterations; kAll: all ranks stop
+// in one iteration.
+enum class FindingKind : uint8_t { kRank, kPauses, kSet, kLinks, kAll };
 
 // A rank that has fewer of the iterations that at least half of the ranks have.
 struct FleetShortRank {
@@ -99,10 +101,17 @@ struct FleetFindings {
   uint64_t few_peers = 0;         // ranks that were compared with nobody
   uint32_t usual_iterations = 0;  // that at least half of the ranks have
   std::vector<FleetShortRank> short_ranks;
+  // Where the records tell what depends on what: `worst` and what is saved follow from it.
+  std::optional<JobSolution> solution;
 };
 constexpr size_t kMostFindings = 64;
 
-// job: as assembled; what it lacks of first begins is filled in.
-FleetFindings find_in_fleet(FleetJob& job, const FleetSets& sets, const FleetOptions& options);
+// Of more ranks than that the chains between their collectives are compared, not their folds.
+constexpr size_t kMostSolved = 1024;
+
+// job: as assembled; what it lacks of first begins is filled in. folds: of each rank, in their
+// order; none where they are not told, or of more ranks than kMostSolved.
+FleetFindings find_in_fleet(FleetJob& job, const FleetSets& sets, const FleetOptions& options,
+                            std::vector<RankFold> folds = {});
 
 }  // namespace assay

@@ -9,6 +9,7 @@
 
 #include "base/checksum.h"
 #include "base/varint.h"
+#include "job/record_graph.h"
 #include "records/rank_record.h"
 
 namespace assay {
@@ -36,13 +37,15 @@ enum SectionId : uint8_t {
   kOperations,
   kKernels,
   kCauses,
+  kGraph,
 };
 
 constexpr size_t kIdentityCap = size_t{8} << 10;
 constexpr size_t kGroupsCap = size_t{16} << 10;
 constexpr size_t kIterationsCap = size_t{32} << 10;
 constexpr size_t kMostIterations = 512;
-constexpr size_t kArrivalsCap = size_t{160} << 10;
+constexpr size_t kArrivalsCap = size_t{64} << 10;
+constexpr size_t kGraphCap = size_t{96} << 10;
 constexpr size_t kOperationsCap = size_t{24} << 10;
 constexpr size_t kKernelsCap = size_t{14} << 10;
 constexpr size_t kMostHeavy = 64;  // operations and kernels
@@ -392,6 +395,9 @@ void read_section(uint64_t id, VarintReader& from, RankRecord& record) {
       return read_list(from, cuts.kernels, record.kernels, read_kernel);
     case kCauses:
       return read_causes(from, record.causes);
+    case kGraph:
+      record.fold = read_graph(from);
+      return;
     default:
       return;
   }
@@ -499,6 +505,9 @@ std::string record_bytes(const RankRecord& record) {
       capped_list(record.kernels, kKernelsCap, kMostHeavy, record.cuts.kernels, write_kernel),
       payload);
   add_section(kCauses, causes_bytes(record.causes), payload);
+  if (!record.fold.points.empty()) {
+    add_section(kGraph, graph_bytes(record.fold, kGraphCap), payload);
+  }
 
   const std::string rest = stamp_bytes(record.stamp) + payload.bytes();
   Head head{.major = kRecordMajor,
@@ -542,7 +551,7 @@ Result<RankRecord> read_record(const FoundRecord& found) {
 Result<RankRecord> read_record_head(const FoundRecord& found) {
   ASSAY_TRY_ASSIGN(RankRecord record, read_sections(found, [](uint64_t id) {
                      return id != kIterations && id != kArrivals && id != kOperations &&
-                            id != kKernels;
+                            id != kKernels && id != kGraph;
                    }));
   VarintReader sections(found.payload);
   while (!sections.done()) {
@@ -577,6 +586,12 @@ std::vector<RecordArrival> read_record_arrivals(std::string_view payload, size_t
   record.groups.resize(groups);
   read_only(kArrivals, payload, record);
   return std::move(record.arrivals);
+}
+
+RankFold read_record_fold(std::string_view payload) {
+  RankRecord record;
+  read_only(kGraph, payload, record);
+  return std::move(record.fold);
 }
 
 std::vector<RecordKernel> read_record_kernels(std::string_view payload) {

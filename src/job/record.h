@@ -15,11 +15,12 @@
 #include "base/histogram.h"
 #include "base/result.h"
 #include "flow/cause.h"
+#include "flow/rank_fold.h"
 
 namespace assay {
 
 constexpr size_t kMostRecordBytes = size_t{256} << 10;
-constexpr uint16_t kRecordMajor = 1;  // a reader refuses a higher one by name
+constexpr uint16_t kRecordMajor = 2;  // a reader refuses a higher one by name
 constexpr uint16_t kRecordMinor = 0;
 constexpr int32_t kNoRecordIteration = -1;
 // No trace is that long: what says so is damage, and sums of it must not overflow.
@@ -134,6 +135,7 @@ struct RankRecord {
   std::vector<RecordOperation> operations;  // heaviest first
   std::vector<RecordKernel> kernels;        // heaviest first
   RecordCauses causes;
+  RankFold fold;  // what depends on what; no points: not recorded, by an older version
   RecordCuts cuts;
 };
 
@@ -161,7 +163,7 @@ struct RecordScan {
 RecordScan scan_records(std::string_view bytes);
 // Errors: a payload that is none, although its checksum fits.
 Result<RankRecord> read_record(const FoundRecord& found);
-// The same without iterations, arrivals, operations and kernels, but with what was cut of arrivals:
+// The same without iterations, arrivals, operations, kernels and fold, but with what was cut of arrivals:
 // for readers of many.
 Result<RankRecord> read_record_head(const FoundRecord& found);
 // Of a payload that read_record_head has read the sections of iterations and, where they are
@@ -172,5 +174,7 @@ std::vector<RecordIteration> read_record_iterations(std::string_view payload);
 std::vector<RecordArrival> read_record_arrivals(std::string_view payload, size_t groups);
 // Likewise the kernels alone.
 std::vector<RecordKernel> read_record_kernels(std::string_view payload);
+// Likewise what depends on what; no points where the record does not tell it.
+RankFold read_record_fold(std::string_view payload);
 
 }  // namespace assay

@@ -336,8 +336,7 @@ class Checks:
         late = blame["sets"][0]
         self.expect(f"the report names the same: {late['ranks']}", [int(rank) for rank in late["ranks"]] == [5])
         saved = fleet["worst"][0]["saved_ns"]
-        # Its own work before the first collective is not in it: one of twenty pieces.
-        self.expect(f"its cost: {saved} ns, {true} by the truth", 0.9 * true < saved < true)
+        self.expect(f"its cost: {saved} ns, {true} by the truth", abs(saved - true) < 0.01 * true)
         self.expect(f"and {late['gain_ns']} by the dependency graph", abs(saved - late["gain_ns"]) < 0.2 * saved)
         fine = json.loads(self.run("job", self.folder / "fine", "--format", "json").stdout)["job"]
         self.expect("without it nobody is named", fine["worst"] == [])
@@ -389,12 +388,11 @@ class Checks:
         again = self.fleet(kept)
         self.expect("traces and their records say the same", done.stdout == again.stdout, again)
         late = json.loads(self.run("report", job, "--format", "json").stdout)["blame"]
-        told = {int(rank) for row in late["sets"][:1] for rank in row["ranks"]} or {0, 6}
-        worst = {int(row["ranks"][0]) for row in fleet["worst"][:2]}
-        self.expect(f"fleet names {worst} first, the report {told}", worst == {0, 6}, done)
-        saved = fleet["saved_by_worst_ns"] + fleet["saved_by_missing_ns"] + fleet["saved_by_rest_ns"]
-        common = late["jitter_gain_ns"]
-        self.expect(f"without variation: {saved} ns saved, {common} by the dependency graph", abs(saved - common) < 0.05 * common)
+        # The hosts of all ranks pause: nobody is named.
+        self.expect("job names nobody", fleet["worst"] == [], done)
+        saved = fleet["saved_by_worst_ns"] + fleet["saved_by_rest_ns"]
+        common = late["common_gain_ns"]
+        self.expect(f"without variation: {saved} ns saved, {common} by the dependency graph", saved == common)
 
 
 def main():

@@ -76,6 +76,15 @@ Result<std::vector<FleetKernel>> kernels_of(const FleetJob& job,
   return kernels;
 }
 
+// What depends on what on each rank, in their order.
+Result<std::vector<RankFold>> folds_of(const FleetJob& job, const std::vector<std::string>& files) {
+  std::vector<RankFold> folds(job.ranks.size());
+  ASSAY_TRY(each_used_record(job, files, [&folds](const UsedRecord& used) {
+    folds[used.rank] = read_record_fold(used.found.payload);
+  }));
+  return folds;
+}
+
 // Too few ranks: what they say of each other is shown, and nothing is concluded from it.
 void withhold(const FleetJob& job, size_t unused, double least, Document& document) {
   std::string text =
@@ -105,7 +114,11 @@ Result<Answer> conclude(const FleetRequest& request, const std::vector<std::stri
     ASSAY_TRY_ASSIGN(hosts, file_text(request.hosts));
   }
   ASSAY_TRY_ASSIGN(const FleetSets sets, fleet_sets(job, hosts, request.hosts));
-  const FleetFindings found = find_in_fleet(job, sets, {});
+  std::vector<RankFold> folds;
+  if (job.ranks.size() <= kMostSolved) {
+    ASSAY_TRY_ASSIGN(folds, folds_of(job, files));
+  }
+  const FleetFindings found = find_in_fleet(job, sets, {}, std::move(folds));
   clock.mark("find");
   if (tables) {
     ASSAY_TRY(write_fleet_tables(job, found, files, *tables));

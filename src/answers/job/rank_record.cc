@@ -199,25 +199,31 @@ std::string host_in_name(const std::string& path) {
   return name.substr(0, pid - 1);
 }
 
-Result<RankRecord> make_rank_record(const LoadedTrace& loaded) {
-  const Trace& trace = loaded.trace;
-  const FlowReport flow =
-      make_flow_report(make_flow_model(trace, loaded.links, loaded.kernels), {});
-  ASSAY_TRY_ASSIGN(const BreakdownReport breakdown,
-                   analyze_breakdown(trace, loaded.links, loaded.windows,
-                                     {.kernels = loaded.kernels, .flow = &flow.devices}));
+RankRecord rank_record_of(const LoadedTrace& loaded, const FlowReport& flow,
+                          const BreakdownReport& breakdown, RankFold fold) {
   RankRecord record;
+  record.stamp.path = loaded.trace.source;
   add_identity(loaded, breakdown, record);
   add_iterations(breakdown, record);
-  add_arrivals(trace, breakdown, record);
+  add_arrivals(loaded.trace, breakdown, record);
   add_operations(breakdown, record);
-  add_kernels(trace, breakdown, record);
+  add_kernels(loaded.trace, breakdown, record);
   record.causes = {.window_ns = flow.total.window_ns,
                    .compute_ns = flow.total.compute_ns,
                    .collective_ns = flow.total.collective_ns,
                    .copy_ns = flow.total.copy_ns,
                    .idle_ns = flow.total.cause_ns};
+  record.fold = std::move(fold);
   return record;
+}
+
+Result<RankRecord> make_rank_record(const LoadedTrace& loaded) {
+  const FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
+  const FlowReport flow = make_flow_report(model, {});
+  ASSAY_TRY_ASSIGN(const BreakdownReport breakdown,
+                   analyze_breakdown(loaded.trace, loaded.links, loaded.windows,
+                                  {.kernels = loaded.kernels, .flow = &flow.devices}));
+  return rank_record_of(loaded, flow, breakdown, fold_rank(model.run, &loaded.windows));
 }
 
 }  // namespace assay

@@ -8,11 +8,16 @@
 #include "answers/inputs/traces.h"
 #include "base/result.h"
 #include "job/record.h"
+#include "flow/flow.h"
+#include "breakdown/breakdown.h"
 
 namespace assay {
 
 // Without the stamp.
 Result<RankRecord> make_rank_record(const LoadedTrace& loaded);
+// The same of analyses that were made already, with a stamp that tells its source alone.
+RankRecord rank_record_of(const LoadedTrace& loaded, const FlowReport& flow,
+                          const BreakdownReport& breakdown, RankFold fold);
 
 // The host that a file's name tells: HOST_PID.TIME.pt.trace.json, as PyTorch's
 // tensorboard_trace_handler writes it; empty for other names.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -11,6 +12,9 @@
 #include "base/numbers.h"
 #include "flow/contributor_names.h"
 #include "report/breakdown/results.h"
+#include "text/plain_text.h"
+#include "text/units.h"
+#include "report/job/story.h"
 #include "report/flow/rank_labels.h"
 #include "report/flow/results.h"
 #include "report/flow/section.h"
@@ -88,6 +92,7 @@ class JobText {
     if (std::all_of(peers_of.begin(), peers_of.end(), [](uint32_t n) { return n == 0; })) {
       return "No two of these ranks do the same work: which of them is late is not known.";
     }
+    if (std::string text = story(); !text.empty()) return text;
     if (!blame_.late) return blame_.network ? "" : nobody();
     const BlameSet& late = *blame_.late;
     const std::string ranks = labels_.list(late.ranks);
@@ -101,6 +106,21 @@ class JobText {
             format_ns(blame_.makespan_ns - late.gain_ns) + ", not " +
             format_ns(blame_.makespan_ns) + ".";
     return text;
+  }
+
+  // What the solver says of the whole job, where it names somebody.
+  std::string story() const {
+    if (!flow_.judged) return "";
+    std::string text = story_sentence(
+        *flow_.judged->found.solution, [this](const std::vector<uint32_t>& ranks) {
+          const std::vector<uint32_t> at = flow_.places(ranks);
+          const std::string device = device_apart(flow_.job, at);
+          const bool all = blame_.late && blame_.late->ranks == at && !blame_.late->name.empty();
+          return labels_.subject(at) + (all ? " (" + blame_.late->name + ")" : "") +
+                 (device.empty() ? "" : " (" + device + ")");
+        });
+    if (!text.empty() && !here().empty()) text.front() = static_cast<char>(std::tolower(text.front()));
+    return text.empty() ? "" : here() + text;
   }
 
   // Whether the rank took part in all that other ranks met in, so far as it met them at all.
@@ -225,7 +245,8 @@ class JobText {
   std::string nobody() const {
     const int64_t gain_ns = blame_.common_gain_ns;
     const LastRanks& last = flow_.last;
-    if (last.behind_ns * 100 >= blame_.makespan_ns && !last.ranks.empty())
+    const bool known = flow_.judged && !work_alone(last.ranks);
+    if (last.behind_ns * 100 >= blame_.makespan_ns && !last.ranks.empty() && !known)
       return last_but_not_late(last);
     std::string text = here() + (here().empty() ? "No" : "no") + " rank is later than the others";
     if (gain_ns * 10 < blame_.makespan_ns) return text + ".";
@@ -243,12 +264,18 @@ class JobText {
     if (!blame_.late) return common_pauses();
     const bool host = blame_.host_gain_ns >= blame_.device_gain_ns;
     const int64_t gain_ns = host ? blame_.host_gain_ns : blame_.device_gain_ns;
-    if (gain_ns * 2 < blame_.late->gain_ns) {
+    if (little(gain_ns)) {
       return "Neither host nor device work alone explains it: host work at that pace saves " +
              format_ns(blame_.host_gain_ns) + ", device work " + format_ns(blame_.device_gain_ns) +
              ".";
     }
     return host ? late_hosts() : late_devices(gain_ns);
+  }
+
+  // Of what the late ranks cost. Pieces are compared with their like alone: of ranks that share few
+  // with others less of it is seen.
+  bool little(int64_t gain_ns) const {
+    return gain_ns * (flow_.judged ? 4 : 2) < blame_.late->gain_ns;
   }
 
   // The same in few words, without figures that the full report has.
@@ -258,7 +285,7 @@ class JobText {
     const std::string its = several() ? "Their" : "Its";
     const bool host = blame_.host_gain_ns >= blame_.device_gain_ns;
     const int64_t gain_ns = host ? blame_.host_gain_ns : blame_.device_gain_ns;
-    if (gain_ns * 2 < blame_.late->gain_ns) return "";
+    if (little(gain_ns)) return "";
     const BlamePart* part = longest_part(host);
     const std::string most =
         part == nullptr ? "" : ", most in " + fitted(shown_name(part->what), 36);
@@ -448,6 +475,7 @@ class JobText {
   }
 
   std::string network_briefly() const {
+    if (flow_.judged && blame_.network) return "";
     const LinkClass* worst = worst_link(blame_);
     if (worst == nullptr) return slow_now_and_then();
     return "The network between ranks " + labels_.list(worst->ranks) +
@@ -483,6 +511,7 @@ class JobText {
   std::string network() const {
     const LinkClass* worst = worst_link(blame_);
     if (worst == nullptr) return slow_now_and_then();
+    if (flow_.judged) return "";
     const CollectiveGroup& group = flow_.job.groups()[worst->group];
     return "The network is slow, not a rank: " + group.kind + " of process group " + group.name +
            " takes " + format_ns(worst->transfer_ns) +
@@ -627,9 +656,52 @@ JobFlow::JobFlow(std::vector<RankFlow> flows)
   // Hosts that wait for one of the job's own wait for nothing outside.
   if (hosts && bound == BoundBy::kNotLoaded) bound = BoundBy::kHost;
   if (!job.aligned()) return;
-  blame = find_blame(job);
+  judge(flows);
+  blame = find_blame(job, {.told = verdict()});
+  if (judged) blame.identity_errors += judged->found.solution->identity_errors;
   if (!blame.late) last = usually_last(job);
   if (hosts && blame.late && blame.late->gain_ns >= hosts->wait_ns) hosts.reset();
+}
+
+void JobFlow::judge(std::vector<RankFlow>& flows) {
+  std::vector<RankRecord> records;
+  for (RankFlow& flow : flows) {
+    if (!flow.record) return;
+    records.push_back(*std::move(flow.record));
+  }
+  auto made = judge_records(records);
+  if (!made || !made->found.solution) return;
+  for (const FleetRank& rank : made->job.ranks) {
+    uint32_t at = 0;
+    while (at < job.ranks().size() && job.ranks()[at].file != rank.path) ++at;
+    if (at == job.ranks().size()) return;
+    place.push_back(at);
+  }
+  judged = *std::move(made);
+}
+
+std::vector<uint32_t> JobFlow::places(const std::vector<uint32_t>& ranks) const {
+  std::vector<uint32_t> at;
+  for (const uint32_t r : ranks) at.push_back(place[r]);
+  std::sort(at.begin(), at.end());
+  return at;
+}
+
+std::optional<BlameVerdict> JobFlow::verdict() const {
+  if (!judged) return std::nullopt;
+  const JobSolution& solution = *judged->found.solution;
+  BlameVerdict told{.late = {},
+                    .gain_ns = solution.saved_ns,
+                    .common_gain_ns = solution.span_ns - solution.usual_span_ns};
+  for (const StoryFinding& one : solution.findings) {
+    if (one.kind == StoryKind::kLink) told.slow_link = std::max(told.slow_link, one.factor);
+    if (one.kind == StoryKind::kLink || one.kind == StoryKind::kAll) continue;
+    const std::vector<uint32_t> at = places(one.ranks);
+    told.late.insert(told.late.end(), at.begin(), at.end());
+  }
+  std::sort(told.late.begin(), told.late.end());
+  told.late.erase(std::unique(told.late.begin(), told.late.end()), told.late.end());
+  return told;
 }
 
 std::vector<size_t> ranks_among(const std::vector<RankFlow>& flows) {

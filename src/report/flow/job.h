@@ -11,6 +11,7 @@
 #include "flow/host_peers.h"
 #include "flow/job_verdict.h"
 #include "flow/last_ranks.h"
+#include "job/judge.h"
 #include "report/document/document.h"
 #include "report/document/short_answer.h"
 
@@ -22,6 +23,7 @@ struct RankFlow {
   BoundBy bound = BoundBy::kNoGpu;
   RankGraph graph;
   std::vector<HostSpell> spells = {};
+  std::optional<RankRecord> record = {};  // what the answer for the job rests on
 };
 
 // report: made with FlowOptions::rank_graph, which it gives up.
@@ -34,15 +36,23 @@ std::string helpers_sentence(const std::vector<std::string>& files);
 
 struct JobFlow {
   explicit JobFlow(std::vector<RankFlow> flows);
+  // Places in job.ranks() of ranks of `judged`, ascending.
+  std::vector<uint32_t> places(const std::vector<uint32_t>& ranks) const;
 
   Job job;
   std::vector<FlowTotals> rank_totals;  // in the order of job.ranks()
   std::vector<CommSplit> rank_comm;
   JobTotals totals;
   BoundBy bound = BoundBy::kNoGpu;
+  std::optional<JudgedJob> judged;   // none: nothing tells what depends on what
+  std::vector<uint32_t> place;       // per rank of `judged`: its place in job.ranks()
   JobBlame blame;
   LastRanks last;                  // where nobody is late
   std::optional<HostsWait> hosts;  // where that costs more than late ranks do
+
+ private:
+  void judge(std::vector<RankFlow>& flows);
+  std::optional<BlameVerdict> verdict() const;
 };
 
 // Who is late and why, or that nobody is, or why that cannot be told; then where the time of all

@@ -95,7 +95,11 @@ class BlameLevers {
 
   // One part that all of the late ranks' excess has in common, else nothing is named.
   std::string late_code() const {
-    if (blame_.parts.empty() || blame_.reasons.empty()) return "";
+    if (blame_.parts.empty() || blame_.reasons.empty()) {
+      return device_apart(flow_.job, blame_.late->ranks).empty()
+                 ? ""
+                 : "another device than the others': less of the work for it";
+    }
     const BlameReason& reason = blame_.reasons.front();
     const bool alike =
         std::all_of(blame_.reasons.begin(), blame_.reasons.end(), [&](const BlameReason& other) {

@@ -46,6 +46,8 @@ const char* kind_word(FindingKind kind) {
       return "pauses";
     case FindingKind::kSet:
       return "set";
+    case FindingKind::kAll:
+      return "all";
     case FindingKind::kLinks:
       return "links";
   }

@@ -10,6 +10,10 @@
 #include "report/job/rows.h"
 #include "text/plain_text.h"
 #include "text/units.h"
+#include "report/job/job.h"
+#include "report/job/rows.h"
+#include "report/job/story.h"
+#include "report/flow/answer.h"
 
 namespace assay {
 
@@ -25,6 +29,8 @@ std::string fleet_finding_name(const FleetJob& job, const FleetFinding& one) {
       return set;
     case FindingKind::kLinks:
       return fmt::format("{}'s links", set);
+    case FindingKind::kAll:
+      return fmt::format("the stop of all ranks in iteration {}", one.first_hit);
   }
   return "";
 }
@@ -141,6 +147,12 @@ class FleetWords {
           "replays the whole graph of so few.",
           ranks);
     }
+    if (found_.solution) {
+      const std::string told = story_sentence(*found_.solution, [this](const auto& ranks) {
+        return ranks_subject(ranks);
+      });
+      if (!told.empty()) return told;
+    }
     if (found_.worst.empty()) {
       const std::string none =
           fmt::format("Of {} none is slower than its like, and no link {}is", ranks,
@@ -167,6 +179,23 @@ class FleetWords {
         range_text(least, most, [&](double ns) {
           return number_text(of_span(ns) * static_cast<double>(job_.world_size));
         }));
+  }
+
+  // "Rank 3", "Ranks 0, 1 and 2 more (node n1)"
+  std::string ranks_subject(const std::vector<uint32_t>& ranks) const {
+    constexpr size_t kMost = 4;
+    std::string text = ranks.size() > 1 ? "Ranks " : "Rank ";
+    for (size_t k = 0; k < std::min(ranks.size(), kMost); ++k) {
+      const bool last = k + 1 == ranks.size();
+      text += (k == 0 ? "" : last ? " and " : ", ") + std::to_string(job_.ranks[ranks[k]].number);
+    }
+    if (ranks.size() > kMost) text += fmt::format(" and {} more", ranks.size() - kMost);
+    for (const FleetFinding& one : found_.worst) {
+      if (one.kind == FindingKind::kSet && one.ranks == ranks) {
+        text += fmt::format(" ({} {})", one.set_kind, shorten_middle(clean_text(one.set_name), 40));
+      }
+    }
+    return text;
   }
 
   // Whether the replay keeps waiting that would go as well: in sends, receives and whatever else a

@@ -1,0 +1,22 @@
+#include "job/judge.h"
+
+#include <utility>
+
+namespace assay {
+
+Result<JudgedJob> judge_records(const std::vector<RankRecord>& records) {
+  std::string bytes;
+  for (const RankRecord& record : records) bytes += record_bytes(record);
+  FleetRecords read;
+  read.add("records", bytes);
+  ASSAY_TRY_ASSIGN(FleetJob job, read.assemble());
+  std::vector<RankFold> folds(job.ranks.size());
+  for (const UsedRecord& used : UsedRecords(job).take(bytes)) {
+    folds[used.rank] = read_record_fold(used.found.payload);
+  }
+  ASSAY_TRY_ASSIGN(FleetSets sets, fleet_sets(job, "", ""));
+  FleetFindings found = find_in_fleet(job, sets, {}, std::move(folds));
+  return JudgedJob{std::move(job), std::move(sets), std::move(found)};
+}
+
+}  // namespace assay

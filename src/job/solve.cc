@@ -1,0 +1,995 @@
+#include "job/solve.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "base/random.h"
+#include "base/checksum.h"
+#include "base/stats.h"
+
+namespace assay {
+namespace {
+
+constexpr double kLeastShare = 0.005;       // of the run: less is variation
+constexpr double kLeastDevice = 0.008;      // of own device work
+constexpr double kLeastHost = 0.05;         // of own host work
+constexpr double kLeastLink = 1.10;         // times the typical transfer
+constexpr double kSpreads = 4;              // beyond the middle, in typical spreads
+constexpr size_t kMostCandidates = 24;
+constexpr size_t kMostStories = 8;          // of single candidates
+constexpr double kSpread = 1.4826;          // median distance to standard deviation
+
+struct Middle {
+  double centre = 0;
+  double spread = 0;
+};
+
+// The lower one of two values is typical; nothing shows their spread.
+Middle middle_of_values(std::vector<double> values) {
+  if (values.empty()) return {};
+  if (values.size() == 2) return {std::min(values[0], values[1]), 0};
+  Middle middle;
+  middle.centre = median(values);
+  for (double& value : values) value = std::abs(value - middle.centre);
+  middle.spread = kSpread * median(std::move(values));
+  return middle;
+}
+
+int64_t rounded(double ns) { return std::llround(ns); }
+
+bool is_host(FoldKind kind) { return kind == FoldKind::kHost; }
+
+// Typical times of each segment and each transfer.
+class Usual {
+ public:
+  explicit Usual(const JobGraph& graph) : graph_(graph), ranks_(graph.folds().size()) {
+    list_places();
+    list_classes();
+    for (const FoldKind kind : {FoldKind::kKernel, FoldKind::kHost}) {
+      std::vector<bool>& bulk = is_host(kind) ? host_bulk : device_bulk;
+      bulk.assign(ranks_, true);
+      compare(kind, bulk);
+      if (std::vector<bool> fast = faster_half(kind); !fast.empty()) {
+        bulk = fast;
+        compare(kind, bulk);
+      }
+    }
+    find_common();
+    compare_transfers();
+  }
+
+  GraphUsual values;                   // as GraphUsual, and
+  std::vector<int64_t> mean_ns;        // per point the mean of its place
+  std::vector<uint32_t> peers;         // per point; 0 = compared with nothing
+  std::vector<bool> device_bulk;           // ranks that typical device work rests on
+  std::vector<bool> host_bulk;         // likewise host work
+  std::map<int32_t, std::map<uint32_t, int64_t>> common;  // by iteration: points, typical elsewhere
+  using Class = std::map<uint32_t, std::vector<uint32_t>>;  // collectives by group
+  std::vector<Class> classes;
+
+  const FoldPoint& point(uint32_t p) const { return graph_.point(p); }
+  double ratio(uint32_t p) const {
+    return point(p).work_ns <= 0 || peers[p] == 0
+               ? 1
+               : static_cast<double>(values.work_ns[p]) / static_cast<double>(point(p).work_ns);
+  }
+
+ private:
+  struct Place {
+    uint64_t role = 0;  // what the rank does in the iteration
+    int32_t iteration = 0;
+    uint32_t part = 0;  // parts of the iteration before
+    FoldKind kind = FoldKind::kHost;
+    uint32_t nth = 0;  // of its kind since the last part
+    uint32_t kernels = 0;
+    uint64_t names = 0;  // which
+    friend auto operator<=>(const Place&, const Place&) = default;
+  };
+  // All of a kind between two parts, on one rank.
+  struct Stretch {
+    std::vector<uint32_t> points;
+    std::set<std::string> names;
+    double total = 0;
+  };
+
+  void list_places() {
+    peers.assign(graph_.points(), 0);
+    values.work_ns.resize(graph_.points());
+    for (uint32_t p = 0; p < graph_.points(); ++p) values.work_ns[p] = point(p).work_ns;
+    mean_ns = values.work_ns;
+    for (uint32_t r = 0; r < ranks_; ++r) list_places_of(r);
+  }
+
+  void list_places_of(uint32_t r) {
+    const RankFold& fold = graph_.folds()[r];
+    std::vector<uint64_t> part_at(fold.points.size(), 0);
+    std::map<int32_t, uint64_t> roles;
+    for (const FoldPart& part : fold.parts) {
+      const FoldGroup& group = fold.groups[part.group];
+      const std::string& kind = group.group.kind;
+      const auto members = static_cast<uint64_t>(std::max<int64_t>(group.members, 0));
+      part_at[part.begin] = mix_seeds(checksum(kind.data(), kind.size()), members) | 1;
+    }
+    for (uint32_t p = 0; p < fold.points.size(); ++p) {
+      if (part_at[p] == 0) continue;
+      uint64_t& role = roles[fold.points[p].iteration];
+      role = mix_seeds(role, part_at[p]);
+    }
+    struct Count {
+      uint32_t parts = 0;
+      std::array<uint32_t, 5> nth{};
+    };
+    std::map<int32_t, Count> counts;
+    for (uint32_t p = 0; p < fold.points.size(); ++p) {
+      const FoldPoint& one = fold.points[p];
+      Count& count = counts[one.iteration];
+      if (part_at[p] != 0) {
+        ++count.parts;
+        count.nth = {};
+      }
+      const uint32_t nth = p == 0 ? 0 : ++count.nth[static_cast<size_t>(one.kind)];
+      if (one.work_ns <= 0) continue;
+      const Place place{roles[one.iteration], one.iteration, count.parts, one.kind, nth, one.kernels,
+                        names_of(fold, p)};
+      places_[place].push_back(graph_.base(r) + p);
+      Stretch& stretch = stretches_[whole(place)][r];
+      stretch.points.push_back(graph_.base(r) + p);
+      stretch.total += static_cast<double>(one.work_ns);
+      for (uint32_t k = one.first_share; k < fold.share_end(p); ++k) {
+        stretch.names.insert(fold.names[fold.shares[k].name]);
+      }
+    }
+  }
+
+  static Place whole(Place place) {
+    place.nth = place.kernels = 0;
+    place.names = 0;
+    return place;
+  }
+
+  // The same for the same names, in whatever order.
+  static uint64_t names_of(const RankFold& fold, uint32_t p) {
+    uint64_t sum = 0;
+    for (uint32_t k = fold.points[p].first_share; k < fold.share_end(p); ++k) {
+      const std::string& name = fold.names[fold.shares[k].name];
+      sum += checksum(name.data(), name.size());
+    }
+    return sum;
+  }
+
+  std::vector<double> works(const std::vector<uint32_t>& points, const std::vector<bool>& base) const {
+    std::vector<double> some;
+    std::vector<double> all;
+    for (const uint32_t p : points) {
+      const auto ns = static_cast<double>(point(p).work_ns);
+      all.push_back(ns);
+      if (base[graph_.rank_of(p)]) some.push_back(ns);
+    }
+    return some.empty() ? all : some;
+  }
+
+  void compare(FoldKind kind, const std::vector<bool>& base) {
+    for (const auto& [place, points] : places_) {
+      if (place.kind != kind) continue;
+      for (const uint32_t p : points) peers[p] = 0;
+      if (points.size() < 2 || points.size() * 2 <= stretches_[whole(place)].size()) {
+        if (points.size() < 2 && is_host(place.kind)) compare_iterations(place, points);
+        continue;
+      }
+      const std::vector<double> own = works(points, base);
+      const double usual = points.size() == 2 ? *std::min_element(own.begin(), own.end()) : median(own);
+      double sum = 0;
+      for (const uint32_t p : points) sum += static_cast<double>(point(p).work_ns);
+      for (const uint32_t p : points) {
+        values.work_ns[p] = rounded(usual);
+        mean_ns[p] = rounded(sum / static_cast<double>(points.size()));
+        peers[p] = static_cast<uint32_t>(points.size());
+      }
+    }
+    for (const auto& [place, of_ranks] : stretches_) {
+      if (place.kind != kind || of_ranks.size() < 2) continue;
+      for (const auto& [rank, own] : of_ranks) compare_stretch(rank, own, of_ranks, base);
+    }
+    if (kind == FoldKind::kKernel && has_stages()) compare_names(base);
+  }
+
+  // Pieces that most ranks do not have: all work between two parts is compared as a whole.
+  void compare_stretch(uint32_t rank, const Stretch& own, const std::map<uint32_t, Stretch>& all,
+                       const std::vector<bool>& base) {
+    double left = 0;
+    double placed = 0;
+    for (const uint32_t p : own.points) {
+      (peers[p] > 1 ? placed : left) +=
+          static_cast<double>(peers[p] > 1 ? values.work_ns[p] : point(p).work_ns);
+    }
+    if (left <= 0) return;
+    std::vector<double> others;
+    for (const auto& [other, theirs] : all) {
+      if (other != rank && base[other] && does_the_same(own, theirs)) others.push_back(theirs.total);
+    }
+    if (others.empty()) return;
+    const double usual = std::max(median(others) - placed, 0.0);
+    const double ratio = std::min(1.0, usual / left);
+    for (const uint32_t p : own.points) {
+      if (peers[p] > 1) continue;
+      values.work_ns[p] = rounded(static_cast<double>(point(p).work_ns) * ratio);
+      mean_ns[p] = values.work_ns[p];
+      peers[p] = static_cast<uint32_t>(others.size() + 1);
+    }
+  }
+
+  // True for at least half of the other's names.
+  static bool does_the_same(const Stretch& own, const Stretch& other) {
+    size_t both = 0;
+    for (const std::string& name : other.names) both += own.names.contains(name) ? 1 : 0;
+    return both * 2 >= other.names.size();
+  }
+
+  // Compares the same place of the other iterations, for work that too few ranks do.
+  void compare_iterations(const Place& place, const std::vector<uint32_t>& points) {
+    std::vector<double> others;
+    for (const int32_t iteration : iterations()) {
+      Place other = place;
+      other.iteration = iteration;
+      const auto found = places_.find(other);
+      if (iteration == place.iteration || found == places_.end()) continue;
+      others.push_back(static_cast<double>(point(found->second.front()).work_ns));
+    }
+    if (others.size() < 2) return;
+    const int64_t most_ns = rounded(1.5 * median(others));
+    for (const uint32_t p : points) {
+      values.work_ns[p] = std::min(point(p).work_ns, most_ns);
+      peers[p] = 1;
+    }
+  }
+
+  const std::set<int32_t>& iterations() {
+    if (iterations_.empty()) {
+      for (const auto& [place, points] : places_) iterations_.insert(place.iteration);
+    }
+    return iterations_;
+  }
+
+  bool has_stages() const {
+    return std::any_of(graph_.folds().begin(), graph_.folds().end(), [](const RankFold& fold) {
+      return std::any_of(fold.groups.begin(), fold.groups.end(), [](const FoldGroup& group) {
+        return group.group.kind == kSendRecv && group.members <= 2;
+      });
+    });
+  }
+  // Only labels number iterations alike on all ranks.
+  int32_t iteration_of(uint32_t p) const {
+    return graph_.folds()[graph_.rank_of(p)].numbered ? point(p).iteration : 0;
+  }
+
+  // Stages of a pipeline do unlike things in unlike order: names are compared, iteration by
+  // iteration, as far as three ranks have them.
+  void compare_names(const std::vector<bool>& base) {
+    std::map<std::pair<std::string, int32_t>, std::map<uint32_t, double>> totals;
+    const auto each_share = [this](uint32_t p, const auto& visit) {
+      const uint32_t r = graph_.rank_of(p);
+      const RankFold& fold = graph_.folds()[r];
+      const uint32_t local = p - graph_.base(r);
+      for (uint32_t s = fold.points[local].first_share; s < fold.share_end(local); ++s) {
+        visit(fold.names[fold.shares[s].name], static_cast<double>(fold.shares[s].ns));
+      }
+    };
+    for (uint32_t p = 0; p < graph_.points(); ++p) {
+      each_share(p, [&](const std::string& name, double ns) {
+        totals[{name, iteration_of(p)}][graph_.rank_of(p)] += ns;
+      });
+    }
+    std::map<std::pair<std::string, int32_t>, double> usual;
+    for (const auto& [key, of_ranks] : totals) {
+      if (of_ranks.size() < 3) continue;
+      std::vector<double> some;
+      std::vector<double> all;
+      for (const auto& [rank, ns] : of_ranks) {
+        all.push_back(ns);
+        if (base[rank]) some.push_back(ns);
+      }
+      usual[key] = median(some.size() < 2 ? all : some);
+    }
+    for (uint32_t p = 0; p < graph_.points(); ++p) {
+      if (point(p).work_ns <= 0 || point(p).kind != FoldKind::kKernel) continue;
+      double told = 0;
+      double usual_ns = 0;
+      each_share(p, [&](const std::string& name, double ns) {
+        const std::pair key(name, iteration_of(p));
+        const auto of_all = usual.find(key);
+        const double factor =
+            of_all == usual.end()
+                ? 1.0
+                : std::clamp(of_all->second / totals[key][graph_.rank_of(p)], 0.33, 3.0);
+        told += ns;
+        usual_ns += ns * factor;
+      });
+      if (told <= 0) continue;
+      values.work_ns[p] = rounded(usual_ns * static_cast<double>(point(p).work_ns) / told);
+      peers[p] = std::max<uint32_t>(peers[p], 3);
+    }
+  }
+
+  // Half of the ranks slow, half not, apart from each other: the faster half is typical.
+  std::vector<bool> faster_half(FoldKind kind) const {
+    if (ranks_ < 8 || has_stages()) return {};
+    std::vector<double> own(ranks_, 0);
+    std::vector<double> usual(ranks_, 1);
+    for (uint32_t p = 0; p < graph_.points(); ++p) {
+      if (point(p).kind != kind || peers[p] == 0) continue;
+      own[graph_.rank_of(p)] += static_cast<double>(point(p).work_ns - values.work_ns[p]);
+      usual[graph_.rank_of(p)] += static_cast<double>(values.work_ns[p]);
+    }
+    std::vector<uint32_t> order(ranks_);
+    std::iota(order.begin(), order.end(), 0U);
+    std::vector<double> rel(ranks_);
+    for (size_t r = 0; r < ranks_; ++r) rel[r] = own[r] / usual[r];
+    std::sort(order.begin(), order.end(),
+              [&rel](uint32_t a, uint32_t b) { return std::pair(rel[a], a) < std::pair(rel[b], b); });
+    size_t widest = 0;
+    for (size_t k = 0; k + 1 < ranks_; ++k) {
+      const auto gap = [&](size_t at) { return rel[order[at + 1]] - rel[order[at]]; };
+      if (gap(k) > gap(widest)) widest = k;
+    }
+    const double gap = rel[order[widest + 1]] - rel[order[widest]];
+    const double low = rel[order[widest]] - rel[order.front()];
+    const double high = rel[order.back()] - rel[order[widest + 1]];
+    const auto below = static_cast<double>(widest + 1);
+    const auto all = static_cast<double>(ranks_);
+    const bool halves = below >= 0.35 * all && below <= 0.65 * all;
+    if (!halves || gap <= 0.01 || gap <= 2 * std::max(low, high)) return {};
+    std::vector<bool> fast(ranks_, false);
+    for (size_t k = 0; k <= widest; ++k) fast[order[k]] = true;
+    return fast;
+  }
+
+  // One iteration unlike the others, on all ranks.
+  void find_common() {
+    std::map<Place, std::vector<std::pair<int32_t, const std::vector<uint32_t>*>>> across;
+    for (const auto& [place, points] : places_) {
+      Place same = place;
+      same.iteration = 0;
+      across[same].emplace_back(place.iteration, &points);
+    }
+    for (const auto& [place, uses] : across) {
+      for (const auto& [iteration, points] : uses) {
+        std::vector<double> others;
+        for (const auto& [other, theirs] : uses) {
+          if (other != iteration) {
+            others.push_back(static_cast<double>(values.work_ns[theirs->front()]));
+          }
+        }
+        if (others.empty() || points->size() < 3) continue;
+        const double usual = median(others);
+        const auto here = static_cast<double>(values.work_ns[points->front()]);
+        if (here <= 5 * usual + 500'000) continue;
+        for (const uint32_t p : *points) common[iteration][p] = rounded(usual);
+      }
+    }
+    // One stage alone is not all ranks.
+    std::erase_if(common, [this](const auto& one) {
+      std::set<uint32_t> ranks;
+      for (const auto& [p, ns] : one.second) ranks.insert(graph_.rank_of(p));
+      return ranks.size() * 2 <= ranks_;
+    });
+  }
+
+  void list_classes() {
+    using Key = std::tuple<std::string, std::string, int64_t, int, bool>;
+    std::map<Key, Class> by_key;
+    for (uint32_t m = 0; m < graph_.meetings().size(); ++m) {
+      const GraphMeeting& meeting = graph_.meetings()[m];
+      const GraphGroup& group = graph_.groups()[meeting.group];
+      const int size =
+          meeting.elements > 0 ? static_cast<int>(std::log2(static_cast<double>(meeting.elements))) : -1;
+      by_key[{group.group.kind, without_digits(group.group.name), group.members, size, crosses(group.ranks)}][meeting.group].push_back(m);
+    }
+    for (auto& [key, one] : by_key) classes.push_back(std::move(one));
+  }
+
+  // tp0 and tp1 do the same.
+  static std::string without_digits(std::string name) {
+    std::erase_if(name, [](char c) { return c >= '0' && c <= '9'; });
+    return name;
+  }
+
+  // True for groups of ranks that do not follow each other: they differ from groups of neighbours.
+  static bool crosses(const std::vector<uint32_t>& ranks) {
+    return ranks.back() - ranks.front() + 1 > ranks.size();
+  }
+
+  std::vector<double> transfers(const std::vector<uint32_t>& meetings) const {
+    std::vector<double> ns;
+    for (const uint32_t m : meetings) {
+      ns.push_back(static_cast<double>(graph_.meetings()[m].transfer_ns));
+    }
+    return ns;
+  }
+
+  void compare_transfers() {
+    for (const GraphMeeting& meeting : graph_.meetings()) {
+      values.transfer_ns.push_back(meeting.transfer_ns);
+    }
+    for (const Class& one : classes) {
+      std::map<uint32_t, double> middles;
+      for (const auto& [group, meetings] : one) middles[group] = median(transfers(meetings));
+      for (const auto& [group, meetings] : one) {
+        std::vector<double> others;
+        for (const auto& [other, middle] : middles) {
+          if (other != group) others.push_back(middle);
+        }
+        if (others.empty()) continue;
+        const double own = middles[group];
+        const double usual = others.size() == 1 ? std::min(others.front(), own) : median(others);
+        const double most = own > 1.03 * usual ? std::min(usual, own) : own;
+        for (const uint32_t m : meetings) values.transfer_ns[m] = rounded(most);
+      }
+    }
+  }
+
+  const JobGraph& graph_;
+  size_t ranks_;
+  std::map<Place, std::vector<uint32_t>> places_;
+  std::map<Place, std::map<uint32_t, Stretch>> stretches_;  // by place and rank
+  std::set<int32_t> iterations_;
+};
+
+struct Table {
+  std::vector<double> excess;  // per rank
+  std::vector<double> usual;
+  std::vector<double> rel;
+  std::vector<std::vector<uint32_t>> points;
+  Middle middle;
+};
+
+class Solver {
+ public:
+  Solver(const JobGraph& graph, const std::vector<StorySet>& sets)
+      : graph_(graph), sets_(sets), usual_(graph), ranks_(graph.folds().size()) {}
+
+  JobSolution solve() {
+    device_ = table(FoldKind::kKernel);
+    host_ = table(FoldKind::kHost);
+    tell_ranks();
+    for (const uint32_t r : kinds_of_exchange()) exchanges_.insert(r);
+    find_ranks(device_, StoryKind::kDevice, kLeastDevice);
+    find_ranks(host_, StoryKind::kHost, kLeastHost);
+    find_links();
+    find_sets(device_, StoryKind::kDevice);
+    find_sets(host_, StoryKind::kHost);
+    find_common();
+    std::stable_sort(found_.begin(), found_.end(), [](const StoryFinding& a, const StoryFinding& b) {
+      return a.excess_ns > b.excess_ns;
+    });
+    if (found_.size() > kMostCandidates) found_.resize(kMostCandidates);
+    share_work_out();
+    price();
+    weigh();
+    price_absent();
+    solved_.identity_errors = graph_.identity_errors();
+    for (StoryFinding& one : solved_.findings) explain(one);
+    return std::move(solved_);
+  }
+
+ private:
+  Table table(FoldKind kind) const {
+    Table made;
+    made.excess.assign(ranks_, 0);
+    made.usual.assign(ranks_, 0);
+    made.points.resize(ranks_);
+    for (uint32_t p = 0; p < graph_.points(); ++p) {
+      const FoldPoint& point = graph_.point(p);
+      if (point.kind != kind || usual_.peers[p] == 0) continue;
+      const uint32_t r = graph_.rank_of(p);
+      made.points[r].push_back(p);
+      made.excess[r] += static_cast<double>(point.work_ns - usual_.values.work_ns[p]);
+      made.usual[r] += static_cast<double>(usual_.values.work_ns[p]);
+    }
+    std::vector<double> of_bulk;
+    for (uint32_t r = 0; r < ranks_; ++r) {
+      made.rel.push_back(made.excess[r] / std::max(made.usual[r], 1.0));
+      if (bulk(kind)[r] && !made.points[r].empty()) of_bulk.push_back(made.rel[r]);
+    }
+    made.middle = middle_of_values(of_bulk);
+    made.middle.spread = std::max(made.middle.spread, spread_of_chance(made, bulk(kind))) + 1e-4;
+    return made;
+  }
+
+  const std::vector<bool>& bulk(FoldKind kind) const {
+    return is_host(kind) ? usual_.host_bulk : usual_.device_bulk;
+  }
+
+  // The standard error of a mean over iterations that are slow or fast by chance.
+  double spread_of_chance(const Table& table, const std::vector<bool>& bulk) const {
+    std::vector<double> cells;
+    size_t most = 1;
+    for (uint32_t r = 0; r < ranks_; ++r) {
+      if (!bulk[r]) continue;
+      std::map<int32_t, std::pair<double, double>> of_iteration;
+      for (const uint32_t p : table.points[r]) {
+        auto& [excess, usual] = of_iteration[graph_.point(p).iteration];
+        excess += static_cast<double>(above_ns(p));
+        usual += static_cast<double>(usual_.values.work_ns[p]);
+      }
+      most = std::max(most, of_iteration.size());
+      for (const auto& [iteration, sums] : of_iteration) {
+        cells.push_back(std::abs(sums.first / std::max(sums.second, 1.0) - table.middle.centre));
+      }
+    }
+    if (cells.size() < 3) return 0;
+    return kSpread * median(std::move(cells)) / std::sqrt(static_cast<double>(most));
+  }
+
+  void tell_ranks() {
+    for (uint32_t r = 0; r < ranks_; ++r) {
+      std::vector<double> peers;
+      for (const uint32_t p : device_.points[r]) peers.push_back(usual_.peers[p]);
+      if (peers.empty()) {
+        for (const uint32_t p : host_.points[r]) peers.push_back(usual_.peers[p]);
+      }
+      solved_.peers.push_back(peers.empty() ? 0 : static_cast<uint32_t>(median(peers)));
+      solved_.uncompared += solved_.peers.back() < 2 ? 1 : 0;
+      solved_.excess_ns.push_back(
+          rounded(std::max(device_.excess[r], 0.0) + std::max(host_.excess[r], 0.0)));
+    }
+  }
+
+  std::vector<uint32_t> kinds_of_exchange() const {
+    std::vector<uint32_t> ranks;
+    for (const GraphMeeting& meeting : graph_.meetings()) {
+      const std::string& kind = graph_.groups()[meeting.group].group.kind;
+      if (kind != "all_to_all" && (kind != kSendRecv || meeting.ranks.size() == 2)) continue;
+      ranks.insert(ranks.end(), meeting.ranks.begin(), meeting.ranks.end());
+    }
+    return ranks;
+  }
+
+  int64_t above_ns(uint32_t p) const {
+    return graph_.point(p).work_ns - usual_.values.work_ns[p];
+  }
+
+  void find_ranks(const Table& table, StoryKind kind, double least) {
+    for (uint32_t r = 0; r < ranks_; ++r) {
+      if (table.points[r].empty()) continue;
+      const double bound = table.middle.centre + std::max(least, kSpreads * table.middle.spread);
+      const double least_ns = kLeastShare / 2 * static_cast<double>(graph_.span_ns());
+      if (table.rel[r] <= bound || table.excess[r] <= least_ns) continue;
+      StoryFinding one{.kind = kind, .ranks = {r}, .factor = 1 + table.rel[r]};
+      one.points = table.points[r];
+      one.excess_ns = rounded(table.excess[r]);
+      one.peers = solved_.peers[r];
+      if (kind == StoryKind::kDevice && !even(table, r) && exchanges_.contains(r)) {
+        one.kind = StoryKind::kWork;
+      }
+      find_places(one);
+      found_.push_back(std::move(one));
+    }
+  }
+
+  // True if most of the rank's work takes longer by about the same factor.
+  bool even(const Table& table, uint32_t r) const {
+    double slow = 0;
+    double all = 0;
+    for (const uint32_t p : table.points[r]) {
+      const auto usual = static_cast<double>(usual_.values.work_ns[p]);
+      const double longer =
+          std::log(static_cast<double>(graph_.point(p).work_ns) / std::max(usual, 1.0));
+      all += usual;
+      if (longer > 0.4 * std::log1p(table.rel[r])) slow += usual;
+    }
+    return slow >= 0.8 * all;
+  }
+
+  // In which iterations and places the excess lies.
+  void find_places(StoryFinding& one) const {
+    std::map<int32_t, int64_t> of_iteration;
+    std::vector<int64_t> above;
+    for (const uint32_t p : one.points) {
+      of_iteration[graph_.point(p).iteration] += above_ns(p);
+      above.push_back(above_ns(p));
+    }
+    std::sort(above.begin(), above.end(), std::greater<>());
+    const size_t few = std::max<size_t>(1, above.size() / 50);
+    const int64_t in_few_ns = std::accumulate(above.begin(), above.begin() + static_cast<std::ptrdiff_t>(few), int64_t{0});
+    one.pauses = one.kind == StoryKind::kHost && in_few_ns * 2 > one.excess_ns;
+    one.longest_ns = above.front();
+    for (const int64_t ns : above) one.places += ns * 4 > above.front() ? 1 : 0;
+    int64_t most_ns = 0;
+    for (const auto& [iteration, ns] : of_iteration) most_ns = std::max(most_ns, ns);
+    for (const auto& [iteration, ns] : of_iteration) {
+      if (ns * 4 > most_ns) one.iterations.push_back(iteration);
+    }
+    if (one.iterations.size() == of_iteration.size()) one.iterations.clear();
+  }
+
+  void find_links() {
+    std::map<uint32_t, StoryFinding> links;
+    for (const Usual::Class& one : usual_.classes) {
+      if (one.size() < 2) continue;
+      std::vector<double> spread;
+      size_t all = 0;
+      for (const auto& [group, meetings] : one) {
+        std::vector<double> logs = transfer_logs(meetings);
+        const double middle = median(logs);
+        for (const double x : logs) spread.push_back(std::abs(x - middle));
+        all += meetings.size();
+      }
+      const double sd = kSpread * median(spread);
+      for (const auto& [group, meetings] : one) {
+        const double others = static_cast<double>(std::max<size_t>(all - meetings.size(), 1));
+        const double error =
+            1.25 * sd * std::sqrt(1 / static_cast<double>(meetings.size()) + 1 / others);
+        int64_t excess_ns = 0;
+        std::vector<double> usual;
+        for (const uint32_t m : meetings) {
+          excess_ns += graph_.meetings()[m].transfer_ns - usual_.values.transfer_ns[m];
+          usual.push_back(std::log(std::max(static_cast<double>(usual_.values.transfer_ns[m]), 100.0)));
+        }
+        const double longer = median(transfer_logs(meetings)) - median(usual);
+        const double least_ns = kLeastShare / 2 * static_cast<double>(graph_.span_ns());
+        const double bound = std::max(std::log(kLeastLink), 4.5 * error);
+        if (longer <= bound || static_cast<double>(excess_ns) <= least_ns) continue;
+        // All kinds of one group are one link.
+        StoryFinding& link = links[link_of(group)];
+        link.kind = StoryKind::kLink;
+        link.factor = std::max(link.factor, std::exp(longer));
+        link.excess_ns += excess_ns;
+        link.peers = std::max(link.peers, static_cast<uint32_t>(one.size()));
+        link.meetings.insert(link.meetings.end(), meetings.begin(), meetings.end());
+        link.groups.push_back(group);
+        const std::vector<uint32_t>& ranks = graph_.groups()[group].ranks;
+        link.ranks.insert(link.ranks.end(), ranks.begin(), ranks.end());
+      }
+    }
+    for (auto& [group, link] : links) {
+      std::sort(link.ranks.begin(), link.ranks.end());
+      link.ranks.erase(std::unique(link.ranks.begin(), link.ranks.end()), link.ranks.end());
+      std::sort(link.groups.begin(), link.groups.end());
+      link.set_kind = "group";
+      link.set_name = graph_.groups()[link.groups.front()].group.name;
+      found_.push_back(std::move(link));
+    }
+  }
+
+  // The first group of the same name and ranks.
+  uint32_t link_of(uint32_t group) const {
+    for (uint32_t g = 0; g < group; ++g) {
+      const GraphGroup& other = graph_.groups()[g];
+      if (other.group.name == graph_.groups()[group].group.name &&
+          other.ranks == graph_.groups()[group].ranks) {
+        return g;
+      }
+    }
+    return group;
+  }
+
+  std::vector<double> transfer_logs(const std::vector<uint32_t>& meetings) const {
+    std::vector<double> logs;
+    for (const uint32_t m : meetings) {
+      logs.push_back(
+          std::log(std::max(static_cast<double>(graph_.meetings()[m].transfer_ns), 100.0)));
+    }
+    return logs;
+  }
+
+  // A node, a stage or a group in place of its ranks, where three quarters of them stand out
+  // alike, or where they do together and not each by itself.
+  void find_sets(const Table& table, StoryKind kind) {
+    std::map<uint32_t, const StoryFinding*> alone;
+    for (const StoryFinding& one : found_) {
+      if (one.kind == kind && one.ranks.size() == 1) alone[one.ranks.front()] = &one;
+    }
+    std::set<uint32_t> used;
+    std::vector<StoryFinding> made;
+    for (const StorySet& set : sets_) {
+      if (set.ranks.size() < 2 || set.ranks.size() >= ranks_) continue;
+      if (std::any_of(set.ranks.begin(), set.ranks.end(),
+                      [&used](uint32_t r) { return used.contains(r); })) {
+        continue;
+      }
+      std::vector<double> rel;
+      size_t in = 0;
+      for (const uint32_t r : set.ranks) {
+        rel.push_back(table.rel[r]);
+        in += alone.contains(r) ? 1 : 0;
+      }
+      const auto size = static_cast<double>(rel.size());
+      const double middle = median(rel);
+      const double beyond = middle - table.middle.centre;
+      const double z = beyond / (1.25 * table.middle.spread / std::sqrt(size));
+      size_t half = 0;
+      for (const double x : rel) half += x > table.middle.centre + beyond / 2 ? 1 : 0;
+      const bool each = static_cast<double>(in) >= 0.75 * size;
+      const bool together = kind == StoryKind::kDevice && rel.size() >= 4 && z > 6 &&
+                            beyond > 0.01 && static_cast<double>(half) >= 0.75 * size;
+      if (!each && !together) continue;
+      const auto [least, most] = std::minmax_element(rel.begin(), rel.end());
+      if (*most - *least >= 0.5 * middle + 0.01) continue;
+      StoryFinding one{.kind = kind, .set_kind = set.kind, .set_name = set.name, .ranks = set.ranks};
+      one.factor = 1 + middle;
+      double excess = 0;
+      for (const uint32_t r : set.ranks) {
+        one.points.insert(one.points.end(), table.points[r].begin(), table.points[r].end());
+        excess += table.excess[r];
+        one.peers = std::max(one.peers, solved_.peers[r]);
+        used.insert(r);
+      }
+      if (excess <= 0) continue;
+      one.excess_ns = rounded(excess);
+      find_places(one);
+      made.push_back(std::move(one));
+    }
+    std::erase_if(found_, [&](const StoryFinding& one) {
+      return one.kind == kind && one.ranks.size() == 1 && used.contains(one.ranks.front());
+    });
+    found_.insert(found_.end(), made.begin(), made.end());
+  }
+
+  void find_common() {
+    for (const auto& [iteration, points] : usual_.common) {
+      StoryFinding one{.kind = StoryKind::kAll, .pauses = true, .iterations = {iteration}};
+      std::set<uint32_t> ranks;
+      for (const auto& [p, ns] : points) {
+        one.points.push_back(p);
+        one.excess_ns = std::max(one.excess_ns, usual_.values.work_ns[p] - ns);
+        usual_.values.work_ns[p] = ns;
+        ranks.insert(graph_.rank_of(p));
+      }
+      one.ranks.assign(ranks.begin(), ranks.end());
+      one.longest_ns = one.excess_ns;
+      one.places = 1;
+      one.peers = static_cast<uint32_t>(ranks.size());
+      found_.push_back(std::move(one));
+    }
+  }
+
+  // Work that others take over is shared out, not gone: its typical is the mean of those that it is
+  // exchanged with.
+  void share_work_out() {
+    for (StoryFinding& one : found_) {
+      if (one.kind != StoryKind::kWork) continue;
+      std::set<uint32_t> with;
+      for (const GraphMeeting& meeting : graph_.meetings()) {
+        const std::string& kind = graph_.groups()[meeting.group].group.kind;
+        if (kind != "all_to_all" && kind != kSendRecv) continue;
+        if (std::find(meeting.ranks.begin(), meeting.ranks.end(), one.ranks.front()) ==
+            meeting.ranks.end()) {
+          continue;
+        }
+        with.insert(meeting.ranks.begin(), meeting.ranks.end());
+      }
+      one.points.clear();
+      for (const uint32_t r : with) {
+        for (const uint32_t p : device_.points[r]) {
+          one.points.push_back(p);
+          usual_.values.work_ns[p] = usual_.mean_ns[p];
+        }
+      }
+    }
+  }
+
+  // ---- replays ----------------------------------------------------------------------------------
+
+  // The parts that a question sets to their typical values.
+  struct Question {
+    bool all = false;                         // everything, but for
+    std::vector<const StoryFinding*> these;   // these; else these alone
+  };
+
+  std::vector<int64_t> ask(const std::vector<Question>& questions,
+                           std::vector<std::vector<int64_t>>* times = nullptr) const {
+    std::vector<int64_t> spans;
+    for (size_t first = 0; first < questions.size(); first += kQuestions) {
+      const size_t last = std::min(first + kQuestions, questions.size());
+      GraphAsk asked{std::vector<uint8_t>(graph_.points(), 0),
+                     std::vector<uint8_t>(graph_.meetings().size(), 0)};
+      for (size_t k = first; k < last; ++k) {
+        const auto bit = static_cast<uint8_t>(1U << (k - first));
+        if (questions[k].all) {
+          for (uint32_t p = 0; p < graph_.points(); ++p) {
+            if (usual_.peers[p] > 0) asked.segments[p] |= bit;
+          }
+          for (uint8_t& mask : asked.transfers) mask |= bit;
+        }
+        const auto set = [&](uint8_t& mask) {
+          mask = static_cast<uint8_t>(questions[k].all ? mask & ~bit : mask | bit);
+        };
+        for (const StoryFinding* one : questions[k].these) {
+          for (const uint32_t p : one->points) set(asked.segments[p]);
+          for (const uint32_t m : one->meetings) set(asked.transfers[m]);
+        }
+      }
+      std::vector<int64_t> at;
+      const auto lanes = graph_.replay(usual_.values, asked, times == nullptr ? nullptr : &at);
+      for (size_t k = first; k < last; ++k) {
+        spans.push_back(lanes[k - first]);
+        if (times == nullptr) continue;
+        std::vector<int64_t>& own = times->emplace_back();
+        for (const GraphMeeting& meeting : graph_.meetings()) {
+          for (const uint32_t begin : meeting.begins) {
+            own.push_back(at[begin * kQuestions + (k - first)]);
+          }
+        }
+      }
+    }
+    return spans;
+  }
+
+  void price() {
+    std::vector<Question> questions = {{}, {.all = true, .these = {}}};
+    for (const StoryFinding& one : found_) questions.push_back({false, {&one}});
+    for (const StoryFinding& one : found_) questions.push_back({true, {&one}});
+    const std::vector<int64_t> spans = ask(questions);
+    solved_.span_ns = spans[0];
+    solved_.usual_span_ns = std::min(spans[1], spans[0]);
+    const auto least_ns = rounded(kLeastShare * static_cast<double>(spans[0]));
+    std::vector<const StoryFinding*> named;
+    for (size_t k = 0; k < found_.size(); ++k) {
+      found_[k].saved_alone_ns = std::clamp<int64_t>(spans[0] - spans[2 + k], 0, spans[0]);
+      const int64_t inside_ns = spans[2 + found_.size() + k] - spans[1];
+      if (std::max(found_[k].saved_alone_ns, inside_ns) > least_ns) named.push_back(&found_[k]);
+    }
+    price_joint(named);
+    std::erase_if(named, [least_ns](const StoryFinding* one) {
+      return std::max(one->saved_ns, one->saved_alone_ns) <= least_ns;
+    });
+    price_joint(named);
+    std::stable_sort(named.begin(), named.end(), [](const StoryFinding* a, const StoryFinding* b) {
+      return std::max(a->saved_ns, a->saved_alone_ns) > std::max(b->saved_ns, b->saved_alone_ns);
+    });
+    named_ = named;
+  }
+
+  void price_joint(const std::vector<const StoryFinding*>& named) {
+    solved_.saved_ns = 0;
+    if (named.empty()) return;
+    std::vector<Question> questions = {{false, named}};
+    for (const StoryFinding* left_out : named) {
+      Question without;
+      for (const StoryFinding* one : named) {
+        if (one != left_out) without.these.push_back(one);
+      }
+      questions.push_back(std::move(without));
+    }
+    const std::vector<int64_t> spans = ask(questions);
+    solved_.saved_ns = std::clamp<int64_t>(solved_.span_ns - spans[0], 0, solved_.span_ns);
+    for (size_t k = 0; k < named.size(); ++k) {
+      StoryFinding& one = found_[static_cast<size_t>(named[k] - found_.data())];
+      one.saved_ns = std::clamp<int64_t>(spans[1 + k] - spans[0], 0, solved_.span_ns);
+    }
+  }
+
+  // ---- stories ----------------------------------------------------------------------------------
+
+  // Mean |waiting in the story - waiting recorded| over all parts, in ns.
+  double misfit(const std::vector<int64_t>& begins) const {
+    double sum = 0;
+    size_t k = 0;
+    for (const GraphMeeting& meeting : graph_.meetings()) {
+      int64_t last_ns = INT64_MIN;
+      for (size_t v = 0; v < meeting.begins.size(); ++v) last_ns = std::max(last_ns, begins[k + v]);
+      for (size_t v = 0; v < meeting.begins.size(); ++v) {
+        const int64_t waits_ns = graph_.time_ns(meeting.begins[v]) - meeting.last_ns;
+        sum += std::abs(static_cast<double>(begins[k + v] - last_ns - waits_ns));
+      }
+      k += meeting.begins.size();
+    }
+    return k == 0 ? 0 : sum / static_cast<double>(k);
+  }
+
+  struct Story {
+    const StoryFinding* single = nullptr;
+    std::vector<const StoryFinding*> told;
+    double misfit = 0;
+  };
+
+  void weigh() {
+    std::vector<Story> stories = {{nullptr, {}, 0}, {nullptr, named_, 0}};
+    for (const StoryFinding& one : found_) {
+      if (stories.size() >= kMostStories + 2) break;
+      const bool is_told = named_.size() == 1 && named_.front() == &one;
+      if (!is_told) stories.push_back({&one, {&one}, 0});
+    }
+    std::vector<Question> questions;
+    for (const Story& story : stories) questions.push_back({true, story.told});
+    std::vector<std::vector<int64_t>> begins;
+    ask(questions, &begins);
+    for (size_t k = 0; k < stories.size(); ++k) stories[k].misfit = misfit(begins[k]);
+    const double nobody = stories[0].misfit;
+    const double told = stories[1].misfit;
+    solved_.explained = nobody <= 0 ? 1 : std::max(0.0, 1 - told / nobody);
+    if (!named_.empty()) {
+      const auto power = static_cast<double>(std::min<size_t>(16, 4 * iterations()));
+      for (size_t k = 2; k < stories.size(); ++k) {
+        const StoryFinding& rival = *stories[k].single;
+        // A finding does not rival itself.
+        if (std::find(named_.begin(), named_.end(), &rival) != named_.end()) continue;
+        const double odds =
+            told <= 0 ? 1000 : std::min(1000.0, std::pow(stories[k].misfit / told, power));
+        if (odds >= solved_.odds) continue;
+        solved_.odds = odds;
+        solved_.rival_ranks = rival.ranks;
+        solved_.rival_link = rival.kind == StoryKind::kLink;
+        solved_.rival = rival.set_name;
+      }
+    }
+    for (const StoryFinding* one : named_) solved_.findings.push_back(*one);
+  }
+
+  size_t iterations() const {
+    std::set<int32_t> seen;
+    for (uint32_t p = 0; p < graph_.points(); ++p) seen.insert(graph_.point(p).iteration);
+    return std::max<size_t>(seen.size(), 1);
+  }
+
+  // The time of collectives that lack members here, beyond the fastest tenth of their class.
+  void price_absent() {
+    GraphUsual fast = usual_.values;
+    GraphAsk asked{{}, std::vector<uint8_t>(graph_.meetings().size(), 0)};
+    bool any = false;
+    for (const Usual::Class& one : usual_.classes) {
+      std::vector<int64_t> all;
+      for (const auto& [group, meetings] : one) {
+        for (const uint32_t m : meetings) all.push_back(graph_.meetings()[m].transfer_ns);
+      }
+      std::sort(all.begin(), all.end());
+      for (const auto& [group, meetings] : one) {
+        for (const uint32_t m : meetings) {
+          if (graph_.meetings()[m].complete) continue;
+          any = true;
+          asked.transfers[m] = 1;
+          fast.transfer_ns[m] = std::min(graph_.meetings()[m].transfer_ns, all[all.size() / 10]);
+        }
+      }
+    }
+    if (!any) return;
+    solved_.absent_ns =
+        std::clamp<int64_t>(solved_.span_ns - graph_.replay(fast, asked)[0], 0, solved_.span_ns);
+  }
+
+  // The name that has most of a finding's excess, where one does.
+  void explain(StoryFinding& one) const {
+    if (one.kind == StoryKind::kLink || one.kind == StoryKind::kHost || one.kind == StoryKind::kAll) return;
+    std::map<std::string, double> above;
+    double all = 0;
+    for (const uint32_t p : one.points) {
+      const uint32_t r = graph_.rank_of(p);
+      if (std::find(one.ranks.begin(), one.ranks.end(), r) == one.ranks.end()) continue;
+      const RankFold& fold = graph_.folds()[r];
+      const uint32_t local = p - graph_.base(r);
+      const double share = 1 - usual_.ratio(p);
+      for (uint32_t s = fold.points[local].first_share; s < fold.share_end(local); ++s) {
+        const double ns = share * static_cast<double>(fold.shares[s].ns);
+        above[fold.names[fold.shares[s].name]] += ns;
+        all += ns;
+      }
+    }
+    for (const auto& [name, ns] : above) {
+      if (ns * 5 >= 3 * all && ns > 0 && above.size() > 1) one.what = name;
+    }
+  }
+
+  const JobGraph& graph_;
+  const std::vector<StorySet>& sets_;
+  Usual usual_;
+  size_t ranks_;
+  Table device_;
+  Table host_;
+  std::set<uint32_t> exchanges_;
+  std::vector<StoryFinding> found_;
+  std::vector<const StoryFinding*> named_;
+  JobSolution solved_;
+};
+
+}  // namespace
+
+JobSolution solve_job(const JobGraph& graph, const std::vector<StorySet>& sets) {
+  return Solver(graph, sets).solve();
+}
+
+}  // namespace assay
