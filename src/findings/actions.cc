@@ -397,8 +397,8 @@ Action prefetch(const RunFacts& f) {
   return action;
 }
 
-// Time that the run saves if its kernels take saves_ns less: the same part of the gain without kernels. Where no
-// replay holds, all of it: an upper bound.
+// Time that the run saves if its kernels take saves_ns less: the same part of the gain without kernels. Without
+// a replay that holds, all of it: an upper bound.
 int64_t kernel_gain_ns(int64_t saves_ns, const RunFacts& f) {
   if (!f.evidence.calls || f.misfit != Misfit::kNone || f.linked_share < kLeastLinked) {
     return std::min(saves_ns / std::max<int64_t>(f.devices, 1), f.window_ns);

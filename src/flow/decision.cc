@@ -131,7 +131,7 @@ GainGroup partner_of(const Decision& decision) {
   return partner;
 }
 
-// What the two save together, as a multiple of what they save alone.
+// The joint gain as a multiple of the sum of both gains.
 double times_alone(const Decision& decision, GainGroup partner) {
   const GainTable& table = decision.table;
   const int64_t alone_ns = table.of(decision.word).gain_ns + table.of(partner).gain_ns;

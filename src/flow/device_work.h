@@ -20,7 +20,7 @@ struct KernelChains {
   int64_t ns = 0;
   // At most: without all but the longest kernel of each chain.
   int64_t saves_ns = 0;
-  // Of the chain of names that saves most: the names in order, and how often it runs.
+  // The names of the chain that saves most, in order, and how often it runs.
   std::vector<StringId> names;
   uint64_t runs = 0;
 };
@@ -42,7 +42,7 @@ struct Fp32Work {
 };
 
 // Only work that begins in `window` counts. Durations are summed over streams and devices.
-// Whether the kernels of PyTorch's compiler take as long as those that PyTorch brings itself.
+// True if kernels of PyTorch's compiler take as long as PyTorch's own element-wise kernels, norms and reductions.
 bool is_compiled(const Trace& trace, const KernelNames& kernels);
 KernelChains kernel_chains(const Trace& trace, Interval window, const KernelNames& kernels);
 Fp32Work fp32_work(const Trace& trace, Interval window, const KernelNames& kernels);

@@ -59,7 +59,7 @@ class Targets {
       returns_ns_.push_back(std::max<int64_t>(call.end_ns - end_ns - call.poll_step_ns, 0));
     } else if (!stages(call) && (!call.launches || call.end_ns - call.start_ns <= kLongLaunchNs)) {
       // A long launch may have waited for room in the queue, and a call that moves bytes lasts as long as they take:
-      // neither has the usual time of a call that waits.
+      // neither has the typical time of a call that waits.
       const StringId name = run_.trace->api_calls.name[call.row.index()];
       own_ns_[name.index()].push_back(call.end_ns - call.start_ns);
     }

@@ -19,7 +19,7 @@ int64_t UsualLags::own_call(const FlowCall& call, int64_t waited_ns) const {
   const StringId name = run_.trace->api_calls.name[call.row.index()];
   own_ns = std::min(own_ns, floors_.own_call(name).typical_ns);
   if (waited) own_ns = std::min(own_ns, waited_ns - call.start_ns);
-  // What the call does itself precedes the copies that it submits.
+  // A call's own time precedes the copies that it submits.
   for (uint32_t k = 0; waited && k < call.work_count; ++k) {
     const FlowWork& work = run_.works[run_.works_of_calls[call.first_work + k]];
     const bool submits = work.kind == WorkKind::kCopy && work.start_ns > call.start_ns;

@@ -71,7 +71,7 @@
   R(relation, "relation", kText, "relation of the two largest gains, a word of the closed list below") \
   R(word, "leads", kText, "the bottleneck, a word of the closed list below; `null` under `no_gpu` and `no_host`") \
   R(narrow, "narrow", kText, "a part of the host that gains half of what the host gains: `input`, `alloc`, `startup`, or `waiting` (for the device); else `null`") \
-  R(second, "second", kText, "the next resource by gain; `null` with `word`") \
+  R(second, "second", kText, "the next resource by gain, or the one with the largest joint gain if that is three times both gains. `null` with `word`") \
   R(brief, "brief", kNone, "the window is shorter than a millisecond") \
   U(window_ns, "from the begin of `flow.window_ns` to the last end of submitted work or of pages that the host read. Unrecorded time is part of it and of `rest_ns`") \
   R(no_device_ns, "device idle", kNanoseconds, "time in which the busiest device is idle: the bound of gains of the host") \
@@ -86,7 +86,7 @@
   R(resource, "resource", kText, "a word of the closed list below") \
   U(gain_ns, "saved without the resource; at most `no_device_ns` for the host and `outside`, at most `all_pieces_ns` for others") \
   R(gain_low_ns, "at least", kNanoseconds, "least over the three models of unexplained time") \
-  R(gain_high_ns, "at most", kNanoseconds, "most over the three models, without the bounds of `gain_ns`") \
+  R(gain_high_ns, "at most", kNanoseconds, "most over the three models, within the bounds of `gain_ns`") \
   R(only_ns, "alone", kNanoseconds, "length with this resource alone") \
   R(share_ns, "its share", kNanoseconds, "Shapley value over all orders of the resources, to the nanosecond") \
   R(all_pieces_ns, "all its time", kNanoseconds, "sum over its pieces") \

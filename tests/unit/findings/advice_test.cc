@@ -121,7 +121,7 @@ TEST(Advice, TheOutermostProgramIsAskedFirst) {
   EXPECT_EQ(advice_for("gpu", run.facts)->program, "pytorch") << "no FP8 units, so the next layer";
 }
 
-TEST(Advice, NobodyIsAskedToCompileWhatIsCompiled) {
+TEST(Advice, CompiledRunsAreNotAskedToCompile) {
   MadeRun run{run_of(20'000, 100'000, "gemm", "aten::mm")};
   EXPECT_TRUE(advice_for("launches", run.facts)->code.starts_with("model = torch.compile"));
   run.facts.compiled = true;
