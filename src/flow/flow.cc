@@ -251,12 +251,8 @@ void add_pageable(const FlowRun& run, const std::vector<FlowSlice>& idle, Interv
     const int64_t ns =
         std::min(slice.span.end_ns, window.end_ns) - std::max(slice.span.start_ns, window.start_ns);
     if (!call || ns <= 0) continue;
-    const uint32_t c = run.outer_call[slice.row];
-    const FlowWork* copy = pageable_copy_of(run, c);
+    const FlowWork* copy = pageable_copy_of(run, run.outer_call[slice.row]);
     if (copy == nullptr) continue;
-    // A few bytes cost a wait for the device, whatever the memory.
-    const int64_t call_ns = run.calls[c].end_ns - run.calls[c].start_ns;
-    if (!copy->host_stages && (copy->end_ns - copy->start_ns) * 4 < call_ns) continue;
     (copy->host_stages ? evidence.pageable_to_device_ns : evidence.pageable_to_host_ns) += ns;
   }
 }
