@@ -391,7 +391,7 @@ class Checks:
         # The hosts of all ranks pause: nobody is named.
         self.expect("job names nobody", fleet["worst"] == [], done)
         saved = fleet["saved_by_worst_ns"] + fleet["saved_by_rest_ns"]
-        common = late["common_gain_ns"]
+        common = late["jitter_gain_ns"]
         self.expect(f"without variation: {saved} ns saved, {common} by the dependency graph", saved == common)
 
 

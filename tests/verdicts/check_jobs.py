@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Jobs whose truth is known, through `assay DIR` and `assay fleet`: who is named, what that costs, and whether both say the
+"""Jobs whose truth is known, through `assay DIR` and `assay job`: who is named, what that costs, and whether both say the
 same.
 
     check_jobs.py --assay build/release/assay [--jobs N] [--first SEED]
@@ -74,10 +74,10 @@ def main():
             kind, ranks, how, faults, different, want = draw(seed)
             job = str(pathlib.Path(folder) / f"{seed}_{kind}{ranks}")
             total, base = max_plus_jobs.write(job, kind, ranks, seed, how, faults, different)
-            fleet, report = run("fleet", job), run("report", job)
-            rows = fleet["fleet"]["worst"]
+            fleet, report = run("job", job), run("report", job)
+            rows = fleet["job"]["worst"]
             got = {int(rank) for row in rows if row["kind"] != "all" for rank in row["ranks"]}
-            cost, told = total - base, fleet["fleet"]["saved_by_worst_ns"]
+            cost, told = total - base, fleet["job"]["saved_by_worst_ns"]
             little = cost < 0.005 * total and got <= want  # what costs nothing need not be named
             right = got == want or little
             text = f"{seed} {kind} of {ranks}: {cost / 1e6:.2f} of {total / 1e6:.1f} ms, told {told / 1e6:.2f}"
@@ -94,11 +94,11 @@ def main():
             if told > total * 1.001:
                 problems.append(f"{text}: more than the run")
             named += right
-            first = [document["verdict"][0].split(":")[-1] for document in (fleet, report)]
+            first = [document["headline"][0].split(":")[-1] for document in (fleet, report)]
             agree = first[0] == first[1] if rows else not report["blame"]["sets"] or "No rank" in " ".join(report["answer"]["verdict"])
             same += agree
             if not agree:
-                problems.append(f"{text}: fleet says{first[0]}, the report{first[1]}")
+                problems.append(f"{text}: job says{first[0]}, the report{first[1]}")
     for problem in problems:
         print(problem)
     print(f"{named} of {options.jobs} jobs named, {priced} of {to_price} costs within 15 %, {same} told alike by both verbs")
