@@ -31,7 +31,7 @@ struct AnalysesOptions {
   BreakdownOptions breakdown = {};
   std::shared_ptr<const std::vector<CapturedGraph>> captures = {};  // FlowOptions::captures
   bool rank_graph = false;                                          // FlowOptions::rank_graph
-  RankFold* fold = nullptr;                                         // filled where asked for
+  RankFold* fold = nullptr;                                         // filled if not null
   std::string part = {};                                            // as TraceRequest::part
   bool levers = true;                                               // fill Analyses::tried
   size_t together = 0;                                              // WhatIfOptions::together

@@ -75,9 +75,8 @@ struct HostPauses {
 struct JobBlame {
   int64_t makespan_ns = 0;
   uint64_t identity_errors = 0;  // points that a replay without edits misses: 0
-  // Per rank: how much sooner it would be done at its peers' median, piece by piece, if it waited
-  // for nobody; less what the same gives its peers, in the middle. Delays that strike every rank
-  // now and then make none of them late.
+  // Per rank: time saved by its peers' median pace, piece by piece, without waits for other ranks, beyond the median of
+  // what the same saves its peers. Delays that strike every rank now and then make none of them late.
   std::vector<int64_t> excess_ns;
   std::vector<uint32_t> peers;       // per rank: number of other ranks that do the same work
   std::optional<BlameSet> late;      // the verdict; none: nobody
@@ -96,9 +95,9 @@ struct JobBlame {
   bool network = false;  // transfers of suspects give more than any set
 };
 
-// Who is late by the records of the whole job, and what that costs.
+// The late ranks by the records of the whole job, and their cost.
 struct BlameVerdict {
-  std::vector<uint32_t> late;  // places in Job::ranks(), ascending; empty: nobody
+  std::vector<uint32_t> late;  // places in Job::ranks(), ascending
   int64_t gain_ns = 0;         // of these
   double slow_link = 0;        // times the transfer of its like; 0 = no link is slow
   int64_t common_gain_ns = 0;  // with all work and all transfers as is typical
@@ -111,7 +110,7 @@ struct BlameOptions {
   size_t alone = 64;       // ranks tried alone
   size_t parts = 12;       // names tried alone
   double slow_link = 1.5;  // times the median of its class
-  std::optional<BlameVerdict> told = {};  // then nobody else is tried
+  std::optional<BlameVerdict> told = {};  // if given, no other rank is tried
 };
 
 // What a set of ranks costs the job. only: the own work that is edited; absent: all.

@@ -104,7 +104,7 @@ JobClocks job_clocks(const Meetings& found, size_t ranks) {
     clocks.aligned |= tie.agrees() || tie.ties();
     moves |= tie.ties() && !tie.agrees();
   }
-  // Where one part moves, those that agree with it move along.
+  // Parts that agree with one that moves, move too.
   for (const auto& [ends, tie] : ties) {
     if (moves && tie.ties()) sure.insert(sure.end(), tie.pairs.begin(), tie.pairs.end());
   }

@@ -116,8 +116,8 @@ struct JobEdit {
 // Whether the ranks' times are of one clock, or of clocks that collectives must bring together.
 enum class Clocks : uint8_t { kAlign, kCommon };
 
-// The ranks' clocks against a common one, by the collectives in which all wait, and where none joins
-// two parts of the job by the sends and receives that do.
+// The ranks' clocks against a common one, by collectives in which all wait. Sends and receives join parts of the job
+// without common collectives.
 struct JobClocks {
   std::vector<int64_t> offsets_ns;  // per rank
   int64_t residual_ns = 0;          // p95; 0 where nothing was aligned

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t kEarlyNs = 2'000;        // by so much clocks of one device may contradict an event
 constexpr int64_t kTightNs = 6'000;        // a start this close to an end waited for it
-constexpr int64_t kMostReturnNs = 2'000;   // of what a wait did not wait for longest
+constexpr int64_t kMostReturnNs = 2'000;   // return after a target that was not the last
 constexpr int64_t kWaitCallNs = 4'000;     // a call that waits costs at least
 constexpr size_t kFarthestRecord = 8;      // record calls back that a wait may mean
 
@@ -67,10 +67,9 @@ class Iterations {
 
 // Finds the record call of each stream wait that rows do not resolve.
 //
-// The wait at one place of an iteration means the same record call in every iteration: the distance
-// in record calls at which no instance contradicts, and which binds most often. Where none ever
-// binds, a part waits for the last record of other work, and other work for the oldest part that
-// nobody has waited for, on a stream that the same kernel waits for where it does bind.
+// A wait at one place of an iteration means the same record call in every iteration. It is the distance in record calls
+// that no instance contradicts and that binds most often. If none binds, a part waits for the last record of other work.
+// Other work waits for the oldest part without a wait, on a stream that the same kernel waits for elsewhere.
 class WaitFinder {
  public:
   struct Mark {
@@ -374,7 +373,7 @@ class Folder {
     if (step.call == kNoFlowRow) return false;
     const FlowCall& call = run_.calls[step.call];
     if (run_.links->role_of(trace_, call.row) == ApiRole::kSynchronize) return true;
-    // Of other calls that may wait those that did; else what they take is the host's own time.
+    // Calls that may wait and did not take own time of the host.
     for (uint32_t t = 0; t < call.target_count; ++t) {
       if (run_.works[run_.targets[call.first_target + t]].end_ns > call.start_ns) return true;
     }

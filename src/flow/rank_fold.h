@@ -1,16 +1,13 @@
 #pragma once
 
-// One rank of a job without its kernels: what depends on what between the moments at which it meets
-// others, exactly.
+// The dependences of one rank of a job between its collectives, without its kernels.
 //
-// Problem: a job is replayed with a rank's device or host at another pace, and neither the gap
-// between two collectives nor its length tells what would happen: a rank computes under its own
-// transfers, and what has slack moves nothing.
-// Method: points stay where a rank meets others (begin and end of a part in a collective), where
-// its host launches such a part, begins to wait or goes on, and at the last kernel before each of
-// these. Everything between two points is folded into vectors (device work, host work, fixed): the
-// longest path between them is the largest of device * a + host * b + fixed, whatever the paces a
-// and b are. Of vectors that no pace between half and twice makes the largest none is kept.
+// Problem: a job is replayed with another pace of a rank's device or host. The gap between two collectives does not
+// suffice, because a rank computes under its own transfers and work with slack moves nothing.
+// Method: the kept points are begins and ends of parts in collectives, their launches, and begins and ends of the host's
+// waits. The last kernel before each of them is kept too. Everything between two points becomes vectors of device work,
+// host work and fixed time. The longest path is the largest of device * a + host * b + fixed for paces a and b. A vector
+// that is never the largest for paces between one half and two is dropped.
 // Effect: a replay without edits gives every recorded time to the nanosecond.
 
 #include <cstdint>
@@ -58,8 +55,7 @@ struct FoldShare {
   int64_t ns = 0;
 };
 
-// A point, and the segment that ends with it: the kernels of its stream since the last kernel that
-// is a point, or what the host did since its point before.
+// A point and the segment that ends with it: kernels of its stream, or work of the host, since the point before.
 struct FoldPoint {
   FoldKind kind = FoldKind::kHost;
   int32_t iteration = 0;
@@ -85,7 +81,7 @@ struct FoldGroup {
 };
 
 struct RankFold {
-  std::vector<FoldPoint> points;  // sources come before what depends on them; the first has none
+  std::vector<FoldPoint> points;  // a source precedes its targets
   std::vector<FoldEdge> edges;    // by target
   std::vector<FoldVector> vectors;
   std::vector<FoldShare> shares;  // by segment, longest first
@@ -108,10 +104,10 @@ struct RankFold {
   }
 };
 
-// steps: iterations; without them the trace is one.
+// steps: iterations, or null if the trace is one.
 RankFold fold_rank(const FlowRun& run, const Windows* steps);
 
-// Of vectors between the same points those that are the largest at some pace: at most six.
+// Keeps the vectors that are the largest at some pace, at most six.
 void keep_envelope(std::vector<FoldVector>& vectors);
 
 // Points that do not happen at the time of the longest path to them: 0, or there is a bug. Ends of parts

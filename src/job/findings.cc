@@ -639,7 +639,7 @@ void find_short_ranks(const FleetJob& job, FleetFindings& found) {
   }
 }
 
-// The larger first; of two of the same ranks the one that is no process group.
+// The larger first. A process group comes after another set of the same ranks.
 std::vector<StorySet> story_sets(const FleetSets& sets) {
   std::vector<StorySet> made;
   for (const FleetSet& set : sets.sets) made.push_back({set.kind, set.name, set.ranks});

@@ -101,16 +101,16 @@ struct FleetFindings {
   uint64_t few_peers = 0;         // ranks that were compared with nobody
   uint32_t usual_iterations = 0;  // that at least half of the ranks have
   std::vector<FleetShortRank> short_ranks;
-  // Where the records tell what depends on what: `worst` and what is saved follow from it.
+  // The solver's result if the records have graphs. `worst` and savings follow from it.
   std::optional<JobSolution> solution;
 };
 constexpr size_t kMostFindings = 64;
 
-// Of more ranks than that the chains between their collectives are compared, not their folds.
+// More ranks are compared by the chains between their collectives, not by their folds.
 constexpr size_t kMostSolved = 1024;
 
 // job: as assembled; what it lacks of first begins is filled in. folds: of each rank, in their
-// order; none where they are not told, or of more ranks than kMostSolved.
+// order; none if not recorded, or for more ranks than kMostSolved.
 FleetFindings find_in_fleet(FleetJob& job, const FleetSets& sets, const FleetOptions& options,
                             std::vector<RankFold> folds = {});
 

@@ -1,9 +1,9 @@
 #pragma once
 
-// All ranks of a job as one graph. Their folds (flow/rank_fold.h) are joined by collectives:
-//   time(point) = latest over its edges of time(source) + device + host + fixed
-//   time(end of a part in a meeting) = latest begin of the meeting + transfer + what the part adds
-// With the recorded values this gives every recorded time. Eight questions are answered in a pass.
+// All ranks of a job as one graph. Collectives join their folds (flow/rank_fold.h).
+// The time of a point is the latest over its edges of time(source) + device + host + fixed. A part in a collective ends
+// at the latest begin in it + transfer + own extra time. The recorded values give every recorded time. One pass answers
+// eight questions.
 
 #include <array>
 #include <cstdint>

@@ -174,7 +174,7 @@ std::vector<RecordIteration> read_record_iterations(std::string_view payload);
 std::vector<RecordArrival> read_record_arrivals(std::string_view payload, size_t groups);
 // Likewise the kernels alone.
 std::vector<RecordKernel> read_record_kernels(std::string_view payload);
-// Likewise what depends on what; no points where the record does not tell it.
+// The dependences likewise. They have no points if the record has no graph.
 RankFold read_record_fold(std::string_view payload);
 
 }  // namespace assay

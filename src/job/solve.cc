@@ -262,13 +262,13 @@ class Usual {
       });
     });
   }
-  // Only labels number iterations alike on all ranks.
+  // Numbers of iterations agree on all ranks only if labels give them.
   int32_t iteration_of(uint32_t p) const {
     return graph_.folds()[graph_.rank_of(p)].numbered ? point(p).iteration : 0;
   }
 
-  // Stages of a pipeline do unlike things in unlike order: names are compared, iteration by
-  // iteration, as far as three ranks have them.
+  // Stages of a pipeline do unlike things in unlike order. Names that three ranks have are compared, iteration by
+  // iteration.
   void compare_names(const std::vector<bool>& base) {
     std::map<std::pair<std::string, int32_t>, std::map<uint32_t, double>> totals;
     const auto each_share = [this](uint32_t p, const auto& visit) {
@@ -677,8 +677,7 @@ class Solver {
     return logs;
   }
 
-  // A node, a stage or a group in place of its ranks, where three quarters of them stand out
-  // alike, or where they do together and not each by itself.
+  // Replaces ranks by their node, stage or group if three quarters of them stand out alike, or all only together.
   void find_sets(const Table& table, StoryKind kind) {
     std::map<uint32_t, const StoryFinding*> alone;
     for (const StoryFinding& one : found_) {

@@ -1,16 +1,13 @@
 #pragma once
 
-// The solver of rival explanations for the waiting of a job, for any number of ranks.
+// Finds the ranks, sets and links that slow a job, by rival explanations of the recorded waiting.
 //
-// Problem: every rank waits for the slowest, and a slow device, a slow host, more work, a slow link
-// and chance look alike at the collectives, where one hides the other.
-// Method: each segment of own work is compared with the median at the same place of the ranks that
-// do the same, each transfer with the groups that do the same. What is above that on a rank, a set
-// or a link beyond chance is a candidate. A replay of the whole job with the typical values in place
-// of a candidate's tells what it costs: alone, in a job that is typical otherwise, and on top of all
-// others. How well each story, put into a job that is typical otherwise, gives the waiting that was
-// recorded tells the odds of one against the other.
-// Effect: docs/measured/jobs.md.
+// Problem: every rank waits for the slowest. A slow device, a slow host, more work and a slow link look alike in a
+// collective.
+// Method: a segment of own work is compared with the median of ranks that do the same at the same place. A transfer is
+// compared with those of similar groups. An excess beyond chance is a candidate. Replays of the whole job with typical
+// values give its cost alone and on top of all others. Replays of a typical job with one candidate give the odds: the
+// better they match the recorded waiting, the likelier the candidate.
 
 #include <cstdint>
 #include <string>
@@ -43,9 +40,9 @@ struct StoryFinding {
   std::vector<uint32_t> groups = {};  // of links, into JobGraph::groups
   double factor = 1;                  // own work or transfer over the typical
   uint32_t peers = 0;                 // ranks, of links groups, that typical rests on
-  bool pauses = false;                // most of it lies in few places
-  uint32_t places = 0;                // of pauses: how many
-  int64_t longest_ns = 0;             // of pauses: the longest beyond typical
+  bool pauses = false;                // stalls: most of it lies in few places
+  uint32_t places = 0;                // number of stalls
+  int64_t longest_ns = 0;             // longest stall beyond typical
   std::vector<int32_t> iterations = {};  // in which it lies; empty = in all
   std::string what = {};       // the name with most of the excess, where it has most of it
   int64_t excess_ns = 0;       // beyond typical, summed

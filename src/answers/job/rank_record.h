@@ -15,7 +15,7 @@ namespace assay {
 
 // Without the stamp.
 Result<RankRecord> make_rank_record(const LoadedTrace& loaded);
-// The same of analyses that were made already, with a stamp that tells its source alone.
+// The same from given analyses. The stamp has the source alone.
 RankRecord rank_record_of(const LoadedTrace& loaded, const FlowReport& flow,
                           const BreakdownReport& breakdown, RankFold fold);
 

@@ -108,7 +108,7 @@ class JobText {
     return text;
   }
 
-  // What the solver says of the whole job, where it names somebody.
+  // The solver's story of the whole job, if it names a rank or a link.
   std::string story() const {
     if (!flow_.judged) return "";
     std::string text = story_sentence(
@@ -272,8 +272,7 @@ class JobText {
     return host ? late_hosts() : late_devices(gain_ns);
   }
 
-  // Of what the late ranks cost. Pieces are compared with their like alone: of ranks that share few
-  // with others less of it is seen.
+  // True if pieces explain little of what the set costs. A rank that shares few pieces with others shows less of it.
   bool little(int64_t gain_ns) const {
     return gain_ns * (flow_.judged ? 4 : 2) < blame_.late->gain_ns;
   }

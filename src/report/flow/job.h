@@ -44,7 +44,7 @@ struct JobFlow {
   std::vector<CommSplit> rank_comm;
   JobTotals totals;
   BoundBy bound = BoundBy::kNoGpu;
-  std::optional<JudgedJob> judged;   // none: nothing tells what depends on what
+  std::optional<JudgedJob> judged;   // none without recorded dependences
   std::vector<uint32_t> place;       // per rank of `judged`: its place in job.ranks()
   JobBlame blame;
   LastRanks last;                  // where nobody is late
@@ -61,8 +61,8 @@ std::vector<std::string> job_flow_words(const JobFlow& flow);
 // Of them: which ranks are recorded in part only, then which are late and what that costs, or that
 // none is; nothing of that where it cannot be told.
 std::vector<std::string> late_rank_words(const JobFlow& flow);
-// What blame knows that would change it: late ranks at their peers' pace, all at the middle one's,
-// links as fast as others, transfers that take no time; only what gives 1 % of the run or more.
+// Actions on the job: late ranks at their peers' pace, all ranks at the median pace, links as fast as others, and
+// transfers that take no time. Only those that save 1 % of the run or more.
 std::vector<AnswerLever> blame_levers(const JobFlow& flow);
 // The same in sentences, with what they are of and how they differ from levers of one rank. Nothing
 // where ranks could not be compared.

@@ -36,12 +36,12 @@
   R(more_findings, "findings not listed", kCount, "beyond the 64 with the most excess") \
   R(nodes_from, "nodes from", kText, "source of the nodes of ranks: `file`, `records`, `guess`, `none`") \
   O("job.worst[]") \
-  U(kind, "`rank`; `pauses` of a rank; a `set` of ranks; `links`, the transfers of groups; `all` ranks in one iteration") \
+  U(kind, "`rank`; `pauses` of a rank; a `set` of ranks; `links`, the transfers of groups. `all`: all ranks in one iteration") \
   U(name, "rank, or the set's name") \
   R(set_kind, "set", kText, "of sets and links: `node`, `pod`, ... as the host list calls it, `group` for a process group") \
   U(ranks, "ranks of the row; of links, those that they join") \
-  R(saved_ns, "saved on top", kNanoseconds, "span with typical values for all other rows − span with them for all rows; of more than 1,024 ranks, and of " \
-    "records of version 1, on top of the rows above") \
+  R(saved_ns, "saved on top", kNanoseconds, "span with typical values for all other rows − span with them for all rows. For more than " \
+    "1,024 ranks or records of version 1: on top of the rows above") \
   R(saved_share, "of span", kShare, "`saved_ns` / `span_ns`") \
   R(saved_per_iteration_ns, "an iteration", kNanoseconds, "`saved_ns` / iterations") \
   R(saved_alone_ns, "saved alone", kNanoseconds, "the same with this row alone: two faults may hide each other") \
