@@ -95,7 +95,7 @@ struct JobBlame {
   bool network = false;  // transfers of suspects give more than any set
 };
 
-// The late ranks by the records of the whole job, and their cost.
+// The slow ranks by the records of the whole job, and their cost.
 struct BlameVerdict {
   std::vector<uint32_t> late;  // places in Job::ranks(), ascending
   int64_t gain_ns = 0;         // of these

@@ -43,9 +43,9 @@ def check_words(assay):
         expect(report["breakdown"][key] == levels["breakdown"][key], f"{key} differs from that of levels")
     check_ratios(levels["breakdown"])
     begin = "No rank is later than the others, but their hosts pause now and then, and all wait"
-    expect(report["headline"][0].startswith(begin), f"the verdict begins with {report['verdict'][0]}")
+    expect(report["headline"][0].startswith(begin), f"the verdict begins with {report['headline'][0]}")
     expect(any(text.startswith("Over 8 ranks ") for text in report["headline"]), "nothing on where the time went")
-    expect(report["bottleneck"] == "collective_wait", f"the cause is {report['cause']}")
+    expect(report["bottleneck"] == "collective_wait", f"the cause is {report['bottleneck']}")
     check_blame(report)
     expect(len(report["ranks"]) == 8, "eight ranks have a report each")
     for form in ("terminal", "md", "csv", "html"):

@@ -88,14 +88,14 @@ def main():
                 priced += abs(told - cost) <= 0.15 * cost
                 if abs(told - cost) > 0.15 * cost:
                     problems.append(f"{text}: the cost is wrong")
-            if report["blame"]["identity_errors"]:
-                problems.append(f"{text}: a replay without edits misses {report['blame']['identity_errors']} points")
+            if report["blame"]["replay_mismatches"]:
+                problems.append(f"{text}: a replay without edits misses {report['blame']['replay_mismatches']} points")
                 right = False
             if told > total * 1.001:
                 problems.append(f"{text}: more than the run")
             named += right
             first = [document["headline"][0].split(":")[-1] for document in (fleet, report)]
-            agree = first[0] == first[1] if rows else not report["blame"]["sets"] or "No rank" in " ".join(report["answer"]["verdict"])
+            agree = first[0] == first[1] if rows else not report["blame"]["sets"] or "No rank" in " ".join(report["headline"])
             same += agree
             if not agree:
                 problems.append(f"{text}: job says{first[0]}, the report{first[1]}")
