@@ -208,7 +208,7 @@ const RunRule kHeadlines[] = {
                out.share("busy", f.busy_ns()).named("kernel", SubjectKind::kKernel,
                                                     f.longest_kernel)),
     ASSAY_RULE(kGpuBoundExposedComm,
-               f.bottleneck == BoundBy::kGpu && f.total.collective_ns * 10 >= f.total_ns,
+               f.bottleneck == BoundBy::kGpu && f.total.exposes_collectives(),
                out.share("compute", f.total.compute_ns)
                    .share("exposed_comm", f.total.collective_ns)
                    .named("collective", SubjectKind::kCollective, f.longest_collective)),
