@@ -400,7 +400,7 @@ Action prefetch(const RunFacts& f) {
 // Time that the run saves if its kernels take saves_ns less: the same part of the gain without kernels. Without
 // a replay that holds, all of it: an upper bound.
 int64_t kernel_gain_ns(int64_t saves_ns, const RunFacts& f) {
-  if (!f.evidence.calls || f.misfit != Misfit::kNone || f.linked_share < kLeastLinked) {
+  if (!f.evidence.calls || !replay_holds(f)) {
     return std::min(saves_ns / std::max<int64_t>(f.devices, 1), f.window_ns);
   }
   if (f.evidence.kernel_ns <= 0) return 0;
