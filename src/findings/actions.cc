@@ -332,8 +332,7 @@ void add_texts(const RunFacts& f, Action& action) {
   const std::string_view cause = cause_of_advice(action.key, f);
   const Advice* advice = cause.empty() ? nullptr : advice_for(cause, f);
   // The run itself says more than the table, but not of an engine's flags, and not how to make its kernels faster.
-  const bool any = advice != nullptr && advice->when.empty() &&
-                   (advice->program == "any" || (cause == "chains" && advice->program == "engine"));
+  const bool any = advice != nullptr && advice->program == "any" && advice->when.empty();
   const bool first = uses_engine(f) || cause == "gpu" || cause == "chains" ||
                      (cause == "sync" && f.launches_block);
   if (advice != nullptr && (how == nullptr || (first && !any))) {
