@@ -332,8 +332,7 @@ void add_texts(const RunFacts& f, Action& action) {
   const std::string_view cause = cause_of_advice(action.key, f);
   const Advice* advice = cause.empty() ? nullptr : advice_for(cause, f);
   // The run itself says more than the table, but not of an engine's flags, and not how to make its kernels faster.
-  const bool any = advice != nullptr && advice->when.empty() &&
-                   (advice->program == "any" || (cause == "chains" && advice->program == "engine"));
+  const bool any = advice != nullptr && advice->program == "any" && advice->when.empty();
   const bool first = uses_engine(f) || cause == "gpu" || cause == "chains" ||
                      (cause == "sync" && f.launches_block);
   if (advice != nullptr && (how == nullptr || (first && !any))) {
@@ -400,7 +399,7 @@ Action prefetch(const RunFacts& f) {
 // Time that the run saves if its kernels take saves_ns less: the same part of the gain without kernels. Without
 // a replay that holds, all of it: an upper bound.
 int64_t kernel_gain_ns(int64_t saves_ns, const RunFacts& f) {
-  if (!f.evidence.calls || f.misfit != Misfit::kNone || f.linked_share < kLeastLinked) {
+  if (!f.evidence.calls || !replay_holds(f)) {
     return std::min(saves_ns / std::max<int64_t>(f.devices, 1), f.window_ns);
   }
   if (f.evidence.kernel_ns <= 0) return 0;

@@ -72,6 +72,8 @@ struct FlowTotals {
   int64_t device_gaps_ns() const {
     return (*this)[FlowCause::kLatency] - latency_ns[static_cast<size_t>(ReadyBy::kLaunch)];
   }
+  // A tenth of the window or more is communication that nothing overlaps.
+  bool exposes_collectives() const { return collective_ns * 10 >= window_ns; }
   bool gaps_lead() const { return device_gaps_ns() * 2 >= idle_ns; }
 };
 FlowTotals& operator+=(FlowTotals& sum, const FlowTotals& more);

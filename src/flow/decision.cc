@@ -219,6 +219,7 @@ void decide(Decision& decision, bool has_work, bool has_calls) {
       decision.table.of(decision.word).pieces.half_in <= kFewPieces &&
       decision.repeats < kRepeats) {
     decision.relation = GainRelation::kOneEvent;
+    decision.joint = false;
   }
 }
 

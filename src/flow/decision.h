@@ -36,7 +36,7 @@ struct Decision {
   bool brief = false;                     // the window is shorter than a millisecond
   uint64_t repeats = 0;                   // number of equal steps
   int64_t together_ns = 0;                // saved without both; not bounded
-  bool joint = false;                     // both save far more together than alone
+  bool joint = false;                     // the second is the one with which the first saves far more than alone
 
   // Length of the window without the group.
   int64_t without_ns(GainGroup group) const { return table.window_ns() - table.of(group).gain_ns; }

@@ -1,7 +1,6 @@
 #include "flow/device_work.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <unordered_map>
 #include <utility>
@@ -26,13 +25,6 @@ bool fuses(KernelKind kind) {
     default:
       return false;
   }
-}
-
-// Kernels that TorchInductor generates: triton_poi_fused_..., triton_red_..., triton_per_..., triton_tem_...
-bool is_inductor_kernel(std::string_view name) {
-  constexpr std::array<std::string_view, 5> kKinds = {"triton_poi_", "triton_red_", "triton_per_", "triton_tem_", "triton_for_"};
-  return std::any_of(kKinds.begin(), kKinds.end(),
-                     [name](std::string_view kind) { return name.starts_with(kind); });
 }
 
 struct Chain {
@@ -78,15 +70,19 @@ double rate_of(const DeviceRoof& roof, const char* attribute) {
 
 bool is_compiled(const Trace& trace, const KernelNames& kernels) {
   const ActivityTable& rows = trace.activities;
+  std::unordered_map<uint32_t, int64_t> by_name;
+  for (size_t a = 0; a < rows.size(); ++a) {
+    if (rows.kind[a] == ActivityKind::kKernel) by_name[rows.name[a].value] += rows.dur_ns[a];
+  }
   int64_t compiled_ns = 0;
   int64_t eager_ns = 0;
-  for (size_t a = 0; a < rows.size(); ++a) {
-    if (rows.kind[a] != ActivityKind::kKernel) continue;
-    const std::string_view name = trace.text(rows.name[a]);
-    if (is_inductor_kernel(name)) {
-      compiled_ns += rows.dur_ns[a];
-    } else if (name.find("at::native::") != std::string_view::npos && fuses(kernels.of(rows.name[a]).kind)) {
-      eager_ns += rows.dur_ns[a];
+  for (const auto& [name, ns] : by_name) {
+    const KernelFacts& facts = kernels.of(StringId(name));
+    const bool native = trace.text(StringId(name)).find("at::native::") != std::string_view::npos;
+    if (facts.library == "inductor") {
+      compiled_ns += ns;
+    } else if (native && fuses(facts.kind)) {
+      eager_ns += ns;
     }
   }
   return compiled_ns > 0 && compiled_ns >= eager_ns;

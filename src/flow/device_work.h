@@ -41,9 +41,10 @@ struct Fp32Work {
   std::string kernel = {};  // the longest, as recorded
 };
 
-// Only work that begins in `window` counts. Durations are summed over streams and devices.
 // True if kernels of PyTorch's compiler take as long as PyTorch's own element-wise kernels, norms and reductions.
 bool is_compiled(const Trace& trace, const KernelNames& kernels);
+
+// Only work that begins in `window` counts. Durations are summed over streams and devices.
 KernelChains kernel_chains(const Trace& trace, Interval window, const KernelNames& kernels);
 Fp32Work fp32_work(const Trace& trace, Interval window, const KernelNames& kernels);
 

@@ -332,7 +332,9 @@ void RunFacts::fill_kernels(const FlowAnswer& answer) {
   if (bottleneck == BoundBy::kGpu) {
     chains = kernel_chains(trace, window, *answer.report.kernels);
     fp32 = fp32_work(trace, window, *answer.report.kernels);
-    for (const StringId name : chains.names) chain_names.push_back(describe_kernel(trace.text(name)));
+    for (const StringId name : chains.names) {
+      chain_names.push_back(describe_kernel(trace.text(name)));
+    }
   }
   matrix_types = assay::matrix_types(trace);
   copy = copy_facts(answer);

@@ -444,8 +444,8 @@ FirstLever lever_of(const FlowVerdict& verdict, const FlowReport& report) {
       // Exposed communication of a tenth of the run is worth more than any one kernel.
       if (verdict.turns) return FirstLever::kDevicesAtOnce;
       if (report.total.gaps_lead() && !verdict.device_bound) return FirstLever::kGraphOrCompile;
-      const double exposed = share(report.total.collective_ns, report.total.window_ns);
-      return exposed >= 0.1 ? FirstLever::kOverlapCommunication : FirstLever::kFasterKernel;
+      return report.total.exposes_collectives() ? FirstLever::kOverlapCommunication
+                                                : FirstLever::kFasterKernel;
     }
     case BoundBy::kHost:
       return verdict.pauses.ns > 0 || report.evidence.graph_work_ns * 2 >= report.evidence.work_ns

@@ -42,7 +42,7 @@ SIDE_FILES = (
     ("facts.plain.ini", ("breakdown", TRACE, "--roofline", "--peaks", "My GPU", "--specs", "@")),
     ("kernels.txt", ("report", TRACE, "--kernels", "@")),
     ("kernels.vendor.txt", ("fusion", TRACE, "--kernels", "@")),
-    ("levels_map.txt", ("breakdown", TRACE, "--attribution-rules", "@")),
+    ("breakdown_map.txt", ("breakdown", TRACE, "--attribution-rules", "@")),
     ("counter_formulas.ini", ("breakdown", TRACE, "--counters", FORMATS / "rocprof_counters.csv", "--formulas", "@")),
     ("rocprof_counters.csv", ("breakdown", TRACE, "--counters", "@")),
     ("counter_table.csv", ("breakdown", TRACE, "--counters", "@")),

@@ -72,7 +72,7 @@ class Checks:
         parts = {row["state"]: row["ns"] for row in
                  self.sql(f"SELECT state, sum(ns)::BIGINT AS ns FROM {self.table(folder, 'parts')} GROUP BY state")}
         for row in fleet["parts"]:
-            self.expect(f"{row['state']}: {parts.get(row['state'])}, {row['ns']} in the answer", parts.get(row["state"]) == row["ns"])
+            self.expect(f"{row['cause']}: {parts.get(row['cause'])}, {row['ns']} in the answer", parts.get(row["cause"]) == row["ns"])
         [odd] = self.sql(f"SELECT count(*) AS n FROM (SELECT rank, sum(ns) AS ns FROM {self.table(folder, 'parts')} GROUP BY rank) "
                          f"JOIN {self.table(folder, 'ranks')} USING (rank) WHERE ns <> window_ns")
         self.expect("the parts of each rank add up to its window", odd["n"] == 0)

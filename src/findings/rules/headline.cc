@@ -89,18 +89,13 @@ bool decided_by_gains(const RunFacts& f) {
     case BoundBy::kMigration:
       // The same gate as that of the actions: a replay that is not the run is not shown.
       return f.evidence.calls && !f.devices_alternate && f.decision.table.window_ns() > 0 &&
-             f.misfit == Misfit::kNone && f.linked_share >= kLeastLinked;
+             replay_holds(f);
     default:
       return false;
   }
 }
 bool decided(const RunFacts& f, GainRelation relation) {
   return decided_by_gains(f) && f.decision.relation == relation;
-}
-
-bool decided_jointly(const RunFacts& f) {
-  return decided(f, GainRelation::kKeepStep) ||
-         (decided(f, GainRelation::kBound) && f.decision.joint);
 }
 
 // Names of the least and the greatest of a range, and of one number.
@@ -121,24 +116,25 @@ void add_without(const GainTable& table, GainGroup group, const RangeKeys& keys,
   out.ns(keys.most, table.window_ns() - gain.low_ns);
 }
 
-// The two numbers that decide.
-void fill_gains(const RunFacts& f, Finding& out) {
+void fill_first(const RunFacts& f, Finding& out) {
   const Decision& d = f.decision;
   out.text("first", resource_name(d.word)).text("second", resource_name(d.second));
   out.ns("of", d.table.window_ns());
   add_without(d.table, d.word, {"least_first", "without_first", "without_first"}, out);
+}
+// The two numbers that decide.
+void fill_gains(const RunFacts& f, Finding& out) {
+  fill_first(f, out);
+  const Decision& d = f.decision;
   add_without(d.table, d.second, {"least_second", "without_second", "without_second"}, out);
 }
 // A second resource that saves next to nothing is left out.
 void fill_gain(const RunFacts& f, Finding& out) {
+  fill_first(f, out);
   const Decision& d = f.decision;
-  out.text("first", resource_name(d.word)).text("second", resource_name(d.second));
-  out.ns("of", d.table.window_ns());
-  add_without(d.table, d.word, {"least_first", "without_first", "without_first"}, out);
   if (d.table.of(d.second).gain_ns * 50 < d.table.window_ns()) return;
   add_without(d.table, d.second, {"least_second", "most_second", "without_second"}, out);
 }
-
 
 const RunRule kHeadlines[] = {
     ASSAY_RULE(kNoGpuWorkUnknownEvents, f.bottleneck == BoundBy::kNoGpu && f.mostly_unread,
@@ -208,7 +204,7 @@ const RunRule kHeadlines[] = {
                out.share("busy", f.busy_ns()).named("kernel", SubjectKind::kKernel,
                                                     f.longest_kernel)),
     ASSAY_RULE(kGpuBoundExposedComm,
-               f.bottleneck == BoundBy::kGpu && f.total.collective_ns * 10 >= f.total_ns,
+               f.bottleneck == BoundBy::kGpu && f.total.exposes_collectives(),
                out.share("compute", f.total.compute_ns)
                    .share("exposed_comm", f.total.collective_ns)
                    .named("collective", SubjectKind::kCollective, f.longest_collective)),
@@ -365,11 +361,11 @@ void fill_serving(const Serving& serving, Finding& out) {
 
 const RunRule kDetails[] = {
     ASSAY_RULE(kGainsAlternate, decided(f, GainRelation::kAlternate), fill_gains(f, out)),
-    ASSAY_RULE(kGainsBalanced, decided_jointly(f), fill_gains(f, out);
+    ASSAY_RULE(kGainsBalanced, decided_by_gains(f) && f.decision.joint, fill_gains(f, out);
                out.ns("without_both", f.decision.table.window_ns() - f.decision.together_ns)),
     ASSAY_RULE(kGainsOne,
-               (decided(f, GainRelation::kBound) && !f.decision.joint) ||
-                   decided(f, GainRelation::kOneEvent),
+               !f.decision.joint && (decided(f, GainRelation::kBound) ||
+                                     decided(f, GainRelation::kOneEvent)),
                fill_gain(f, out)),
     ASSAY_RULE(kWarmupBoundThenGpu, f.bottleneck == BoundBy::kColdStart && f.steady_gpu),
     ASSAY_RULE(kLaunchesBlock,

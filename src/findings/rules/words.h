@@ -25,6 +25,8 @@ std::vector<std::string> names_or(const std::vector<TimeByName>& contributors, s
 std::string resource_name(GainGroup group);
 
 bool pytorch(const RunFacts& f);
+// The replay is the run, so that gains by it may be shown.
+bool replay_holds(const RunFacts& f);
 // The user of an engine neither idles it nor edits its loop or model.
 bool uses_engine(const RunFacts& f);
 bool edits_pytorch(const RunFacts& f);  // PyTorch, without an engine

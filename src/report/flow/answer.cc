@@ -305,8 +305,7 @@ ShortAnswer short_answer(const FlowAnswer& answer, const Diagnosis& diagnosis) {
   card.confidence = diagnosis.confidence;
   card.reason = reason_of(diagnosis);
   // What one rank waits for in collectives, only the other ranks show.
-  const FlowTotals& all = answer.report.total;
-  const bool job = !little && all.collective_ns * 10 >= all.window_ns;
+  const bool job = !little && answer.report.total.exposes_collectives();
   if (job) card.next.push_back("assay DIR (all ranks)");
   if (!little) card.next.push_back("assay FILE -o report.html");
   if (!job) card.next.push_back("assay explain " + explain_word(verdict));

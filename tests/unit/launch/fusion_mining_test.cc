@@ -25,17 +25,17 @@ KernelSequences sequences(std::string_view letters) {
   return result;
 }
 
-struct Window {
+struct ChainWindow {
   std::string text;
   uint32_t count;
   double proximity;
 };
 
-std::vector<Window> windows(const KernelSequences& input, uint32_t length, double threshold) {
-  std::vector<Window> result;
+std::vector<ChainWindow> windows(const KernelSequences& input, uint32_t length, double threshold) {
+  std::vector<ChainWindow> result;
   for (const WindowGroup& group :
        count_windows(index_chains(input), length, threshold, SIZE_MAX).top) {
-    Window window{"", group.count, group.proximity};
+    ChainWindow window{"", group.count, group.proximity};
     for (uint32_t i = 0; i < length; ++i) {
       window.text += static_cast<char>('A' + input.ids[group.position + i]);
     }
@@ -45,8 +45,8 @@ std::vector<Window> windows(const KernelSequences& input, uint32_t length, doubl
 }
 
 void expect_windows(const KernelSequences& input, uint32_t length,
-                    const std::vector<Window>& expected) {
-  const std::vector<Window> found = windows(input, length, 1e-9);
+                    const std::vector<ChainWindow>& expected) {
+  const std::vector<ChainWindow> found = windows(input, length, 1e-9);
   ASSERT_EQ(found.size(), expected.size());
   for (size_t i = 0; i < found.size(); ++i) {
     EXPECT_EQ(found[i].text, expected[i].text);
