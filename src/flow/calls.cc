@@ -19,6 +19,7 @@ namespace {
 constexpr int64_t kColdNs = 1'000'000;      // a shorter first call is no start-up worth a name
 constexpr int64_t kColdFactor = 20;         // and it is that many times what later ones take
 constexpr int64_t kBulkCopyNs = 1'000'000;  // some megabytes
+constexpr int64_t kRoundedNs = 1'000;       // two calls in a row overlap by less in files in whole us
 constexpr int64_t kBlockingNs = 20'000;     // a copy call that takes longer waited for its copy
 
 bool is_launch(ApiRole role) {
@@ -31,11 +32,14 @@ void add_call(const FlowRun& run, ApiCallId id, std::vector<FlowCall>& calls) {
   const int64_t end_ns = trace.end_ns(id);
   const ApiRole role = run.links->role_of(trace, id);
   const ThreadId thread = trace.api_calls.thread[id.index()];
-  const bool inside =
+  const bool overlaps =
       !calls.empty() && calls.back().thread == thread && start_ns < calls.back().end_ns;
+  const bool follows =
+      overlaps && end_ns > calls.back().end_ns && calls.back().end_ns - start_ns <= kRoundedNs;
+  const bool inside = overlaps && !follows;
   if (!inside) {
     FlowCall call;
-    call.start_ns = start_ns;
+    call.start_ns = follows ? calls.back().end_ns : start_ns;
     call.row = id;
     call.thread = thread;
     calls.push_back(call);

@@ -97,15 +97,29 @@ class Usual {
     double total = 0;
   };
 
+  // Stages of a pipeline differ in where their neighbours are: per point that begins a transfer between two ranks, whether
+  // the other rank comes after it (1) or before it (2).
+  std::vector<uint8_t> sides() const {
+    std::vector<uint8_t> side(graph_.points(), 0);
+    for (const GraphMeeting& meeting : graph_.meetings()) {
+      if (meeting.ranks.size() != 2 || graph_.groups()[meeting.group].group.kind != kSendRecv) continue;
+      const bool ascends = graph_.rank_of(meeting.begins[0]) < graph_.rank_of(meeting.begins[1]);
+      side[meeting.begins[0]] = ascends ? 1 : 2;
+      side[meeting.begins[1]] = ascends ? 2 : 1;
+    }
+    return side;
+  }
+
   void list_places() {
     peers.assign(graph_.points(), 0);
     values.work_ns.resize(graph_.points());
     for (uint32_t p = 0; p < graph_.points(); ++p) values.work_ns[p] = point(p).work_ns;
     mean_ns = values.work_ns;
-    for (uint32_t r = 0; r < ranks_; ++r) list_places_of(r);
+    const std::vector<uint8_t> side = sides();
+    for (uint32_t r = 0; r < ranks_; ++r) list_places_of(r, side);
   }
 
-  void list_places_of(uint32_t r) {
+  void list_places_of(uint32_t r, const std::vector<uint8_t>& side) {
     const RankFold& fold = graph_.folds()[r];
     std::vector<uint64_t> part_at(fold.points.size(), 0);
     std::map<int32_t, uint64_t> roles;
@@ -113,7 +127,8 @@ class Usual {
       const FoldGroup& group = fold.groups[part.group];
       const std::string& kind = group.group.kind;
       const auto members = static_cast<uint64_t>(std::max<int64_t>(group.members, 0));
-      part_at[part.begin] = mix_seeds(checksum(kind.data(), kind.size()), members) | 1;
+      const uint64_t at = members * 4 + side[graph_.base(r) + part.begin];
+      part_at[part.begin] = mix_seeds(checksum(kind.data(), kind.size()), at) | 1;
     }
     for (uint32_t p = 0; p < fold.points.size(); ++p) {
       if (part_at[p] == 0) continue;
@@ -504,10 +519,12 @@ class Solver {
     return is_host(kind) ? usual_.host_bulk : usual_.device_bulk;
   }
 
-  // The standard error of a mean over iterations that are slow or fast by chance.
+  // The standard error of a mean over iterations that are slow or fast by chance. Two ranks lie far from what both have
+  // in the middle if one is slow: each is held against its own middle.
   double spread_of_chance(const Table& table, const std::vector<bool>& bulk) const {
     std::vector<double> cells;
     size_t most = 1;
+    const bool pair = std::count(bulk.begin(), bulk.end(), true) == 2;
     for (uint32_t r = 0; r < ranks_; ++r) {
       if (!bulk[r]) continue;
       std::map<int32_t, std::pair<double, double>> of_iteration;
@@ -517,9 +534,13 @@ class Solver {
         usual += static_cast<double>(usual_.values.work_ns[p]);
       }
       most = std::max(most, of_iteration.size());
+      std::vector<double> own;
       for (const auto& [iteration, sums] : of_iteration) {
-        cells.push_back(std::abs(sums.first / std::max(sums.second, 1.0) - table.middle.centre));
+        own.push_back(sums.first / std::max(sums.second, 1.0));
       }
+      if (own.empty()) continue;
+      const double centre = pair ? median(own) : table.middle.centre;
+      for (const double rel : own) cells.push_back(std::abs(rel - centre));
     }
     if (cells.size() < 3) return 0;
     return kSpread * median(std::move(cells)) / std::sqrt(static_cast<double>(most));
