@@ -695,6 +695,21 @@ void take_solution(JobSolution solved, FleetFindings& found) {
   found.solution = std::move(solved);
 }
 
+// Own work beyond the typical as the solver compares it. Cells without a record stay so.
+void take_cells(const FleetJob& job, const JobSolution& solved, FleetFindings& found) {
+  found.scores = solved.scores;
+  found.peers = solved.peers;
+  const size_t columns = job.columns.size();
+  for (size_t r = 0; r < job.ranks.size(); ++r) {
+    for (size_t c = 0; c < columns; ++c) {
+      int64_t& cell_ns = found.cells_ns[r * columns + c];
+      if (cell_ns < 0) continue;
+      const auto own = solved.above_ns[r].find(job.columns[c]);
+      cell_ns = own == solved.above_ns[r].end() ? 0 : own->second;
+    }
+  }
+}
+
 }  // namespace
 
 FleetFindings find_in_fleet(FleetJob& job, const FleetSets& sets, const FleetOptions& options,
@@ -727,6 +742,7 @@ FleetFindings find_in_fleet(FleetJob& job, const FleetSets& sets, const FleetOpt
   found.scores = std::move(usual.scores);
   found.peers = std::move(usual.peers);
   found.cells_ns = std::move(usual.above_ns);
+  if (found.solution) take_cells(job, *found.solution, found);
   find_short_ranks(job, found);
   return found;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -557,6 +558,16 @@ class Solver {
       solved_.uncompared += solved_.peers.back() < 2 ? 1 : 0;
       solved_.excess_ns.push_back(
           rounded(std::max(device_.excess[r], 0.0) + std::max(host_.excess[r], 0.0)));
+      const double usual_ns = device_.usual[r] + host_.usual[r];
+      const bool compared = solved_.peers.back() >= 2 && usual_ns > 0;
+      solved_.scores.push_back(
+          compared ? static_cast<float>((device_.excess[r] + host_.excess[r]) / usual_ns)
+                   : std::numeric_limits<float>::quiet_NaN());
+      std::map<int32_t, int64_t>& above = solved_.above_ns.emplace_back();
+      for (const Table* table : {&device_, &host_}) {
+        for (const uint32_t p : table->points[r]) above[graph_.point(p).iteration] += above_ns(p);
+      }
+      for (auto& [iteration, ns] : above) ns = std::max<int64_t>(ns, 0);
     }
   }
 

@@ -10,6 +10,7 @@
 // better they match the recorded waiting, the likelier the candidate.
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,8 @@ struct JobSolution {
   int64_t absent_ns = 0;      // with transfers of collectives with absent members like the fastest
   std::vector<StoryFinding> findings;  // the one that saves most on top of the others first
   std::vector<int64_t> excess_ns;      // per rank: own work beyond typical, device and host
+  std::vector<std::map<int32_t, int64_t>> above_ns;  // per rank and iteration: the same, at least 0
+  std::vector<float> scores;           // per rank: own work over the typical - 1; NaN = not compared
   std::vector<uint32_t> peers;         // per rank: that do the same, itself included, in the middle
   uint64_t uncompared = 0;             // ranks that no others do the same as
   double explained = 0;  // 1 - misfit of the best story / misfit without any finding
