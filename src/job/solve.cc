@@ -98,8 +98,8 @@ class Usual {
     double total = 0;
   };
 
-  // Stages of a pipeline differ in where their neighbours are: per point that begins a transfer between two ranks, whether
-  // the other rank comes after it (1) or before it (2).
+  // Stages of a pipeline differ in where their neighbours are. Per point that begins a transfer between two ranks: 1 if
+  // the other rank comes after this one, 2 if before.
   std::vector<uint8_t> sides() const {
     std::vector<uint8_t> side(graph_.points(), 0);
     for (const GraphMeeting& meeting : graph_.meetings()) {

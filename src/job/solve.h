@@ -64,7 +64,7 @@ struct JobSolution {
   std::vector<StoryFinding> findings;  // the one that saves most on top of the others first
   std::vector<int64_t> excess_ns;      // per rank: own work beyond typical, device and host
   std::vector<std::map<int32_t, int64_t>> above_ns;  // per rank and iteration: the same, at least 0
-  std::vector<float> scores;           // per rank: own work over the typical - 1; NaN = not compared
+  std::vector<float> scores;  // per rank: own work / typical - 1, NaN if it is not compared
   std::vector<uint32_t> peers;         // per rank: that do the same, itself included, in the middle
   uint64_t uncompared = 0;             // ranks that no others do the same as
   double explained = 0;  // 1 - misfit of the best story / misfit without any finding
