@@ -21,6 +21,7 @@ constexpr double kLeastDevice = 0.008;      // of own device work
 constexpr double kLeastHost = 0.05;         // of own host work
 constexpr double kLeastLink = 1.10;         // times the typical transfer
 constexpr double kSpreads = 4;              // beyond the middle, in typical spreads
+constexpr size_t kMostAligned = 10'000;     // pairs of points
 constexpr size_t kMostCandidates = 24;
 constexpr size_t kMostStories = 8;          // of single candidates
 constexpr double kSpread = 1.4826;          // median distance to standard deviation
@@ -87,8 +88,8 @@ class Usual {
     uint32_t part = 0;  // parts of the iteration before
     FoldKind kind = FoldKind::kHost;
     uint32_t nth = 0;  // of its kind since the last part
-    uint32_t kernels = 0;
-    uint64_t names = 0;  // which
+    uint32_t kernels = 0;  // in it; of the host the points since the last part
+    uint64_t names = 0;    // which
     friend auto operator<=>(const Place&, const Place&) = default;
   };
   // All of a kind between two parts, on one rank.
@@ -140,6 +141,16 @@ class Usual {
       uint32_t parts = 0;
       std::array<uint32_t, 5> nth{};
     };
+    // A host that waits once more between two parts is compared over all that it does between them.
+    std::vector<uint32_t> host_points(fold.points.size(), 0);
+    std::map<int32_t, std::vector<uint32_t>> since_part;
+    for (uint32_t p = 0; p < fold.points.size(); ++p) {
+      std::vector<uint32_t>& since = since_part[fold.points[p].iteration];
+      if (part_at[p] != 0) since.clear();
+      if (p == 0 || !is_host(fold.points[p].kind)) continue;
+      since.push_back(p);
+      for (const uint32_t of : since) host_points[of] = static_cast<uint32_t>(since.size());
+    }
     std::map<int32_t, Count> counts;
     for (uint32_t p = 0; p < fold.points.size(); ++p) {
       const FoldPoint& one = fold.points[p];
@@ -150,7 +161,8 @@ class Usual {
       }
       const uint32_t nth = p == 0 ? 0 : ++count.nth[static_cast<size_t>(one.kind)];
       if (one.work_ns <= 0) continue;
-      const Place place{roles[one.iteration], one.iteration, count.parts, one.kind, nth, one.kernels,
+      const uint32_t of_stretch = is_host(one.kind) ? host_points[p] : one.kernels;
+      const Place place{roles[one.iteration], one.iteration, count.parts, one.kind, nth, of_stretch,
                         names_of(fold, p)};
       places_[place].push_back(graph_.base(r) + p);
       Stretch& stretch = stretches_[whole(place)][r];
@@ -224,19 +236,64 @@ class Usual {
           static_cast<double>(peers[p] > 1 ? values.work_ns[p] : point(p).work_ns);
     }
     if (left <= 0) return;
-    std::vector<double> others;
+    std::vector<std::pair<double, uint32_t>> others;
     for (const auto& [other, theirs] : all) {
-      if (other != rank && base[other] && does_the_same(own, theirs)) others.push_back(theirs.total);
+      if (other != rank && base[other] && does_the_same(own, theirs)) {
+        others.emplace_back(theirs.total, other);
+      }
     }
     if (others.empty()) return;
-    const double usual = std::max(median(others) - placed, 0.0);
+    std::sort(others.begin(), others.end());
+    std::vector<double> totals;
+    for (const auto& [total, other] : others) totals.push_back(total);
+    const double usual = std::max(median(std::move(totals)) - placed, 0.0);
     const double ratio = std::min(1.0, usual / left);
-    for (const uint32_t p : own.points) {
+    std::vector<int64_t> aligned;
+    if (is_host(point(own.points.front()).kind)) {
+      aligned = align(own.points, all.at(others[(others.size() - 1) / 2].second).points);
+    }
+    for (size_t k = 0; k < own.points.size(); ++k) {
+      const uint32_t p = own.points[k];
       if (peers[p] > 1) continue;
-      values.work_ns[p] = rounded(static_cast<double>(point(p).work_ns) * ratio);
+      values.work_ns[p] = aligned.empty()
+                              ? rounded(static_cast<double>(point(p).work_ns) * ratio)
+                              : std::min(point(p).work_ns, aligned[k]);
       mean_ns[p] = values.work_ns[p];
       peers[p] = static_cast<uint32_t>(others.size() + 1);
     }
+  }
+
+  // Per own point the work of the other's point that it corresponds to, in the same order, so that the sum of differences
+  // is least; 0 = of none. A host that stops once more has a point that the others lack. Empty if there are too many.
+  std::vector<int64_t> align(const std::vector<uint32_t>& own, const std::vector<uint32_t>& other) const {
+    const size_t columns = other.size() + 1;
+    if ((own.size() + 1) * columns > kMostAligned) return {};
+    std::vector<int64_t> cost((own.size() + 1) * columns, 0);
+    const auto at = [&cost, columns](size_t k, size_t n) -> int64_t& { return cost[k * columns + n]; };
+    const auto work = [this](const std::vector<uint32_t>& points, size_t k) {
+      return point(points[k]).work_ns;
+    };
+    for (size_t k = 1; k <= own.size(); ++k) at(k, 0) = at(k - 1, 0) + work(own, k - 1);
+    for (size_t n = 1; n <= other.size(); ++n) at(0, n) = at(0, n - 1) + work(other, n - 1);
+    const auto joint = [&](size_t k, size_t n) {
+      return at(k - 1, n - 1) + std::abs(work(own, k - 1) - work(other, n - 1));
+    };
+    for (size_t k = 1; k <= own.size(); ++k) {
+      for (size_t n = 1; n <= other.size(); ++n) {
+        at(k, n) = std::min({joint(k, n), at(k - 1, n) + work(own, k - 1), at(k, n - 1) + work(other, n - 1)});
+      }
+    }
+    std::vector<int64_t> made(own.size(), 0);
+    for (size_t k = own.size(), n = other.size(); k > 0 && n > 0;) {
+      if (at(k, n) == joint(k, n)) {
+        made[--k] = work(other, --n);
+      } else if (at(k, n) == at(k - 1, n) + work(own, k - 1)) {
+        --k;
+      } else {
+        --n;
+      }
+    }
+    return made;
   }
 
   // True for at least half of the other's names.
