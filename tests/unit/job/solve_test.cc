@@ -21,6 +21,10 @@ struct MadeJob {
   std::vector<double> link = std::vector<double>(64, 1);       // of transfers, per group
   std::vector<int64_t> pause = std::vector<int64_t>(64, 0);    // of the host, in iteration 2
   std::vector<int64_t> clock = std::vector<int64_t>(64, 0);
+  std::vector<int64_t> host = std::vector<int64_t>(64, 20 * kMicro);  // before each launch
+  // Of the host, between the kernel's end and the collective. The launch before is off the critical path then.
+  std::vector<int64_t> extra = std::vector<int64_t>(64, 0);
+  std::string kind = "all_reduce";
 
   // Work varies by less than 1 %, without a random number.
   static int64_t varied(int64_t ns, int64_t k) { return ns + ns * ((k * 7919) % 13 - 6) / 1000; }
@@ -33,7 +37,7 @@ struct MadeJob {
       fold.numbered = true;
       fold.names = {"gemm"};
       const auto group = std::to_string(static_cast<int64_t>(r) / per_group);
-      fold.groups = {{{"tp" + group, group, "all_reduce", true}, per_group}};
+      fold.groups = {{{"tp" + group, group, kind, true}, per_group}};
       fold.points.push_back({FoldKind::kHost, 0, clock[r], 0, 0, 0, 0});
     }
     for (int32_t it = 0; it < iterations; ++it) {
@@ -48,16 +52,23 @@ struct MadeJob {
     for (size_t r = 0; r < made.size(); ++r) {
       const int64_t nth = static_cast<int64_t>(r) * 31 + it * 5 + k;
       const auto work = static_cast<int64_t>(static_cast<double>(varied(900 * kMicro, nth)) * pace[r]);
-      const int64_t host = 20 * kMicro + (it == 2 && k == 0 ? pause[r] : 0);
+      const int64_t own = host[r] + (it == 2 && k == 0 ? pause[r] : 0);
       RankFold& fold = made[r];
-      const auto before = static_cast<uint32_t>(fold.points.size() - 1);
       const int64_t start = now[r] + clock[r];
-      add(fold, FoldKind::kHost, it, start + host, host, before, {0, host, 0});
-      add(fold, FoldKind::kKernel, it, start + host + work, work, before + 1, {work, 0, 0});
+      const auto before = static_cast<uint32_t>(fold.points.size() - 1);
+      add(fold, FoldKind::kHost, it, start + own, own, before, {0, own, 0});
+      const bool late = extra[r] > 0;
+      add(fold, FoldKind::kKernel, it, start + own + work, work, late ? before : before + 1,
+          {work, 0, late ? own : 0});
       fold.shares.push_back({0, work});
       fold.points.back().kernels = 1;
-      add(fold, FoldKind::kBegin, it, start + host + work + kMicro, 0, before + 2, {0, 0, kMicro});
-      came[r] = now[r] + host + work + kMicro;
+      int64_t begin = start + own + work + kMicro;
+      if (late) {
+        add(fold, FoldKind::kHost, it, start + own + work + extra[r], extra[r], before + 2, {0, extra[r], 0});
+        begin += extra[r];
+      }
+      add(fold, FoldKind::kBegin, it, begin, 0, static_cast<uint32_t>(fold.points.size() - 1), {0, 0, kMicro});
+      came[r] = now[r] + extra[r] + own + work + kMicro;
     }
     for (size_t r = 0; r < made.size(); ++r) {
       const size_t group = r / static_cast<size_t>(per_group);
@@ -98,6 +109,39 @@ TEST(SolveJob, NamesNoRankWhereNoneIsSlow) {
   EXPECT_TRUE(solved.findings.empty());
   EXPECT_EQ(solved.saved_ns, 0);
   EXPECT_EQ(solved.identity_errors, 0u);
+}
+
+TEST(SolveJob, NamesTheSlowerOneOfTwoRanks) {
+  MadeJob job{.ranks = 2, .per_group = 2};
+  EXPECT_TRUE(job.solved().findings.empty());
+  job.pace[1] = 1.2;
+  const JobSolution solved = job.solved();
+  ASSERT_EQ(solved.findings.size(), 1u);
+  EXPECT_EQ(solved.findings[0].ranks, std::vector<uint32_t>{1});
+}
+
+TEST(SolveJob, ComparesTheHostsOfOneStageOnly) {
+  MadeJob job{.ranks = 16, .per_group = 2};
+  job.kind = "send_recv";
+  for (size_t r = 1; r < 16; r += 2) job.host[r] = 200 * kMicro;
+  EXPECT_TRUE(job.solved().findings.empty());
+  job.host[4] = 150 * kMicro;
+  const JobSolution solved = job.solved();
+  EXPECT_EQ(solved.peers[4], 8u);
+  EXPECT_NEAR(static_cast<double>(solved.excess_ns[4]), 20 * 130e3, 200e3);
+  EXPECT_LT(solved.excess_ns[1], 200'000);
+}
+
+TEST(SolveJob, CutsOnlyThePointThatOtherHostsDoNotHave) {
+  MadeJob job;
+  job.host.assign(64, 300 * kMicro);
+  const int64_t fine = job.span();
+  job.extra[5] = 290 * kMicro;
+  const JobSolution solved = job.solved();
+  ASSERT_EQ(solved.findings.size(), 1u);
+  EXPECT_EQ(solved.findings[0].ranks, std::vector<uint32_t>{5});
+  EXPECT_NEAR(static_cast<double>(solved.excess_ns[5]), 20 * 290e3, 20e3);
+  EXPECT_NEAR(static_cast<double>(solved.saved_ns), static_cast<double>(job.span() - fine), 0.02 * static_cast<double>(fine));
 }
 
 TEST(SolveJob, NamesASlowDeviceAndWhatItCosts) {
