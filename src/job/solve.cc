@@ -437,7 +437,7 @@ class Usual {
             others.push_back(static_cast<double>(values.work_ns[theirs->front()]));
           }
         }
-        if (others.empty() || points->size() < 3) continue;
+        if (others.empty() || points->size() < 2) continue;
         const double usual = median(others);
         const auto here = static_cast<double>(values.work_ns[points->front()]);
         if (here <= 5 * usual + 500'000) continue;
