@@ -346,10 +346,11 @@ class Folder {
     launches_[launch].targets.push_back(target);
   }
 
-  // True if the launch before on the stream holds this one back, if only in part.
+  // True if the launch before on the stream holds this one back, if only in part. A short kernel can begin after the
+  // next one, which overlaps it: both still wait for the same.
   bool follows(uint32_t launch) const {
     const uint32_t prev = launches_[launch].prev;
-    return prev != kNoFlowRow && work(launch).start_ns >= work(prev).start_ns;
+    return prev != kNoFlowRow && work(launch).start_ns + kEarlyNs >= work(prev).start_ns;
   }
 
   void find_floors() {

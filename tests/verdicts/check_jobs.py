@@ -60,8 +60,8 @@ def draw(seed):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--assay", required=True)
-    parser.add_argument("--jobs", type=int, default=22)
-    parser.add_argument("--first", type=int, default=7001)
+    parser.add_argument("--jobs", type=int, default=23)
+    parser.add_argument("--first", type=int, default=7714)
     options = parser.parse_args()
 
     def run(*arguments):
