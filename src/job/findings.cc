@@ -729,7 +729,7 @@ FleetFindings find_in_fleet(FleetJob& job, const FleetSets& sets, const FleetOpt
   if (solves) {
     cut_alike(folds);
     const JobGraph graph(std::move(folds));
-    job.counts.matched = graph.meetings().size();
+    job.counts.matched = graph.matched();
     job.counts.unmatched = graph.unmatched();
     job.counts.contradicting = graph.cut();
     take_solution(solve_job(graph, story_sets(sets)), found);

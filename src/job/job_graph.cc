@@ -64,6 +64,7 @@ void JobGraph::match() {
   span_ns_ = end_ns - start_ns_;
   if (!aligned_) return;
   std::map<CollectiveGroup, uint32_t> groups;
+  std::vector<bool> joined(points(), false);  // by the begin of a part
   for (const Meeting& meeting : found.all) {
     GraphMeeting made;
     made.last_ns = INT64_MIN;
@@ -88,25 +89,41 @@ void JobGraph::match() {
     if (made.ranks.size() < 2 || made.ends.empty()) continue;
     made.transfer_ns = first_ns - made.last_ns;
     made.complete = members <= 0 || std::cmp_greater_equal(meeting.visits.size(), members);
-    const auto [group, is_new] =
-        groups.try_emplace(meeting.group, static_cast<uint32_t>(groups_.size()));
-    if (is_new) groups_.push_back({meeting.group, 0, {}});
-    made.group = group->second;
-    GraphGroup& of = groups_[made.group];
-    of.members = std::max(
-        {of.members, members, static_cast<int64_t>(made.ranks.size())});
-    of.ranks.insert(of.ranks.end(), made.ranks.begin(), made.ranks.end());
-    const auto number = static_cast<uint32_t>(meetings_.size());
-    for (const uint32_t end : made.ends) {
-      end_of_[end] = number;
-      part_adds_[end] = time_ns(end) - made.last_ns - made.transfer_ns;
+    for (const uint32_t begin : made.begins) joined[begin] = true;
+    add_meeting(meeting.group, members, groups, std::move(made));
+  }
+  matched_ = meetings_.size();
+  for (uint32_t r = 0; r < folds_.size(); ++r) {
+    for (const FoldPart& part : folds_[r].parts) {
+      const FoldGroup& group = folds_[r].groups[part.group];
+      const uint32_t begin = base_[r] + part.begin;
+      const uint32_t end = base_[r] + part.end;
+      if (joined[begin] || group.members < 2) continue;
+      GraphMeeting alone{0, part.elements, {begin}, {end}, {r}, false, time_ns(begin), 0};
+      alone.transfer_ns = time_ns(end) - alone.last_ns;
+      add_meeting(group.group, group.members, groups, std::move(alone));
     }
-    meetings_.push_back(std::move(made));
   }
   for (GraphGroup& group : groups_) {
     std::sort(group.ranks.begin(), group.ranks.end());
     group.ranks.erase(std::unique(group.ranks.begin(), group.ranks.end()), group.ranks.end());
   }
+}
+
+void JobGraph::add_meeting(const CollectiveGroup& group, int64_t members,
+                           std::map<CollectiveGroup, uint32_t>& groups, GraphMeeting made) {
+  const auto [found, is_new] = groups.try_emplace(group, static_cast<uint32_t>(groups_.size()));
+  if (is_new) groups_.push_back({group, 0, {}});
+  made.group = found->second;
+  GraphGroup& of = groups_[made.group];
+  of.members = std::max({of.members, members, static_cast<int64_t>(made.ranks.size())});
+  of.ranks.insert(of.ranks.end(), made.ranks.begin(), made.ranks.end());
+  const auto number = static_cast<uint32_t>(meetings_.size());
+  for (const uint32_t end : made.ends) {
+    end_of_[end] = number;
+    part_adds_[end] = time_ns(end) - made.last_ns - made.transfer_ns;
+  }
+  meetings_.push_back(std::move(made));
 }
 
 // Points in an order in which sources come before (Kahn). The earliest of collectives that wait for

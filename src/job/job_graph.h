@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "flow/rank_fold.h"
@@ -16,7 +17,8 @@ namespace assay {
 constexpr size_t kQuestions = 8;
 constexpr uint32_t kNoMeet = UINT32_MAX;
 
-// A collective or transfer that two ranks and more took part in, and waited for each other.
+// A collective or transfer. Ranks that took part waited for each other. If members are missing in the job, its transfer
+// may hold waiting for them. One rank alone may be in it then.
 struct GraphMeeting {
   uint32_t group = 0;             // into JobGraph::groups
   int64_t elements = -1;          // of the larger side; -1 = not recorded
@@ -65,7 +67,8 @@ class JobGraph {
   int64_t span_ns() const { return span_ns_; }  // as recorded
   bool aligned() const { return aligned_; }     // else nothing can be said of who waits
   int64_t clock_residual_ns() const { return residual_ns_; }  // p95
-  uint64_t unmatched() const { return unmatched_; }           // parts
+  uint64_t matched() const { return matched_; }      // collectives and transfers of two ranks and more
+  uint64_t unmatched() const { return unmatched_; }  // parts
   uint64_t cut() const { return cut_; }  // collectives taken apart: they contradict others
 
   // The job's span for each question. If `times` is given, it gets the time of each point, question
@@ -77,6 +80,8 @@ class JobGraph {
 
  private:
   void match();
+  void add_meeting(const CollectiveGroup& group, int64_t members,
+                   std::map<CollectiveGroup, uint32_t>& groups, GraphMeeting made);
   void order();
 
   std::vector<RankFold> folds_;
@@ -91,6 +96,7 @@ class JobGraph {
   int64_t start_ns_ = 0;
   int64_t span_ns_ = 0;
   int64_t residual_ns_ = 0;
+  uint64_t matched_ = 0;
   uint64_t unmatched_ = 0;
   uint64_t cut_ = 0;
   bool aligned_ = false;

@@ -490,11 +490,19 @@ class Usual {
     }
     for (const Class& one : classes) {
       std::map<uint32_t, double> middles;
-      for (const auto& [group, meetings] : one) middles[group] = median(transfers(meetings));
+      std::set<uint32_t> incomplete;
+      for (const auto& [group, meetings] : one) {
+        middles[group] = median(transfers(meetings));
+        const bool is_whole = std::all_of(meetings.begin(), meetings.end(), [this](uint32_t m) {
+          return graph_.meetings()[m].complete;
+        });
+        if (!is_whole) incomplete.insert(group);
+      }
+      const bool all_lack = incomplete.size() == one.size();
       for (const auto& [group, meetings] : one) {
         std::vector<double> others;
         for (const auto& [other, middle] : middles) {
-          if (other != group) others.push_back(middle);
+          if (other != group && (all_lack || !incomplete.contains(other))) others.push_back(middle);
         }
         if (others.empty()) continue;
         const double own = middles[group];
@@ -702,14 +710,20 @@ class Solver {
       if (one.size() < 2) continue;
       std::vector<double> spread;
       size_t all = 0;
-      for (const auto& [group, meetings] : one) {
+      for (const auto& [group, incomplete] : one) {
+        // Waiting for a rank that is missing looks like a slow link.
+        const std::vector<uint32_t> meetings = complete_of(incomplete);
+        if (meetings.empty()) continue;
         std::vector<double> logs = transfer_logs(meetings);
         const double middle = median(logs);
         for (const double x : logs) spread.push_back(std::abs(x - middle));
         all += meetings.size();
       }
+      if (spread.empty()) continue;
       const double sd = kSpread * median(spread);
-      for (const auto& [group, meetings] : one) {
+      for (const auto& [group, incomplete] : one) {
+        const std::vector<uint32_t> meetings = complete_of(incomplete);
+        if (meetings.empty()) continue;
         const double others = static_cast<double>(std::max<size_t>(all - meetings.size(), 1));
         const double error =
             1.25 * sd * std::sqrt(1 / static_cast<double>(meetings.size()) + 1 / others);
@@ -743,6 +757,11 @@ class Solver {
       link.set_name = graph_.groups()[link.groups.front()].group.name;
       found_.push_back(std::move(link));
     }
+  }
+
+  std::vector<uint32_t> complete_of(std::vector<uint32_t> meetings) const {
+    std::erase_if(meetings, [this](uint32_t m) { return !graph_.meetings()[m].complete; });
+    return meetings;
   }
 
   // The first group of the same name and ranks.
@@ -866,6 +885,7 @@ class Solver {
   // The parts that a question sets to their typical values.
   struct Question {
     bool all = false;                         // everything, but for
+    bool absent = false;                      // of incomplete collectives the transfers, too
     std::vector<const StoryFinding*> these;   // these; else these alone
   };
 
@@ -883,6 +903,9 @@ class Solver {
             if (usual_.peers[p] > 0) asked.segments[p] |= bit;
           }
           for (uint8_t& mask : asked.transfers) mask |= bit;
+        }
+        for (size_t m = 0; questions[k].absent && m < graph_.meetings().size(); ++m) {
+          if (!graph_.meetings()[m].complete) asked.transfers[m] |= bit;
         }
         const auto set = [&](uint8_t& mask) {
           mask = static_cast<uint8_t>(questions[k].all ? mask & ~bit : mask | bit);
@@ -909,9 +932,9 @@ class Solver {
   }
 
   void price() {
-    std::vector<Question> questions = {{}, {.all = true, .these = {}}};
-    for (const StoryFinding& one : found_) questions.push_back({false, {&one}});
-    for (const StoryFinding& one : found_) questions.push_back({true, {&one}});
+    std::vector<Question> questions = {{}, {.all = true}};
+    for (const StoryFinding& one : found_) questions.push_back({.these = {&one}});
+    for (const StoryFinding& one : found_) questions.push_back({.all = true, .these = {&one}});
     const std::vector<int64_t> spans = ask(questions);
     solved_.span_ns = spans[0];
     solved_.usual_span_ns = std::min(spans[1], spans[0]);
@@ -934,21 +957,23 @@ class Solver {
   }
 
   void price_joint(const std::vector<const StoryFinding*>& named) {
-    solved_.saved_ns = 0;
+    solved_.saved_ns = solved_.least_saved_ns = 0;
     if (named.empty()) return;
-    std::vector<Question> questions = {{false, named}};
+    std::vector<Question> questions = {{.absent = true, .these = named}, {.absent = true}, {.these = named}};
     for (const StoryFinding* left_out : named) {
-      Question without;
+      Question without{.absent = true};
       for (const StoryFinding* one : named) {
         if (one != left_out) without.these.push_back(one);
       }
       questions.push_back(std::move(without));
     }
     const std::vector<int64_t> spans = ask(questions);
-    solved_.saved_ns = std::clamp<int64_t>(solved_.span_ns - spans[0], 0, solved_.span_ns);
+    solved_.saved_ns = std::clamp<int64_t>(spans[1] - spans[0], 0, solved_.span_ns);
+    solved_.least_saved_ns =
+        std::clamp<int64_t>(solved_.span_ns - spans[2], 0, solved_.saved_ns);
     for (size_t k = 0; k < named.size(); ++k) {
       StoryFinding& one = found_[static_cast<size_t>(named[k] - found_.data())];
-      one.saved_ns = std::clamp<int64_t>(spans[1 + k] - spans[0], 0, solved_.span_ns);
+      one.saved_ns = std::clamp<int64_t>(spans[3 + k] - spans[0], 0, solved_.span_ns);
     }
   }
 
@@ -984,7 +1009,7 @@ class Solver {
       if (!is_told) stories.push_back({&one, {&one}, 0});
     }
     std::vector<Question> questions;
-    for (const Story& story : stories) questions.push_back({true, story.told});
+    for (const Story& story : stories) questions.push_back({.all = true, .these = story.told});
     std::vector<std::vector<int64_t>> begins;
     ask(questions, &begins);
     for (size_t k = 0; k < stories.size(); ++k) stories[k].misfit = misfit(begins[k]);

@@ -59,7 +59,8 @@ struct StoryFinding {
 struct JobSolution {
   int64_t span_ns = 0;
   int64_t usual_span_ns = 0;  // with all work and all transfers at most typical
-  int64_t saved_ns = 0;       // with all findings cured
+  int64_t saved_ns = 0;       // with all findings cured; waits for ranks without a record end as is typical
+  int64_t least_saved_ns = 0; // the same if these waits keep their length
   int64_t absent_ns = 0;      // with transfers of collectives with absent members like the fastest
   std::vector<StoryFinding> findings;  // the one that saves most on top of the others first
   std::vector<int64_t> excess_ns;      // per rank: own work beyond typical, device and host

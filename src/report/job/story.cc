@@ -18,6 +18,14 @@ std::string lower(std::string text) {
   return text;
 }
 
+// A range if much depends on how long the recorded ranks would wait for ranks without a record.
+std::string length_without(const JobSolution& solution) {
+  const std::string length = format_ns(solution.span_ns - solution.saved_ns);
+  const bool known = 20 * (solution.saved_ns - solution.least_saved_ns) <= solution.saved_ns;
+  const std::string most = format_ns(solution.span_ns - solution.least_saved_ns);
+  return known || most == length ? length : length + " to " + most;
+}
+
 }  // namespace
 
 std::string story_sentence(const JobSolution& solution, const RankSubject& subject) {
@@ -28,9 +36,8 @@ std::string story_sentence(const JobSolution& solution, const RankSubject& subje
   for (const StoryFinding& one : solution.findings) {
     if (!is_link(one) && !is_all(one)) late.insert(one.ranks.begin(), one.ranks.end());
   }
-  const std::string without =
-      fmt::format("this run takes {}, not {}", format_ns(solution.span_ns - solution.saved_ns),
-                  format_ns(solution.span_ns));
+  const std::string without = fmt::format("this run takes {}, not {}", length_without(solution),
+                                          format_ns(solution.span_ns));
   if (!late.empty()) {
     parts.push_back(subject({late.begin(), late.end()}) + (late.size() > 1 ? " are late" : " is late"));
   }

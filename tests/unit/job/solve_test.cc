@@ -144,6 +144,31 @@ TEST(SolveJob, CutsOnlyThePointThatOtherHostsDoNotHave) {
   EXPECT_NEAR(static_cast<double>(solved.saved_ns), static_cast<double>(job.span() - fine), 0.02 * static_cast<double>(fine));
 }
 
+TEST(SolveJob, TakesNoWaitForAMissingRankForASlowLink) {
+  MadeJob job{.ranks = 32, .per_group = 4};
+  job.pace[2] = 1.4;
+  std::vector<RankFold> folds = job.folds();
+  folds.erase(folds.begin() + 2);
+  const JobSolution solved = solve_job(JobGraph(std::move(folds)), {});
+  EXPECT_TRUE(solved.findings.empty());
+  EXPECT_GT(solved.absent_ns, 0);
+}
+
+TEST(SolveJob, SavesARangeWhereOthersWaitForAMissingRank) {
+  MadeJob job{.ranks = 32, .per_group = 4};
+  const int64_t fine = job.span();
+  job.pace[2] = job.pace[9] = 1.4;
+  const int64_t slow = job.span();
+  std::vector<RankFold> folds = job.folds();
+  folds.erase(folds.begin() + 2);
+  const JobSolution solved = solve_job(JobGraph(std::move(folds)), {});
+  ASSERT_EQ(solved.findings.size(), 1U);
+  EXPECT_EQ(solved.findings[0].ranks, std::vector<uint32_t>{8});
+  EXPECT_LT(solved.least_saved_ns, (slow - fine) / 20);
+  EXPECT_NEAR(static_cast<double>(solved.saved_ns), static_cast<double>(slow - fine),
+              0.1 * static_cast<double>(slow - fine));
+}
+
 TEST(SolveJob, NamesASlowDeviceAndWhatItCosts) {
   MadeJob job;
   const int64_t fine = job.span();
