@@ -26,8 +26,7 @@
   R(idle_queued_share, "of GPU idle: pending work", kShare, \
     "… with the cause `unseen` / GPU idle") \
   R(idle_after_sync_share, "of GPU idle: begun in a sync", kShare, \
-    "idle time in gaps that began while the host waited for the device and had handed nothing " \
-    "over / GPU idle")
+    "idle time in gaps that began while the host waited for the device with nothing submitted / GPU idle")
 
 // Other keys of the verdict
 #define ASSAY_RUN_OTHER_RESULTS(R, U, O) \
