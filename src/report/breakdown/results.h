@@ -1,16 +1,15 @@
 #pragma once
 
-// The results of breakdown, each declared once.
-// R(key, title, unit, meaning) declares a result; U(key, meaning) says what a declared one, or a
-// table, is here; O(object) begins the keys of an object. An empty meaning: that of the row above.
-// From here come JSON keys, columns, titles, units, and the tables of docs/metrics.md
-// (tools/gen_metrics_docs.py).
+// The results of breakdown, each declared once. R(key, title, unit, meaning) declares a result.
+// U(key, meaning) describes a declared one, or a table, in another place. O(object) begins the keys
+// of an object. An empty meaning repeats that of the row above. JSON keys, columns, titles, units,
+// and the tables of docs/metrics.md (tools/gen_metrics_docs.py) come from here.
 
 #include "report/document/results.h"
 
 // clang-format off: tables read best as tables
 
-// What belongs where
+// Attribution
 #define ASSAY_PLACEMENT_RESULTS(R, U, O) \
   O("`unplaced`") \
   U(time_ns, "device activities without an operation (`unplaced`, `b_unmapped`), of all") \
@@ -44,8 +43,8 @@
   O("`attributed_by`") \
   U(source, "the table above") \
   R(sure, "sure", kText, \
-    "`recorded`: from events of the activity, or of the launch that a graph replays. `likeness`: only from repeated " \
-    "sequences (`structure`) or another iteration (`twin`)") \
+    "`recorded`: from events of the activity or of the replayed launch. `likeness`: only from repeated sequences " \
+    "(`structure`) or another iteration (`twin`)") \
   U(kernels, "") \
   U(time_ns, "") \
   U(share, "")
@@ -125,8 +124,8 @@
   R(op_type, "type", kText, "") \
   O("`tree`") \
   U(depth, \
-    "`job` > `phase` > `layer` > `operation` > `kernel`, with all layers of a phase in one node. `share` of Σ `dur_ns`. " \
-    "Nodes below `--min-share` are merged to one `rest`; also sums") \
+    "`job` > `phase` > `layer` > `operation` > `kernel`; layers of a phase in one node; `share` of Σ `dur_ns`. Nodes below " \
+    "`--min-share` form one `rest`. Also sums") \
   U(name, "") \
   U(kind, "") \
   U(share, "") \
@@ -340,7 +339,7 @@
   U(samples, "") \
   U(dur_ns, \
     "medians over the samples with the phase or type. The paper counts waits for collectives as launch overhead " \
-    "(`--definition chopper`) and recomputation as backward") \
+    "(`--definition chopper`), recomputation as backward") \
   U(launch_ns, "") \
   U(comm_wait_ns, "") \
   R(phase_share, "of the phase", kShare, \
@@ -497,7 +496,7 @@
   R(beside_to, "beside, to", kNone, "") \
   R(insight_beside, "with it", kNone, "")
 
-// Cores, clocks and power beside a trace
+// Cores, clocks and power during a trace
 #define ASSAY_TELEMETRY_RESULTS(R, U, O) \
   O("`cpu`") \
   U(samples, \
@@ -578,7 +577,7 @@
   R(ramp_ns, "ramp", kNanoseconds, "") \
   R(explained, "variance explained", kShare, "share of the variance of the power samples")
 
-// How far from the roof
+// Roofline
 #define ASSAY_ROOF_RESULTS(R, U, O) \
   O("`roofline`") \
   R(kernel_ns, "kernel time", kNanoseconds, \
@@ -680,15 +679,15 @@
   R(same_kernel_ns, "told by the same kernel", kNanoseconds, \
     "of `dur_ns`, with elements per thread known from launches of the same kernel over recorded sizes") \
   R(limited_ns, "limited by the roof", kNanoseconds, \
-    "of `dur_ns`, with the upper bound set by memory and a full last-level cache. Elements per thread are then the most " \
-    "that these can supply in every launch of the kernel") \
+    "of `dur_ns`, with the upper bound from memory and a full last-level cache: the most elements per thread that these " \
+    "supply in every launch of the kernel") \
   R(calls_above, "above 100 %", kCount, \
     "calls faster than the roofline with the minimum work; those that a full last-level cache does not explain") \
   R(calls_unexplained, "not explained", kCount, "") \
   O("`roofline.collectives`") \
   U(collective, \
-    "of one kind, group size, type and message. With several ranks, the shortest duration of each collective. With one " \
-    "rank, the duration, which includes the wait for other ranks") \
+    "of one kind, group size, type and message. With several ranks, the shortest duration of each collective; with one " \
+    "rank, the duration including the wait") \
   U(ranks, "") \
   R(dtype, "element type", kText, "") \
   R(message_bytes, "message", kBytes, "the larger of what a rank gives and gets") \

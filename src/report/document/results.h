@@ -1,16 +1,16 @@
 #pragma once
 
-// The results that several rooms print, each declared once.
-// R(key, title, unit, meaning) declares a result; U(key, meaning) says what a declared one, or a
-// table, is here; O(object) begins the keys of an object. An empty meaning: that of the row above.
-// From here come JSON keys, columns, titles, units, and the tables of docs/metrics.md
-// (tools/gen_metrics_docs.py).
+// The results that several sections print, each declared once. R(key, title, unit, meaning)
+// declares a result. U(key, meaning) describes a declared one, or a table, in another place.
+// O(object) begins the keys of an object. An empty meaning repeats that of the row above. JSON
+// keys, columns, titles, units, and the tables of docs/metrics.md (tools/gen_metrics_docs.py) come
+// from here.
 
 #include "report/document/columns.h"
 
 // clang-format off: tables read best as tables
 
-// Keys of several rooms: one title and one unit, whatever row they stand in.
+// Keys of several sections: one title and one unit in every row.
 #define ASSAY_SHARED_RESULTS(R, U, O) \
   R(a, "A", kNone, "of side A of a comparison; a coefficient of a curve") \
   R(b, "B", kNone, "of side B; another coefficient") \
@@ -76,7 +76,7 @@
 #define ASSAY_RESULT(key, title, unit, meaning) \
   inline constexpr ResultKey key{#key, title, Unit::unit};
 #define ASSAY_RESULT_USE(...)
-// Every result of a room in namespace keys: keys::tklqt_ns.
+// Declares every result of a section in namespace keys: keys::tklqt_ns.
 #define ASSAY_DECLARE_RESULTS(LIST) LIST(ASSAY_RESULT, ASSAY_RESULT_USE, ASSAY_RESULT_USE)
 
 namespace assay::keys {

@@ -1,10 +1,10 @@
 #pragma once
 
-// The results of launch, fusion and bound, each declared once.
-// R(key, title, unit, meaning) declares a result; U(key, meaning) says what a declared one, or a
-// table, is here; O(object) begins the keys of an object. An empty meaning: that of the row above.
-// From here come JSON keys, columns, titles, units, and the tables of docs/metrics.md
-// (tools/gen_metrics_docs.py).
+// The results of launch, fusion and bound, each declared once. R(key, title, unit, meaning)
+// declares a result. U(key, meaning) describes a declared one, or a table, in another place.
+// O(object) begins the keys of an object. An empty meaning repeats that of the row above. JSON
+// keys, columns, titles, units, and the tables of docs/metrics.md (tools/gen_metrics_docs.py) come
+// from here.
 
 #include "report/document/results.h"
 
@@ -98,7 +98,7 @@
   U(dur_mean_ns, "Σ t_k / `count`") \
   R(timed, "timed", kCount, "those with a t_l: linked, first of their launch, not dropped")
 
-// The launch floor
+// The launch-overhead floor
 #define ASSAY_FLOOR_RESULTS(R, U, O) \
   U(floor_ns, "in whole nanoseconds; `null` when `source` is `none`") \
   U(source, "`given`, `measured`, `published`, `estimated` or `none`") \
@@ -114,8 +114,8 @@
     "rows collapsed into the node; for `rest` the nodes merged into it; 1 for `root` and " \
     "`role`") \
   R(host_ns, "host", kNanoseconds, \
-    "summed duration of the operators or calls of the node; for `root`, `role` and `rest` the sum over their children or " \
-    "merged nodes. A sum over threads, not wall time") \
+    "summed duration of the operators or calls of the node; for `root`, `role` and `rest` the sum over children or merged " \
+    "nodes. Over threads, not wall time") \
   R(host_self_ns, "host self", kNanoseconds, \
     "`host_ns` less that of the children; negative only where sibling operators overlap") \
   R(launch_queue_ns, "t_l", kNanoseconds, "Σ t_l of the launches below") \
@@ -138,7 +138,7 @@
   R(stream, "stream", kNone, "") \
   R(iteration, "iteration", kText, "name of the window it belongs to; `null` outside all")
 
-// What is mined
+// Chain mining
 #define ASSAY_MINING_RESULTS(R, U, O) \
   R(segment, "segments cut by", kText, "the rule") \
   R(threshold, "threshold T", kRatio, "of `candidates`; `--threshold`, in (0, 1], default 1") \

@@ -1,10 +1,9 @@
 #pragma once
 
-// The results of overhead, each declared once.
-// R(key, title, unit, meaning) declares a result; U(key, meaning) says what a declared one, or a
-// table, is here; O(object) begins the keys of an object. An empty meaning: that of the row above.
-// From here come JSON keys, columns, titles, units, and the tables of docs/metrics.md
-// (tools/gen_metrics_docs.py).
+// The results of overhead, each declared once. R(key, title, unit, meaning) declares a result.
+// U(key, meaning) describes a declared one, or a table, in another place. O(object) begins the keys
+// of an object. An empty meaning repeats that of the row above. JSON keys, columns, titles, units,
+// and the tables of docs/metrics.md (tools/gen_metrics_docs.py) come from here.
 
 #include "report/document/results.h"
 
@@ -162,8 +161,8 @@
   R(repeats, "repeats", kNone, "") \
   O("`crossovers`") \
   U(platform, \
-    "neighbouring points on two sides of HDBI = 0.5, at the other size `fixed`; the size at 0.5, linear in HDBI over the " \
-    "logarithm of the size; direction of the change") \
+    "neighbouring points on two sides of HDBI = 0.5, at the other size `fixed`; the size at 0.5, linear in HDBI over its " \
+    "logarithm; direction of the change") \
   R(along, "along", kText, "") \
   U(batch, "") \
   U(seq_len, "") \

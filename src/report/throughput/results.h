@@ -1,10 +1,9 @@
 #pragma once
 
-// The results of throughput, each declared once.
-// R(key, title, unit, meaning) declares a result; U(key, meaning) says what a declared one, or a
-// table, is here; O(object) begins the keys of an object. An empty meaning: that of the row above.
-// From here come JSON keys, columns, titles, units, and the tables of docs/metrics.md
-// (tools/gen_metrics_docs.py).
+// The results of throughput, each declared once. R(key, title, unit, meaning) declares a result.
+// U(key, meaning) describes a declared one, or a table, in another place. O(object) begins the keys
+// of an object. An empty meaning repeats that of the row above. JSON keys, columns, titles, units,
+// and the tables of docs/metrics.md (tools/gen_metrics_docs.py) come from here.
 
 #include "report/document/results.h"
 
@@ -237,7 +236,7 @@
     "of the errors of TTFT and TPOT, with benchmark runs held out") \
   R(grade, "grade", kText, \
     "`sure`: probability of at least the requested confidence. `likely`: at least 0.5, and better than the first sure plan. " \
-    "The best of each GPU, engine and precision") \
+    "Best per GPU, engine and precision") \
   R(probability, "probability", kShare, \
     "that both limits are met: the share of 13 × 13 draws of the errors of TTFT and TPOT, by the processes' own standard " \
     "deviations, for which this number of replicas is enough") \
