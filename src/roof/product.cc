@@ -10,7 +10,7 @@ namespace assay {
 namespace {
 
 enum class ProductForm : uint8_t {
-  kProduct,  // [..., m, k] x [..., k, n], the same leading axes
+  kProduct,  // [..., m, k] x [..., k, n]; equal leading axes
   kMatmul,   // the same with broadcasting, vectors allowed
   kLinear,   // [..., k] x [n, k] transposed
   kGrouped,  // [t, k] x [groups, k, n]: every row with the matrix of its group
@@ -123,8 +123,8 @@ ElementType scalar_type(double number) {
   return ElementType::kUntold;
 }
 
-// What the result's elements are. Products of eight bits and fewer give sixteen or more: without a
-// word on it, sixteen.
+// Type of the result's elements. Products of eight bits or fewer give sixteen or more; sixteen if
+// it is not stated.
 ElementType result_type(const Product& product, const OpInputs& inputs, ElementType left) {
   const auto number = inputs.number(product.out_type);
   if (number && scalar_type(*number) != ElementType::kUntold) return scalar_type(*number);
