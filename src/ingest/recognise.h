@@ -47,7 +47,7 @@ FormatMatch match_assaytrace(const FileHead& head);
 FormatMatch match_columnar(const FileHead& head);
 FormatMatch match_rank_records(const FileHead& head);
 
-// ---- beside traces ----
+// ---- logs for use with traces ----
 FormatMatch match_rocprof_counters(const FileHead& head);
 FormatMatch match_ncu_raw(const FileHead& head);
 FormatMatch match_ncu_details(const FileHead& head);
@@ -98,7 +98,7 @@ FormatMatch match_breakdown_map(const FileHead& head);
 FormatMatch match_document(const FileHead& head);
 FormatMatch match_report_page(const FileHead& head);
 
-// ---- what nothing here reads ----
+// ---- formats without a reader ----
 FormatMatch match_nsys_raw(const FileHead& head);
 FormatMatch match_ncu_raw_report(const FileHead& head);
 FormatMatch match_nsys_stats(const FileHead& head);

@@ -46,8 +46,8 @@ struct GpuInterval {
   double blocks = 0;      // that it is from; one of few rows is part of one
   bool measured = false;  // else too few blocks say so
 
-  // `own`: half width of the point's own interval. This one replaces it only if enough GPUs were held
-  // out and only the GPU is new; otherwise it can only widen it.
+  // `own`: half width of the point's own interval. This one replaces it only if enough GPUs were
+  // held out and only the GPU is new; otherwise it can only widen it.
   bool replaces(bool only_gpu_is_new) const { return measured && only_gpu_is_new; }
   double half_width_of(double own, bool only_gpu_is_new) const {
     return replaces(only_gpu_is_new) ? half_width : std::max(half_width, own);

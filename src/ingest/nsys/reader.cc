@@ -54,8 +54,7 @@ Status check_kind(const SqliteFile& file) {
   return Ok{};
 }
 
-// ---- properties of the recording
-// -----------------------------------------------------------------
+// ---- properties of the recording ----------------------------------------------------------------
 
 // The version of the export; names of users, hosts and paths stay in the file.
 Status read_version(const SqliteFile& file, TraceBuilder& builder,

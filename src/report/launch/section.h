@@ -26,8 +26,9 @@ Section tree_section(const CallTree& tree);
 Section kernel_rows_section(const Trace& trace, const Windows& windows,
                             const std::vector<KernelRow>& kernels);
 
-// ---- fusion (fusion.cc) ---- The section "fusion" with segment, chains, plan and recommended.
-// gains: per recommended chain, the time saved by a replay with it fused; nullopt without a replay.
+// ---- fusion (fusion.cc) ----
+// The section "fusion" with segment, chains, plan and recommended. gains: per recommended chain, the
+// time saved by a replay with it fused; nullopt without a replay.
 using ChainGains = std::vector<std::optional<int64_t>>;
 Section fusion_section(const FusionReport& report, const ChainGains& gains);
 

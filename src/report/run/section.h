@@ -16,8 +16,8 @@
 
 namespace assay {
 
-// ---- trace: the input (trace.cc) ---- Properties of the file for the head of a document: device,
-// rank, events, duration.
+// ---- trace: the input (trace.cc) ----
+// Properties of the file for the head of a document: device, rank, events, duration.
 std::vector<Item> trace_items(const Trace& trace);
 // Rows per table, kinds, times, links and launch numbers: docs/formats/summary.md.
 std::vector<Section> import_summary_sections(const Trace& trace, const Links& links,
