@@ -33,8 +33,8 @@ std::map<OpKey, std::map<ExecutionKey, Execution>> executions_of(const CounterJo
   return ops;
 }
 
-// Products and attention have priority over other kernels of the operation. A kernel with an
-// unknown name keeps the type of the operation's name.
+// The type with the longest time: of products and attention if there are any, else of vector kernels
+// and those of unknown type.
 OpType main_type(const std::map<ExecutionKey, Execution>& executions) {
   std::map<OpType, int64_t> time;
   for (const auto& [key, execution] : executions) {
