@@ -27,7 +27,7 @@ constexpr bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// Whether one of parts, a list of texts, is somewhere in the text.
+// True if one of `parts`, a list of texts, occurs in the text.
 template <typename Parts>
 constexpr bool contains_any(std::string_view text, const Parts& parts) {
   for (const std::string_view part : parts) {
@@ -39,7 +39,7 @@ constexpr bool contains_any(std::string_view text, std::initializer_list<std::st
   return contains_any<std::initializer_list<std::string_view>>(text, parts);
 }
 
-// What two spellings of a name share: its letters, small, its digits and what is beyond ASCII.
+// Key for spellings of a name: its letters in lower case, its digits, and characters beyond ASCII.
 inline std::string name_key(std::string_view name) {
   std::string key;
   for (const char c : name) {

@@ -11,13 +11,13 @@
 
 namespace assay {
 
-// Work whose result is wanted later: in a thread beside its maker where asked for and where the
-// system grants one, else done by whoever takes the result, at that moment. What it reads must
-// outlive it, and nobody may change that until take().
+// A result that is needed later. A thread computes it in parallel if requested and available.
+// Otherwise the caller of take() computes it then. The inputs must outlive it and stay unchanged
+// until take().
 template <typename T>
 class Beside {
  public:
-  // stop: set when nobody wants the result any more. Work may look at it, or go on to its end.
+  // stop: set if the result is not wanted. Work may check it, or run to its end.
   using Work = std::function<T(const std::atomic<bool>& stop)>;
 
   Beside(Work work, bool in_thread) : work_(std::move(work)) {

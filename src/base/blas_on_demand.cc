@@ -1,8 +1,8 @@
-// The products of matrices that Eigen asks BLAS for, passed on to OpenBLAS, which is opened at the
-// first of them. Linked in the usual way it would start its threads and take 100 MB of addresses in
-// every process, before main: also in one that reports on a trace, and multiplies nothing; where
-// threads or addresses are limited such a process hangs or dies. One thread: sums in another order
-// have other last bits, and every machine shall write the same.
+// The matrix products that Eigen requests from BLAS, passed on to OpenBLAS, which is loaded at the
+// first one. Linked normally, it would start its threads and reserve 100 MB of addresses in every
+// process before main, including processes that multiply nothing. With limited threads or addresses
+// such a process hangs or crashes. It uses one thread, because a different order of sums gives
+// different last bits, and every machine must write the same.
 //
 // Without OpenBLAS the plain loops below do the same, several times slower.
 
@@ -14,8 +14,8 @@
 
 namespace {
 
-// OpenBLAS asks for its memory again and again where there is none to be had: it is not begun with
-// unless its buffers will find room.
+// OpenBLAS retries forever if its memory is not available, so it is not started unless its buffers
+// fit.
 bool has_room() {
   constexpr size_t kWanted = size_t{512} << 20;
   void* const tried = ::mmap(nullptr, kWanted, PROT_READ | PROT_WRITE,
@@ -25,7 +25,7 @@ bool has_room() {
   return true;
 }
 
-// What a symbol of OpenBLAS's is; null: there is none here.
+// Address of a symbol of OpenBLAS; null if there is none.
 void* find(const char* name) {
   static void* const kLibrary = []() -> void* {
     if (!has_room()) return nullptr;
@@ -60,7 +60,7 @@ struct Operand {
     if (triangular && (lower ? i < j : i > j)) return 0;
     return data[i + static_cast<long>(j) * rows_apart];
   }
-  // Whether op(A) itself has its numbers below the diagonal.
+  // True if op(A) itself has its numbers below the diagonal.
   bool is_lower() const { return lower != transposed; }
 };
 
@@ -89,7 +89,7 @@ void apply(const Operand& a, int n, double* x, long step, bool solve) {
   }
 }
 
-// The same of all columns of B, or of its rows where A stands at its right: B op(A) is op(A)^T B^T.
+// The same for all columns of B, or for its rows if A is on its right: B op(A) is op(A)^T B^T.
 void apply_to_matrix(const char* side, Operand a, int m, int n, double alpha, double* b, int apart,
                      bool solve) {
   const bool left = is(side, 'L');
@@ -103,7 +103,7 @@ void apply_to_matrix(const char* side, Operand a, int m, int n, double alpha, do
   }
 }
 
-// Where a vector of n elements begins that is stored backwards where the step is negative.
+// Start of a vector of n elements; it is stored backwards if the step is negative.
 template <typename T>
 T* begin_of(T* x, int n, int step) {
   return step < 0 ? x - static_cast<long>(n - 1) * step : x;

@@ -56,7 +56,7 @@ struct ByteSource::Handle {
   int64_t mtime_ns = 0;
   bool grows = false;
   std::atomic<uint64_t>* counter = nullptr;
-  std::string head;  // first bytes of a pipe, taken to tell the compression, given back first
+  std::string head;  // first bytes of a pipe, read to detect the compression, returned first
   RunningChecksum streamed;  // of what stream() or summed() gave
   bool streamed_all = false;
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// Where input bytes come from: a plain file (any range of it, by several threads), a compressed
-// file or a pipe (one stream, decoded by a thread of its own beside the consumer). Decoding is
-// streaming, so memory is bounded whatever the file claims to hold.
+// Input bytes. A plain file allows any range, from several threads. A compressed file or a pipe is
+// one stream, decoded by a separate thread in parallel with the consumer. Decoding is streaming, so
+// memory is bounded for any claimed size.
 
 #include <atomic>
 #include <cstdint>
@@ -22,7 +22,7 @@ enum class Compression : uint8_t { kNone, kGzip, kZstd };
 
 class ByteSource {
  public:
-  // path: file name, or "-" for standard input. Compression is told by content, never by name.
+  // path: file name, or "-" for standard input. Compression is detected by content, never by name.
   static Result<ByteSource> open(const std::string& path);
 
   ByteSource(ByteSource&&) noexcept;
@@ -40,13 +40,12 @@ class ByteSource {
   // A writer may add to the file: only one that became shorter fails then.
   void may_grow();
 
-  // Checksum (base/checksum.h) of the bytes as stored. What went by as a stream, or through
-  // summed(), to its end costs nothing more; a regular file is read once more otherwise, and `stop`
-  // ends that early. Absent for a pipe that was not read to its end. Not while the stream is in
-  // use.
+  // Checksum (base/checksum.h) of the bytes as stored. It is free if the whole input was read as a
+  // stream or through summed(). Otherwise a regular file is read again, and `stop` ends that early.
+  // nullopt for a pipe that was not read to its end. Not while the stream is in use.
   Result<std::optional<uint64_t>> stored_checksum(const std::atomic<bool>* stop = nullptr) const;
 
-  // Adds every stored byte read from here on to *counter, which must outlive the source.
+  // Adds every stored byte read after this call to *counter, which must outlive the source.
   void count_reads(std::atomic<uint64_t>* counter);
 
   // The whole input, decoded, once. With `ahead`, decoding runs in its own thread (useless for
@@ -72,8 +71,8 @@ class ByteSource {
 ReadFn gunzip(ReadFn stored);
 ReadFn unzstd(ReadFn stored);
 
-// Runs `read` in a thread of its own, at most a few MiB ahead of the consumer. The thread ends when
-// the returned function is destroyed. Without a thread to be had it is `read` itself.
+// Runs `read` in a separate thread, at most a few MiB ahead of the consumer. The thread ends when
+// the returned function is destroyed. If no thread is available, returns `read` itself.
 ReadFn read_ahead(ReadFn read);
 
 }  // namespace assay

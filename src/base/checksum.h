@@ -1,6 +1,6 @@
 #pragma once
 
-// XXH3 with 64 bits: tells damage and change, not intent. Not a signature.
+// XXH3 with 64 bits: detects damage and change, not manipulation. Not a signature.
 
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +29,7 @@ class RunningChecksum {
   std::unique_ptr<State> state_;
 };
 
-// Of a whole file, as stored.
+// Checksum of a whole file, as stored.
 Result<uint64_t> file_checksum(const std::string& path);
 
 // As reports name it: "xxh3:" and the 16 digits that `xxhsum -H3 FILE` prints.

@@ -7,7 +7,7 @@
 namespace assay {
 namespace {
 
-// A name from a command line; longer ones are no mistyped words.
+// Longer names from a command line are not mistyped words.
 constexpr size_t kLongestWord = 64;
 
 }  // namespace

@@ -42,7 +42,7 @@ DecimalStatus parse_general(std::string_view text, int scale, int64_t& value, De
       digits = digits * 10 + (c - '0');
       if (dot) --position;
     } else if (!dot) {
-      // Beyond int64 by three digits already: what follows is either shifted out or an overflow.
+      // Already three digits beyond int64: the rest is either shifted out or an overflow.
       ++position;
     }
   }

@@ -1,7 +1,7 @@
 #pragma once
 
-// Decimal text to integers, exactly, and numbers to text. Epoch microseconds with a fraction have
-// up to 19 digits; going through double would move them by up to 256 ns (spec/formats 1.2), which
+// Exact conversion of decimal text to integers, and of numbers to text. Epoch microseconds with a
+// fraction have up to 19 digits. A double would move them by up to 256 ns (spec/formats 1.2), which
 // is more than a launch.
 
 #include <cstdint>
@@ -16,7 +16,7 @@ enum class DecimalStatus : uint8_t {
   kOverflow,    // does not fit int64 after scaling
 };
 
-// What the digits of one number told, for detecting the resolution of a file.
+// Digits of one number, to detect the time resolution of a file.
 struct DecimalShape {
   uint8_t fraction_digits = 0;  // as written
   bool fraction_leading_zero = false;

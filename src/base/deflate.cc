@@ -42,7 +42,7 @@ void GzipStream::run(std::string_view bytes, bool last, std::string& out) {
   deflate(bytes, last, out);
 }
 
-// With these settings isal_deflate has no way to fail: it stops for want of input or of room.
+// With these settings isal_deflate cannot fail: it stops at the end of the input or of the buffer.
 void GzipStream::deflate(std::string_view bytes, bool last, std::string& out) {
   isal_zstream& stream = state_->stream;
   stream.next_in = reinterpret_cast<uint8_t*>(const_cast<char*>(bytes.data()));

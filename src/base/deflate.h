@@ -6,9 +6,8 @@
 
 namespace assay {
 
-// Compresses piece by piece into one gzip member, without a name or a time in its header: the same
-// pieces in give the same bytes out on one machine; processors of another kind may find other
-// matches.
+// Compresses in chunks into one gzip member, without a name or a time in its header. The same
+// chunks give the same bytes on one machine; other types of processor may find other matches.
 class GzipStream {
  public:
   GzipStream();

@@ -2,8 +2,8 @@
 
 namespace assay {
 
-// Takes the lowest free file descriptor for the life of the process, for /dev/null: what is closed
-// when a program begins would else become the first file that it opens.
+// Occupies the lowest free file descriptor with /dev/null for the life of the process. Otherwise a
+// standard stream that was closed at the start would become the first file that the program opens.
 bool hold_descriptor(bool for_writing);
 
 }  // namespace assay

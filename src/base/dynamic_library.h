@@ -31,7 +31,7 @@ class DynamicLibrary {
     function = address ? reinterpret_cast<Function*>(*address) : nullptr;
   }
   const std::string& name() const { return name_; }
-  std::string path() const;  // of its file; empty where the system does not tell
+  std::string path() const;  // of its file; empty if the system does not report it
 
  private:
   DynamicLibrary(void* handle, std::string name) : handle_(handle), name_(std::move(name)) {}
@@ -41,10 +41,9 @@ class DynamicLibrary {
   std::string name_;
 };
 
-// Where a library that belongs to Assay may lie: beside this program, in lib/assay, ../lib/assay
-// and
-// ../lib of it. Only files that are there and that no other user could have put there; where there
-// are none, the name alone, which the system looks for.
+// Possible paths of a library that belongs to Assay: the folder of this program, and lib/assay,
+// ../lib/assay and ../lib of it. Only existing files that no other user could have put there. If
+// there are none, the name alone, which the system searches for.
 std::vector<std::string> libraries_beside_program(const std::string& file_name);
 
 }  // namespace assay

@@ -1,6 +1,6 @@
 #pragma once
 
-// Files beside the document: whole or not there.
+// Files written in addition to the document: complete or absent.
 
 #include <functional>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
 
-// A folder beside the document: whole or not there, as base/export_file.h does it for files.
+// A folder written in addition to the document: complete or absent, as in base/export_file.h.
 
 #include <string>
 #include <utility>
@@ -10,13 +10,13 @@
 
 namespace assay {
 
-// A folder that gets its name when everything is in it. Without finish() nothing is left.
+// A folder that gets its name once it is complete. If finish() is not called, nothing is left.
 class ExportFolder {
  public:
-  // Errors: something lies there that is no empty folder; nothing can be written beside it.
+  // Fails if `path` exists and is not an empty folder, or if its parent is not writable.
   static Result<ExportFolder> open(const std::string& path);
 
-  // Where its files go until it is whole.
+  // Temporary folder of its files until it is complete.
   const std::string& place() const { return temporary_.path(); }
   Status finish();
 

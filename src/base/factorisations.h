@@ -11,16 +11,15 @@ namespace assay {
 // only some get a weight. Pivoted Householder QR.
 Eigen::VectorXd least_squares(const Eigen::MatrixXd& a, const Eigen::VectorXd& b);
 
-// The same, and of all that are as near the shortest x: columns that depend on each other share.
-// dependent: what others leave of a column, as a share of the largest, below which it is theirs.
+// The minimum-norm solution of the same problem: linearly dependent columns share. dependent: a
+// column with a smaller residual after the others, as a share of the largest, counts as dependent.
 Eigen::VectorXd shortest_least_squares(const Eigen::MatrixXd& a, const Eigen::VectorXd& b,
                                        double dependent);
 
 // The pseudo-inverse (Moore and Penrose), n x m for a of m x n.
 Eigen::MatrixXd pseudo_inverse_of(const Eigen::MatrixXd& a);
 
-// a = q r with q of m x n, whose columns are of length 1 and at right angles, and r of n x n, zero
-// below its diagonal; m >= n.
+// a = q r, m >= n. q is m x n with orthonormal columns, and r is n x n, zero below its diagonal.
 struct ThinQr {
   Eigen::MatrixXd q;
   Eigen::MatrixXd r;

@@ -286,7 +286,7 @@ Status check_trusted(const std::string& path) {
     ASSAY_TRY_ASSIGN(const FileFacts facts, file_facts(at.string()));
     const bool known = facts.owner == 0 || facts.owner == ::geteuid() ||
                        (program && facts.owner == program->owner);
-    // In a folder such as /tmp nobody can replace what is another's.
+    // In a folder such as /tmp, users cannot replace files of others.
     const bool sticky = facts.kind == FileKind::kFolder && (facts.mode & S_ISVTX) != 0;
     if (!known || (others_may_write(facts) && !sticky)) {
       return Error{

@@ -1,9 +1,9 @@
 #pragma once
 
-// The one way to files, folders and their names: opened, looked at, renamed, listed and removed
-// here alone (tools/check_layers.py), so that no call can throw, and a failure always says which
-// file and why. Bytes of inputs come through base/byte_source.h, what is written for the user goes
-// through base/output_file.h.
+// The only access to files, folders and their names: all opening, inspecting, renaming, listing and
+// removing is here (tools/check_layers.py). No call can throw, and a failure always names the file
+// and the reason. Input bytes go through base/byte_source.h, and output for the user through
+// base/output_file.h.
 
 #include <cstdint>
 #include <cstdio>
@@ -25,7 +25,7 @@ struct FileFacts {
   FileKind kind = FileKind::kFile;
   uint64_t bytes = 0;
   int64_t mtime_ns = 0;
-  int64_t used_ns = 0;  // last read, as far as the file system keeps it; else mtime_ns
+  int64_t used_ns = 0;  // last read, if the file system records it; else mtime_ns
   uint64_t device = 0;
   uint64_t inode = 0;
   uint32_t owner = 0;  // user id
@@ -37,7 +37,7 @@ struct FileFacts {
 Result<FileFacts> file_facts(const std::string& path);
 // The same of an open file; the error names no file.
 Result<FileFacts> file_facts(int descriptor);
-// Whether it can be told that something lies there; false also where the way to it is closed.
+// True if the path is known to exist; false also if its folder is not accessible.
 bool file_exists(const std::string& path);
 bool is_regular_file(const std::string& path);
 bool is_folder(const std::string& path);
@@ -46,19 +46,19 @@ bool is_symbolic_link(const std::string& path);
 bool is_program(const std::string& path);  // a file that may be executed
 // Both exist and are one.
 bool is_same_file(const std::string& a, const std::string& b);
-// The file that an open descriptor stands for, as standard output after a shell's >.
+// True if an open descriptor refers to this file, as standard output does after a shell's >.
 bool is_file_of(int descriptor, const std::string& path);
 
 // ---- names
 // ---------------------------------------------------------------------------------------
 
-std::string file_name(const std::string& path);     // behind the last slash
+std::string file_name(const std::string& path);     // after the last slash
 std::string folder_of(const std::string& path);     // before it; empty where there is none
 std::string extension_of(const std::string& path);  // ".json"; empty where there is none
 std::string with_extension(const std::string& path, const std::string& extension);
 std::string joined(const std::string& folder, const std::string& name);
 std::string normal_path(const std::string& path);  // without "." and "..", by the text alone
-// From the root, normal; the path itself where the working folder cannot be told.
+// Absolute and normalised; `path` itself if the working folder is unknown.
 std::string absolute_path(const std::string& path);
 // The folders and the name that make up a path.
 std::vector<std::string> path_parts(const std::string& path);
@@ -68,7 +68,7 @@ Result<std::string> link_target(const std::string& path);
 // ---- folders
 // -------------------------------------------------------------------------------------
 
-// The regular files in a folder, sorted, each behind the folder's path.
+// The regular files in a folder, sorted, each with the folder's path in front.
 Result<std::vector<std::string>> files_in(const std::string& folder);
 // Those of the folders below it as well, `depth` of them deep. Folders that cannot be opened are
 // left out.
@@ -95,7 +95,7 @@ Result<std::string> file_text(const std::string& path, size_t most = size_t{1} <
 Status rename_file(const std::string& from, const std::string& to);
 // Fine where there is none.
 Status remove_file(const std::string& path);
-// A folder with all in it. What cannot be removed stays.
+// Removes a folder with its content. Entries that cannot be removed stay.
 void remove_tree(const std::string& path);
 Status cut_file(const std::string& path, uint64_t bytes);
 // A folder may be written to by this user; else the system's reason.
@@ -104,16 +104,16 @@ Status check_writable_folder(const std::string& folder);
 // ---- this program and what belongs to it
 // ---------------------------------------------------------
 
-std::string program_path();  // empty where the system does not tell
+std::string program_path();  // empty if the system does not report it
 std::string program_folder();
-// For files that are loaded or run without having been named by the user: fails unless they, and
-// all folders above them, belong to root, to this user or to whoever owns this program, and nobody
-// else may write there.
+// Check for files that are loaded or run although the user did not name them. Fails unless the file
+// and all folders above it belong to root, this user or the owner of this program, and only that
+// owner can write there.
 Status check_trusted(const std::string& path);
 
-// The user's folder for what can be made anew, `below` it: $XDG_CACHE_HOME/below, else
-// $HOME/.cache/below; relative values do not count. Errors: neither is set; the folder is there and
-// belongs to somebody else or others may write to it.
+// The user's cache folder for `below`: $XDG_CACHE_HOME/below, else $HOME/.cache/below. Relative
+// values do not count. Fails if neither variable is set, if the folder belongs to somebody else, or
+// if others may write to it.
 Result<std::string> user_cache_folder(const std::string& below);
 
 }  // namespace assay

@@ -7,7 +7,7 @@
 namespace assay {
 namespace {
 
-constexpr unsigned kBits = 5;  // of a value behind its first one: 32 buckets an octave
+constexpr unsigned kBits = 5;  // of a value after its first one: 32 buckets per octave
 constexpr uint32_t kBuckets = 1u << kBits;
 constexpr uint32_t kLastBucket = (64 - kBits) * kBuckets;
 

@@ -1,12 +1,12 @@
 #pragma once
 
-// Counts of whole numbers in buckets of equal relative width.
+// Counts of integers in buckets of equal relative width.
 //
-// Problem: durations of a hundred thousand processes must be put together in any order, and the
-// quantiles of the whole must not depend on that order, to the last byte.
-// Method: exact counts in log-linear buckets, 32 an octave, kept sparse. Merging adds whole
-// numbers: associative and commutative. Below 64 every value has a bucket of its own. Effect: a
-// quantile is the middle of the bucket of the exact one, off by at most 1/64 of it.
+// Problem: durations of a hundred thousand processes must be merged in any order, and the quantiles
+// must not depend on that order, to the last byte. Method: exact counts in log-linear buckets, 32
+// per octave, stored sparsely. Merging adds integers, which is associative and commutative. Below
+// 64 every value has its own bucket. Effect: a quantile is the middle of the bucket of the exact
+// one, off by at most 1/64 of it.
 
 #include <cstdint>
 #include <string_view>
@@ -23,11 +23,11 @@ class Histogram {
   void add(int64_t value, uint64_t count = 1);
   void merge(const Histogram& other);
   uint64_t count() const { return count_; }
-  // Of the sorted values the one at floor((count - 1) q), q in [0,1]; 0 when empty.
+  // The element at index floor((count - 1) q) of the sorted values, q in [0,1]; 0 if empty.
   int64_t quantile(double q) const;
 
   void write(VarintWriter& to) const;
-  // Empty where the bytes are no histogram; from.ok() tells.
+  // Empty if the bytes are not a histogram; check from.ok().
   static Histogram read(VarintReader& from);
   friend bool operator==(const Histogram&, const Histogram&) = default;
 

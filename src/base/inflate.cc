@@ -16,8 +16,8 @@ namespace {
 
 constexpr size_t kStoredBlock = 256 << 10;
 
-// A trace shrinks 10 to 60 times. Far beyond that, and large, it is no trace but a bomb; deflate
-// can do 1,000.
+// A trace shrinks 10 to 60 times. Large input far beyond that is a decompression bomb; deflate can
+// reach 1,000.
 constexpr uint64_t kBombBytes = 2ull << 30;
 constexpr uint64_t kBombRatio = 200;
 
@@ -192,8 +192,8 @@ struct ZstdDecoder {
   uint64_t decoded_ = 0;
 };
 
-// Who asks again after a failure gets the same one: a library that is asked to go on in damaged
-// data writes where it should not.
+// Calls after a failure return the same failure: a library that continues in damaged data may write
+// out of bounds.
 template <typename Decoder>
 struct UntilFailure {
   explicit UntilFailure(ReadFn stored) : decoder(std::move(stored)) {}

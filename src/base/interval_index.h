@@ -1,8 +1,8 @@
 #pragma once
 
-// Merged intervals that answer "how much of this window do you cover" by bisection. Windows are
-// asked for by the thousand, and on a GPU that lags behind each reaches over the host time of many
-// others: walking the intervals would be quadratic.
+// Merged intervals that give the covered time of a window by bisection. There are thousands of
+// windows, and on a GPU that runs late each spans the host time of many others. A linear walk would
+// be quadratic.
 
 #include <cstddef>
 #include <cstdint>
@@ -31,7 +31,8 @@ class IntervalIndex {
   int64_t length_before(int64_t time_ns) const;
 
   std::vector<Interval> merged_;
-  std::vector<int64_t> before_;  // per interval: summed length of those before it; total at the end
+  std::vector<int64_t> before_;  // per interval: summed length of those before it; the total at the
+                                 // end
 };
 
 }  // namespace assay

@@ -7,7 +7,7 @@
 namespace assay {
 namespace {
 
-// Stands for itself between quotes.
+// True if it needs no escape between quotes.
 bool is_plain(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte >= 0x20 && byte < 0x7F && c != '"' && c != '\\';

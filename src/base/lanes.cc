@@ -15,7 +15,7 @@ uint32_t Lanes::place(int64_t start_ns, int64_t dur_ns) {
   return lane;
 }
 
-// Of a lane's open slices the innermost one ends first.
+// The innermost open slice of a lane ends first.
 void Lanes::close_until(int64_t time_ns) {
   while (!closing_.empty() && closing_.top().first <= time_ns) {
     const uint32_t lane = closing_.top().second;

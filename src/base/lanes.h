@@ -1,7 +1,7 @@
 #pragma once
 
-// Spreads slices of time over lanes on which they nest: viewers draw a lane as a stack, and a slice
-// that begins inside another one and outlives it has no place there.
+// Assigns time slices to lanes on which they nest. Viewers draw a lane as a stack, which cannot
+// show a slice that begins inside another one and outlives it.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,10 +17,10 @@ class Lanes {
   // Perfetto drops what lies deeper than its limit (255 in old versions).
   static constexpr size_t kMostNested = 250;
 
-  // The lane of the next slice: the first one on which it lies inside what is open there, or beside
-  // it; a new one when there is none. Slices come in order of start, of equal ones the longer
-  // first. Half-open: what starts when another one ends is beside it. A slice without length takes
-  // up the nanosecond in which it lies, so that many at one moment do not stack without end.
+  // The lane of the next slice: the first on which it nests in the open slices or does not overlap
+  // them, else a new one. Slices must be in order of start, the longer first if equal. Intervals
+  // are half-open: a slice that starts at the end of another one does not overlap it. An empty
+  // slice takes one nanosecond, so that many at one instant do not stack without end.
   uint32_t place(int64_t start_ns, int64_t dur_ns);
   size_t count() const { return open_.size(); }
 

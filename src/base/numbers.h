@@ -1,6 +1,6 @@
 #pragma once
 
-// Constants and one-line arithmetic that every room needs, said once.
+// Constants and one-line arithmetic for all modules.
 
 #include <cstdint>
 #include <limits>

@@ -21,11 +21,12 @@ class OutputFile {
   OutputFile& operator=(OutputFile&&) = delete;
   ~OutputFile();  // without finish(), or where a signal ends the process, nothing is left
 
-  // That the reader of a pipe has gone is no failure, but the rest need not be made.
+  // A closed pipe is not a failure, but no further output is needed.
   Status write(std::string_view text);
   bool reader_gone() const { return reader_gone_; }
   Status finish();
-  // Where the file lies until then, for those who have to write it by name; empty: nowhere else.
+  // Temporary name of the file until then, for code that must write it by name; empty if there is
+  // none.
   const std::string& temporary() const { return temporary_.path(); }
 
  private:

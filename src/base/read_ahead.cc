@@ -35,7 +35,7 @@ class ReadAhead {
   }
 
   bool started() const { return worker_.has_value(); }
-  // What it was made from; only where nothing was started that reads it.
+  // Returns the original function; only if no thread that reads it was started.
   ReadFn release() { return std::move(read_); }
 
   Result<size_t> take(char* dst, size_t n) {

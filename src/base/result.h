@@ -21,7 +21,7 @@ enum class ErrorCode : uint8_t {
   kUnsupported,      // understood, but not something Assay can use
   kNotATrace,        // readable, but it holds something else than a trace
   kSeveralTraces,    // several traces in one file, to be split
-  kInvalidArgument,  // the user asked for something that makes no sense
+  kInvalidArgument,  // the user's request is invalid
   kInternal,         // our bug
 };
 
@@ -31,7 +31,7 @@ struct Error {
   std::string file;     // empty = no file involved
   int64_t offset = -1;  // byte (JSON, CSV) in the uncompressed input; -1 = the whole input
 
-  // "file: byte 123: message", the form every user sees.
+  // The form that users see, "file: byte 123: message".
   std::string describe() const {
     std::string text;
     if (!file.empty()) text += file + ": ";

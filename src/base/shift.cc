@@ -11,12 +11,12 @@ namespace assay {
 namespace {
 
 constexpr size_t kExactUpTo = 30;
-constexpr size_t kMostBlocks = 64;  // more tell nothing more about an interval and cost time
+constexpr size_t kMostBlocks = 64;  // more blocks add nothing to an interval and cost time
 constexpr size_t kFewBlocks = 24;
 constexpr size_t kLeastInOrder = 3;  // two have no neighbours to compare
 
-// Ways in which the Mann-Whitney statistic of n and m values is u, for all u: those where the
-// largest value is of the first sample, and those where it is of the second.
+// Number of orders in which the Mann-Whitney statistic of n and m values is u, for all u: those
+// with the largest value in the first sample, plus those with it in the second.
 std::vector<double> ways_of_u(size_t n, size_t m) {
   std::vector<std::vector<double>> row(m + 1, {1.0});  // of 0 values and j
   for (size_t i = 1; i <= n; ++i) {
@@ -32,7 +32,8 @@ std::vector<double> ways_of_u(size_t n, size_t m) {
   return row[m];
 }
 
-// How many counted from 0 on have at most `tail` of all the ways; below 0: not even the first.
+// Number of values of u, counted from 0, that have at most `tail` of all orders; below 0 = not even
+// the first.
 std::ptrdiff_t cut_ways(const std::vector<double>& ways, double tail) {
   double all = 0;
   for (const double one : ways) all += one;
@@ -46,7 +47,7 @@ std::ptrdiff_t cut_ways(const std::vector<double>& ways, double tail) {
   return cut;
 }
 
-// How many of the ordered differences lie outside at each end; below 0: no interval has 95 %.
+// Number of ordered differences to exclude at each end; below 0 = no interval has 95 %.
 std::ptrdiff_t cut_off(size_t n, size_t m, double tail) {
   if (n > kExactUpTo || m > kExactUpTo) {
     const auto product = static_cast<double>(n) * static_cast<double>(m);

@@ -1,17 +1,16 @@
 #pragma once
 
-// How far one set of values lies from another, whatever a few far from the rest do.
+// Robust difference between two sets of values.
 //
 // Problem: one iteration of 600 ms among thirty of 120 ms (a checkpoint, a first batch) widens the
-// interval of the mean until a change of every other iteration lies inside it.
-// Method: the shift of Hodges and Lehmann, the median of all differences between a value of B and
-// one of A, with the interval of the Mann-Whitney test: differences of the rank that the test's
-// distribution under no change cuts off (exact up to 30 values a side, else the normal
-// approximation). It asks for no shape of the distribution, only that both sides have the same but
-// for the shift, and that values of a side do not resemble their neighbours. Where they may, the
-// ranks are cut off further out.
-// Effect: 16 steps of 150.6 ms that a loader's mending takes to 122.5 ms, one of 600 ms among them:
-// the mean grows by 1.9 ms, -37 to +79; the shift is -27.9 ms, -28.4 to -27.2.
+// interval of the mean until it hides a change of every other iteration. Method: the Hodges-Lehmann
+// shift, the median of all differences between a value of B and one of A, with the interval of the
+// Mann-Whitney test. The interval ends at differences of the rank that the test's distribution
+// under no change excludes (exact up to 30 values a side, else the normal approximation). It
+// assumes that both sides have the same distribution except for the shift, and that neighbours are
+// independent. For correlated values the ranks are further out. Effect: 16 steps of 150.6 ms, among
+// them one of 600 ms, take 122.5 ms after a fix of the data loader. The mean grows by 1.9 ms, -37
+// to +79; the shift is -27.9 ms, -28.4 to -27.2.
 
 #include <cstddef>
 #include <vector>
@@ -27,23 +26,23 @@ struct Shift {
   bool real() const { return known && (low > 0 || high < 0); }
 };
 constexpr double kShiftTail = 0.025;  // left out at each end: 95 %
-// Exchanged sides give the opposite. tail: smaller where several shifts are looked at and the most
-// striking is told. memory_a, memory_b: how much wider the values of a side spread the test than
-// values that stand by themselves (rank_memory_widening of base/memory.h).
+// Exchanging the sides changes the sign. tail: smaller if the most striking of several shifts is
+// reported. memory_a, memory_b: factor by which correlation on each side spreads the test
+// (rank_memory_widening of base/memory.h).
 Shift shift_between(const std::vector<double>& a, const std::vector<double>& b,
                     double tail = kShiftTail, double memory_a = 1, double memory_b = 1);
 
-// The same of two rows of values in order of time that may resemble their neighbours, in few blocks
-// (few_block_means). Where the ranks would be cut off beyond the ends, because a row is too short
-// to show that it has no memory, the difference of the means with Student's interval of each, so
-// widened, the two squared and added. Known from three finite values a side on.
-// Effect: docs/measured/insights.md.
+// The same for two series in order of time with possible autocorrelation, in few blocks
+// (few_block_means). A series may be too short to exclude correlation, and the ranks then lie
+// beyond the ends. The result is then the difference of the means, with Student's interval of each,
+// widened accordingly, added in quadrature. Needs three finite values a side. Effect:
+// docs/measured/insights.md.
 Shift shift_of_rows(const std::vector<double>& a, const std::vector<double>& b,
                     double tail = kShiftTail);
 
-// The same of pairs, one value of A and one of B taken under the same circumstances: the median of
-// the means of every two differences, with the interval of Wilcoxon's signed ranks. Known from six
-// pairs on; a and b are as long.
+// The same for pairs, one value of A and one of B under the same conditions: the median of the
+// pairwise means of the differences, with the interval of Wilcoxon's signed ranks. Needs six pairs;
+// a and b have equal length.
 Shift shift_of_pairs(const std::vector<double>& a, const std::vector<double>& b,
                      double tail = kShiftTail);
 
@@ -51,11 +50,12 @@ Shift shift_of_pairs(const std::vector<double>& a, const std::vector<double>& b,
 // part of the one before.
 class EvenBlocks {
  public:
-  // Of the cube root of their number, 64 at most: where blocks are then taken as independent
+  // Blocks of the length of the cube root of n, 64 at most. The blocks are then assumed independent
   // (Hall, Horowitz and Jing, Biometrika 82, 1995, for the rate).
   explicit EvenBlocks(size_t n);
-  // Each by itself up to 24, else between 12 and 24: where what blocks have in common is measured
-  // (base/memory.h). So many are enough for that, and longer ones hide less.
+  // Single values up to 24, else between 12 and 24 blocks, for uses that measure the correlation
+  // between blocks (base/memory.h). That is enough for the measurement, and longer blocks hide
+  // less.
   static EvenBlocks of_few(size_t n);
   size_t count() const { return count_; }
   size_t of(size_t i) const;  // i < n

@@ -16,9 +16,9 @@ inline size_t workers_for(size_t count, unsigned threads) {
   return std::clamp<size_t>(threads, 1, std::max<size_t>(count, 1));
 }
 
-// work(index, worker) for every index below `count`, each once, in up to `threads` threads; worker:
-// which of them, the caller's own being 0. Where the system grants fewer, those that there are do
-// it all. What work throws is thrown here, after all have stopped.
+// Calls work(index, worker) once for every index below `count`, in up to `threads` threads. worker:
+// number of the thread; the caller's own is 0. If the system grants fewer threads, those do
+// everything. An exception of work is rethrown here after all have stopped.
 template <typename Work>
 void side_by_side(size_t count, unsigned threads, Work&& work) {
   std::atomic<size_t> next = 0;

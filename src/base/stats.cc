@@ -32,7 +32,7 @@ double interpolate(const std::vector<T>& sorted, double q) {
 
 constexpr size_t kExactDegrees = 40;
 
-// How much of Student's t lies above t > 0: a finite sum for whole degrees of freedom.
+// Probability of Student's t above t > 0: a finite sum for integer degrees of freedom.
 double share_above(double t, size_t df) {
   const double angle = std::atan(t / std::sqrt(static_cast<double>(df)));
   const double cosine = std::cos(angle);
@@ -47,7 +47,7 @@ double share_above(double t, size_t df) {
   return (1 - (odd ? 2 / std::numbers::pi * (angle + within) : within)) / 2;
 }
 
-// What `share`, which falls, is `tail` at: by halving.
+// Bisects for x with share(x) == tail; share decreases.
 template <typename Share>
 double where_falls_to(double tail, Share share) {
   double low = 0;

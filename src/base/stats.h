@@ -37,11 +37,11 @@ struct MeanInterval {
 };
 MeanInterval mean_interval95(const std::vector<double>& values);
 
-// What Student's t with `df` degrees of freedom lies above in a share of `tail` of cases; df >= 1,
-// 0 < tail < 0.5. Abramowitz and Stegun, 26.7.3 and 26.7.4; to 1e-5 for df above 40
-// and tails of 1e-5 or more.
+// The value that Student's t with `df` degrees of freedom exceeds with probability `tail`; df >= 1,
+// 0 < tail < 0.5. Abramowitz and Stegun, 26.7.3 and 26.7.4; to 1e-5 for df above 40 and tails of
+// 1e-5 or more.
 double student_t_above(size_t df, double tail);
-// The same at tails that are asked for again and again: two-sided and one-sided 95 %.
+// The same for frequent tails: two-sided and one-sided 95 %.
 double student_t95(size_t df);
 double student_t95_one_sided(size_t df);
 

@@ -19,8 +19,8 @@
 namespace assay {
 namespace {
 
-// What a signal handler may read: memory that does not move. A process has a handful at a time;
-// what finds no slot is removed by its owner alone.
+// Memory for the signal handler, which must not move. A process has a handful at a time; files
+// without a slot are removed only by their owner.
 constexpr int kSlots = 64;
 enum SlotState : int { kFree, kBeingSet, kSet };
 struct Slot {
@@ -90,7 +90,7 @@ void remove_at(int folder, const char* name, int depth) {
 
 void remove_all_and_end(int number) {
   const int before = errno;
-  // A child that has not become its program yet is no owner.
+  // A forked child that has not yet started its program is not an owner.
   if (owner.load() == ::getpid()) {
     for (Slot& slot : slots) {
       if (slot.state.load() == kSet) remove_at(AT_FDCWD, slot.path, 0);

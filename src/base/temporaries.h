@@ -25,20 +25,20 @@ class Temporary {
 
  private:
   std::string path_;
-  int slot_ = -1;  // where the signal handler finds it; -1: it does not
+  int slot_ = -1;  // index for the signal handler; -1 if not registered
 };
 
-// A new empty file beside `target`, for this user alone to take; the name is its own even where
-// another process writes the same target. Errors name the target.
+// A new empty file in the folder of `target`, accessible only to this user. Its name is unique even
+// if another process writes the same target. Errors name the target.
 Result<Temporary> temporary_beside(const std::string& target, int& descriptor);
-// A new empty folder beside `target`, with the folders above it.
+// A new empty folder in the folder of `target`; creates the folders above it.
 Result<Temporary> temporary_folder_beside(const std::string& target);
 // A new empty folder where the system keeps temporary ones ($TMPDIR, else /tmp).
 Result<Temporary> temporary_folder(const std::string& prefix);
 
-// From here on SIGINT, SIGTERM and SIGHUP remove what is temporary before they end the process, as
-// they would without this: for programs; a library leaves signals alone. Signals that are ignored
-// stay ignored.
+// After this call, SIGINT, SIGTERM and SIGHUP remove temporary files before they end the process as
+// they would otherwise. For programs only; a library leaves signals alone. Ignored signals stay
+// ignored.
 void remove_temporaries_on_signals();
 
 }  // namespace assay

@@ -59,8 +59,8 @@ Squares squares_of(const double* begin, size_t count, size_t turns) {
   return squares;
 }
 
-// Of the variance, what lies between `places` of each turn of `count`, a multiple of them: in
-// whole, and in the pieces but the worst quarter.
+// Share of the variance between the `places` of each turn of `count`, a multiple of them, over the
+// whole and over all chunks but the worst quarter.
 double share_between(const std::vector<double>& values, size_t count, size_t places) {
   std::vector<double> apart = apart_from_turn(values, count);
   bound(apart);
@@ -83,7 +83,7 @@ bool enough(const std::vector<double>& values, size_t count) {
   return values.size() >= kLeastTurns * count;
 }
 
-// The smallest part of a count that tells as much.
+// The smallest part of a count with the same result.
 size_t fewest(const std::vector<double>& values, size_t count) {
   const double share = share_between(values, count, count);
   for (size_t fewer = 2; fewer < count; ++fewer) {
@@ -93,7 +93,7 @@ size_t fewest(const std::vector<double>& values, size_t count) {
   return count;
 }
 
-// Twice, three times, ... as many, where that many places tell more than these.
+// Two, three, ... times as many, if that many positions explain more.
 size_t told_by_more(const std::vector<double>& values, size_t count, size_t most) {
   for (size_t more = 2 * count; more <= most && enough(values, more); more += count) {
     const double share = share_between(values, more, more);

@@ -1,21 +1,22 @@
 #pragma once
 
-// Whether several wrote a row of numbers in turn: every second, third, ... of them goes together.
+// Tests if several sources alternate in a series of numbers: every second, third, ... value belongs
+// together.
 
 #include <cstddef>
 #include <vector>
 
 namespace assay {
 
-// How many wrote `values` in turn, up to `most`; 1 = none tells so. Each value less the mean of
-// those around it (one turn of everyone) is split by its place in the turn, within pieces of a
-// hundred turns: what several wrote has 0.3 of its variance and more between the places, in whole
-// and in three quarters of the pieces. Numbers that one wrote do so only where they repeat
-// themselves at just that distance, all the time. At least 20 turns are needed.
+// Number of sources that alternate in `values`, up to `most`; 1 = no alternation found. Each value
+// minus the mean around it (over one turn of all sources) is split by its position in the turn,
+// within chunks of a hundred turns. For several sources, 0.3 or more of the variance lies between
+// the positions, in the whole and in three quarters of the chunks. A single source does so only if
+// it repeats at exactly that period throughout. Needs at least 20 turns.
 size_t written_in_turn(const std::vector<double>& values, size_t most = 16);
 
-// Of the variance of `values`, taken apart as above, what lies between the places of a turn of
-// `count`: 0 where there are fewer than 20 turns.
+// Share of the variance of `values`, split as above, between the positions of a turn of `count`; 0
+// with fewer than 20 turns.
 double share_in_turn(const std::vector<double>& values, size_t count);
 
 }  // namespace assay

@@ -14,7 +14,7 @@
 
 namespace assay {
 
-// What a number counts. Kept with the column or the item, never per cell.
+// Unit of a number. Stored with the column or the item, never per cell.
 enum class Unit : uint8_t {
   kNone,         // a number as it is: ids, batch sizes, chain lengths
   kText,         // strings
@@ -31,8 +31,8 @@ enum class Unit : uint8_t {
 };
 
 // One cell: missing, bool, integer, double, string, or a list of strings. Missing and non-finite
-// doubles are null in JSON, "-" on screen and empty in CSV. Strings may be hostile: every writer
-// cleans them. A string in a numeric column is allowed ("refused") and shown as it is.
+// doubles are null in JSON, "-" on screen and empty in CSV. Strings may be hostile, so every writer
+// cleans them. A string in a numeric column is allowed ("refused") and shown unchanged.
 class Value {
  public:
   using List = std::vector<std::string>;

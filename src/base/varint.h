@@ -1,8 +1,8 @@
 #pragma once
 
-// Bytes of numbers and texts: LEB128 for unsigned numbers, zigzag before it for signed ones, texts
-// behind their length. What is read may be hostile: a reader never leaves its bytes, and says once
-// that something did not fit.
+// Numbers and texts as bytes: LEB128 for unsigned numbers, after zigzag for signed ones; texts
+// follow their length. Input may be hostile: a reader never leaves its bytes, and reports once that
+// something did not fit.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Clocks aligned on collectives, and who comes last to them.
+// Aligns clocks on collectives, and finds the last rank to arrive at each.
 
 #include <cstdint>
 #include <map>

@@ -114,8 +114,9 @@ void sum_kernels(const Trace& trace, BreakdownReport& report) {
   }
 }
 
-// The frontier of a GPU is the latest end of a compute kernel so far. What a kernel moves it by is
-// its bubble and the part of its duration beyond it: these add up to the span, whatever overlaps.
+// The frontier of a GPU is the latest end of a compute kernel so far. A kernel advances it by its
+// bubble plus the part of its duration beyond it. These advances add up to the span for any
+// overlap.
 void sum_spans(BreakdownReport& report, const std::vector<std::optional<int64_t>>& tokens) {
   std::map<std::pair<int64_t, int32_t>, LevelSpan> spans;
   std::map<std::pair<int64_t, int32_t>, std::vector<Interval>> comm;

@@ -1,9 +1,9 @@
 #pragma once
 
-// At which level the time of a run goes (Chopper, arXiv 2512.08242): every device activity gets its
-// operation, layer, phase, iteration and GPU without annotations by hand; every compute kernel its
-// launch overhead (equations 1 to 3), what it waited for collectives, and how much of it ran beside
-// one. breakdown/ranks.h puts many ranks together.
+// Hierarchical breakdown of GPU time (Chopper, arXiv 2512.08242). Every GPU activity gets its
+// operation, layer, phase, iteration and GPU without manual annotations. Every compute kernel gets
+// its launch overhead (equations 1 to 3), its wait for collectives, and its overlap with them.
+// breakdown/ranks.h combines many ranks.
 
 #include <array>
 #include <cstddef>
@@ -40,7 +40,7 @@ std::string_view level_phase_name(LevelPhase phase);
 // The phase of that name; nothing for other texts.
 std::optional<LevelPhase> level_phase_from(std::string_view name);
 
-// What told the operation of an activity, in falling priority.
+// Source of an activity's operation, in falling priority.
 enum class PlacedBy : uint8_t {
   kNone,
   kMap,         // a rule of the user's mapping file
@@ -60,8 +60,8 @@ enum class PlacedBy : uint8_t {
 };
 constexpr size_t kPlacedBy = 15;
 std::string_view placed_by_name(PlacedBy by);
-// Whether that is likeness alone, with what repeats or with another iteration: nothing that was
-// recorded of the activity tells it.
+// True if `by` is inferred from similarity, to repeated sequences or to another iteration. Nothing
+// recorded for the activity shows its operation then.
 bool is_likeness(PlacedBy by);
 
 // Why an activity has no operation.
@@ -70,7 +70,7 @@ enum class UnplacedReason : uint8_t {
   kCarriedOver,  // queued before the window: its launch is not in the trace
   kNoLaunch,     // its launch is not in the trace
   kNoOperator,   // launched outside every operator, module and label
-  kNoForward,    // backward work whose forward operator is not in the trace
+  kNoForward,    // backward work without its forward operator in the trace
   kGraphReplay,  // replayed by a graph, and no repeating block was found in it
 };
 constexpr size_t kUnplacedReasons = 6;
@@ -84,7 +84,7 @@ constexpr int32_t kNoIteration = -1;
 // block of operators or kernels that repeats. Layers of all stacks are numbered through where there
 // are several; the only stack keeps its own numbers.
 struct LayerStack {
-  std::string name;    // "Qwen2DecoderLayer", "block of 20 kernels"; empty = told by labels
+  std::string name;    // "Qwen2DecoderLayer", "block of 20 kernels"; empty = from labels
   int32_t first = 0;   // number of its first layer
   int32_t places = 0;  // numbers it takes
   int32_t layers = 0;  // of these, with work
@@ -93,7 +93,7 @@ constexpr int32_t kNoStack = -1;
 // The stack of a layer; kNoStack for kNoLayer.
 int32_t stack_of(const std::vector<LayerStack>& stacks, int32_t layer);
 
-// One device activity: what every table of this room is summed from. Times in ns.
+// One GPU activity. Every table of this module is a sum of these. Times in ns.
 struct KernelLevel {
   ActivityId activity;
   StringId kernel;      // name as recorded
@@ -105,9 +105,9 @@ struct KernelLevel {
   OpType op_type = OpType::kOther;
   PlacedBy by = PlacedBy::kNone;
   UnplacedReason unplaced = UnplacedReason::kPlaced;
-  bool phase_by_name = false;  // told by the kernel's name alone: likely, not recorded
+  bool phase_by_name = false;  // from the kernel's name only: likely, not recorded
   bool comm = false;           // op_type == kComm
-  bool compute = false;        // takes part in the equations: a kernel that is no collective
+  bool compute = false;        // in the equations: a kernel that is not a collective
   bool timed = false;          // has a predecessor on its GPU, so that the equations are defined
 
   int64_t t_l_ns = kNoTime;  // start of the launch call; kNoTime = none in the trace
@@ -116,12 +116,12 @@ struct KernelLevel {
 
   // The bubble before it; these are disjoint and sum to it.
   int64_t prep_ns = 0;        // Eq. 1: idle, and the launch was waited for
-  int64_t call_ns = 0;        // Eq. 2: the same from the launch call on
+  int64_t call_ns = 0;        // Eq. 2: the same, starting at the launch call
   int64_t comm_wait_ns = 0;   // waited for a collective
   int64_t comm_alone_ns = 0;  // a collective ran while the host had not launched yet
   int64_t copy_ns = 0;        // a copy or fill ran, and no collective
   int64_t other_idle_ns = 0;  // idle for another reason than a launch
-  int64_t unrecorded_ns = 0;  // and beside its bubble what the recorder left out there
+  int64_t unrecorded_ns = 0;  // in addition to its bubble: time there that the recorder missed
   int64_t overlap_ns = 0;     // of its duration, time in which a collective ran
   int64_t concurrent_ns = 0;  // of its duration, time in which an earlier compute kernel still ran
   int64_t inner_bubble_ns = 0;  // its bubble, when the kernel before belongs to the same operation
@@ -130,7 +130,7 @@ struct KernelLevel {
   int64_t launch_ns() const { return prep_ns + call_ns; }  // Eq. 3
 };
 
-// What is added up over a group of kernels. Ratios are taken after summing, never averaged.
+// Sums over a group of kernels. Ratios are taken after summing, never averaged.
 struct LevelSums {
   uint64_t kernels = 0;
   int64_t dur_ns = 0;
@@ -144,7 +144,7 @@ struct LevelSums {
   int64_t overlap_ns = 0;
   int64_t concurrent_ns = 0;
   int64_t op_dur_ns = 0;    // operation duration: dur_ns and the bubbles inside the operation
-  int64_t likeness_ns = 0;  // of dur_ns, placed by likeness
+  int64_t likeness_ns = 0;  // of dur_ns, attributed by similarity
 
   void add(const KernelLevel& row);
   void add(const LevelSums& other);
@@ -175,11 +175,10 @@ struct LevelKernelCell {
   LevelSums sums;
 };
 
-// One GPU in one iteration (iter = kNoIteration: outside all). Exactly:
+// One GPU in one iteration (iter = kNoIteration: outside all). Exact over its compute kernels:
 //   dur_ns - concurrent_ns + bubble_ns() == span_ns
-// over its compute kernels; span_ns ends with the last of them and starts where the one before the
-// iteration ended, so that spans of successive iterations adjoin. What the recorder left out is no
-// part of it.
+// span_ns ends with the last of them and starts at the end of the previous iteration, so spans of
+// successive iterations adjoin. Time that the recorder missed is not part of it.
 struct LevelSpan {
   int64_t gpu = 0;
   int32_t iter = kNoIteration;
@@ -194,14 +193,15 @@ struct LevelSpan {
   double tokens_per_s = std::numeric_limits<double>::quiet_NaN();  // tokens / span
 };
 
-// What the compute kernels of a GPU span, told by their times alone, and what ran beyond that span.
+// Time range of the compute kernels of a GPU, by their times alone, and activities outside that
+// range.
 struct GpuExtent {
   int64_t gpu = 0;
   int64_t first_ns = 0;       // first start
   int64_t last_ns = 0;        // last end
   int64_t unrecorded_ns = 0;  // of the time between, what the recorder left out
   // Before the first or after the last of them: the union of the collectives, and of copies and
-  // fills beside none.
+  // fills that overlap none.
   int64_t comm_outside_ns = 0;
   int64_t copy_outside_ns = 0;
 
@@ -213,12 +213,12 @@ struct CollectiveEvent {
   uint32_t group = 0;  // into BreakdownReport::groups
   int32_t iter = kNoIteration;
   LevelPhase phase = LevelPhase::kNone;
-  int64_t seq = -1;  // number in the process group, as recorded; -1 = not told
+  int64_t seq = -1;  // number in the process group, as recorded; -1 = unknown
   int64_t start_ns = 0;
   int64_t end_ns = 0;
 };
 
-// How far the activities could be placed.
+// Coverage of the attribution.
 struct PlacementCount {
   uint64_t kernels = 0;
   int64_t dur_ns = 0;
@@ -227,21 +227,23 @@ struct PlacementStats {
   PlacementCount all;
   PlacementCount unplaced;       // no operation
   PlacementCount no_layer;       // operation known, outside every layer
-  PlacementCount no_phase;       // nothing tells the phase
-  PlacementCount phase_by_name;  // the kernel's name alone tells it
+  PlacementCount no_phase;       // no source shows the phase
+  PlacementCount phase_by_name;  // only the kernel's name shows it
   std::array<PlacementCount, kPlacedBy> by = {};
   std::array<PlacementCount, kUnplacedReasons> reasons = {};
   int64_t layers = 0;        // distinct layers
   std::string layer_source;  // "module Qwen2DecoderLayer", "repeating block of 14 operators", ...
   uint64_t flows = 0;        // fwdbwd flows with both operators found
-  uint64_t flows_agree = 0;  // of those, the sequence number tells the same forward operator
+  uint64_t flows_agree = 0;  // of those, flows with the forward operator that the sequence number
+                             // gives
   uint64_t flows_compared = 0;  // of those, with a sequence number to compare
 };
 
 // Which equations are used.
 enum class LevelDefinition : uint8_t {
   kAssay,    // running maximum of ends over streams; waits for collectives apart
-  kChopper,  // the published tool's: previous row's end; waits booked as launch overhead
+  kChopper,  // of the published tool: starts at the previous row's end; waits count as launch
+             // overhead
 };
 
 struct LevelRule;     // breakdown/mapping.h
@@ -250,32 +252,32 @@ struct DeviceFlow;    // flow/causes.h
 
 struct BreakdownOptions {
   LevelDefinition definition = LevelDefinition::kAssay;
-  const std::vector<LevelRule>* rules = nullptr;  // the mapping file; absent: none
-  // What the kernels are; absent: by the built-in table.
+  const std::vector<LevelRule>* rules = nullptr;  // the mapping file; null if there is none
+  // Kernel kinds; null = use the built-in table.
   std::shared_ptr<const KernelNames> kernels = {};
-  // Why the devices of this trace were idle, where it is known already; absent: found here.
+  // Idle causes of this trace's devices, if already known; null = compute them here.
   const std::vector<DeviceFlow>* flow = nullptr;
-  // Kernels whose evidence is wanted: a part of their names, recorded or as shown
-  // (describe_kernel), or with * or ? a pattern of all of it; empty: none.
+  // Kernels to explain: a part of their names, recorded or as shown (describe_kernel), or a pattern
+  // with * or ? for all of it. Empty = none.
   std::string explain = {};
-  // Replays joined to recordings that were placed (breakdown/place.h); absent: by structure alone.
+  // Replays joined to attributed captures (breakdown/place.h); null = attribute by structure alone.
   const ReplayReport* replays = nullptr;
 };
 
-// Device activities of one name that stand in one place, told by one source, and what was recorded
-// around the first of them: for a person who doubts the place.
+// GPU activities with the same name, attribution and source, and the events around the first of
+// them. A user can check the attribution with it.
 struct PlacementEvidence {
   std::string kernel = {};  // name as recorded
   std::string op = {};
   LevelPhase phase = LevelPhase::kNone;
-  std::string stack = {};          // of layers; empty = in none, or told by labels
+  std::string stack = {};          // of layers; empty = in none, or from labels
   int32_t first_layer = kNoLayer;  // least and greatest, counted in the stack where it is named
   int32_t last_layer = kNoLayer;
   PlacedBy by = PlacedBy::kNone;
   UnplacedReason unplaced = UnplacedReason::kPlaced;
   uint64_t kernels = 0;
   int64_t dur_ns = 0;
-  // Of the first of them to start:
+  // For the first of them to start:
   std::string iteration = {};               // empty = outside all
   std::string call = {};                    // that launched it; empty = none recorded
   std::vector<std::string> operators = {};  // around the launch, outermost first
@@ -287,14 +289,14 @@ struct PlacementEvidence {
 
 struct BreakdownReport {
   LevelDefinition definition = LevelDefinition::kAssay;
-  std::vector<std::string> op_names;  // by KernelLevel::op; 0 = unplaced
+  std::vector<std::string> op_names;  // by KernelLevel::op; 0 = unattributed
   std::vector<KernelLevel> rows;      // in order of (gpu, t_ks, activity)
   std::vector<LevelCell> cells;       // in order of all their keys
   std::vector<LevelKernelCell> kernels;
   std::vector<LevelSpan> spans;    // in order of (gpu, iter)
   std::vector<GpuExtent> extents;  // by gpu
   std::vector<LayerStack> stacks;  // in order of their layers
-  CauseTimes idle_ns{};            // idle time between kernels that is no launch overhead, by cause
+  CauseTimes idle_ns{};            // idle time between kernels other than launch overhead, by cause
   std::vector<CollectiveGroup> groups;
   std::vector<CollectiveEvent> collectives;  // by group, then start
   std::vector<int32_t> iterations;           // number of every window, as printed
@@ -306,7 +308,7 @@ struct BreakdownReport {
   TrustNotes trust;
 };
 
-// Fails only on a mapping that is no mapping. A trace without kernels gives empty tables.
+// Fails only on an invalid mapping. A trace without kernels gives empty tables.
 Result<BreakdownReport> analyze_breakdown(const Trace& trace, const Links& links,
                                           const Windows& windows, const BreakdownOptions& options);
 

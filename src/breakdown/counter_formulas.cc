@@ -32,7 +32,7 @@ bool is_name(std::string_view name) {
   });
 }
 
-// Constants of the device and of the run, which are no counters.
+// Constants of the device and of the run; they are not counters.
 bool is_constant(std::string_view name) {
   return name == "compute_units" || name == "matrix_units_per_cu" || name == "xcds" ||
          name == "duration_s";

@@ -29,7 +29,7 @@ struct Item {
   uint32_t base = 0;
   uint64_t blocks = 0;
   uint64_t threads = 0;
-  int64_t lane = -1;  // launching thread; -1 = not told
+  int64_t lane = -1;  // launching thread; -1 = unknown
 };
 using Sequence = std::vector<Item>;
 
@@ -112,8 +112,8 @@ struct Match {
 };
 
 Match align(const Sequence& trace, const Sequence& pass, Comparison how) {
-  // Beyond a fifth of the longer one the rate is below 90 %; small sequences are searched to the
-  // end, so that the refusal can tell the rate.
+  // Beyond a fifth of the longer one the rate is below 90 %. Small sequences are searched to the
+  // end, so that the error can contain the rate.
   constexpr size_t kSearchedFully = 4000;
   Tokens tokens(how);
   const std::vector<uint32_t> a = tokens.of(trace);
@@ -167,8 +167,8 @@ std::vector<size_t> places_of(const std::vector<uint32_t>& gram,
   return places;
 }
 
-// Where iterations begin in the counter run: at every place where it goes on as the iterations of
-// the trace begin, told by the shortest beginning that comes once in each of them.
+// Starts of iterations in the counter run: all positions that match the beginning of the trace's
+// iterations, for the shortest beginning that occurs once in each of them.
 std::vector<size_t> iteration_starts(const std::vector<Sequence>& trace, const Sequence& pass,
                                      Comparison how) {
   constexpr size_t kLongest = 64;
@@ -296,7 +296,7 @@ Attempt attempt(const Side& side, const Sequence& pass, const CounterPass& run, 
   return best;
 }
 
-// Kernels whose name the counter run never has are taken out of the trace's side.
+// Removes kernels from the trace's side that the counter run never has by name.
 uint64_t keep_common(Side& side, const Sequence& pass) {
   std::set<uint32_t> known;
   for (const Item& item : pass) known.insert(item.base);

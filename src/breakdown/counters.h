@@ -1,10 +1,10 @@
 #pragma once
 
-// Hardware counters on the kernels of a trace. A counter run serialises kernels, so that its own
-// times say nothing of the traced run; the model being deterministic, the two issue the same
-// kernels in the same order. Per GPU and iteration the two sequences are aligned (longest common
-// subsequence of name, grid and block), and each traced kernel gets the values of its partner
-// (spec: Chopper section III-C).
+// Hardware counters for the kernels of a trace. A counter run serialises kernels, so its own times
+// do not apply to the traced run. The model is deterministic, so both runs issue the same kernels
+// in the same order. The two sequences are aligned per GPU and iteration (longest common
+// subsequence of name, grid and block). Each traced kernel gets the values of its partner (spec:
+// Chopper section III-C).
 
 #include <cstdint>
 #include <limits>
@@ -22,10 +22,10 @@ namespace assay {
 struct CounterOptions {
   double refuse_below = 0.90;
   double warn_below = 0.99;
-  // Kernels whose name the counter run does not have at all are left out of the match rate: for
-  // runs that were restricted to some kernels on purpose.
+  // Kernel names that the counter run lacks do not count in the match rate. For runs restricted to
+  // some kernels on purpose.
   bool partial = false;
-  // What kernels are; absent: the built-in table.
+  // Kernel kinds; null = use the built-in table.
   std::shared_ptr<const KernelBook> kernels = {};
 };
 
@@ -43,7 +43,7 @@ struct PassAlignment {
   uint64_t matched = 0;
   double match_rate = 0;    // matched / the larger of kernels and pass_kernels
   bool base_names = false;  // names without namespaces, template arguments and parameters
-  bool shapes = false;      // grid and block took part: both sides tell them
+  bool shapes = false;      // grid and block were compared, because both sides have them
   bool per_thread = false;  // aligned per launching thread
   bool split = false;       // the counter run was cut into iterations first
   bool at_most = false;     // match_rate is an upper bound: the two were too different to go on
@@ -56,7 +56,7 @@ struct CounterRepeat {
   uint64_t kernels = 0;      // measured more than once
   double spread_median = 0;  // (largest - smallest) / mean per kernel
   double spread_max = 0;
-  uint64_t above_limit = 0;  // kernels whose spread is over kRepeatLimit
+  uint64_t above_limit = 0;  // kernels with a spread above kRepeatLimit
 };
 constexpr double kRepeatLimit = 0.05;
 
@@ -71,8 +71,8 @@ struct CounterCell {
   uint64_t kernels = 0;    // compute kernels in it
   uint64_t measured = 0;   // of those, with a partner in every pass that covers the GPU
   int64_t dur_ns = 0;      // of all its kernels, in the trace
-  int64_t overlap_ns = 0;  // of that, beside a collective
-  double flop = std::numeric_limits<double>::quiet_NaN();  // told by shapes; NaN = not told
+  int64_t overlap_ns = 0;  // of that, overlapped with a collective
+  double flop = std::numeric_limits<double>::quiet_NaN();  // from shapes; NaN = unknown
   // Per CounterJoin::counters, summed over its kernels, a ratio times the weight of its kernel
   // (cycles, else duration); NaN = not measured for all of them.
   std::vector<double> values;
@@ -81,20 +81,20 @@ struct CounterCell {
   bool complete() const { return kernels > 0 && measured == kernels; }
 };
 
-// What one rank's trace and its counter runs say together.
+// One rank's trace joined with its counter runs.
 struct CounterJoin {
   std::vector<std::string> counters;  // names, sorted
   std::vector<PassAlignment> passes;
   std::vector<CounterRepeat> repeats;  // by name
-  std::vector<CounterCell> cells;      // in order of (gpu, iter, phase, layer, op, op_type)
+  std::vector<CounterCell> cells;      // sorted by gpu, iter, phase, layer, op and op_type
   std::vector<CounterDevice> devices;
   TrustNotes trust;
 
   bool empty() const { return passes.empty(); }
 };
 
-// Whether a metric is a ratio (percent, rate, average), which is never summed: its sum over kernels
-// is weighted by their cycles. Told by the name, as Nsight Compute builds it.
+// True if a metric is a ratio (percent, rate, average) by its name, as Nsight Compute builds it.
+// Ratios are never summed; their mean over kernels is weighted by cycles.
 bool is_ratio_counter(std::string_view name);
 
 // Fails, naming the pass, its match rate and what to do, when a pass does not fit the trace.

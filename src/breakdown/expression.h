@@ -12,7 +12,8 @@ namespace assay {
 
 class Expression {
  public:
-  // Names are letters, digits, '_' and '.', as counters are called. Fails on what is no expression.
+  // Names are letters, digits, '_' and '.', as in names of counters. Fails on an invalid
+  // expression.
   static Result<Expression> parse(const std::string& text);
   Expression(Expression&&) noexcept;
   Expression& operator=(Expression&&) noexcept;

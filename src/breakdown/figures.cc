@@ -93,7 +93,7 @@ FigureSeries series_over(const Values& samples, const ConfigFigures& figures, co
   return series_of(sums, figures);
 }
 
-// The parts of an iteration's gaps; cells: what lies in the optimizer.
+// The parts of an iteration's gaps. cells: those in the optimizer.
 void add_gaps(const JobLevels& job, const FigureOptions& options,
               const std::vector<LevelCell>& cells, ConfigFigures& figures) {
   std::map<int32_t, LevelSums> compute;
@@ -271,7 +271,7 @@ bool same_curve(const FigureExecution& a, const FigureExecution& b) {
   return a.gpu == b.gpu && a.name == b.name;
 }
 
-// Of one operation on one GPU, by duration.
+// For one operation on one GPU, by duration.
 void normalise(FigureExecution* begin, FigureExecution* end) {
   double total = 0;
   for (const FigureExecution* one = begin; one != end; ++one) total += one->overlap_ratio;

@@ -1,10 +1,11 @@
 #pragma once
 
 // The figures of Chopper's evaluation (arXiv 2512.08242, Figures 4 to 9 and 11) for any set of
-// configurations. Each configuration is reduced to what its figures show before the next is read.
+// configurations. Each configuration is reduced to the content of its figures before the next is
+// read.
 //
-// Unless said otherwise a sample is one GPU in one iteration, an execution one operation of one
-// layer in such a sample, and only compute kernels inside iterations count.
+// A sample is one GPU in one iteration, and an execution is one operation of one layer in such a
+// sample, unless noted. Only compute kernels inside iterations count.
 
 #include <cstdint>
 #include <limits>
@@ -18,7 +19,7 @@
 
 namespace assay {
 
-// Of a set of samples; NaN without any.
+// Quartiles of a set of samples; NaN if empty.
 struct FigureBox {
   uint64_t samples = 0;
   double min = std::numeric_limits<double>::quiet_NaN();
@@ -49,7 +50,7 @@ struct FigurePart {
   FigureSeries comm_wait_each = {};
 };
 
-// What an operation is called in a figure.
+// Name of an operation in a figure.
 struct FigureOpName {
   LevelPhase phase = LevelPhase::kNone;
   OpType type = OpType::kOther;
@@ -70,7 +71,7 @@ struct FigureOp {
   FigureOpName name;
   FigureBox dur_ns;  // bubbles inside it included, summed over layers
   uint64_t executions = 0;
-  double overlap_ratio = 0;  // of all its kernels: beside a collective / duration
+  double overlap_ratio = 0;  // of all its kernels: time overlapped with a collective / duration
   double correlation = 0;    // of overlap ratio and duration, over executions
   double prep_ns = 0;        // mean over executions
   double call_ns = 0;
@@ -93,7 +94,7 @@ struct FigureGaps {
   double edges_comm_ns = 0;  // of that, spent in waiting for a collective
 };
 
-// Figures 7 and 9: one operation in one layer of one iteration; boxes over GPUs.
+// One operation in one layer of one iteration (Figures 7 and 9). Boxes are over GPUs.
 struct FigureLayer {
   FigureOpName name;
   int32_t iter = kNoIteration;
@@ -111,8 +112,8 @@ struct FigureExecution {
   double overlap_ratio = 0;
   double dur_ns = 0;
   double relative = 0;    // duration over the least of its GPU and operation
-  double cumulative = 0;  // of the overlap ratios of its GPU and operation, share of those with no
-                          // longer duration; NaN where all are 0
+  double cumulative = 0;  // share of the overlap ratios of its GPU and operation that have at most
+                          // its duration; NaN if all are 0
 };
 
 // Figure 15: one operation with matrix products or attention, all its executions together.
@@ -152,7 +153,8 @@ struct ConfigFigures {
   double tokens_per_s = std::numeric_limits<double>::quiet_NaN();
   FigureBox span_ns;  // samples: what the compute kernels of a GPU span
   FigureSeries span_each = {};
-  FigureSeries overlap_each = {};     // of the compute kernels' time, the share beside collectives
+  FigureSeries overlap_each = {};     // share of the compute kernels' time that overlaps
+                                      // collectives
   std::vector<FigureGaps> gaps = {};  // per iteration
   std::vector<FigurePart> parts;
   std::vector<FigureOp> ops;
@@ -169,7 +171,8 @@ inline constexpr size_t kFigureIterations = 3;
 
 struct FigureOptions {
   std::vector<LevelCondition> where;            // cells that count
-  std::optional<int64_t> tokens_per_iteration;  // of the whole job; else what the traces tell
+  std::optional<int64_t> tokens_per_iteration;  // of the whole job; if absent, taken from the
+                                                // traces
 };
 ConfigFigures config_figures(std::string name, const JobLevels& job, const FigureOptions& options);
 
@@ -177,8 +180,9 @@ ConfigFigures config_figures(std::string name, const JobLevels& job, const Figur
 // first; at most `most`.
 std::vector<FigureOpName> dominant_ops(const std::vector<ConfigFigures>& configs, LevelPhase phase,
                                        OpType type, size_t most);
-// The operation of Figure 8: the attention's output projection where some configuration has it (the
-// paper's), else the forward matrix product whose overlap with collectives varies most.
+// The operation of Figure 8: the attention's output projection if a configuration has it (the
+// paper's), else the forward matrix product with the largest variation of its overlap with
+// collectives.
 std::optional<FigureOpName> curve_op(const std::vector<ConfigFigures>& configs);
 
 }  // namespace assay

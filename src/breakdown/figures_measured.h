@@ -13,12 +13,12 @@ namespace assay {
 
 struct OpWaterfall;  // breakdown/waterfall.h
 
-// Cores, clocks and power of the trace's time, counted from its start. Readings of several GPUs are
-// put together in steps of the longest sampling period among them: the mean of a GPU's readings in
-// a step, then mean, least and greatest over GPUs.
+// Cores, clocks and power over the trace's time, counted from its start. Samples of several GPUs
+// are combined in steps of the longest sampling period among them. A step has the mean of each
+// GPU's samples, then the mean, minimum and maximum over GPUs.
 void add_figure_telemetry(const TelemetryReport& report, ConfigFigures& figures);
 
-// Operations whose waterfall could be made. Where none could, the reason of the longest.
+// Operations with a waterfall. If there are none, the reason for the longest operation.
 void add_figure_waterfalls(const std::vector<OpWaterfall>& ops,
                            const std::vector<std::string>& op_names, ConfigFigures& figures);
 

@@ -84,8 +84,8 @@ OpId ForwardLinks::by_sequence(OpId backward) const {
   return last.op;
 }
 
-// Numbers are counted up when a node is made, and read where an operator begins: what begins with
-// the number of the next node began behind it.
+// A number is incremented when a node is made, and read when an operator begins. An operator with
+// the number of the next node therefore began after it.
 OpId ForwardLinks::maker_of_own_node(size_t last) const {
   const OpId from = forward_[last].op;
   const int64_t before_ns = next_number_ns(last);
@@ -115,8 +115,8 @@ bool ForwardLinks::makes_no_own_node(OpId op) const {
   return other || name == "record_param_comms";
 }
 
-// When the first operator of the same thread with the next number began; of the operator itself
-// where none did, so that nothing is behind it.
+// Start of the first operator of the same thread with the next number; of the operator itself if
+// there is none, so that nothing comes after it.
 int64_t ForwardLinks::next_number_ns(size_t last) const {
   const ThreadId thread = trace_.ops.thread[forward_[last].op.index()];
   for (size_t i = last + 1; i < forward_.size(); ++i) {

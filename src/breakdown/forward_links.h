@@ -27,20 +27,19 @@ class ForwardLinks {
   // or lies at the end of a flow.
   Found forward_of(OpId backward) const;
   OpId by_flow(OpId backward) const;
-  // Of the forward operators with this number, the one that started last, before `backward`. The
-  // operator that made a node of the user's own in C++ ("CppNode<...>") is the outermost with this
-  // number around that one, unless it is PyTorch's own or a collective, which make no such nodes.
-  // Then the maker carries no number: the only one without a number that could make such a node,
-  // outermost of its kind, that starts behind the last with this number and before the first with
-  // the next.
+  // The last forward operator with this number that started before `backward`. A custom C++ node
+  // ("CppNode<...>") belongs to the outermost operator with this number around that one, except
+  // operators of PyTorch itself and collectives, which make no such nodes. If none qualifies, the
+  // maker has no number. It is then the only candidate of its kind, outermost, that starts after
+  // the last operator with this number and before the first with the next.
   OpId by_sequence(OpId backward) const;
 
   // A node of an autograd::Function written in C++, by its name.
   static bool is_own_node(std::string_view name);
 
-  // Whether the operator runs in the backward pass by its own word.
+  // True if the operator's own name says that it runs in the backward pass.
   bool names_forward_thread(OpId op) const;
-  // Whether it is recorded as a differentiable forward operator.
+  // True if it is recorded as a differentiable forward operator.
   bool is_forward(OpId op) const;
 
   uint64_t flows() const { return flow_.size(); }

@@ -6,13 +6,14 @@
 namespace assay {
 namespace {
 
-// An operator with more than this share of an iteration's launches is no unit (a model call, a
+// An operator with more than this share of an iteration's launches is not a unit (a model call, a
 // step recorded as an operator).
 constexpr double kManyWindowsShare = 0.1;
 // Iterations so small that the share means nothing.
 constexpr uint32_t kLeastLimit = 8;
 
-// Per name: a node of the backward pass. What it recomputes inside is named by itself.
+// Per name: true for a node of the backward pass. Operators that it recomputes inside have their
+// own names.
 std::vector<uint8_t> autograd_nodes(const Trace& trace) {
   std::vector<uint8_t> is_node(trace.strings.size());
   for (size_t s = 0; s < is_node.size(); ++s) {
@@ -23,7 +24,7 @@ std::vector<uint8_t> autograd_nodes(const Trace& trace) {
   return is_node;
 }
 
-// What a compiler wraps around all operators of a compiled part of the model.
+// Wrappers that a compiler puts around all operators of a compiled part of the model.
 bool wraps_compiled(std::string_view name) {
   return name.starts_with("Torch-Compiled Region") || name.starts_with("CompiledFunction") ||
          name.starts_with("## Call CompiledFxGraph");

@@ -1,7 +1,7 @@
 #pragma once
 
-// Operators as units of work: of the operators around a launch the outermost one that is not so
-// wide that it holds a good part of an iteration, and no node of the backward pass.
+// Operators as units of work. The unit of a launch is the outermost operator around it that is not
+// a node of the backward pass and does not cover a large part of an iteration.
 
 #include <cstdint>
 #include <vector>

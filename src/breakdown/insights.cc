@@ -17,7 +17,7 @@ namespace {
 
 using Configs = std::vector<ConfigFigures>;
 
-// What is smaller than this is not worth a sentence, however sure it is.
+// Smaller effects are not worth a sentence, even if significant.
 constexpr double kMoreWork = 0.1;       // growth of tokens and of the time of matrix products
 constexpr double kHeavy = 0.02;         // of the kernel time: an operation that matters
 constexpr double kFaster = 0.03;        // of an operation's time
@@ -120,7 +120,7 @@ struct OpPair {
   const FigureOp* more;
 };
 
-// Operations whose work grows with the tokens, done as often in both.
+// Operations with work that grows with the tokens, equally frequent in both.
 std::vector<OpPair> growing_ops(const std::vector<MoreWork>& pairs) {
   std::vector<OpPair> ops;
   for (const MoreWork& pair : pairs) {
@@ -221,7 +221,8 @@ Insight collectives_grow_with_iteration(const WorkOrder& order) {
   return found;
 }
 
-// The longest operation whose overlap differs over GPUs: chosen without a look at the correlation.
+// The longest operation with an overlap that differs over GPUs, chosen independently of the
+// correlation.
 const FigureOp* op_of_varying_overlap(const ConfigFigures& config) {
   const double kernels_ns = middle(sum_of(config, &FigurePart::dur_each, std::nullopt));
   const FigureOp* longest = nullptr;

@@ -1,10 +1,10 @@
 #pragma once
 
 // The eight Insights of Chopper's evaluation (arXiv 2512.08242, section V) as rules on the figures
-// of any configurations: each is told to hold, not to hold, or not to be known, with its numbers.
-// What is compared are iterations in order of time, which may resemble each other (shift_of_rows of
-// base/shift.h, mean_interval_in_order of base/memory.h); where several operations or collectives
-// are looked at and the most striking is told, the interval is as much wider.
+// of any configurations. Each is reported to hold, not to hold, or as unknown, with its numbers.
+// The compared samples are iterations in order of time, which may be correlated (shift_of_rows of
+// base/shift.h, mean_interval_in_order of base/memory.h). If the most striking of several
+// operations or collectives is reported, its interval is widened accordingly.
 
 #include <cstdint>
 #include <string>
@@ -26,7 +26,7 @@ struct Insight {
   InsightState state = InsightState::kUnknown;
   std::string why = {};     // where it does not hold, or what lacks
   std::string config = {};  // that it is about; empty = none
-  std::string other = {};   // that it is compared with: one with more work; empty = none
+  std::string other = {};   // the configuration compared with, which has more work; empty = none
   std::string of = {};      // operation or kind of collective
   double from = kNone;      // in `config` (where nothing is compared: what holds)
   double to = kNone;        // in `other`
@@ -34,7 +34,7 @@ struct Insight {
   double high = kNone;
   uint64_t n = 0;  // iterations, GPUs, samples or operations of `config`
   uint64_t other_n = 0;
-  // What goes with it; each rule says what.
+  // Related numbers; each rule defines them.
   double beside_from = kNone;
   double beside_to = kNone;
   double share = kNone;
@@ -42,25 +42,26 @@ struct Insight {
   int64_t gpu_to = 0;
 };
 
-// 1: an operation takes less time where it has more work (Figure 5). from, to: its duration in ns;
-//    beside_to: how many times as long matrix products take; share: times the tokens.
-// 2: a collective's middle grows with the iteration while its shortest stays (Figure 6). from, to:
-//    its duration in ns; beside_*: the shortest; share: growth of the iteration.
-// 3: GPUs that overlap more with collectives take longer (Figure 7). from, to: overlap ratio of the
-//    GPUs with the least and the most; beside_*: their duration in ns; share: the correlation, of
-//    which low and high are the interval; n: GPUs.
-// 4: with more work, less of the kernel time lies beside collectives (Figure 9). from, to: shares.
-// 5: the time between kernels lies at the ends of an iteration, in waiting for collectives
-//    (Figure 11). from: share of it that lies there, with its interval; share: of that, waiting for
-//    collectives.
+// 1: an operation takes less time with more work (Figure 5). from, to: its duration in ns;
+//    beside_to: ratio of the durations of matrix products; share: ratio of the tokens.
+// 2: a collective's median grows with the iteration, and its minimum does not (Figure 6). from, to:
+//    its duration in ns; beside_*: the minimum; share: growth of the iteration.
+// 3: GPUs with more overlap with collectives take longer (Figure 7). from, to: overlap ratio of the
+//    GPUs with the least and the most; beside_*: their duration in ns; share: the correlation, with
+//    its interval low to high; n: GPUs.
+// 4: with more work, a smaller share of the kernel time overlaps collectives (Figure 9). from, to:
+//    shares.
+// 5: the time between kernels is at the ends of an iteration, in waits for collectives (Figure 11).
+//    from: share of it at the ends, with its interval; share: of that, waits for collectives.
 // 6: with more work, launch overhead is a smaller part (Figure 4). from, to: launch overhead over
 //    kernel time.
-// 7: far fewer cores would do, and most are never used (Figure 13). from: active, to: needed;
+// 7: far fewer cores would be enough, and most are never used (Figure 13). from: active, to:
+// needed;
 //    low, high: of their ratio; share: physical cores ever used; n: samples.
-// 8: frequency is the largest overhead (Figure 15): from: ns of it, to: ns of all overheads,
-//    share: operations where it is the largest, of n. With another configuration: the overhead
-//    that fell most; from, to: ns per execution in each; share: of the whole fall.
-// Every number has an entry; those of one configuration, one for each of them.
+// 8: frequency is the largest overhead (Figure 15). from: ns of it, to: ns of all overheads, share:
+//    operations in which it is the largest, of n. With another configuration, the overhead that
+//    fell most; from, to: ns per execution in each; share: of the whole decrease.
+// Every number has an entry. Rules on one configuration have an entry for each configuration.
 std::vector<Insight> find_insights(const std::vector<ConfigFigures>& configs);
 
 // Launch overhead over kernel time, the median over blocks of iterations; NaN without any.

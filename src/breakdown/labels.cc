@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 22> kOperations = {
 constexpr double kWrapperShare = 0.4;
 constexpr size_t kLeastRepetitions = 3;
 
-// "layer3", "Layer_12", "layers.7", "decoder layer 4": the number behind the word.
+// "layer3", "Layer_12", "layers.7", "decoder layer 4": the number after the word.
 int32_t layer_number(const std::string& text) {
   const size_t at = text.rfind("layer");
   if (at == std::string::npos) return -1;
@@ -120,8 +120,8 @@ Labels::Labels(const Trace& trace, const Links& links, const Windows& windows) {
   find_repetitions(trace, windows);
 }
 
-// Labels of a person's own around the parts of a layer: in an iteration, a block of them that
-// repeats and in which one names attention and another the feed-forward part.
+// The user's labels around the parts of a layer: a block of labels that repeats in an iteration,
+// with names of attention and of the feed-forward part.
 void Labels::find_repetitions(const Trace& trace, const Windows& windows) {
   std::vector<uint8_t> holds_own(spans_.size());
   for (uint32_t s = 0; s < spans_.size(); ++s) {

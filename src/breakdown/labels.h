@@ -1,7 +1,7 @@
 #pragma once
 
-// What record_function / NVTX labels tell: operations of the paper's list, layers, phases, and
-// labels of the user's own that stand for operations.
+// Attribution from record_function / NVTX labels: operations of the paper's list, layers, phases,
+// and user labels that name operations.
 
 #include <cstdint>
 #include <string>
@@ -20,7 +20,7 @@ struct LabelFacts {
   std::string op;  // of the paper's list, without f_ / b_; empty = none
   int32_t layer = -1;
   LevelPhase phase = LevelPhase::kNone;
-  bool own = false;  // may stand for an operation of the user's
+  bool own = false;  // may name a user's own operation
 };
 LabelFacts read_label(std::string_view name);
 
@@ -36,12 +36,12 @@ class Labels {
     int32_t repetition = -1;  // of the labels that repeat layer by layer, which one it lies in
   };
   Place at(ThreadId thread, int64_t time_ns) const;
-  // What the labels that repeat layer by layer are called, "block of 10 labels"; empty = none do.
+  // Name of the labels that repeat layer by layer, "block of 10 labels"; empty = none do.
   const std::string& block() const { return block_; }
   // The same on the thread that has most labels: what the user's code was doing when another
   // thread (autograd's) launched.
   Place on_main_thread(int64_t time_ns) const { return at(main_thread_, time_ns); }
-  // Whether a label around the point satisfies `matches`.
+  // True if a label around the point satisfies `matches`.
   template <typename Matches>
   bool any_matches(const Trace& trace, ThreadId thread, int64_t time_ns, Matches&& matches) const {
     for (uint32_t span = spans_.innermost(thread, time_ns); span != NestedSpans::kNone;

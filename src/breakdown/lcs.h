@@ -1,8 +1,8 @@
 #pragma once
 
-// The longest common subsequence of two sequences of tokens: for sequences that are nearly equal
-// (Myers, "An O(ND) Difference Algorithm and Its Variations", 1986, section 4b: linear space), and
-// its length alone for any two.
+// The longest common subsequence of two sequences of tokens. One algorithm is for nearly equal
+// sequences (Myers, "An O(ND) Difference Algorithm and Its Variations", 1986, section 4b, linear
+// space). Another gives only the length, for any two sequences.
 
 #include <cstddef>
 #include <cstdint>

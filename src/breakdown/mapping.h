@@ -1,12 +1,13 @@
 #pragma once
 
-// A mapping file: rules of the user that override what the trace tells
-// (docs/formats/breakdown_map.md). One rule a line, blank lines and lines that start with # aside:
+// A mapping file: rules of the user that override the recorded attribution
+// (docs/formats/breakdown_map.md). One rule per line; blank lines and lines that start with # are
+// skipped:
 //
 //   WHAT PATTERN OPERATION [LAYER] [PHASE]
 //
-// WHAT is label, module, operator or kernel; PATTERN may hold * and ?; "-" leaves as it is. The
-// first rule that matches counts.
+// WHAT is label, module, operator or kernel. PATTERN may contain * and ?. "-" changes nothing. The
+// first matching rule applies.
 
 #include <cstdint>
 #include <optional>
@@ -29,7 +30,7 @@ struct LevelRule {
   std::optional<LevelPhase> phase;
 };
 
-// `file` only for messages; they tell the line.
+// `file` is only for messages, which contain the line number.
 Result<std::vector<LevelRule>> parse_level_rules(std::string_view text, const std::string& file);
 
 }  // namespace assay

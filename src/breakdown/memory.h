@@ -1,12 +1,12 @@
 #pragma once
 
-// Device memory as the framework's allocator recorded it ([memory] instants): how much was
-// allocated and reserved, when it was most, and which operators and phases asked for it.
+// Device memory as the framework's allocator recorded it ([memory] instants): allocated and
+// reserved memory, the time of the peak, and the operators and phases that allocated it.
 //
-// An event has a time and no thread. Its operator is told where one thread alone is inside
-// operators at that time: of those around it, the innermost that launches kernels, itself or in
-// what it calls; the innermost of all where none does. The phase is that of these kernels, where
-// they have one. What is not told so stays without, counted.
+// An event has a time but no thread. Its operator is known if only one thread is inside operators
+// at that time. It is the innermost one that launches kernels, itself or in its children; if none
+// does, the innermost of all. The phase is that of these kernels, if they have one. Events without
+// an operator or phase are counted as such.
 
 #include <cstdint>
 #include <string>
@@ -18,13 +18,13 @@
 
 namespace assay {
 
-// What was asked of an allocator; bytes of releases count positive.
+// Totals of the requests to an allocator; released bytes are positive.
 struct MemorySums {
   uint64_t allocations = 0;
   uint64_t frees = 0;
   int64_t allocated_bytes = 0;
   int64_t freed_bytes = 0;
-  // Most that was in use right after one of its own events; -1 = totals are not told.
+  // Maximum in use right after one of its own events; -1 = totals not recorded.
   int64_t peak_bytes = -1;
 
   void add(int64_t bytes, int64_t total_bytes);
@@ -32,7 +32,7 @@ struct MemorySums {
 
 struct MemoryPlace {
   LevelPhase phase = LevelPhase::kNone;
-  std::string op = {};  // empty = outside operators, or not told apart
+  std::string op = {};  // empty = outside operators, or ambiguous
   MemorySums sums = {};
 };
 
@@ -46,7 +46,7 @@ struct DeviceMemory {
   std::string file = {};
   int64_t device = 0;  // as recorded
   MemorySums sums = {};
-  int64_t first_bytes = -1;  // in use before the first event, by its total; -1 = not told
+  int64_t first_bytes = -1;  // in use before the first event, by its total; -1 = unknown
   int64_t last_bytes = -1;   // after the last
   int64_t peak_reserved_bytes = -1;
   int64_t grown_bytes =

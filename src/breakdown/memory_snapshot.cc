@@ -54,7 +54,7 @@ size_t events_before(const std::vector<SnapshotEvent>& events) {
   return events.size();
 }
 
-// What actions and blocks say of each address.
+// State of each address by actions and blocks.
 class AddressCheck {
  public:
   void see(const SnapshotEvent& event) {
@@ -70,7 +70,7 @@ class AddressCheck {
     }
   }
 
-  // Of the blocks in use at the snapshot, after the actions before it.
+  // For the blocks in use at the snapshot, after the actions before it.
   void see(const SnapshotBlock& block) {
     const auto found = known_.find(block.address);
     if (found == known_.end()) {
@@ -147,7 +147,7 @@ void count_actions(const std::vector<SnapshotEvent>& events, SnapshotMemory& sta
   }
 }
 
-// What was in use and reserved before the first action, by going backwards from the blocks.
+// Memory in use and reserved before the first action, computed backwards from the blocks.
 MemorySample before_actions(const std::vector<SnapshotEvent>& events, size_t until,
                             const SnapshotMemory& state) {
   MemorySample before{.allocated_bytes = state.allocated_bytes - state.rounding_bytes,

@@ -1,11 +1,11 @@
 #pragma once
 
-// A memory snapshot taken apart: where reserved bytes are, and when most were in use as the
-// recorded actions replay.
+// Analysis of a memory snapshot: the location of reserved bytes, and the peak by a replay of the
+// recorded actions.
 //
-// Actions are kept in a ring: their beginning may be lost, and recording may have begun late. What
-// was in use at the first action is found backwards, from the blocks at the snapshot. Where actions
-// and blocks contradict each other no peak is told.
+// Actions are in a ring buffer. The oldest may be lost, and recording may have started late. The
+// memory in use at the first action is therefore computed backwards from the blocks at the
+// snapshot. If actions and blocks are inconsistent, no peak is reported.
 
 #include <cstdint>
 #include <string>
@@ -16,7 +16,7 @@
 
 namespace assay {
 
-// What the blocks of one place in the program hold.
+// Memory held by the blocks of one call site.
 struct MemoryHolder {
   std::string site = {};  // empty = not recorded
   uint64_t blocks = 0;
@@ -32,7 +32,7 @@ struct SnapshotMemory {
   int64_t free_segment_bytes =
       0;                          // segments without anything in use: empty_cache() gives them back
   int64_t unexplained_bytes = 0;  // segments less their blocks; blocks in an unknown state
-  int64_t rounding_bytes = 0;     // of what is allocated: more than was asked for
+  int64_t rounding_bytes = 0;     // of the allocated bytes: above the requested size
   uint64_t segments = 0;
   uint64_t blocks = 0;  // allocated
   uint64_t actions = 0;
@@ -42,12 +42,12 @@ struct SnapshotMemory {
   uint64_t unknown_actions = 0;
   uint64_t odd_blocks = 0;   // segments that are not their blocks, blocks in an unknown state
   uint64_t odd_actions = 0;  // releases of what was not allocated, blocks that are not the actions'
-  int64_t first_reserved_bytes = -1;       // before the first action; -1 = not told
+  int64_t first_reserved_bytes = -1;       // before the first action; -1 = unknown
   std::vector<MemoryHolder> holders = {};  // by bytes, most first; their sum is allocated_bytes
 };
 
 struct SnapshotDevice {
-  DeviceMemory memory = {};  // of the actions: bytes as asked for
+  DeviceMemory memory = {};  // from the actions: bytes as requested
   SnapshotMemory state = {};
 };
 

@@ -145,7 +145,7 @@ void Modules::find_layers() {
   name_stacks(layers);
 }
 
-// Two heads of a model are no stack of layers where the model has one.
+// Two heads of a model are not a layer stack if the model has one.
 void Modules::drop_pairs(std::set<uint32_t>& layers) {
   const auto siblings = [this](uint32_t layer) { return instances_[layer].siblings; };
   const bool stacks = std::any_of(layers.begin(), layers.end(),
@@ -157,8 +157,8 @@ void Modules::drop_pairs(std::set<uint32_t>& layers) {
   }
 }
 
-// Layers of one class below one module are a stack; two stacks of a class are told apart by what
-// holds them.
+// Layers of one class below one module are a stack. Two stacks of a class are distinguished by
+// their parents.
 void Modules::name_stacks(const std::set<uint32_t>& layers) {
   std::map<std::string_view, std::set<uint32_t>> holders;
   for (const uint32_t layer : layers)
@@ -314,7 +314,8 @@ Modules::Place Modules::at(ThreadId thread, int64_t time_ns) const {
   place.start_ns = spans_[span].start_ns;
   place.instance = index;
   place.cls = instance.cls;
-  // The stack around the call tells the layer: what layers share has its first caller as parent.
+  // The stack around the call determines the layer, because shared modules have their first caller
+  // as parent.
   uint32_t layer = instance.layer;
   for (uint32_t up = span; up != NestedSpans::kNone; up = spans_[up].parent) {
     const uint32_t around = instance_of_[up];

@@ -1,8 +1,8 @@
 #pragma once
 
-// Operations and layers from the nn.Module frames of a profile taken with stacks ("nn.Module:
-// Class_k" around everything a module's forward runs). Attribute names (q_proj) are not in these
-// frames: what a Linear is, its class, its place among its siblings and the module around it tell.
+// Operations and layers from the nn.Module frames of a profile with stacks ("nn.Module: Class_k"
+// around the forward of each module). These frames lack attribute names (q_proj). The role of a
+// Linear follows from its class, its position among its siblings and the module around it.
 
 #include <cstdint>
 #include <set>
@@ -32,7 +32,7 @@ class Modules {
     int64_t start_ns = 0;    // of the innermost module call
     uint32_t instance = UINT32_MAX;
   };
-  // What runs on `thread` at `time_ns`.
+  // The innermost module on `thread` at `time_ns`.
   Place at(ThreadId thread, int64_t time_ns) const;
   bool empty() const { return spans_.empty(); }
   int64_t layers() const { return layers_; }

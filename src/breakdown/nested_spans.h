@@ -23,9 +23,9 @@ class NestedSpans {
   static constexpr uint32_t kNone = UINT32_MAX;
 
   NestedSpans() = default;
-  // Spans in order of (thread, start, longer first), as the tables of a Trace are. Parents are set
-  // here. A span that outlives the one it started in stays innermost until its own end. One with
-  // 1,000 parents is no parent: what starts in it gets its parent.
+  // Spans in order of (thread, start, longer first), as in the tables of a Trace. Sets the parents.
+  // A span that outlives its parent stays innermost until its own end. A span with 1,000 ancestors
+  // is not used as a parent: spans that start in it get its parent.
   NestedSpans(std::vector<NestedSpan> spans, size_t threads);
 
   size_t size() const { return spans_.size(); }
@@ -38,7 +38,7 @@ class NestedSpans {
  private:
   struct Change {
     int64_t time_ns;
-    uint32_t span;  // innermost from here on
+    uint32_t span;  // innermost starting here
   };
   void sweep(size_t begin, size_t end, std::vector<Change>& changes);
 

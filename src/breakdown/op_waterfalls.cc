@@ -33,8 +33,8 @@ std::map<OpKey, std::map<ExecutionKey, Execution>> executions_of(const CounterJo
   return ops;
 }
 
-// Products and attention before what runs beside them; a kernel whose name tells nothing is what it
-// is called.
+// The type with the longest time: of products and attention if there are any, else of vector kernels
+// and those of unknown type.
 OpType main_type(const std::map<ExecutionKey, Execution>& executions) {
   std::map<OpType, int64_t> time;
   for (const auto& [key, execution] : executions) {
@@ -59,7 +59,7 @@ void read_overlap(const std::map<ExecutionKey, Execution>& executions, OpWaterfa
   }
 }
 
-// What the formulas of a quantity lack, in words; empty when it is there.
+// Missing inputs of a quantity's formulas, in words; empty if it exists.
 std::string lacks(const Derived& derived, std::string_view quantity) {
   for (const MissingQuantity& missing : derived.missing) {
     if (missing.quantity != quantity) continue;
@@ -76,7 +76,7 @@ double value_of(const Derived& derived, std::string_view quantity) {
   return found == nullptr ? kNan : found->value;
 }
 
-// FLOP told by shapes, if every execution that counts has them.
+// FLOP from shapes, if every counted execution has them.
 double flop_of(const std::vector<const CounterCell*>& cells, uint64_t executions,
                const std::map<ExecutionKey, Execution>& all) {
   double flop = 0;

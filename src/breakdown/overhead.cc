@@ -26,7 +26,7 @@ std::vector<Interval> merged_of(const std::vector<KernelLevel>& rows, OpType typ
   return merge_intervals(std::move(intervals));
 }
 
-// What a GPU did beside its compute kernels, and why it did nothing; all disjoint but blocked_comm.
+// Other activities of a GPU, and its idle causes; all disjoint except blocked_comm.
 struct Beside {
   IntervalIndex comm;
   IntervalIndex blocked_comm;  // collectives while the host waited for the device
@@ -88,7 +88,7 @@ void append_parts(Interval window, const std::vector<Interval>& waits,
   append(subtract(subtract({window}, waiting), working), kind, row, parts);
 }
 
-// What runs on a GPU and is no compute kernel.
+// Activities of a GPU other than compute kernels.
 std::vector<Interval> beside_compute(const std::vector<KernelLevel>& rows) {
   std::vector<Interval> intervals;
   for (const KernelLevel& row : rows) {

@@ -1,15 +1,15 @@
-// Problem: a kernel knows neither its operation nor its layer, and no trace has one thing that
-// tells both: labels, module frames, operators, graph replays and backward flows each tell some
-// kernels of some traces.
+// Problem: a kernel contains neither its operation nor its layer, and no trace has one source for
+// both. Labels, module frames, operators, graph replays and backward flows each show some kernels
+// of some traces.
 //
-// Method: what is launched is found on the host (labels, frames, operators around the call), once
-// per call; the sources are asked in falling priority (place.h). Where neither labels nor modules
-// tell layers, the sequence of operators, or of the kernels of a graph, is searched for a block
-// that repeats. Backward work is placed where its forward operator was, and what ran before its
-// launch was recorded as its twin in the next iteration.
+// Method: the host events of each launch (labels, frames, operators around the call) are found once
+// per call, and the sources are used in falling priority (place.h). If neither labels nor modules
+// show layers, the sequence of operators, or of the kernels of a graph, is searched for a repeating
+// block. Backward work gets the attribution of its forward operator. Activities launched before the
+// recording get that of the matching ones in the next iteration.
 //
-// Effect: of 47 of 48 real traces under 5 % of the device time is unplaced; of one, which holds but
-// a handful of kernels, all of it (docs/measured/breakdown_coverage.md).
+// Effect: less than 5 % of the device time is unattributed in 47 of 48 real traces. In one, which
+// has only a handful of kernels, all of it is (docs/measured/breakdown_coverage.md).
 
 #include "breakdown/place.h"
 
@@ -63,7 +63,7 @@ class OpNames {
   std::map<std::string, uint32_t, std::less<>> ids_;
 };
 
-// What the name of an operator says.
+// Properties of an operator by its name.
 struct OpNameFacts {
   bool engine = false;      // a node of the autograd engine
   bool backward = false;    // named as backward work: "MulBackward0", "aten::relu_backward"
@@ -113,7 +113,7 @@ struct HostPoint {
   OpId op;  // innermost operator; may be none
 };
 
-// Stacks while activities are placed: a layer is (stack, number), packed.
+// Layer stacks during the attribution: a layer is (stack, number), packed.
 class Stacks {
  public:
   int32_t pack(std::string_view stack, int32_t number) {
@@ -174,8 +174,8 @@ struct BlockSequence {
 constexpr size_t kLeastUnits = 6;
 constexpr size_t kLeastPieces = 3;  // graphs between which layers are launched
 
-// Kernels that are searched together: those of one graph launch, or those of one window that no
-// operator launched. Without calls the streams of a device have no common order.
+// Kernels that are searched together: those of one graph launch, or those of one window outside
+// every operator. Without calls, the streams of a device have no common order.
 struct KernelLane {
   uint32_t call = UINT32_MAX;
   int32_t window = kNoIteration;
@@ -187,13 +187,13 @@ struct KernelLane {
   }
 };
 
-// The units of forward work in their order, told apart by window, thread and, where modules tell
-// layers, the call of a module.
+// The units of forward work in order, separated by window and thread, and by module call if modules
+// show layers.
 struct ForwardUnits {
   struct Lane {
     int32_t window;
     uint32_t thread;
-    int64_t call_ns;  // start of the module call, where modules tell layers
+    int64_t call_ns;  // start of the module call, if modules show layers
     bool operator<(const Lane& other) const {
       return std::tie(window, thread, call_ns) <
              std::tie(other.window, other.thread, other.call_ns);
@@ -275,8 +275,8 @@ class Placer {
     return {trace_.ops.thread[op.index()], trace_.ops.start_ns[op.index()], op};
   }
 
-  // The innermost operator around the point that belongs to the backward pass; none in the forward
-  // pass and in recomputed work. `recomputes` tells the two apart.
+  // The innermost operator of the backward pass around the point; none in the forward pass and in
+  // recomputation, which `recomputes` distinguishes.
   OpId backward_node(const HostPoint& point, bool& recomputes) const;
   Place place_host(const HostPoint& point);
   Place place_forward(const HostPoint& point);
@@ -396,7 +396,7 @@ std::string_view Placer::own_op_name(const HostPoint& point) const {
   return trace_.text(trace_.ops.name[units_.unit_of(point.op).index()]);
 }
 
-// Prefill and decode where they can be told apart, else forward.
+// Prefill and decode if they are separable, else forward.
 LevelPhase Placer::generation_phase(int64_t time_ns) const {
   const int32_t window = window_at(phases_.windows, time_ns);
   if (window < 0) return LevelPhase::kForward;
@@ -420,7 +420,7 @@ bool Placer::place_by_module(const HostPoint& point, Place& place) {
     place.op = names_.id(module.op);
     return true;
   }
-  // What a module launches beside its own modules: the outermost operator inside it.
+  // For launches of a module outside its submodules: the outermost operator inside it.
   OpId below;
   for (OpId op = point.op; op && trace_.ops.start_ns[op.index()] >= module.start_ns;
        op = links_.op_parent[op.index()]) {
@@ -546,8 +546,8 @@ Place Placer::place_host(const HostPoint& point) {
   place.phase = recomputes ? LevelPhase::kRecompute : told;
   if (place.phase == LevelPhase::kBackward && !label.op.empty())
     place.op = names_.id("b_" + std::string(label.op));
-  // Serving engines put a label "forward" inside the step that is a prefill or a decode. Without
-  // operators nothing tells a phase but labels.
+  // Serving engines put a label "forward" inside the step, which is a prefill or a decode. If there
+  // are no operators, only labels show a phase.
   if (place.phase == LevelPhase::kForward ||
       (place.phase == LevelPhase::kNone && (point.op || !phases_.phase.empty()))) {
     place.phase = generation_phase(point.time_ns);
@@ -567,8 +567,8 @@ void Placer::place_comm(size_t activity, const HostPoint* point, KernelLevel& ro
   row.unplaced = UnplacedReason::kPlaced;
 }
 
-// The iteration that launched a row. What was queued before the recording belongs to an iteration
-// that was not recorded, wherever it runs: it is no work of the one that was.
+// The iteration that launched a row. Activities queued before the recording belong to an iteration
+// that was not recorded, wherever they run, and not to a recorded one.
 int32_t Placer::window_of(ActivityId activity) const {
   if (const ApiCallId call = links_.activity_call[activity.index()]) {
     return window_at(windows_, trace_.api_calls.start_ns[call.index()]);
@@ -585,9 +585,9 @@ void Placer::find_replayed(const ReplayReport* replays) {
   for (const ReplayedActivity& one : replays->activities) replayed_[one.activity.index()] = &one;
 }
 
-// Where the launch was recorded, if that is told. A recording in which no layer is told, as that of
-// a compiled model, says less than the repeating block in which a kernel lies. A phase that the
-// recording does not tell apart is that of the replay.
+// Uses the attribution of the captured launch, if it is known. A capture without known layers, as
+// of a compiled model, has less information than the repeating block of the kernel. If the
+// capture's phases are not separable, the phase is that of the replay.
 bool Placer::place_by_recording(size_t activity, bool in_block, Place& place) {
   const ReplayedActivity* one = replayed_.empty() ? nullptr : replayed_[activity];
   if (one == nullptr || one->places_differ) return false;
@@ -644,7 +644,7 @@ void Placer::place_kernel(size_t activity, KernelLevel& row) {
   if (place_by_recording(activity, in_block, place)) {
     // As if it had been launched there.
   } else if (slot != kernel_slots_.end()) {
-    // What a graph replays belongs to the layer that launched it, where it was launched by one.
+    // Kernels of a graph replay belong to the layer that launched it, if there is one.
     const bool keeps_op =
         place.by != PlacedBy::kNone && !is_replayed(activity) && !trace_.ops.empty();
     if (!keeps_op) place.op = slot->second.op;
@@ -659,7 +659,7 @@ void Placer::place_kernel(size_t activity, KernelLevel& row) {
     place.by = PlacedBy::kNone;
     place.reason = UnplacedReason::kGraphReplay;
   }
-  // Where there are no operators at all, a copy or fill is what its name says, as a kernel is.
+  // If there are no operators at all, a copy or fill is classified by its name, like a kernel.
   const bool copies = trace_.activities.kind[activity] != ActivityKind::kKernel;
   if (place.reason != UnplacedReason::kPlaced && copies && trace_.ops.empty()) {
     place.op = names_.id(trace_.text(trace_.activities.name[activity]));
@@ -713,8 +713,8 @@ void Placer::apply_rules(size_t activity, const HostPoint* point, KernelLevel& r
   }
 }
 
-// Slots for the units of one sequence: of the block that repeats, then of what lies before and
-// behind it. `keys`: what identifies a unit in `slots`.
+// Slots for the units of one sequence: first those of the repeating block, then those before and
+// after it. `keys`: identifies a unit in `slots`.
 void Placer::add_block(BlockSequence& all, size_t begin, size_t end,
                        std::unordered_map<uint32_t, Slot>& slots, const char* what) {
   if (end - begin < kLeastUnits) return;
@@ -756,7 +756,7 @@ void Placer::add_block(BlockSequence& all, size_t begin, size_t end,
   add_block(all, last_end, end, slots, what);
 }
 
-// What the call launched, as a part of its unit: the heaviest kind among a unit's kernels names it.
+// Adds the call's activities to its unit. The heaviest kind among a unit's kernels names it.
 void Placer::add_launched(ApiCallId call, ForwardUnits::Work& work) const {
   for (ActivityId activity : links_.activities_of(call)) {
     work.dur_ns += trace_.activities.dur_ns[activity.index()];
@@ -792,8 +792,8 @@ ForwardUnits Placer::forward_units() {
   return found;
 }
 
-// Where modules tell some layers, what they do not place is searched per call of a module: a
-// compiled model leaves no modules of its own.
+// If modules show some layers, the remaining activities are searched per module call: a compiled
+// model has no modules of its own.
 void Placer::find_blocks() {
   find_graph_blocks();
   const ForwardUnits found = forward_units();
@@ -855,8 +855,8 @@ std::map<KernelLane, std::vector<uint32_t>> Placer::kernel_lanes() const {
   return lanes;
 }
 
-// What an optimizer at the end of a sequence tells: the blocks before it are a forward and a
-// backward pass over the same layers.
+// Uses an optimizer at the end of a sequence: the blocks before it are a forward and a backward
+// pass over the same layers.
 void Placer::tell_phases(BlockSequence& blocks) {
   const TrainingPass pass = find_training_pass(blocks.units, blocks.blocks);
   for (size_t k = 0; k < pass.phase.size(); ++k) {
@@ -897,7 +897,7 @@ void Placer::find_graph_blocks() {
       blocks.module = modules_.at(point.thread, point.time_ns).cls;
     }
     add_block(blocks, 0, blocks.keys.size(), kernel_slots_, "kernels");
-    // What the block leaves over keeps the kernel's own name.
+    // Units outside the block keep the kernel's own name.
     for (size_t k = 0; k < blocks.keys.size(); ++k) {
       kernel_slots_.try_emplace(blocks.keys[k], Slot{names_.id(blocks.units[k].name), kNoLayer});
     }
@@ -906,8 +906,8 @@ void Placer::find_graph_blocks() {
   if (modules_.layers() == 0) find_blocks_across_graphs();
 }
 
-// Where each graph is a part of a layer and the rest of it is launched between the graphs, layers
-// show only in the sequence of all. Kernels outside graphs keep their operation.
+// If each graph is a part of a layer and the rest is launched between the graphs, only the whole
+// sequence shows layers. Kernels outside graphs keep their operation.
 void Placer::find_blocks_across_graphs() {
   struct Pieces {
     std::set<uint32_t> graphs;
@@ -935,7 +935,7 @@ void Placer::find_blocks_across_graphs() {
   }
 }
 
-// Whether the layers of most kernels that have one are those of their recording.
+// True if most kernels with a layer have it from their capture.
 bool Placer::layers_recorded(const std::vector<KernelLevel>& rows) const {
   size_t all = 0;
   size_t recorded = 0;
@@ -965,13 +965,13 @@ void Placer::count(const KernelLevel& row) {
   if (row.layer != kNoLayer) layers_.insert(row.layer);
 }
 
-// Whether `asked` says this name: a part of it, or with * or ? the pattern of all of it.
+// True if `asked` matches this name: a part of it, or with * or ? the pattern of all of it.
 bool is_asked(std::string_view name, std::string_view asked) {
   const bool pattern = asked.find_first_of("*?") != std::string_view::npos;
   return pattern ? matches_glob(name, asked) : name.find(asked) != std::string_view::npos;
 }
 
-// What was recorded around the launch of a row.
+// Events around the launch of a row.
 void Placer::add_surroundings(const KernelLevel& row, PlacementEvidence& evidence) const {
   const bool iterations = windows_.source != WindowSource::kWholeTrace;
   if (iterations && row.window >= 0)
@@ -1004,7 +1004,7 @@ void Placer::add_surroundings(const KernelLevel& row, PlacementEvidence& evidenc
   if (module.found) evidence.module = module.path;
 }
 
-// The kernels that are asked for, by what they are called and where they stand.
+// The requested kernels, by name and attribution.
 std::vector<PlacementEvidence> Placer::evidence_of(const Placements& placed) const {
   std::vector<PlacementEvidence> found;
   if (explain_.empty()) return found;
@@ -1048,9 +1048,9 @@ std::vector<PlacementEvidence> Placer::evidence_of(const Placements& placed) con
   return found;
 }
 
-// Where nothing else tells the phase, a kernel that computes gradients is backward work. What
-// undoes a convolution for its input counts where others tell that there is a backward pass: alone
-// it may be a transposed convolution. No name tells forward work, so that nothing is forward here.
+// If nothing else shows the phase, a kernel that computes gradients is backward work. The backward
+// pass of a convolution's input counts only if other kernels show a backward pass, because alone it
+// may be a transposed convolution. No name shows forward work, so no kernel is forward here.
 void tell_backward_by_names(const KernelNames& kernels, std::vector<KernelLevel>& rows) {
   const bool trains = std::any_of(rows.begin(), rows.end(), [&](const KernelLevel& row) {
     return row.phase == LevelPhase::kBackward ||
@@ -1065,8 +1065,8 @@ void tell_backward_by_names(const KernelNames& kernels, std::vector<KernelLevel>
   }
 }
 
-// Where nothing trains, a layer has one phase in an iteration: what a graph replays of it has that
-// which operators tell of the rest of it.
+// If nothing trains, a layer has one phase in an iteration: its graph replays have the phase of its
+// other operators.
 void tell_phases_of_layers(std::vector<KernelLevel>& rows) {
   using Layer = std::tuple<int64_t, int32_t, int32_t>;  // GPU, window, layer
   std::map<Layer, std::set<LevelPhase>> told;

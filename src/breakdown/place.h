@@ -1,8 +1,8 @@
 #pragma once
 
-// Where every device activity belongs: operation, layer, phase. Sources in falling priority: the
-// user's mapping, labels, nn.Module frames, repeating blocks, operator names; backward work through
-// its forward operator.
+// Attributes every GPU activity to operation, layer and phase. Sources in falling priority: the
+// user's mapping, labels, nn.Module frames, repeating blocks, operator names. Backward work is
+// attributed through its forward operator.
 
 #include <vector>
 
@@ -20,8 +20,8 @@ struct Placements {
       evidence;  // longest first; as asked with BreakdownOptions::explain
 };
 
-// Tells of every launch that was recorded into the trace's graphs where it belongs, as if it had
-// run then. graphs: captured_graphs() of this trace.
+// Attributes every launch captured into the trace's graphs, as if it had run at the capture.
+// graphs: captured_graphs() of this trace.
 void place_captured(const Trace& trace, const Links& links, const Windows& windows,
                     const BreakdownOptions& options, std::vector<CapturedGraph>& graphs);
 

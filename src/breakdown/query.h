@@ -2,10 +2,10 @@
 
 // select(where) -> group by keys -> reduce by statistics, over the cells of one or many ranks.
 //
-// A sample is one GPU in one iteration (or all of them together on a key that is not grouped by and
-// is neither gpu nor iter): its cells are summed first, ratios taken of the sums, and then the
-// statistic over the samples. An iteration in which a group has no kernel is no sample of it.
-// Work outside every iteration is in no sample.
+// A sample is one GPU in one iteration. GPUs or iterations are combined if the query does not group
+// by them. The cells of a sample are summed first, then ratios of the sums are taken, then the
+// statistic over the samples. An iteration without a kernel of a group is not a sample of it.
+// Activities outside every iteration are in no sample.
 
 #include <cstdint>
 #include <string>
@@ -25,8 +25,8 @@ std::string_view level_key_name(LevelKey key);
 enum class LevelStat : uint8_t { kMedian, kMean, kMin, kMax, kP25, kP75, kP95, kSum };
 std::string_view level_stat_name(LevelStat stat);
 
-// One "key=value" of --where: numbers and ranges for gpu, iter and layer, names (with * and ?) for
-// the others; several values separated by '+' are alternatives.
+// One "key=value" of --where. gpu, iter and layer take numbers and ranges; the other keys take
+// names with * and ?. Several values joined by '+' are alternatives.
 struct LevelCondition {
   LevelKey key = LevelKey::kGpu;
   std::vector<std::pair<int64_t, int64_t>> ranges;  // inclusive

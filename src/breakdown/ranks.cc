@@ -208,7 +208,7 @@ double ratio(double value, double to) {
   return to > 0 ? value / to : std::numeric_limits<double>::quiet_NaN();
 }
 
-// Of the values without one that equals `own`; NaN where there is no other.
+// Median of the values without one that equals `own`; NaN if there is no other.
 double median_of_others(const std::vector<double>& sorted, double own) {
   const size_t others = sorted.size() - 1;
   if (others == 0) return std::numeric_limits<double>::quiet_NaN();
@@ -218,8 +218,8 @@ double median_of_others(const std::vector<double>& sorted, double own) {
   return (other((others - 1) / 2) + other(others / 2)) / 2;
 }
 
-// How far each GPU lies above the median of the others (Insight 3): in all, and in one operation.
-// With itself among them, one of two GPUs could never be twice the median.
+// Ratio of each GPU to the median of the others (Insight 3), in total and in one operation. A
+// median that includes the GPU itself could never be exceeded by a factor of two with two GPUs.
 void find_tails(JobLevels& job) {
   std::vector<double> durations;
   std::map<int64_t, double> total;

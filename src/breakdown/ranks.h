@@ -1,7 +1,7 @@
 #pragma once
 
-// Many ranks: what stays of each once its trace is gone, and what they say together. Clocks are
-// aligned on collectives, so that who comes last can be told.
+// Many ranks: the part of each that remains after its trace is freed, and the combined result.
+// Clocks are aligned on collectives, which shows the last rank to arrive.
 
 #include <cstdint>
 #include <limits>
@@ -15,7 +15,7 @@
 
 namespace assay {
 
-// What stays of a rank: sums and collectives, no rows.
+// Summary of a rank: sums and collectives, no rows.
 struct RankLevels {
   std::string file;
   std::optional<int64_t> rank;
@@ -23,11 +23,11 @@ struct RankLevels {
   BreakdownReport report;  // rows emptied
   CounterJoin counters;    // empty without counter runs
 };
-// `named_rank`: what the file's name tells, -1 = nothing; used where the trace does not say.
+// `named_rank`: the rank in the file's name, -1 = none; used if the trace has no rank.
 RankLevels summarize_rank(const Trace& trace, int64_t named_rank, BreakdownReport report);
 
-// What comparing ranks needs of one: cells summed over phases, iterations and layers, no kernels.
-// Its size does not grow with the number of iterations but for spans and collectives.
+// The part of a rank that comparisons need: cells summed over phases, iterations and layers, no
+// kernels. Only spans and collectives grow with the number of iterations.
 RankLevels rank_outline(const RankLevels& rank);
 
 // One GPU of the job, over all iterations.
@@ -43,18 +43,19 @@ struct JobGpu {
   LevelSums compute;
   int64_t comm_ns = 0;
   int64_t exposed_comm_ns = 0;
-  // span - (duration - concurrent + what lies between kernels): 0, or something is wrong
-  // (of the tool's own definitions only; theirs do not close)
+  // span - (duration - concurrent + time between kernels). Must be 0 by Assay's own definitions;
+  // those of the published tool do not close.
   int64_t closure_ns = 0;
   // Its kernel time over the median of the other GPUs; NaN where there is none to compare with.
   double compute_ratio = std::numeric_limits<double>::quiet_NaN();
-  // Of its heavier operations, the one furthest above the median of the other GPUs that have it.
+  // Among its heavier operations, the one furthest above the median of the other GPUs that have it.
   std::string slowest_op;
   double slowest_op_ratio = std::numeric_limits<double>::quiet_NaN();
   int64_t token_group = 0;  // the first GPU that reads the same tokens (breakdown/token_groups.h)
 };
 
-// What the job takes in per iteration: each group of GPUs that reads the same tokens counts once.
+// Tokens that the job processes per iteration. Each group of GPUs that reads the same tokens counts
+// once.
 struct JobIteration {
   int32_t iter = kNoIteration;
   std::optional<int64_t> tokens;  // nothing where those of some GPU are not known
@@ -71,7 +72,7 @@ struct ClockOffset {
 struct Alignment {
   uint64_t matched = 0;    // collectives found on all ranks that take part
   uint64_t unmatched = 0;  // collectives of groups that do not match in number or order
-  uint64_t used = 0;       // of the matched, those whose ends were aligned
+  uint64_t used = 0;       // matched collectives with aligned ends
   std::vector<std::string> unused_kinds;  // of the matched others, which a rank may leave early
   std::vector<ClockOffset> offsets;
   double residual_p50_ns = 0;  // |end - offset - median end|; NaN when nothing was aligned
@@ -88,8 +89,9 @@ struct Arrivals {
   uint64_t last = 0;         // times it came last
   double lag_median_ns = 0;  // its start minus the median start; negative = it leads
   int64_t waited_ns = 0;     // summed time from its start to the start of the last
-  // Summed time by which it came after the second to last. Two late ranks hide each other, and a
-  // rank may only pass on what made it late: no measure of blame (flow/blame.h).
+  // Summed delay after the second-to-last arrival. Two stragglers hide each other, and a rank may
+  // only propagate the delay of another. It is therefore no measure of responsibility
+  // (flow/blame.h).
   int64_t last_margin_ns = 0;
 };
 
@@ -114,8 +116,9 @@ struct JobLevels {
   TrustNotes trust;
 };
 
-// Independent of the order of `ranks`. GPUs are numbered by rank where every rank is told, none
-// twice, and each has one device; as recorded for a single trace; else by place in that order.
+// Independent of the order of `ranks`. GPUs are numbered by rank if every rank is known, unique and
+// has one device. For a single trace they are numbered as recorded. Otherwise the number is the
+// index in that order.
 JobLevels combine_ranks(std::vector<RankLevels> ranks);
 
 }  // namespace assay

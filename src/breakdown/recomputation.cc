@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-// One equal operator is no repetition: the gradient of a product is a product.
+// A single equal operator does not prove a repetition: the gradient of a product is a product.
 constexpr size_t kLeastRepeated = 2;
 
 }  // namespace

@@ -14,9 +14,9 @@
 namespace assay {
 
 // Differentiable operators inside a node prove nothing alone: with create_graph every operator of
-// the backward pass is one. A node recomputes where they are, one after the other, operators of the
-// forward pass again, the node's own forward operator among them; or where an autograd::Function of
-// the user's own runs forward that ran in the forward pass.
+// the backward pass is one. A node recomputes in two cases. Its operators repeat operators of the
+// forward pass in sequence, including the node's own forward operator; or it contains the forward
+// of a user's autograd::Function that ran in the forward pass.
 class Recomputation {
  public:
   Recomputation(const Trace& trace, const Links& links, const ForwardLinks& forward_links);

@@ -29,8 +29,8 @@ void compare_with_cache(const OpWork& work, int64_t dur_ns, int64_t unsure_ns,
   sums.calls_beyond_cache = sums.cache_roof_ns > dur_ns + unsure_ns ? 1 : 0;
 }
 
-// One call against its roof. unsure_ns: by how much the recorder's clock may have cut its time
-// short; what is faster by no more is not told to be.
+// One call compared with its roofline time. unsure_ns: maximum error of its time from the
+// recorder's clock; a call that is faster by less does not count as faster.
 RoofSums sums_of_call(const OpWork& work, int64_t dur_ns, uint64_t kernels, int64_t unsure_ns,
                       const DeviceRoof& roof) {
   RoofSums sums{.calls = 1, .kernels = kernels, .dur_ns = dur_ns};
@@ -131,7 +131,7 @@ const DeviceRoof& RoofReader::roof_of(const Trace& trace, int64_t device) {
   return *place->second;
 }
 
-// What one trace adds: its calls, with the time of their kernels.
+// Contribution of one trace: its calls, with the time of their kernels.
 struct RoofReader::Rank {
   RoofReader& reader;
   const Trace& trace;
@@ -265,9 +265,9 @@ struct RoofReader::Rank {
     if (call.nested) ++reader.job_.nested_calls;
   }
 
-  // What memory carries in the time of these calls and what the last cache keeps from it of each
-  // (read from it, and left in it: twice what it holds), over what memory carries: no share of the
-  // roof of what memory bounds is above it. Infinite where the cache is not known.
+  // Bytes that memory transfers in the time of these calls plus twice the last-level cache for each
+  // (read from it, and left in it), over what memory transfers. This bounds the roofline share of
+  // memory-bound work. Infinite if the cache is unknown.
   double carried_ns(const Spent& one, uint64_t calls, const DeviceRoof& roof) const {
     if (!roof.exists() || roof.cache_bytes <= 0) return kInfinity;
     const double from_cache_s = 2 * roof.cache_bytes / roof.memory_bytes_per_s;
@@ -384,8 +384,8 @@ void RoofReader::add(const Trace& trace, const Links& links, const KernelNames& 
   add_collectives(trace, kernels, report);
 }
 
-// The slower of the links inside a machine and the network; nothing where the group spans machines
-// and what the network carries is not told.
+// The slower of the links inside a machine and the network; nullopt if the group spans machines and
+// the network rate is unknown.
 RoofReader::CommLink RoofReader::link_of(const CommKey& key, const GroupPlace& place,
                                          const DeviceRoof& roof) {
   if (key.group_size < 2) return {};

@@ -1,13 +1,13 @@
 #pragma once
 
-// How far every operation is from the roof of its device, without counters: FLOP/s, bytes/s, the
-// share of the roof and the milliseconds above it, per operator and shape, phase and layer; and the
-// bandwidth of collectives.
+// Distance of every operation from the roofline of its device, without counters. Gives FLOP/s,
+// bytes/s, the share of the roofline and the time above it, per operator and shape, phase and
+// layer; and the bandwidth of collectives.
 //
-// A call's roof is the longer of FLOP / peak and bytes / bandwidth (roof/work.h, roof/peaks.h), its
-// time the summed duration of its kernels. Per call, exactly: time = roof + above - beyond, where
-// `beyond` is what a call was faster than its roof: its data came from a cache, or model or peak
-// are wrong.
+// The roofline time of a call is the longer of FLOP / peak and bytes / bandwidth (roof/work.h,
+// roof/peaks.h). Its time is the summed duration of its kernels. Per call, exactly: time = roof +
+// above - beyond. `beyond` is the amount by which a call was faster than its roofline time, because
+// its data came from a cache, or the model or peak is wrong.
 
 #include <array>
 #include <cstdint>
@@ -25,13 +25,13 @@
 
 namespace assay {
 
-// Clocks of one GPU as a log beside the trace read them, by time.
+// Clock samples of one GPU from a log recorded with the trace, by time.
 struct ClockReadings {
   std::vector<int64_t> t_ns;
   std::vector<double> hz;
 
-  // The highest of those from the last one before `start_ns` to the first behind `end_ns`: no
-  // reading says that the clock was higher. 0 where it is not between two readings.
+  // The highest sample from the last one before `start_ns` to the first after `end_ns`: no sample
+  // shows a higher clock. 0 if the interval is not between two samples.
   double highest_hz(int64_t start_ns, int64_t end_ns) const;
 };
 using ClocksByGpu = std::map<int64_t, ClockReadings>;  // by device index as recorded
@@ -45,26 +45,27 @@ struct RoofSums {
   int64_t dur_ns = 0;
   double flop = 0;
   double bytes = 0;
-  // Of calls whose device and type have a peak:
+  // For calls on a device and of a type that have a peak:
   int64_t roofed_ns = 0;
-  int64_t roof_ns = 0;   // at the roof
+  int64_t roof_ns = 0;   // at the roofline
   int64_t above_ns = 0;  // roofed_ns = roof_ns + above_ns - beyond_ns
   int64_t beyond_ns = 0;
   int64_t compute_roof_ns = 0;  // of roof_ns, in calls that arithmetic bounds
-  int64_t small_ns = 0;         // of above_ns, in calls whose roof is below kSmallRoofNs
+  int64_t small_ns = 0;         // of above_ns, in calls with a roofline time below kSmallRoofNs
   uint64_t calls_beyond = 0;
   // Of these, bound by memory and slow enough for the bytes that the device's last cache cannot
   // hold.
   uint64_t calls_cached = 0;
   int64_t calls_beyond_ns = 0;  // of beyond_ns, in calls_beyond
-  // Of those beyond and bound by memory, whose bytes all fit the cache, where its rate is known:
-  // their time, what they need at the cache's rate, and how many are faster than that.
+  // For memory-bound calls that are below the roofline time, have bytes that all fit the cache, and
+  // a known cache rate: their time, the time they need at the cache's rate, and the number that are
+  // faster than that.
   int64_t fitting_ns = 0;
   int64_t cache_roof_ns = 0;
   uint64_t calls_fitting = 0;
   uint64_t calls_beyond_cache = 0;
-  // Of calls beside which a clock was read: their time, and the roof where the peaks of arithmetic
-  // are scaled by the clock over the one that they hold at.
+  // For calls that overlap a clock sample: their time, and the roofline time with arithmetic peaks
+  // scaled by the actual clock over the nominal clock.
   int64_t clocked_ns = 0;
   int64_t clocked_roof_ns = 0;
 
@@ -104,8 +105,8 @@ struct RoofUnknown {
   int64_t dur_ns = 0;
 };
 
-// Calls of one operator and shape whose work is told within bounds alone. Their time is part of the
-// unknown.
+// Calls of one operator and shape with only bounds on their work. Their time is part of the unknown
+// time.
 struct RoofBounds {
   std::string op;
   std::string shape;
@@ -113,14 +114,14 @@ struct RoofBounds {
   uint64_t calls = 0;
   uint64_t kernels = 0;
   int64_t dur_ns = 0;
-  int64_t roofed_ns = 0;      // of dur_ns, on devices whose peaks are known
-  int64_t least_roof_ns = 0;  // at the roof with the least work, and with the most
+  int64_t roofed_ns = 0;      // of dur_ns, on devices with known peaks
+  int64_t least_roof_ns = 0;  // at the roofline with the minimum work, and with the maximum
   int64_t most_roof_ns = 0;
-  // Of dur_ns, where the same kernel elsewhere tells how many elements a thread takes.
+  // Of dur_ns, time with elements per thread taken from other launches of the same kernel.
   int64_t same_kernel_ns = 0;
   // Of roofed_ns, where the most is what memory and a full last cache carry in that time.
   int64_t limited_ns = 0;
-  uint64_t calls_beyond = 0;  // faster than the roof with the least work
+  uint64_t calls_beyond = 0;  // faster than the roofline with the minimum work
   // Of those: not explained by what the last cache holds.
   uint64_t calls_unexplained = 0;
 };
@@ -134,7 +135,7 @@ struct RoofComm {
   double factor = 0;  // bus over algorithm bandwidth; 0 = not defined
   uint64_t collectives = 0;
   int64_t dur_ns = 0;           // of several ranks, of each collective the shortest: it waits least
-  double link_bytes_per_s = 0;  // that the bus can reach at most; 0 = not told
+  double link_bytes_per_s = 0;  // maximum of the bus; 0 = unknown
   bool network = false;         // by network cards that the machine is assumed to have
 };
 
@@ -158,13 +159,13 @@ struct JobRoof {
   int64_t unknown_total_ns() const;
 };
 
-// What the ranks of a job say, one after the other.
+// Combines the ranks of a job, one after the other.
 class RoofReader {
  public:
   // facts must outlive it. asked: the user's name of the device, or none.
   RoofReader(const FactBook& facts, std::string asked) : facts_(facts), asked_(std::move(asked)) {}
 
-  // report: of this trace, with its rows. replays: those joined to their recordings; absent: none.
+  // report: of this trace, with its rows. replays: those joined to their captures; null if none.
   // clocks: of its GPUs, on its times.
   void add(const Trace& trace, const Links& links, const KernelNames& kernels,
            const BreakdownReport& report, const ReplayReport* replays = nullptr,
@@ -181,10 +182,10 @@ class RoofReader {
     int64_t group_size = 0;
     double bytes = 0;
     int64_t seq = -1;
-    uint64_t nth = 0;  // tells apart those without a sequence number
+    uint64_t nth = 0;  // distinguishes those without a sequence number
     friend auto operator<=>(const CommKey&, const CommKey&) = default;
   };
-  // What a collective crosses that limits it, as RoofComm tells it.
+  // The limiting link of a collective, as in RoofComm.
   struct CommLink {
     bool network = false;
     double bytes_per_s = 0;

@@ -10,7 +10,7 @@
 namespace assay {
 namespace {
 
-// What the attentions of one iteration ask.
+// Queries and keys of the attentions of one iteration.
 struct Asked {
   bool one = false;      // one query for each sequence, several keys or pages
   bool several = false;  // queries

@@ -1,17 +1,17 @@
 #pragma once
 
-// Prefill and decode by what attention was called with: a decode step asks with one query for each
-// sequence and looks at many keys; a prefill asks with many.
+// Prefill and decode from the arguments of attention. A decode step has one query per sequence and
+// many keys; a prefill has many queries.
 
 #include "trace/phases.h"
 
 namespace assay {
 
-// Of the given windows. An iteration whose attentions all have one query is decode, one whose
-// attentions all have several is a prefill, and one that has both is neither. An attention with one
-// query alone is none of a generator for sure (a pooled token has one, too): told only where some
-// iteration is a prefill, keys lie in pages, or they grow by one from one iteration to the next.
-// kNone where nothing is told.
+// Phases of the given windows. If all attentions of an iteration have one query, it is decode; if
+// all have several, it is prefill; if it has both, it is neither. A single query alone does not
+// prove decode, because a pooled token has one, too. Decode is therefore reported only if some
+// iteration is a prefill, keys are in pages, or their number grows by one from one iteration to the
+// next. kNone if unknown.
 Phases phases_by_shape(const Trace& trace, const Windows& windows);
 
 // By labels, else by shapes, else by the pattern of kernels.

@@ -23,9 +23,9 @@ constexpr size_t kLeastHeavy = 2;  // matrix products or attentions of a layer i
 // Stretches of more units than this are alike by their common begin and end alone.
 constexpr size_t kMostCells = size_t{1} << 25;     // of the table that is kept of two stretches
 constexpr size_t kMostCompared = size_t{1} << 24;  // units of the one times units of the other
-// Of a block that is longer, every n-th place where it may begin is tried, and every n-th norm.
+// In a longer block, every n-th possible start is tried, and every n-th norm.
 constexpr size_t kMostShifts = 256;
-// What repeats is layers if it holds this share of the time of its sequence.
+// A repeated sequence is layers if it has this share of the time of its sequence.
 constexpr double kLayersShare = 0.3;
 // A shorter block is preferred while it covers this share of what the best one does.
 constexpr double kNearlyAsMuch = 0.9;
@@ -97,8 +97,8 @@ bool is_routing(std::string_view name) {
   return contains(name, "topk") || contains(name, "top_k") || contains(name, "routing");
 }
 
-// Which matrix products of a block, behind its attention, tell the experts of each token: what
-// chooses the largest comes before the next product.
+// Matrix products after a block's attention that route tokens to experts: an operator that selects
+// the largest comes before the next product.
 std::vector<bool> routers_of(const std::vector<BlockUnit>& block) {
   std::vector<bool> routers(block.size(), false);
   size_t last = block.size();
@@ -114,7 +114,8 @@ std::vector<bool> routers_of(const std::vector<BlockUnit>& block) {
   return routers;
 }
 
-// norm, qkv, (rotary), attention, out projection, norm, gate, (up), activation, down.
+// The order norm, qkv, rotary (optional), attention, out projection, then norm, gate, up
+// (optional), activation, down.
 bool is_llama_block(const std::vector<BlockUnit>& block) {
   size_t norms = 0;
   size_t attention = 0;
@@ -221,7 +222,7 @@ double likeness(std::span<const uint32_t> a, std::span<const uint32_t> b) {
   return static_cast<double>(common) / static_cast<double>(longer);
 }
 
-// Whether the stretches of a block that begin there are layers of one stack.
+// True if the parts of a block that begin there are layers of one stack.
 bool are_layers(std::span<const uint32_t> block, std::span<const BlockUnit> units,
                 const std::vector<size_t>& begins) {
   for (size_t k = 0; k < begins.size(); ++k) {
@@ -240,8 +241,8 @@ size_t attentions(std::span<const BlockUnit> units, size_t begin, size_t end) {
                     [](const BlockUnit& unit) { return unit.type == OpType::kAttention; }));
 }
 
-// Whether what a block holds beside layers that repeat in it is one layer of another kind: it
-// attends and has matrix products, as what surrounds the layers of an iteration has not.
+// True if the rest of a block with inner repeating layers is one layer of another kind: it has
+// attention and matrix products, unlike the units around the layers of an iteration.
 bool is_other_layer(std::span<const BlockUnit> units, const RepeatingBlock& block,
                     const RepeatingBlock& inner) {
   const size_t end = block.begin + block.period;
@@ -254,8 +255,8 @@ bool is_other_layer(std::span<const BlockUnit> units, const RepeatingBlock& bloc
          attentions(units, inner.begin, inner.begin + inner.period) > 0;
 }
 
-// Where layers that repeat at the begin of a block begin, and the one of another kind behind them;
-// empty where the block is not built so.
+// Starts of the repeating layers at the beginning of a block, and of the layer of another kind
+// after them; empty if the block has another structure.
 std::vector<size_t> begins_of_two_kinds(const std::vector<uint32_t>& block,
                                         std::span<const BlockUnit> units) {
   const RepeatingBlock inner = find_repeating_block(block);
@@ -269,8 +270,8 @@ std::vector<size_t> begins_of_two_kinds(const std::vector<uint32_t>& block,
   return begins;
 }
 
-// Where the layers of a block begin that starts at `begin`: one, or as many as are alike and begin
-// as the block does, or those that repeat and one of another kind behind them.
+// Starts of the layers of a block at `begin`: one layer, several similar ones that begin like the
+// block, or repeating ones followed by one of another kind.
 std::vector<size_t> layer_begins(const std::vector<uint32_t>& tokens,
                                  const std::vector<BlockUnit>& units, size_t begin, size_t period) {
   if (period > kMostSplit) return {0};
@@ -328,7 +329,7 @@ class NearbyLengths {
   std::vector<uint32_t> common_;
 };
 
-// From the first units that differ, along what both have in common; places are behind `first`.
+// Starts at the first different units, along the common subsequence; positions are after `first`.
 template <typename Lengths>
 void follow_common(std::span<const uint32_t> kind, std::span<const uint32_t> part,
                    const Lengths& lengths, size_t first, std::vector<size_t>& places) {
@@ -343,9 +344,9 @@ void follow_common(std::span<const uint32_t> kind, std::span<const uint32_t> par
   }
 }
 
-// Of each unit of `part` its place in `kind`, along what both have in common; kNoUnit for others.
-// Places of units in common differ by at most the units that one has and the other lacks: where
-// that is less than a row of bits costs, only those are compared.
+// For each unit of `part`, its index in `kind` along the common subsequence; kNoUnit for others.
+// Indices of common units differ by at most the number of units that only one has. If that is less
+// than the cost of a row of bits, only those are compared.
 std::vector<size_t> places_in(std::span<const uint32_t> kind, std::span<const uint32_t> part) {
   const size_t n = part.size();
   const size_t m = kind.size();
@@ -374,9 +375,9 @@ std::vector<size_t> places_in(std::span<const uint32_t> kind, std::span<const ui
   return places;
 }
 
-// How like a kind of layer the stretches are that begin at one place and end at several, or end at
-// one and begin at several: likeness() of each. Where many are asked for, one table for all of them
-// is filled, so that the cost is at most twice that of the table.
+// Similarity of parts of a sequence to a kind of layer, with one start and several ends or one end
+// and several starts: likeness() of each. Many queries fill one table for all, so that the cost is
+// at most twice that of the table.
 class Stretches {
  public:
   // longest: all of them lie in it, at its begin, or at its end.
@@ -517,7 +518,7 @@ class LayerWalk {
                         tokens_.begin() + static_cast<std::ptrdiff_t>(at));
     });
   }
-  // Places are told afterwards, of the layers that are kept: `from` is kNoUnit until then.
+  // Indices are computed later, for the layers that are kept: `from` is kNoUnit until then.
   BlockLayer alike(size_t at, size_t end, size_t kind) const {
     const std::vector<uint32_t>& units = kinds_[kind];
     if (likeness(stretch(at, end), units) < kAlike) return {};
@@ -588,8 +589,8 @@ LayerWalk walk_over(const std::vector<uint32_t>& tokens, const Layout& layout, s
   return LayerWalk(tokens, std::move(kinds));
 }
 
-// The layers of the run whose blocks begin `shift` units later, and those around it that differ in
-// some units.
+// The layers of the run with blocks that begin `shift` units later, and the adjacent ones that
+// differ in some units.
 Layout lay_out(const std::vector<uint32_t>& tokens, const std::vector<BlockUnit>& units,
                const RepeatingBlock& block, size_t shift) {
   Layout result;
@@ -631,11 +632,11 @@ BlockLayers with_units(const std::vector<uint32_t>& tokens, const std::vector<Bl
   return result;
 }
 
-// Where the block may begin, in units behind its run's begin. Those at which the run holds as many
-// blocks are the first and every norm; those at which it holds one less ("late") need no norm. Of
-// many, evenly spaced ones: at all late places between two the first and the last layer differ from
-// the others by little less or more than at these, so that what one of them gains, its neighbours
-// gain.
+// Possible starts of the block, as offsets in units from the start of its run. Offsets with an
+// equal number of blocks in the run are the first and every norm. Offsets with one block less
+// ("late") need no norm. Of many, evenly spaced ones are used. Between two of these, the difference
+// of the first and last layer from the others changes little, so neighbours have nearly the same
+// result.
 std::vector<size_t> shifts_of(const std::vector<BlockUnit>& units, const RepeatingBlock& block) {
   const size_t last =
       block.repeats >= kLeastRepeats ? block.period - 1 : std::min(block.spare, block.period - 1);
@@ -653,10 +654,10 @@ std::vector<size_t> shifts_of(const std::vector<BlockUnit>& units, const Repeati
   return shifts;
 }
 
-// Of the places where a block may begin, one that leaves most layers whole, with a norm where two
-// are as good. A late one is taken only where it gives more layers all the same: the first and the
-// last one differ from the others, and a run that begins in the middle of the first is as long as
-// one that ends in the middle of the last.
+// The start of a block with the most complete layers, preferably a norm. A late one is used only if
+// it gives more layers in spite of one block less. The first and the last layer differ from the
+// others, and a run that begins in the middle of the first is as long as one that ends in the
+// middle of the last.
 BlockLayers best_layers(const std::vector<uint32_t>& tokens, const std::vector<BlockUnit>& units,
                         const RepeatingBlock& block) {
   Layout best;
@@ -676,9 +677,9 @@ BlockLayers best_layers(const std::vector<uint32_t>& tokens, const std::vector<B
   return with_units(tokens, units, block.period, std::move(best));
 }
 
-// The sequence of one block, where what repeats inside it are the layers and the block itself is an
-// iteration: it holds an optimizer or a replay of layers, or its attention lies in what repeats
-// inside.
+// The sequence of one block, if its inner repetitions are the layers and the block itself is an
+// iteration. Then it contains an optimizer or a replay of layers, or its attention is in the inner
+// repetitions.
 RepeatingBlock inner_block(const std::vector<uint32_t>& tokens, const std::vector<BlockUnit>& units,
                            const RepeatingBlock& block) {
   const auto first = static_cast<std::ptrdiff_t>(block.begin);

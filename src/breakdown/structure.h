@@ -17,7 +17,7 @@ struct RepeatingBlock {
   size_t begin = 0;
   size_t period = 0;
   size_t repeats = 0;  // 0 = none found
-  size_t spare = 0;    // tokens behind the last block that still repeat: the block may start later
+  size_t spare = 0;    // tokens after the last block that still repeat: the block may start later
   size_t covered() const { return period * repeats; }
 };
 
@@ -26,7 +26,7 @@ struct RepeatingBlock {
 // A block has at least 3 tokens and comes at least 3 times, or twice where it covers half.
 RepeatingBlock find_repeating_block(const std::vector<uint32_t>& tokens);
 
-// One element of a block as far as its name is concerned.
+// Name-level element of a block.
 struct BlockUnit {
   std::string name;  // operator or kernel
   OpType type = OpType::kOther;
@@ -42,8 +42,8 @@ struct BlockLayer {
   size_t kind = 0;
   size_t from = 0;
   int32_t number = 0;  // within its iteration
-  // Of each unit its place in the kind, where they do not simply follow each other; kNoUnit for one
-  // that the kind lacks.
+  // For each unit its index in the kind, if they are not consecutive; kNoUnit for one that the kind
+  // lacks.
   std::vector<size_t> units = {};
 
   size_t unit_at(size_t k) const { return units.empty() ? from + k : units[k]; }
@@ -56,9 +56,9 @@ struct BlockLayers {
   std::vector<std::vector<BlockUnit>> kinds;  // the units of each
   std::vector<BlockLayer> layers;
 };
-// Empty where nothing repeats that may be a layer: a layer holds matrix products or attention and a
-// good part of the time, no optimizer, and no layers of its own. What repeats around layers is an
-// iteration. tokens[i] identifies units[i].
+// Empty if nothing repeats that can be a layer. A layer contains matrix products or attention and a
+// substantial part of the time, but no optimizer and no other layers. A sequence that repeats
+// around layers is an iteration. tokens[i] identifies units[i].
 BlockLayers find_block_layers(const std::vector<uint32_t>& tokens,
                               const std::vector<BlockUnit>& units);
 

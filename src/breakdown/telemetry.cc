@@ -12,7 +12,7 @@ namespace assay {
 namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
-// A sample stands for so much of a period to either side at most: a longer hole is a hole.
+// A sample represents at most this part of a period on either side; a longer gap is a hole.
 constexpr double kReach = 0.75;
 constexpr double kNormal95 = 1.959963984540054;
 constexpr uint64_t kFewHits = 5;
@@ -40,8 +40,8 @@ TelemetrySignal signal_of(TelemetryQuantity quantity) {
   return TelemetrySignal::kCpuPower;
 }
 
-// Whether a reading is of its moment, so that readings that fall into short intervals say something
-// about these. Power and load are the driver's means over a time that it does not tell.
+// True if a sample is instantaneous, so that samples inside short intervals are valid for these.
+// Power and load are the driver's means over an unknown time.
 bool of_the_moment(TelemetrySignal signal) {
   return signal == TelemetrySignal::kSmClock || signal == TelemetrySignal::kMemoryClock ||
          signal == TelemetrySignal::kTemperature || signal == TelemetrySignal::kMemoryUsed;
@@ -79,7 +79,7 @@ std::string zone_words(int64_t zone_ns) {
          two(minutes % 60);
 }
 
-// What the log's times are, and what is added to them.
+// The clock of the log's times, and their offset.
 Status place_clock(const TelemetryLog& log, const TelemetryOptions& options, int64_t first_work_ns,
                    TelemetryFile& file) {
   file.offset_ns = options.offset_ns;
@@ -166,7 +166,7 @@ std::string seconds(int64_t ns) {
          std::string(3 - ms.size(), '0') + ms + " s";
 }
 
-// ---- cells: the time that a sample stands for ----
+// ---- cells: the time that a sample represents ----
 
 class Cells {
  public:
@@ -183,9 +183,9 @@ class Cells {
     if (i + 1 < t.size()) end = std::min(end, t[i] + (t[i + 1] - t[i]) / 2);
     return {begin, end};
   }
-  // Variance of what the sample stands for, from the differences to its neighbours: the estimator
-  // of systematic sampling by successive differences (Wolter, Introduction to Variance Estimation,
-  // 2nd ed., section 8.2), taken locally.
+  // Variance of the sample's interval, from the differences to its neighbours: a local version of
+  // the successive-difference estimator for systematic sampling (Wolter, Introduction to Variance
+  // Estimation, 2nd ed., section 8.2).
   double variance(size_t i) const {
     const std::vector<double>& v = track_.value;
     double sum = 0;
@@ -203,7 +203,7 @@ class Cells {
   int64_t reach_ns_ = 0;
 };
 
-// Time that an interval has in common with merged ones, asked for in rising order.
+// Overlap of an interval with merged ones, queried in ascending order.
 class Overlap {
  public:
   explicit Overlap(const std::vector<Interval>& merged) : merged_(merged) {}
@@ -235,7 +235,7 @@ int64_t longest_of(const std::vector<Interval>& merged) {
   return longest;
 }
 
-// What the samples that reach into the intervals add up to.
+// Weights of the samples that overlap the intervals.
 struct Weights {
   double time = 0;
   double value = 0;     // time-weighted sum
@@ -261,7 +261,8 @@ Weights weigh(const TelemetryTrack& track, const std::vector<Interval>& merged) 
     const auto weight = static_cast<double>(common);
     sums.time += weight;
     sums.value += weight * track.value[i];
-    // A mean over its whole interval is exact; of a part of it, and for a reading, it is a guess.
+    // A mean is exact over its whole interval. Over a part of it, and for an instantaneous sample,
+    // it is an estimate.
     const bool exact = track.mean && common == cell.end_ns - cell.start_ns;
     if (!exact) sums.variance += weight * weight * cells.variance(i);
     sums.exact = sums.exact && exact;
@@ -338,8 +339,8 @@ std::optional<std::string> log_device(const PlacedTelemetry& placed, int64_t gpu
   return std::nullopt;
 }
 
-// What is told of the power of intervals by its readings alone: the sensor's window and lag are not
-// known, so within kEdgeNs of each end what was drawn may be any of what was read around.
+// Error of the power of intervals from samples alone. The sensor's window and delay are unknown, so
+// within kEdgeNs of each end the draw may equal any sample around it.
 void add_edges(const TelemetryTrack& track, const std::vector<Interval>& merged,
                SampledValue& value) {
   constexpr int64_t kEdgeNs = kSecond / 2;
@@ -606,7 +607,7 @@ void add_cores(const float* percent, const std::vector<size_t>& core_of, CpuMome
   activity.active_siblings.insert(activity.active_siblings.end(), busy.begin(), busy.end());
 }
 
-// What follows from the moments.
+// Totals from the moments.
 void sum_up(CpuActivity& activity) {
   std::vector<double> active;
   std::vector<double> least;

@@ -1,9 +1,9 @@
 #pragma once
 
-// Cores and GPUs beside a trace (Chopper, sections V-E and V-F, equations 4 and 5): logs of samples
-// laid on the trace's time, and what clocks, power and cores were in each iteration, phase and
-// operation, with the error that sampling leaves. What the samples cannot tell is bracketed or
-// refused, never interpolated.
+// Telemetry of cores and GPUs during a trace (Chopper, sections V-E and V-F, equations 4 and 5).
+// Aligns sample logs with the trace's time. Reports clocks, power and core activity for each
+// iteration, phase and operation, with the sampling error. Values that the samples cannot resolve
+// are bounded or refused, never interpolated.
 
 #include <cstdint>
 #include <limits>
@@ -38,11 +38,11 @@ std::string_view telemetry_signal_name(TelemetrySignal signal);  // "sm_clock_mh
 
 struct TelemetryOptions {
   int64_t offset_ns = 0;     // added to every time of every log
-  bool offset_told = false;  // by the user: logs without a wall clock can be placed
+  bool offset_told = false;  // given by the user: logs without a wall clock can be aligned
   bool at_start = false;     // the log's first sample lies at the trace's first device work
   int64_t zone_ns = 0;       // east of UTC, of logs in local time
   std::map<int64_t, std::string> device_of;  // the log's device of a GPU of the trace
-  std::map<int64_t, int64_t> late_ns;  // by GPU: how late its readings are, found in their power
+  std::map<int64_t, int64_t> late_ns;  // by GPU: delay of its samples, inferred from their power
 };
 
 // One signal of one device on the trace's time.
@@ -50,8 +50,8 @@ struct TelemetryTrack {
   TelemetrySignal signal = TelemetrySignal::kPower;
   std::string device;            // as the log calls it; empty for the host and for the only GPU
   bool host = false;             // of the machine, not of a GPU
-  std::string undivided;         // file whose rows no column divides among GPUs, taken for one's
-  bool mean = false;             // means over (from_ns, t_ns], else readings at t_ns
+  std::string undivided;         // file without a GPU column, taken as one GPU's
+  bool mean = false;             // means over (from_ns, t_ns], else samples at t_ns
   int64_t period_ns = 0;         // median distance of its samples
   std::vector<int64_t> from_ns;  // as long as t_ns where `mean`
   std::vector<int64_t> t_ns;
@@ -76,18 +76,18 @@ struct PlacedTelemetry {
   std::vector<CpuCorePlace> cores;
   TrustNotes trust;
 };
-// first_work_ns: start of the trace's first device work. Fails on a log whose times are on no wall
-// clock where the user told no offset.
+// first_work_ns: start of the trace's first GPU activity. Fails on a log without wall-clock times
+// if the user gave no offset.
 Result<PlacedTelemetry> place_telemetry(const std::vector<TelemetryLog>& logs,
                                         const TelemetryOptions& options, int64_t first_work_ns);
-// Fails where one of the logs and the trace have no moment in common; the message says by how much
-// they miss each other, and whether a time zone would explain it.
+// Fails if a log and the trace do not overlap. The message contains the gap between them, and says
+// if a time zone explains it.
 Status check_telemetry_overlap(const PlacedTelemetry& placed, Interval trace);
 
 enum class SampledHow : uint8_t {
   kModelled,  // power: what a fit of the sensor with the kernels' powers gives for it
-  kWeighted,  // mean over time; every sample stands for the time around it
-  kHits,      // mean of the readings that fell into intervals shorter than the sampling period
+  kWeighted,  // mean over time; every sample represents the time around it
+  kHits,      // mean of the samples inside intervals shorter than the sampling period
   kBracket,   // too short or too few: between the values of the samples around
   kNone,      // no sample near
 };
@@ -104,7 +104,7 @@ struct SampledValue {
   uint64_t samples = 0;       // that fell into the intervals; of means, that reach into them
   double coverage_share = 0;  // of the intervals' time, for which a sample stands
 };
-// What the track says about merged intervals taken together.
+// Value of the track over merged intervals.
 SampledValue sample_intervals(const TelemetryTrack& track, const std::vector<Interval>& merged);
 
 enum class TelemetryLevel : uint8_t { kIteration, kPhase, kOperation };
@@ -123,7 +123,7 @@ struct TelemetryRow {
   std::vector<Interval> merged;
   std::vector<SampledValue> values;
 };
-// The track of readings of a GPU's own clock, power and so on; null where no log has it.
+// The track of samples of a GPU's own clock, power and so on; null if no log has it.
 const TelemetryTrack* gpu_track(const PlacedTelemetry& placed, TelemetrySignal signal, int64_t gpu,
                                 bool only_gpu, const TelemetryOptions& options);
 // That of its power.
@@ -161,7 +161,7 @@ struct Spread {
   double min = 0;
   double max = 0;
 };
-// What the cores did while the trace ran.
+// Activity of the cores during the trace.
 struct CpuActivity {
   int64_t period_ns = 0;
   size_t logical = 0;
@@ -169,7 +169,7 @@ struct CpuActivity {
   Spread min_cores;
   double utilization = 0;  // mean over time and logical processors, 0..1
   std::vector<CpuMoment> moments;
-  std::vector<PhysicalCoreUse> cores;    // empty: the topology is not told
+  std::vector<PhysicalCoreUse> cores;    // empty: the topology is unknown
   std::vector<uint8_t> active_siblings;  // [moment][core]
   size_t cores_used = 0;                 // physical cores active in at least one sample
   double siblings_share = 0;  // of active physical cores over all samples, with two or more active
@@ -177,19 +177,19 @@ struct CpuActivity {
 // nullopt without samples of cores in the trace's span.
 std::optional<CpuActivity> cpu_activity(const PlacedTelemetry& placed, Interval trace);
 
-// Where the readings of one GPU lie on its trace, by its power.
+// Delay of one GPU's samples against its trace, from its power.
 struct TelemetryLag {
   int64_t gpu = 0;
   std::string file;            // of the trace, as in TelemetryRow
   std::string device;          // as the log calls it
-  std::string unknown;         // why nothing of it is known; empty: the rest holds
+  std::string unknown;         // reason why nothing is known; if empty, the rest is valid
   bool clear = false;          // one lag alone fits
   bool beyond_sensor = false;  // no sensor is so late: the clock is, and all signals were moved
-  double explained = 0;        // share of the variance of the power readings
-  int64_t lag_ns = 0;  // of what is read behind what is drawn: clock and sensor together; 95 %
+  double explained = 0;        // share of the variance of the power samples
+  int64_t lag_ns = 0;          // delay of a sample after the draw, clock and sensor together; 95 %
   int64_t lag_low_ns = 0;
   int64_t lag_high_ns = 0;
-  int64_t window_ns = 0;  // that a reading is the mean of
+  int64_t window_ns = 0;  // averaging window of a sample
   int64_t ramp_ns = 0;
 };
 
@@ -202,7 +202,7 @@ struct TelemetryReport {
   Interval trace;
   TrustNotes trust;
 };
-// One signal over all GPUs that it was read of, at the readings of the first (Figure 14).
+// One signal over all GPUs that have it, at the samples of the first (Figure 14).
 struct GpuMoment {
   int64_t t_ns = 0;
   size_t gpus = 0;
@@ -212,7 +212,7 @@ struct GpuMoment {
 };
 std::vector<GpuMoment> gpu_moments(const TelemetryReport& report, TelemetrySignal signal);
 
-// What follows from where the logs lie, as notes of trust.
+// Adds caveats that follow from the delays of the logs.
 void add_lag_notes(TelemetryReport& report);
 
 TelemetryReport summarize_telemetry(const PlacedTelemetry& placed, std::vector<TelemetryRow> rows,

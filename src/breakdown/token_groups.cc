@@ -85,7 +85,7 @@ std::vector<JobIteration> job_iterations(const std::vector<LevelSpan>& spans,
   for (const JobGpu& gpu : gpus) group_of[gpu.gpu] = gpu.token_group;
   struct Found {
     JobIteration sum;
-    std::map<int64_t, std::optional<int64_t>> tokens;  // by group: any of its GPUs may tell
+    std::map<int64_t, std::optional<int64_t>> tokens;  // by group: from any of its GPUs
   };
   std::map<int32_t, Found> found;
   for (const LevelSpan& span : spans) {

@@ -15,10 +15,11 @@ namespace assay {
 // every layer.
 inline constexpr uint64_t kLeastReductions = 4;
 
-// Per rank the index of the first rank that reads the same tokens, its own where there is none. Two
-// ranks do when they share a process group that reduces (all_reduce or reduce_scatter) outside the
-// backward pass and the optimizer, in the median iteration once per layer (where no layer is known:
-// kLeastReductions times) or more, and no iteration takes in different numbers of tokens.
+// Per rank, the index of the first rank that reads the same tokens; its own if there is none. Two
+// ranks read the same tokens if they share a process group that reduces (all_reduce or
+// reduce_scatter) outside the backward pass and the optimizer. In the median iteration it must do
+// so at least once per layer (kLeastReductions times if no layer is known). Iterations with
+// different numbers of tokens exclude a pair.
 std::vector<size_t> token_groups(const std::vector<RankLevels>& ranks);
 
 // Sums over GPUs, each group once; by iteration. The spans and GPUs are those of the job.

@@ -27,15 +27,15 @@ struct MirroredBlock {
 };
 
 struct TrainingPass {
-  std::vector<LevelPhase> phase;  // per unit; empty = not told
+  std::vector<LevelPhase> phase;  // per unit; empty = unknown
   std::vector<MirroredBlock> mirrored;
 };
 
-// Where one optimizer runs in the sequence, with no matrix product between its first and last
-// kernel, that is its phase. The passes are told where the blocks before it come in pairs of
-// equally many layers, the first with the last: the first half is the forward pass, the other the
-// backward pass. What lies before, between and behind the blocks (embeddings, the loss, clipping of
-// gradients, logging) is left open, and so is all of a sequence of which this is not clear.
+// If one optimizer runs in the sequence, without a matrix product between its first and last
+// kernel, that is its phase. The passes are known if the blocks before it come in pairs with equal
+// numbers of layers, the first paired with the last. The first half is then the forward pass, the
+// other the backward pass. Units before, between and after the blocks (embeddings, the loss,
+// clipping of gradients, logging) stay unknown. So does any sequence without this clear structure.
 TrainingPass find_training_pass(const std::vector<BlockUnit>& units,
                                 std::vector<SequenceBlock> blocks);
 

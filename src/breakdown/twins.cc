@@ -65,7 +65,7 @@ class StreamTwins {
   static constexpr size_t kMostRounds = 256;
   static constexpr size_t kMostFailures = 16;
 
-  // Places the end of open_[0, end) by its longest twin; how many rows that were.
+  // Attributes the end of open_[0, end) by its longest match; returns the number of rows.
   size_t place_suffix(size_t end) {
     std::vector<uint32_t> text;
     text.reserve(end + placed_.size() + 1);
@@ -94,7 +94,7 @@ class StreamTwins {
   size_t failures_ = 0;
 };
 
-// What all placed kernels of a name have in common.
+// Common attribution of all attributed kernels of a name.
 struct Shared {
   const KernelLevel* first = nullptr;
   bool op = true;

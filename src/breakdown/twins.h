@@ -1,15 +1,16 @@
 #pragma once
 
-// Kernels whose launch is not in the trace, above all those queued before it began, are placed like
-// their twins: the same run of kernels on the same stream, launched inside the trace.
+// Attributes kernels without a launch in the trace, mostly those queued before it began. They get
+// the attribution of matching kernels, which are the same sequence on the same stream, launched
+// inside the trace.
 
 #include "breakdown/breakdown.h"
 
 namespace assay {
 
-// Places rows without a launch by the longest run of kernel names that ends like theirs and is
-// placed; shorter runs than 8 kernels tell nothing. What is left takes the operation that all
-// placed kernels of its name share. `rows` in any order.
+// Attributes rows without a launch by the longest attributed sequence of kernel names with the same
+// end. Sequences shorter than 8 kernels are not used. The remaining rows take the operation that
+// all attributed kernels of the same name share. `rows` in any order.
 void place_by_twins(const Trace& trace, std::vector<KernelLevel>& rows);
 
 }  // namespace assay

@@ -11,7 +11,7 @@ namespace {
 constexpr double kLowOverlap = 0.05;
 constexpr double kHalf = 0.5;
 
-// Durations in units of the shortest of their GPU; samples without duration are no executions.
+// Durations in units of the shortest of their GPU; samples without duration do not count.
 std::vector<OverlapSample> normalised(std::vector<OverlapSample> samples) {
   std::erase_if(samples, [](const OverlapSample& s) {
     return !(s.dur_ns > 0) || !std::isfinite(s.dur_ns) || !std::isfinite(s.overlap);
@@ -171,8 +171,8 @@ double logarithmic_mean(double a, double b) {
   return (b - a) / std::log(b / a);
 }
 
-// The bars as whole nanoseconds whose sum is the measured time: each ends at the rounded running
-// sum, and the residual is the rest: by the closure its factor is 1 / rho.
+// The bars as integer nanoseconds that sum to the measured time. Each ends at the rounded running
+// sum, and the residual is the rest; by the closure its factor is 1 / rho.
 void fill_bars(Waterfall& made) {
   const double unit = logarithmic_mean(made.d_thr_ns, made.d_act_ns);
   const std::array<double, kWaterfallBars - 1> lengths = {

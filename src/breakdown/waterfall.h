@@ -1,8 +1,8 @@
 #pragma once
 
-// From the time an operation would take at the device's peak to the time it took (Chopper,
-// equations 6 to 10 and Figure 15): theoretical, instruction, utilisation, overlap and frequency,
-// and a residual for what the five leave open.
+// From the time of an operation at the device's peak to its actual time (Chopper, equations 6 to 10
+// and Figure 15). The steps are theoretical, instruction, utilisation, overlap and frequency, plus
+// a residual.
 
 #include <array>
 #include <cstdint>
@@ -43,7 +43,7 @@ struct OverlapFactor {
 };
 OverlapFactor overlap_factor(std::vector<OverlapSample> samples, OverlapReading reading);
 
-// What bounds an operation on the device.
+// Peaks of the device for an operation.
 struct WaterfallPeaks {
   std::string device;
   double flop_per_s = 0;  // TPT_peak, dense, of the matrix units
@@ -53,7 +53,7 @@ struct WaterfallPeaks {
 
 struct WaterfallInput {
   double d_act_ns = 0;        // measured
-  double flop = kNan;         // F_gemm; NaN = not told
+  double flop = kNan;         // F_gemm; NaN = unknown
   double flop_counted = 0;    // F_perf
   double matrix_busy = 0;     // MFMA_util as a share, 0..1
   double cycles = 0;          // C_gpu
@@ -73,7 +73,7 @@ std::string_view waterfall_bar_name(WaterfallBar bar);
 
 struct Waterfall {
   double d_thr_ns = 0;     // Eq. 6
-  double instruction = 1;  // Eq. 7; 1 where the FLOP of the operation are not told
+  double instruction = 1;  // Eq. 7; 1 if the operation's FLOP are unknown
   double utilisation = 1;  // Eq. 8
   double overlap = 1;      // Eq. 9
   double frequency = 1;    // Eq. 10
@@ -108,8 +108,8 @@ struct OpWaterfall {
   std::array<OverlapFactor, 3> overlap;  // by OverlapReading
 };
 
-// Constants of the device for formulas, and its peaks. Values the counter run tells of a device
-// come before those of the facts.
+// Constants of the device for formulas, and its peaks. Values from the counter run take precedence
+// over the specifications.
 struct WaterfallDevice {
   WaterfallPeaks peaks;
   NamedValues constants;  // compute_units, matrix_units_per_cu, xcds

@@ -13,9 +13,9 @@ namespace {
 
 // rocprofiler-sdk's README: names are separated by colons.
 constexpr const char* kTools = "ROCP_TOOL_LIBRARIES";
-// Without the first some versions of rocprofiler-register look for tools only among what is loaded;
-// by the second they load the rocprofiler-sdk that was found here. One that they look for
-// themselves and do not find ends the program.
+// Without the first, some versions of rocprofiler-register look for tools only among the loaded
+// libraries. The second makes them load the rocprofiler-sdk found here; if they search and do not
+// find one, they end the program.
 constexpr const char* kForce = "ROCPROFILER_REGISTER_FORCE_LOAD";
 constexpr const char* kSdk = "ROCPROFILER_REGISTER_LIBRARY";
 

@@ -10,13 +10,12 @@ namespace assay {
 
 // AMD's kernel driver, or HIP where the loader finds it.
 bool amd_is_here();
-// The name by which a program can load rocprofiler-sdk: what the environment names already, the
-// loader's, or a file of ROCm's own folders; empty = there is none. Stays loaded.
+// The name by which a program can load rocprofiler-sdk: the one in the environment, the loader's,
+// or a file in ROCm's own folders; empty = there is none. It stays loaded.
 std::string find_rocprofiler();
 
-// The environment by which the recorder is loaded: before the tools that the environment names
-// already. rocprofiler: of find_rocprofiler(); ROCm ends a program that asks for one that is not
-// there.
+// The environment that loads the recorder, before the tools already in the environment.
+// rocprofiler: from find_rocprofiler(); ROCm ends a program that requests a missing one.
 std::vector<std::pair<std::string, std::string>> amd_environment(const std::string& library,
                                                                  const std::string& rocprofiler);
 // The tools that the environment names already; empty = none.

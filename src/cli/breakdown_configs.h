@@ -1,6 +1,6 @@
 #pragma once
 
-// `assay breakdown --config NAME=PATH ...`: configurations beside each other.
+// `assay breakdown --config NAME=PATH ...`: comparison of configurations.
 
 #include <string>
 #include <vector>

@@ -15,7 +15,7 @@ namespace assay {
 
 struct ChildResult {
   int exit_code = 0;   // 128 + signal when a signal ended it
-  std::string output;  // its standard output, when asked for
+  std::string output;  // its standard output, if requested
 };
 
 // argv[0] is looked for on PATH. keep_output: collect standard output (at most 1 MiB) instead of
@@ -23,13 +23,13 @@ struct ChildResult {
 // verb prints is its own.
 Result<ChildResult> run_child(const std::vector<std::string>& argv, bool keep_output);
 
-// A program that runs while its parent does something else: what it prints on standard output and
-// standard error together is collected, and nothing is on its standard input. It ends with the
-// object, and with this process however that ends.
+// A program that runs in parallel with its parent. Its standard output and standard error are
+// collected together, and its standard input is empty. It ends with the object, and with this
+// process however that ends.
 class AskedChild {
  public:
-  // memory_bytes: of its data; 0 = no limit. Call it from the main thread, with whose end the
-  // kernel ends the child.
+  // memory_bytes: limit of its data; 0 = no limit. Call it from the main thread: the kernel ends
+  // the child when that thread ends.
   static Result<AskedChild> start(const std::vector<std::string>& argv, uint64_t memory_bytes);
   AskedChild(AskedChild&& other) noexcept;
   AskedChild& operator=(AskedChild&&) = delete;
@@ -44,13 +44,14 @@ class AskedChild {
  private:
   AskedChild(pid_t child, int output) : child_(child), output_(output) {}
 
-  pid_t child_;  // leads a process group; 0: waited for
+  pid_t child_;  // leads a process group; 0 after the wait
   int output_;
   std::string text_;
 };
 
-// What `ask` returns, in a copy of this process that has so many seconds: whatever it does to that
-// process, as a library may that is opened where threads or memory are short, this one goes on.
+// Result of `ask`, computed in a copy of this process with a limit of this many seconds. A crash of
+// the copy does not affect this process, for example in a library that is loaded while threads or
+// memory are short.
 Result<std::string> ask_copy(const std::function<std::string()>& ask, unsigned seconds);
 
 // Waits for the end of a child; its exit code, 128 + signal when a signal ended it.

@@ -76,7 +76,7 @@ Status write_text(const std::string& text, const std::string& path) {
   if (path != "-") return export_file(path, text);
   const bool written =
       std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  // The reader of a pipe may stop early, as `head` does: that is no failure.
+  // The reader of a pipe may stop early, as `head` does; that is not a failure.
   if (written || errno == EPIPE) return Ok{};
   return Error{ErrorCode::kIo, fmt::format("cannot write: {}", std::strerror(errno)),
                "standard output", -1};
@@ -126,7 +126,7 @@ Status check_output(const CommonOptions& options, const std::vector<std::string>
 
 namespace {
 
-// A "Key:  123 kB" line of /proc/self/status; 0 where there is none.
+// A line "Key:  123 kB" of /proc/self/status; 0 if there is none.
 long status_kb(const char* key) {
   const auto file = open_file("/proc/self/status", "r");
   if (!file) return 0;
@@ -302,7 +302,7 @@ int write_answer(Result<Document> document, const CommonOptions& options) {
 
 namespace {
 
-// The answer is printed although the document went to a file, whose name is told.
+// Prints the answer although the document went to a file, and names the file.
 Status tell_of_file(const Document& document, const CommonOptions& options) {
   const auto facts = file_facts(options.output);
   if (facts && facts->kind != FileKind::kFile) return Ok{};

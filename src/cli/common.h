@@ -1,8 +1,7 @@
 #pragma once
 
-// What every verb shares: the options that say what to read and where to write, progress on the
-// terminal, and the way out. Only this folder prints and exits; what an answer says is made in
-// answers/.
+// Common to all verbs: options for input and output, progress on the terminal, and exit codes. Only
+// this folder prints and exits; answers/ computes the answers.
 
 #include <functional>
 #include <string>
@@ -32,10 +31,10 @@ struct CommonOptions : TraceRequest {
   int width = 0;  // 0 = the terminal's, else 80 for the short answer and 100 for tables
   bool ascii = false;
   bool full = true;    // every section; only `report` has a short answer
-  bool quiet = false;  // of a short answer the verdict alone
+  bool quiet = false;  // only the headline of a short answer
   bool strict = false;
   bool perf = false;
-  // Tells size and checksum of what the command reads (cli/output_guard.h); set with the options.
+  // Adds size and checksum of the command's input files (cli/output_guard.h); set with the options.
   std::function<void(DocumentInputs&)> tell_files = {};
 };
 
@@ -46,7 +45,7 @@ void add_common_options(Verb& verb, CommonOptions& options, bool takes_inputs);
 void add_reading_options(Verb& verb, CommonOptions& options);
 // `--window`, which comes with positional inputs: for verbs that declare their inputs themselves.
 void add_window_option(Verb& verb, CommonOptions& options);
-// `--part`: for verbs whose answer is about one stretch of the recording.
+// `--part`: for verbs that analyze one part of the recording.
 void add_part_option(Verb& verb, CommonOptions& options);
 
 // `--capture`, for verbs that give replays of graphs what was recorded.
@@ -55,30 +54,29 @@ void add_capture_option(Verb& verb, std::vector<std::string>& files);
 // Draws progress on stderr, says notes there, and with --perf what phases took; long searches end
 // on Ctrl-C. options must outlive the listener. Options that were added to a verb have it already.
 Listener terminal_listener(const CommonOptions& options);
-// What the options say of reading, for a request: no input may be where the document goes. options
-// must outlive the request.
+// The options for reading as a request. No input may be the output file. options must outlive the
+// request.
 TraceRequest traces_of(const CommonOptions& options);
 
-// Whether the document can be written where the options say and is no input, before any work
-// starts.
+// Checks before the analysis that the output is writable and is not an input.
 Status check_output(const CommonOptions& options, const std::vector<std::string>& inputs);
-// Whether the document becomes a page, whose charts may cost a pass over the trace.
+// True if the document becomes a page; its charts may cost a pass over the trace.
 bool wants_page(const CommonOptions& options);
 bool wants_json(const CommonOptions& options);
 // Writes the answer, or says why there is none. Returns the process's exit code.
 int write_answer(const Result<Answer>& answer, const CommonOptions& options);
-// The same of a document alone, whose import log tells of losses.
+// The same for a document alone, with losses taken from its import log.
 int write_answer(Result<Document> document, const CommonOptions& options);
 // Writes the document where the options say. data_lost: an import log had losses.
 int write_document(const Document& document, const CommonOptions& options, bool data_lost);
-// kExitDataLost with --strict where data was lost, told on stderr with `where` to look; else
+// kExitDataLost with --strict if data was lost, reported on stderr with the place `where`; else
 // kExitFine.
 int exit_code_of_loss(bool data_lost, const CommonOptions& options, const char* where);
 // Writes text as it is to a file, or to standard output for "-".
 Status write_output(const std::string& text, const std::string& path);
 // Says what went wrong on stderr; returns kExitError.
 int fail(const Error& error);
-// The same of a message whose lines matter: where in a statement a mistake is.
+// The same for a message with significant line breaks, such as the position of a syntax error.
 int fail_in_lines(const Error& error);
 
 }  // namespace assay

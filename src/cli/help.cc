@@ -16,7 +16,7 @@ std::string typed_as(const OptionFacts& option) {
   std::string text;
   for (const std::string& name : option.names) text += (text.empty() ? "" : ", ") + name;
   if (option.value.empty()) return text;
-  // What an input is, its name and its sentence tell.
+  // An input is described by its name and its sentence.
   if (option.is_input && option.value == "TEXT") return text + (option.is_repeatable ? "..." : "");
   const bool plain = option.value == "TEXT" || option.value == "INT" || option.value == "UINT" ||
                      option.value == "FLOAT";

@@ -1,7 +1,7 @@
 #pragma once
 
-// What --help prints, from the table of options: what it does, examples, its own options, and only
-// then those that every verb has. Plain value names, lines as wide as the terminal.
+// Text of --help from the table of options: the sentence, examples, the verb's own options, then
+// the common ones. Plain value names; lines are as wide as the terminal.
 
 #include <string>
 
@@ -9,7 +9,7 @@
 
 namespace assay {
 
-// verb: with all that is below it. above: "assay".
+// verb: with all verbs below it. above: "assay".
 std::string help_page(const VerbFacts& verb, const std::string& program, size_t width);
 
 // Columns of the terminal that help is printed on.

@@ -1,13 +1,16 @@
 // assay-job: `assay job` as one MPI program.
 //
-// Problem: traces differ in size by a lot, machines in speed, and a job of 16,384 of them is not
-// shared out evenly in advance.
-// Method: every process parses the same options. Process 0 plans, and from four processes on hands
-// out the next trace, longest first, to whoever is done; fewer share a plan by size, in which it
-// reads too. Records lie in files, as a job array's do; then process 0 alone concludes from them,
-// as `assay job` does: the answer has the same bytes, and a run that was ended goes on. Messages
-// are texts whose parts end with a zero. One-sided windows are out: with Open MPI 4.1 over TCP they
-// fail. Nobody spins while it waits: the cores belong to those who read.
+// Problem: traces differ in size by a lot, and machines in speed, so a job of 16,384 of them cannot
+// be divided evenly in advance.
+//
+// Method: every process parses the same options. Process 0 plans. With four processes or more it
+// schedules traces, longest first, on free processes; fewer processes share a plan by size, in
+// which it reads too. Records are in files, as with a job array. Process 0 alone then concludes
+// from them, as `assay job` does, so the answer has the same bytes, and an interrupted run can
+// resume. Messages are texts with zero-terminated parts. One-sided windows are not used, because
+// they fail with Open MPI 4.1 over TCP. Waiting processes do not spin, because the readers need the
+// cores.
+//
 // Effect: docs/measured/job.md.
 
 #include <fmt/format.h>
@@ -57,7 +60,7 @@ void send(const Parts& parts, int to) {
   MPI_Send(text.data(), static_cast<int>(text.size()), MPI_BYTE, to, kTag, MPI_COMM_WORLD);
 }
 
-// from: MPI_ANY_SOURCE for whoever is first; becomes who it was.
+// from: MPI_ANY_SOURCE for the first sender; set to the actual sender.
 Parts receive(int& from) {
   int there = 0;
   MPI_Status status;
@@ -81,8 +84,8 @@ Parts receive(int& from) {
   return parts;
 }
 
-// What a process did, as parts: why it failed (empty: it did not), counts, and what it could not
-// read with the reasons.
+// Result of a process, as parts: error (empty if there is none), counts, and the unreadable traces
+// with the reasons.
 Parts parts_of(const Result<Summarized>& done) {
   if (!done) return {done.error().describe()};
   Parts parts = {"",
@@ -220,7 +223,7 @@ void follow(SummarizeRequest how, uint32_t number, uint32_t of) {
   }
 }
 
-// What every process would print, one does.
+// One process prints what would be equal for all.
 void be_silent() {
   const auto nowhere = open_file("/dev/null", "wb");
   if (!nowhere) return;

@@ -16,11 +16,11 @@ struct FleetTeam {
   bool leads = true;
   // Of who leads: SummarizeRequest as summarize_traces takes it.
   std::function<Result<Summarized>(const SummarizeRequest&)> lead = {};
-  // Of the others: works until told that all is done. The request says how to read.
+  // Loop of the other processes, until all work is done. The request has the options for reading.
   std::function<void(const SummarizeRequest&)> follow = {};
 };
 
-// As add_job_verb(app, exit_code), whose processes are one of one. team: outlives the app.
+// As add_job_verb(app, exit_code), for a team of processes. team: outlives the app.
 void add_job_verb(Verb& app, int& exit_code, const FleetTeam* team);
 
 }  // namespace assay

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a launcher of many processes (Slurm, MPI, Kubernetes) tells this one of itself.
+// Rank and size of this process from the environment of a launcher (Slurm, MPI, Kubernetes).
 
 #include <optional>
 #include <string>
@@ -16,8 +16,8 @@ std::optional<std::string> environment_value(const char* name);
 // How many tasks the launcher started in this step; 1 where there is none.
 uint64_t tasks_of_step(const LauncherVariables& value);
 
-// For verbs that write one answer: fails where this process is one of several tasks of a step,
-// which would all do the same and write over each other.
+// For verbs that write one answer: fails if this process is one of several tasks of a step. They
+// would all do the same and overwrite each other's output.
 Status refuse_several_tasks(const std::string& verb, const LauncherVariables& value);
 
 }  // namespace assay

@@ -27,7 +27,7 @@
 
 namespace {
 
-// What `assay --help` says; the footer follows; check_options.py holds every verb in it.
+// Text of `assay --help`, followed by the footer. check_options.py checks that it has every verb.
 constexpr const char* kOverview =
     R"(assay: where a GPU run's time and energy went, and what would change it
 
@@ -71,8 +71,8 @@ const std::terminate_handler kTerminate = std::get_terminate();
   std::abort();
 }
 
-// Descriptors that the caller closed are taken, so that no file of ours is written to as if it were
-// the screen: who reads or writes there is told so.
+// Occupies descriptors that the caller closed, so that no file of ours is written to like a screen.
+// Reading and writing there returns an error.
 void take_closed_descriptors() {
   for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(number, F_GETFD) >= 0) continue;
@@ -82,8 +82,8 @@ void take_closed_descriptors() {
 }
 
 #ifdef __GLIBC__
-// What is said on a screen that is gone or full is lost, and the work goes on: nothing that prints
-// there need ask.
+// Output to a screen that is gone or full is lost, and the program continues; callers need no
+// check.
 ssize_t write_if_possible(void*, const char* text, size_t bytes) {
   for (size_t done = 0; done < bytes;) {
     const ssize_t got = ::write(STDERR_FILENO, text + done, bytes - done);
@@ -130,7 +130,7 @@ std::pair<std::string_view, std::string_view> renamed_verb(int argc, char** argv
   return {};
 }
 
-// Whether all that was printed arrived: help, the version, and what verbs print by themselves.
+// Checks that all output arrived: help, the version, and what verbs print themselves.
 int told() {
   std::cout.flush();
   if (std::fflush(stdout) == 0 && std::cout.good()) return assay::kExitFine;

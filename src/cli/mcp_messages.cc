@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Versions whose messages are the ones below; the first is offered where the client's is not known.
+// Versions with the messages below; the first is offered to clients of an unknown version.
 constexpr std::array<std::string_view, 4> kProtocols = {"2025-11-25", "2025-06-18", "2025-03-26",
                                                         "2024-11-05"};
 
@@ -106,7 +106,7 @@ bool take_value(const ToolArgument& argument, const Json& given, std::vector<std
   return false;
 }
 
-// What is wrong with the arguments, empty where nothing is.
+// Fault of the arguments; empty if they are valid.
 std::string take_arguments(const Json& given, ToolCall& call) {
   if (!given.is_object()) return "arguments is no object";
   const auto& known = call.tool->arguments;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The Model Context Protocol over standard input and output: JSON-RPC 2.0, one message a line. What
-// is said here and how; what a tool does is given by the caller.
+// The Model Context Protocol over standard input and output: JSON-RPC 2.0, one message per line.
+// Handles the protocol only; callers provide the tools.
 
 #include <cstdint>
 #include <map>
@@ -46,18 +46,18 @@ struct McpServer {
   std::vector<AgentTool> tools;
 };
 
-// Of a message of a client.
+// One message of a client.
 struct McpRequest {
   std::string answer = {};            // to be sent at once, a line without its end; may be empty
   std::optional<ToolCall> call = {};  // to be run, and answered by tool_message()
   std::string id = {};                // of the call, as JSON
-  std::string cancelled = {};         // the id of a call that nobody waits for any more, as JSON
+  std::string cancelled = {};         // the id of a cancelled call, as JSON
 };
 
-// A longer line is no message.
+// Longer lines are rejected.
 constexpr size_t kMostMessage = size_t{1} << 20;
 
-// Never fails: what is no message has an error of JSON-RPC for its answer.
+// Never fails: an invalid message gives a JSON-RPC error as its answer.
 McpRequest read_message(const McpServer& server, const std::string& line);
 // The answer to a call with this id.
 std::string tool_message(const std::string& id, const ToolAnswer& answer);

@@ -1,9 +1,9 @@
 #pragma once
 
-// The command line as the verbs see it: a verb has options, inputs and verbs of its own. Parsing,
-// --help and the words of refusals come from one library, which options.cc alone includes: it costs
-// seconds of compiling in every file that sees it. What is declared here is also the table that
-// `assay options` prints, from which the man page, the completions and docs/cli.md are made.
+// The command line for the verbs: a verb has options, inputs and verbs of its own. Only options.cc
+// includes the library that parses, prints --help and words the errors, because it costs seconds of
+// compile time per file. These declarations are also the table that `assay options` prints; the man
+// page, the completions and docs/cli.md come from it.
 
 #include <cstdint>
 #include <functional>
@@ -28,7 +28,7 @@ class Option {
  public:
   explicit Option(CLI::Option& parsed);
 
-  // What its value may be.
+  // Allowed values.
   Option& one_of(const std::vector<std::string>& words);
   Option& between(int least, int most);
   Option& between(unsigned least, unsigned most);
@@ -39,8 +39,8 @@ class Option {
   Option& existing_file();
   // A number of bytes, also with a unit: 500MB, 4GiB.
   Option& size();
-  // problem: what is wrong with a value, empty where nothing is. value: its name in --help, beside
-  // that of its type; empty for none.
+  // problem: returns the fault of a value, empty if it is valid. value: its name in --help in
+  // addition to that of its type; empty for none.
   Option& checked_by(const std::function<std::string(const std::string&)>& problem,
                      const std::string& value = "");
   // Words that the verb itself takes, and refuses others by name: for completions and the manual.
@@ -48,7 +48,7 @@ class Option {
 
   // How it is given.
   Option& required(bool is_required = true);
-  // A list in one value, beside several values.
+  // Allows a list in one value, in addition to several values.
   Option& separated_by(char mark);
   // A list of which each mention of the option takes one value, and leaves the next to the inputs.
   Option& one_per_mention();
@@ -62,7 +62,7 @@ class Option {
   Option& called(const std::string& value);
   Option& shows_default();
   Option& hidden();
-  // One that every verb has: --help lists it behind the verb's own.
+  // Common to every verb: --help lists it after the verb's own options.
   Option& common();
 
  private:
@@ -70,8 +70,8 @@ class Option {
   Option& limits(std::string words);
 
   CLI::Option* parsed_;
-  std::string value_;               // its name in the manual; empty: that of its type
-  std::vector<std::string> words_;  // all that are allowed; empty: not a choice between words
+  std::string value_;               // its name in the manual; empty = that of its type
+  std::vector<std::string> words_;  // all allowed words; empty = any value
   std::string limits_;              // in words, e.g. "from 1 to 20"
   bool is_common_ = false;
 };
@@ -80,9 +80,9 @@ class Option {
 struct OptionFacts {
   std::vector<std::string> names;  // with their dashes; an input has one, without
   bool is_input = false;
-  std::string value;               // what stands for its value; empty: it takes none
+  std::string value;               // name of its value; empty = it takes none
   bool value_is_optional = false;  // --cache, --cache=DIR
-  std::vector<std::string> words;  // all that are allowed; empty: not a choice between words
+  std::vector<std::string> words;  // all allowed words; empty = any value
   std::string limits;              // in words
   std::string shown_default;
   std::string sentence;
@@ -92,7 +92,7 @@ struct OptionFacts {
   bool is_common = false;
 };
 struct VerbFacts {
-  std::string name;  // with those above it: "throughput fit"; the program's own is empty
+  std::string name;  // with the verbs above it: "throughput fit"; empty for the program
   std::string sentence;
   std::string footer;
   std::vector<std::string> examples;
@@ -107,8 +107,8 @@ struct GivenOption {
   std::vector<std::string> values;
 };
 
-// A verb, or the program itself. `names`: "-o,--output"; `value` is where the value goes, and its
-// default; it must live as long as the verb. An absent optional was not given.
+// A verb, or the program itself. `names`: "-o,--output". `value`: target and default of the option;
+// must live as long as the verb. nullopt = the option was not given.
 class Verb {
  public:
   explicit Verb(CLI::App& parsed);
@@ -133,7 +133,7 @@ class Verb {
                  const std::string& sentence);
   Option& option(const std::string& names, std::optional<double>& value,
                  const std::string& sentence);
-  // A choice between words that stand for numbers; `choose` is given that of the word.
+  // A choice between words for numbers; `choose` gets the number of the word.
   Option& choice(const std::string& names, const std::vector<std::pair<std::string, int>>& words,
                  const std::function<void(int)>& choose, const std::string& sentence);
   Option& flag(const std::string& names, bool& value, const std::string& sentence);
@@ -153,12 +153,12 @@ class Verb {
   void footer(const std::string& text);
   // A command line as one would type it, with what it does: --help begins with them.
   Verb& example(const std::string& command, const std::string& sentence = "");
-  // What the verb does, once the whole command line was found right.
+  // Action of the verb, called after the whole command line is valid.
   void run(const std::function<void()>& action);
 
-  // What was typed for it, once the command line was parsed; choices between words are left out.
+  // Options given on the parsed command line, without choices between words.
   std::vector<GivenOption> given() const;
-  // `above`: the names of the verbs above it, with a space behind each.
+  // `above`: the names of the verbs above it, each with a trailing space.
   VerbFacts facts(const std::string& above = "") const;
 
  private:
@@ -175,7 +175,7 @@ class Verb {
 // The program's command line.
 class CommandLine {
  public:
-  // version: what --version prints. overview: the program's own --help.
+  // version: text of --version. overview: the program's own --help.
   CommandLine(const std::string& name, const std::string& sentence, const std::string& version,
               std::string overview);
   ~CommandLine();
@@ -187,9 +187,9 @@ class CommandLine {
     kTold,     // --help or --version did
     kRefused,  // stderr says why
   };
-  // A file in place of a verb is for `default_verb`; "help VERB" is "VERB --help". What is no verb,
-  // file or option is refused with the one that was probably meant.
-  // check: looks at what was typed, before a verb runs; its error refuses the command line.
+  // A file instead of a verb selects `default_verb`; "help VERB" equals "VERB --help". Anything
+  // else that is not a verb, file or option is an error with a suggestion. check: runs before a
+  // verb; its error rejects the command line.
   End parse(int argc, char** argv, const std::string& default_verb,
             const std::function<Status(const std::vector<GivenOption>&)>& check);
 

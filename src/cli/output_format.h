@@ -8,10 +8,10 @@
 
 namespace assay {
 
-// What a name ends with, in lower case and with its dot; empty for "-", standard output.
+// The ending of a name, in lower case and with its dot; empty for "-", standard output.
 std::string output_extension(const std::string& path);
-// The format that was asked for, or the one that the output's name ends with, or the terminal's for
-// names that end in nothing or in .txt, .text, .log or .out. Other endings are refused.
+// The requested format, else that of the output's ending. Names without an ending or with .txt,
+// .text, .log or .out give the terminal format. Other endings are errors.
 Result<Format> output_format(const CommonOptions& options);
 
 }  // namespace assay

@@ -60,8 +60,8 @@ void collect(const GivenOption& option, FileNames& names) {
   }
 }
 
-// Whether a file in a folder of inputs is one: what Assay itself said, and what no reader takes, is
-// not.
+// True if a file in a folder of inputs is an input: not Assay's own output, and not a file without
+// a reader.
 bool is_read_in_folders(const std::string& path) {
   const FileFormat* format = format_of_file(path);
   if (format == nullptr) return false;
@@ -76,8 +76,8 @@ bool lies_below(const std::string& path, const std::string& folder) {
   }
 }
 
-// Whether `read`, as it was typed, leads to the file at `written`: by its name, as one of a folder
-// or of a pattern, or as what was redirected to standard input.
+// True if `read`, as typed, refers to the file at `written`: by its name, as a member of a folder
+// or pattern, or as redirected standard input.
 bool leads_to(const std::string& read, const std::string& written) {
   if (read == "-") return is_file_of(STDIN_FILENO, written);
   if (is_folder(read)) return lies_below(written, read) && is_read_in_folders(written);
@@ -153,7 +153,7 @@ bool is_told(const std::string& path, const std::vector<Input>& inputs) {
   });
 }
 
-// A value that is no path at all: a number, a statement.
+// True for a value that is not a path: a number, a statement.
 bool names_nothing(const Error& error) {
   return std::any_of(kNoFile.begin(), kNoFile.end(), [&error](int code) {
     return error.message.find(std::strerror(code)) != std::string::npos;
@@ -165,7 +165,7 @@ void say_untold(const std::string& path, const Error& error) {
              clean_text(error.message));
 }
 
-// The files behind a value: itself, or those in a folder that gave none of the inputs.
+// The files of a value: itself, or those in a folder that contains none of the inputs.
 std::vector<std::string> files_behind(const std::string& value, const std::vector<Input>& inputs) {
   const auto facts = file_facts(value);
   if (!facts && !names_nothing(facts.error())) say_untold(value, facts.error());

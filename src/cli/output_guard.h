@@ -11,11 +11,10 @@
 
 namespace assay {
 
-// Fails when a file named for writing (-o, --junit, --perfetto, --save-prediction, --export-kernel-db) is an
-// existing file that another argument of the same command leads to: by its name or behind NAME=, as
-// one of the files of a folder or pattern, or as standard input. Fails also when two outputs name
-// one file. Verbs that run a command of the user's are left out: what its arguments mean is not
-// known.
+// Fails if an output file (-o, --junit, --perfetto, --save-prediction, --export-kernel-db) exists
+// and is also an input of the same command. Inputs are arguments by name or after NAME=, files of a
+// folder or pattern, and standard input. Fails also if two outputs name one file. Excludes verbs
+// that run a command of the user, because its arguments have an unknown meaning.
 Status refuse_outputs_over_inputs(const std::vector<GivenOption>& given);
 
 bool tells_checksum(const Input& input);
@@ -24,10 +23,9 @@ struct DocumentInputs {
   std::vector<Input> inputs;
   std::vector<Input> files;  // as in Document
 };
-// Adds size and checksum of the files that the command reads: to the inputs that do not tell theirs
-// yet, and those that are no inputs to `files`, each with the option that names it. Of a folder the
-// files in it, where none of them is one of the inputs. What cannot be read any
-// more is said on stderr.
+// Adds size and checksum of the files that the command reads. Inputs without them get theirs; other
+// files are added to `files` with the option that names each. A folder adds its files if none of
+// them is an input. Files that cannot be read any more are reported on stderr.
 void tell_files(const std::vector<GivenOption>& given, DocumentInputs& read);
 
 }  // namespace assay

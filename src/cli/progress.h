@@ -18,7 +18,7 @@ std::string progress_words(uint64_t read, uint64_t total);
 
 class ProgressBar {
  public:
-  // progress must outlive the bar. Draws nothing when stderr is no terminal.
+  // progress must outlive the bar. Draws nothing unless stderr is a terminal.
   ProgressBar(std::string name, const ReadProgress& progress);
   // Takes the line away again.
   ~ProgressBar();

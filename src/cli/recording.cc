@@ -151,7 +151,7 @@ std::string hexadecimal(uint64_t value) {
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
-// Where the recorders are; empty: not for GPUs of this vendor.
+// Paths of the recorders; empty = none for GPUs of this vendor.
 struct Recorders {
   std::string nvidia;
   std::string amd;
@@ -213,7 +213,7 @@ Status check_folder(const std::string& output) {
   ::execvp(words[0], words.data());
   const int reason = errno;
   const bool missing = sample::unstartable_code(command) == 127;
-  // Of a folder of PATH that may not be entered, not of the command.
+  // The error is of a folder of PATH without access, not of the command.
   const bool of_folder = missing && reason == EACCES;
   const std::string line = "assay record: cannot start " + command[0] + ": " +
                            std::strerror(of_folder ? ENOENT : reason) + "\n";
@@ -346,7 +346,7 @@ Result<RecordRun> run_recorded(const RecordRequest& request) {
   run.for_nvidia = !recorders.nvidia.empty();
   run.for_amd = !recorders.amd.empty();
   {
-    // What is sent while there is no child to pass it on to waits until there is one.
+    // Signals received while there is no child are delayed until there is one.
     const HeldBack held;
     const Signals signals(request);
     const pid_t child = ::fork();

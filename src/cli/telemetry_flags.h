@@ -1,6 +1,6 @@
 #pragma once
 
-// `--telemetry` and what says how its logs lie beside the trace.
+// `--telemetry` and the options that align its logs with the trace.
 
 #include <string>
 #include <vector>

@@ -21,7 +21,7 @@ struct CacheVerb {
   std::string output;
   unsigned threads = 0;
   bool allow_truncated = false;
-  std::string prune;  // days; empty: not asked for
+  std::string prune;  // days; empty = not requested
 };
 
 int64_t now_ns() {
@@ -29,7 +29,7 @@ int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 
-// What --cache has kept in the user's folder and nobody needs any more.
+// Removes obsolete entries of --cache from the user's folder.
 Status prune(const CacheVerb& verb) {
   uint64_t days = 0;
   if (!parse_uint64(verb.prune, days) || days > 100'000) {

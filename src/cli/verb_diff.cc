@@ -56,7 +56,7 @@ void choose_format(CommonOptions& options) {
   if (extension == ".xml" || extension == ".junit") options.format = "junit";
 }
 
-// The output for this verb's formats, two of which are no documents.
+// The output for this verb's formats, two of which are not documents.
 Status check_diff_output(const DiffVerb& verb) {
   CommonOptions checked = verb.common;
   if (is_plain_format(checked.format)) checked.format = "terminal";
@@ -71,7 +71,7 @@ Status check_diff_output(const DiffVerb& verb) {
   return check_output(checked, {verb.a, verb.b});
 }
 
-// The formats that are no documents.
+// The formats that are not documents.
 Status write_plain(const DiffVerb& verb, const DiffView& view) {
   const std::string text =
       verb.common.format == "junit" ? diff_junit(view, verb.a, verb.b) : diff_annotations(view);

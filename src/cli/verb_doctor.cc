@@ -45,7 +45,7 @@ constexpr LibraryLicence kLicences[] = {
     {"libassay", "Apache-2.0"},
 };
 
-// What a verb opens when it runs. Without it, `without` is what cannot be done.
+// A library that a verb loads when it runs. `without`: what is unavailable if it is missing.
 struct OnDemand {
   std::vector<std::string> names;
   std::string_view what;
@@ -86,7 +86,7 @@ std::string_view licence_of(const std::string& path) {
   return "see its package";
 }
 
-// Names of files tell versions: libfmt.so.9 leads to libfmt.so.9.1.0.
+// Names of files contain versions: libfmt.so.9 leads to libfmt.so.9.1.0.
 std::string version_of(const std::string& path) {
   auto target = link_target(path);
   const std::string name = file_name(target ? *target : path);
@@ -112,8 +112,8 @@ void print_library(std::string_view what, const std::string& path) {
   fmt::print("  {:<28} {:<10} {:<34} {}\n", what, version_of(path), licence_of(path), path);
 }
 
-// Where the first of these libraries that opens lies, empty: none does. OpenBLAS ends or halts a
-// process without threads or memory to be had, so none is opened in this one.
+// Path of the first of these libraries that can be loaded; empty if none can. OpenBLAS ends or
+// hangs a process without available threads or memory, so none is loaded in this one.
 Result<std::string> path_of_first(const std::vector<std::string>& names) {
   constexpr unsigned kPatienceS = 5;
   return ask_copy(

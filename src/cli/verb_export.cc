@@ -91,7 +91,7 @@ Status export_workbook(const ExportVerb& verb, bool& data_lost) {
   ASSAY_TRY_ASSIGN(const Catalog* catalog, inputs.everything(verb.request));
   const Document report = inputs.report();
   WorkbookContent content{.head = report};
-  // What the rooms say comes before what it was made of.
+  // Results of the analyses come before the tables of the trace.
   Catalog tables = *catalog;
   const auto of_traces = static_cast<std::ptrdiff_t>(inputs.trace_tables().relations.size());
   std::rotate(tables.relations.begin(), tables.relations.begin() + of_traces,

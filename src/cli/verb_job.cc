@@ -23,8 +23,8 @@ struct FleetVerb : FleetRequest {
   std::string records;
 };
 
-// Puts assay-job in the place of this process, where it lies beside this program; returns only
-// where that cannot be.
+// Replaces this process by assay-job if that is in the folder of this program; returns only if it
+// cannot.
 void become_team() {
   const auto own = real_path("/proc/self/exe");
   const auto typed = file_text("/proc/self/cmdline");

@@ -56,7 +56,7 @@ bool inside(const Fence& fence, const std::string& path) {
                              [&real](const std::string& folder) { return lies_in(*real, folder); });
 }
 
-// Where a relative path begins: the first of the folders in which it is found, else the first.
+// Base of a relative path: the first folder that contains it, else the first folder.
 std::string placed(const Fence& fence, const std::string& path) {
   if (path.starts_with('/')) return path;
   for (const std::string& folder : fence) {
@@ -65,8 +65,8 @@ std::string placed(const Fence& fence, const std::string& path) {
   return joined(fence.front(), path);
 }
 
-// The argument as it may be read: it and everything behind it lie inside. Whether something lies
-// elsewhere is not told.
+// The argument as a readable path: it and all its files are inside the allowed folders. The error
+// does not reveal if a file exists elsewhere.
 Result<std::string> allowed(const Fence& fence, const std::string& argument) {
   const std::string path = placed(fence, argument);
   const std::string fixed = path.substr(0, path.find_first_of("*?["));
@@ -200,7 +200,7 @@ class Session {
       start_waiting();
       std::vector<pollfd> files = watched();
       if (::poll(files.data(), files.size(), wait_ms()) < 0 && errno != EINTR) break;
-      // Nobody reads the answers any more.
+      // The client does not read answers any more.
       if ((files[1].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0) break;
       if (!input_ended_ && files[0].revents != 0) ASSAY_TRY(take_input());
       for (size_t i = 2; i < files.size(); ++i) {
@@ -260,7 +260,7 @@ class Session {
     for (std::string_view rest(block, static_cast<size_t>(got)); !rest.empty();) {
       const size_t end = rest.find('\n');
       const std::string_view part = rest.substr(0, end);
-      // Of a line that is too long for a message only so much is kept that it is seen.
+      // A line that is too long for a message is kept only up to the limit, to detect it.
       line_ += part.substr(0, kMostMessage + 1 - std::min(line_.size(), kMostMessage + 1));
       if (end == std::string_view::npos) break;
       rest.remove_prefix(end + 1);

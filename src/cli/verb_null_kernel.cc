@@ -45,7 +45,7 @@ struct Samples {
   std::vector<std::pair<int64_t, int64_t>> duration_ns;
 };
 
-// One named by the environment, for tests and unusual installations, or the usual ones.
+// The library named by the environment, for tests and special installations, or the default ones.
 std::vector<std::string> libraries(const char* variable, std::vector<std::string> usual) {
   const char* told = std::getenv(variable);
   if (told != nullptr && *told != '\0') return {told};
@@ -76,7 +76,7 @@ std::map<int64_t, SamplesOfGpu> samples_of(const Trace& trace) {
   return by_device;
 }
 
-// The last `runs` of them; `clean`: with the rules for launch times.
+// The last `runs` of them. `clean`: with the rules for launch times.
 std::vector<int64_t> counted(std::vector<std::pair<int64_t, int64_t>> all, uint64_t runs,
                              bool clean) {
   std::sort(all.begin(), all.end());
@@ -89,13 +89,13 @@ std::vector<int64_t> counted(std::vector<std::pair<int64_t, int64_t>> all, uint6
   return values;
 }
 
-// The version that a kernel module tells of itself; empty when there is none.
+// The version that a kernel module reports; empty if there is none.
 std::string module_version(const char* module) {
   const auto text = file_text(std::string("/sys/module/") + module + "/version");
   return text ? text->substr(0, text->find('\n')) : "";
 }
 
-// What nvidia-smi shows; else the CUDA version that the driver tells.
+// The version from nvidia-smi; else the driver's CUDA version.
 std::string nvidia_driver(const RecordingFacts& facts) {
   const std::string version = module_version("nvidia");
   const uint32_t cuda = facts.driver_version;
@@ -103,8 +103,8 @@ std::string nvidia_driver(const RecordingFacts& facts) {
   return fmt::format("CUDA {}.{}", cuda / 1000, cuda % 1000 / 10);
 }
 
-// What a package of the driver calls itself, where it is not the system's own; else HIP's version:
-// major, minor and patch in tens of millions, hundreds of thousands and ones.
+// Version of the driver's package, unless it is the system's own; else HIP's version (major, minor
+// and patch in tens of millions, hundreds of thousands and ones).
 std::string amd_driver(int hip) {
   const std::string version = module_version("amdgpu");
   if (!version.empty() || hip <= 0) return version;
@@ -119,7 +119,7 @@ Error nothing_recorded(const RecordingFacts* facts) {
   return Error{ErrorCode::kIo, why, "", -1};
 }
 
-// Frameworks launch by the runtime: where both were measured, its floor is the GPU's.
+// Frameworks launch by the runtime: if both calls were measured, the runtime's value is the GPU's.
 GpuFloor gpu_floor(const SamplesOfGpu& by_path, int64_t device, uint64_t runs,
                    const std::vector<CudaClocks>& clocks) {
   GpuFloor floor;
@@ -253,7 +253,7 @@ Status measure_amd(const NullKernelVerb& verb, const std::string& program,
 
 enum class Vendor : uint8_t { kNvidia, kAmd };
 
-// The vendor that --device names, else the one whose driver is installed here.
+// The vendor named by --device, else the one with an installed driver.
 Result<Vendor> choose_vendor(const std::string& named) {
   if (named == "nvidia") return Vendor::kNvidia;
   if (named == "amd") return Vendor::kAmd;

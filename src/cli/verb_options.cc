@@ -62,7 +62,7 @@ std::string option_json(const OptionFacts& option) {
   return "{" + members.json() + "}";
 }
 
-// The verb, and those below it behind it.
+// The verb, followed by those below it.
 void append_verbs(const VerbFacts& verb, std::string& json) {
   if (!verb.name.empty()) json += ",";
   json += "\n  {\"name\": " + json_string(verb.name) +

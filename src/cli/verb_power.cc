@@ -100,7 +100,7 @@ Status read_offset(AttributeVerb& verb) {
                fmt::format("--offset {}: seconds, or the word start", verb.offset), "", -1};
 }
 
-// When a log without times was begun, and how far its rows are apart.
+// Start of a log without times, and the distance of its rows.
 Status read_timing(AttributeVerb& verb) {
   verb.timing.interval_ns = std::llround(verb.log_interval_s * 1e9);
   if (verb.log_start.empty()) return Ok{};

@@ -29,8 +29,8 @@
 namespace assay {
 namespace {
 
-// Of a simulated device: a kernel and a sensor as in FinGraV's Figure 8. The same for every verb,
-// so that what one of them calibrates the other runs.
+// Seed of a simulated device with a kernel and a sensor as in FinGraV's Figure 8. The same for
+// every verb, so that `run` uses the device that `calibrate` measured.
 constexpr uint64_t kSimulatedSeed = 26;
 // Several times what the slowest sensor known needs.
 constexpr uint32_t kCalibrationBudgetS = 600;
@@ -113,7 +113,7 @@ std::string folder_name(const std::string& workload) {
   return name;
 }
 
-// Where the raw records of one workload go; empty = nowhere, which only a simulation may.
+// Folder of one workload's raw records; empty = none, only for simulations.
 std::string record_folder(const RunVerb& verb, const std::string& workload, bool virtual_time) {
   if (verb.record.empty() && virtual_time) return {};
   const std::string name = folder_name(workload);
@@ -127,7 +127,7 @@ class Keeper {
  public:
   explicit Keeper(std::string folder) : folder_(std::move(folder)) {}
 
-  // What an earlier run left there, ready to be gone on with.
+  // State of an earlier run in the folder, to resume it.
   Result<std::optional<ProcedureResume>> left_over() {
     if (folder_.empty() || !file_exists(folder_)) {
       return std::optional<ProcedureResume>();
@@ -150,7 +150,7 @@ class Keeper {
     return std::optional<ProcedureResume>(std::move(left));
   }
 
-  // What the sensor showed while it was calibrated, and when the load ran, in the same form.
+  // Samples of the sensor during calibration, and the times of the load, in the same form.
   void keep_readings(const DeviceFacts& facts, CalibrationOptions& options) {
     if (folder_.empty()) return;
     PowerRecording head = recording_head(facts);
@@ -228,8 +228,8 @@ Result<Bench> open_bench(const RunVerb& verb, SensorChoice choice) {
   return bench;
 }
 
-// Without a calibration, a reading whose window the vendor documents goes before one of which
-// nobody knows anything, unless a reading was asked for.
+// If there is no calibration, a kind of sample with a documented window has priority over one with
+// unknown properties, unless a kind was requested.
 Result<Bench> open_known_bench(const RunVerb& verb) {
   ASSAY_TRY_ASSIGN(Bench bench, open_bench(verb, verb.sensor));
   const bool known = bench.sensor.window_ns > 0;
@@ -297,7 +297,7 @@ Result<Document> run_document(const RunVerb& verb) {
   return document;
 }
 
-// What follows from it for whoever goes on to measure.
+// Adds the consequence for a later measurement.
 Error not_calibrated(Error error) {
   error.message +=
       "; no calibration was kept: `assay power run` takes the reading that the vendor documents, "

@@ -42,7 +42,7 @@ struct RecordedFile {
 
 void say_of_recording(const std::string& line) { fmt::print(stderr, "assay record: {}\n", line); }
 
-// What to do about a note, in a sentence; empty: its own text says it all.
+// Suggestion for a note, in a sentence; empty if its own text is enough.
 std::string remedy(const RecordingFacts::Note& note) {
   switch (note.code) {
     case NoteCode::kNoTracer:
@@ -115,8 +115,8 @@ bool has_note(const RecordingFacts& facts, NoteCode code) {
                      [code](const RecordingFacts::Note& note) { return note.code == code; });
 }
 
-// The footer counts what the recorder had in memory. What the program did after the file had ended
-// was not recorded, and nobody counted it.
+// The footer counts the records in the recorder's memory. Activity after the end of the file was
+// neither recorded nor counted.
 std::string lost_text(const RecordingFacts& facts) {
   if (!facts.closed) return "the rest lost, uncounted";
   uint64_t lost = 0;
@@ -197,19 +197,19 @@ void report_older(const std::vector<RecordedFile>& files, const std::string& out
   if (!ours) say_of_recording(output + " is of an earlier run: it was left as it is");
 }
 
-// The one file with GPU work gets the name that was asked for; without any, the only file there is.
+// The only file with GPU activities gets the requested name; if there is none, the only file does.
 void name_output(std::vector<RecordedFile>& files, const std::string& output) {
   const auto worked = [](const RecordedFile& file) { return file.facts.device_rows() > 0; };
   const auto with_work = std::count_if(files.begin(), files.end(), worked);
   auto chosen = files.begin();
   if (with_work == 1) chosen = std::find_if(files.begin(), files.end(), worked);
   if (files.empty() || (with_work != 1 && files.size() != 1)) return;
-  // A recording that could not be made into what was asked for keeps its own name.
+  // A recording that could not be converted to the requested format keeps its own name.
   if (extension_of(chosen->path) != extension_of(output)) return;
   if (rename_file(chosen->path, output)) chosen->path = output;
 }
 
-// The Chrome JSON beside the recording, which it replaces.
+// The Chrome JSON in the folder of the recording, which it replaces.
 Status convert(RecordedFile& file) {
   ASSAY_TRY_ASSIGN(const Trace trace, load_trace(file.path, {.keep_op_inputs = true}));
   const std::string path = with_extension(file.path, ".json");
@@ -233,7 +233,7 @@ int exit_code_of(const RecordRun& run, const std::vector<RecordedFile>& files) {
   return left || std::any_of(files.begin(), files.end(), lacks_its_end) ? kExitDataLost : kExitFine;
 }
 
-// Named by ASSAY_TORCH_OPERATORS, built before, beside this program.
+// Named by ASSAY_TORCH_OPERATORS, or built before in the folder of this program.
 Result<std::string> find_observer() {
   constexpr const char* kName = "libassay_torch.so";
   const char* named = std::getenv("ASSAY_TORCH_OPERATORS");

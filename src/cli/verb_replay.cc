@@ -25,7 +25,7 @@
 namespace assay {
 namespace {
 
-constexpr int kCannotWrite = 3;  // of assay-replay: its results found no room
+constexpr int kCannotWrite = 3;  // of assay-replay: no space for its results
 
 struct ReplayVerb {
   std::string database;
@@ -51,7 +51,7 @@ bool through_python(const ReplayVerb& verb) {
   return verb.through == replay_through_name(ReplayThrough::kPython);
 }
 
-// Given, named by ASSAY_REPLAY, built before, beside this program, on PATH.
+// Given, named by ASSAY_REPLAY, built before, in the folder of this program, or on PATH.
 Result<std::string> find_compiled() {
   const char* named = std::getenv("ASSAY_REPLAY");
   if (named != nullptr && is_program(named)) return std::string(named);
@@ -77,7 +77,7 @@ Result<std::string> find_script() {
       "source tree");
 }
 
-// What runs the calls, as the words of a command.
+// Command line of the program that runs the calls.
 Result<std::vector<std::string>> find_program(const ReplayVerb& verb) {
   const bool python = through_python(verb);
   if (!verb.program.empty() && !is_program(verb.program)) {
@@ -198,8 +198,8 @@ ReplayEntry entry_from(const ReplaySession& session, ReplayAnswer answer,
   return entry;
 }
 
-// Runs the program over these entries of the plan once. done: those that have an answer now, or in
-// which the program ended; it is not empty unless the program could not run at all.
+// Runs the program over these entries of the plan once. done: entries that have an answer now, or
+// at which the program ended. It is empty only if the program could not run at all.
 Result<std::vector<ReplayEntry>> run_once(const ReplaySession& session,
                                           const std::vector<size_t>& entries,
                                           std::vector<size_t>& done) {

@@ -27,7 +27,7 @@ struct ReportVerb {
   std::string perfetto;
 };
 
-// A timeline among the traces of a folder is no trace of it.
+// A timeline among the traces of a folder is not one of its traces.
 void tell_of_place(const std::string& timeline, const std::vector<std::string>& inputs) {
   const std::string parent = folder_of(timeline);
   const auto holds = [&parent](const std::string& input) {
@@ -38,7 +38,7 @@ void tell_of_place(const std::string& timeline, const std::vector<std::string>& 
              clean_text(timeline));
 }
 
-// The report, and beside it the timeline: under its name only once the report is written too.
+// The report and the timeline; the timeline gets its name only once the report is written too.
 Result<int> write_with_timeline(ReportVerb& verb) {
   const std::vector<std::string> traces = sort_report_inputs(verb.common.inputs).traces;
   if (traces.empty()) {

@@ -37,7 +37,7 @@ std::string sources_of(const SampleSummary& summary) {
   return names.empty() ? "" : " (" + names + ")";
 }
 
-// What was sampled, what it cost, what is missing: on stderr, because stdout is the command's.
+// Prints samples, cost and missing data on stderr, because stdout belongs to the command.
 void tell(const SampleSummary& summary, const SampleOptions& options) {
   say(fmt::format("{} in {:.1f} s at {:g} a second, {} missed: {}{}, {}",
                   counted(summary.ticks, "sample"), summary.elapsed_s, options.hz, summary.missed,

@@ -44,7 +44,7 @@ bool for_people(Format format) {
   return format == Format::kTerminal || format == Format::kMarkdown;
 }
 
-// The traces, and a database over as much of them as was asked for.
+// The traces, and a database over the requested part of them.
 class SqlSession {
  public:
   static Result<SqlSession> open(const SqlVerb& verb) {
@@ -74,7 +74,7 @@ class SqlSession {
     PhaseClock clock(verb_.common.listener);
     if (mentions_all_tables(sql)) ASSAY_TRY(analyse());
     auto rows = database_->query(sql);
-    // A table that is not the trace's may be one of the rooms'.
+    // A table that the trace lacks may be a result of an analysis.
     if (!rows && everything_ == nullptr && is_catalog_error(rows.error())) {
       ASSAY_TRY(analyse());
       rows = database_->query(sql);
@@ -346,7 +346,7 @@ void add_sql_verb(Verb& app, int& exit_code) {
   sub.example("assay sql trace.json.gz \"select name, dur_ns from kernels limit 5\"");
   sub.example("assay sql trace.json.gz", "line by line");
   add_common_options(sub, verb->common, true);
-  verb->common.tell_files = {};  // an answer of SQL tells its inputs where it is data
+  verb->common.tell_files = {};  // an answer of SQL lists its inputs if it is data
   sub.option("-c,--command", verb->command,
              "the statements; without it the last argument, else standard input")
       .called("SQL");

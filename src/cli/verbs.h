@@ -1,7 +1,7 @@
 #pragma once
 
-// One function per verb: adds the subcommand with its flags and help to the app; the callback
-// leaves the process's exit code in `exit_code`.
+// One function per verb. It adds the subcommand with its options and help to the app; the callback
+// stores the process's exit code in `exit_code`.
 
 namespace assay {
 
@@ -20,7 +20,7 @@ void add_power_verb(Verb& app, int& exit_code);
 void add_power_run_verbs(Verb& power, int& exit_code);
 void add_power_sweep_verb(Verb& power, int& exit_code);
 void add_throughput_verb(Verb& app, int& exit_code);
-// Under `throughput`, whose app they are given.
+// Verbs under `throughput`, which is their app.
 void add_throughput_fit_verb(Verb& throughput, int& exit_code);
 void add_throughput_predict_verb(Verb& throughput, int& exit_code);
 void add_throughput_suggest_verb(Verb& throughput, int& exit_code);

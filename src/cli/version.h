@@ -6,7 +6,7 @@ namespace assay {
 
 inline constexpr const char* kVersion = ASSAY_VERSION;  // project(VERSION) in CMakeLists.txt
 
-// What --version prints: with the commit where it is known.
+// Output of --version, with the commit if known.
 std::string version_text();
 
 }  // namespace assay

@@ -8,7 +8,7 @@
 
 namespace assay {
 
-// Whether --format or the output's name asks for one.
+// True if --format or the output's name requests one.
 bool wants_workbook(const CommonOptions& options);
 // Fails when one cannot be written there: before any work.
 Status check_workbook_output(const CommonOptions& options);

@@ -44,8 +44,8 @@ extern "C" __global__ void assay_triad(float* a, const float* b, const float* c,
 }
 )hip";
 
-// Power as the energy accumulator's difference over that of its own time stamps: the mean since the
-// reading before, so that window and period are one.
+// Power as the energy accumulator's difference over that of its own timestamps: the mean since the
+// previous sample, so window and period are equal.
 class EnergySensor final : public GpuSensor {
  public:
   explicit EnergySensor(std::unique_ptr<EnergyCounter> counter)
@@ -91,8 +91,8 @@ class EnergySensor final : public GpuSensor {
     uint32_t restarts = 0;  // of the accumulator: what it counted around one is lost
   };
 
-  // The table is read right after the accumulator was found to be anew, so that its time and that
-  // of the whole end together but for the call's own time; each is divided by its own clock.
+  // The table is read directly after the accumulator was updated, so that both times end together
+  // except for the duration of the call. Each is divided by its own clock.
   PartPowers parts() {
     const std::optional<PartUnits> now = counter_->read_parts();
     const std::optional<PartUnits> before = std::exchange(last_parts_, now);
@@ -110,8 +110,8 @@ class EnergySensor final : public GpuSensor {
     return Count{joules_, now.t_ns, restarts_};
   }
 
-  // Differences in whole units. An accumulator that goes back was of 32 bits and wrapped, where
-  // that gives a power that can be; else it began anew, as after a reset of the GPU.
+  // Differences in integer units. An accumulator that goes back had 32 bits and wrapped, if that
+  // gives a plausible power; otherwise it restarted, as after a reset of the GPU.
   void advance(uint64_t units, double microjoules, uint64_t t_ns) {
     uint64_t more = units - units_;
     if (units < units_) {

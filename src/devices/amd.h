@@ -17,7 +17,7 @@ struct AmdLibraries {
   std::vector<std::string> amd_smi = {"libamd_smi.so.27", "libamd_smi.so.26",
                                       "libamd_smi.so.25", "libamd_smi.so.24",
                                       "libamd_smi.so",    "/opt/rocm/lib/libamd_smi.so"};
-  // Of the kernel's drivers amd_hsmp and hsmp_acpi.
+  // The kernel drivers amd_hsmp and hsmp_acpi create it.
   std::string hsmp_device = "/dev/hsmp";
   std::vector<std::string> smi = {"librocm_smi64.so.7", "librocm_smi64.so.6", "librocm_smi64.so.5",
                                   "librocm_smi64.so.1", "librocm_smi64.so"};

@@ -40,7 +40,7 @@ Error unknown_gpu(const char* library, const std::string& bus_id) {
 constexpr const char* kReadCounter = "reading the energy accumulator";
 constexpr const char* kNoCounterHint = "this GPU has no such counter (Instinct GPUs have it)";
 
-// Both libraries tell the accumulator in the same way; returns the library's code.
+// Both libraries return the accumulator in the same way; returns the library's code.
 template <typename Call, typename Gpu>
 int read_units(Call* energy, Gpu gpu, EnergyUnits& now) {
   float microjoules = 0;
@@ -171,9 +171,8 @@ class AmdSmiEnergy final : public EnergyCounter {
     return amd_smi_status(api_, code, doing);
   }
 
-  // The library is started once a process, so that CPUs are asked for at once or never. Where their
-  // driver is missing, old versions fail and write to standard output, which is why the driver is
-  // looked for before.
+  // The library is started once per process, so CPUs are included then or never. Old versions fail
+  // and write to standard output if the CPUs' driver is missing, so it is checked before.
   Status start(bool with_cpus) const {
     const uint64_t both = amdsmi::kInitGpus | amdsmi::kInitCpus;
     if (with_cpus && api_.hsmp_metrics != nullptr && api_.init(both) == 0) return Ok{};
@@ -190,7 +189,7 @@ class AmdSmiEnergy final : public EnergyCounter {
     for (uint32_t i = 0; i < std::min(count, kMost) && wanted; ++i) {
       uint32_t found = kMost;
       std::array<void*, kMost> processors = {};
-      // A socket of CPUs alone may have none to tell.
+      // A CPU-only socket may have none.
       const int code = api_.processors(sockets[i], &found, processors.data());
       if (code != 0) listed = check(code, "listing the GPUs");
       if (code != 0) continue;

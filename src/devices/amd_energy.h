@@ -27,7 +27,7 @@ struct PartUnits {
   std::array<uint64_t, 3> units = {};  // compute dies, I/O dies, memory
 };
 
-// What the library says of the GPU; empty and 0 where it does not.
+// The library's data on the GPU; empty and 0 if missing.
 struct EnergySource {
   std::string library;  // "AMD SMI"
   std::string driver;
@@ -48,9 +48,9 @@ class EnergyCounter {
   virtual EnergySource source() const = 0;
 };
 
-// bus_id: as HIP tells it, "0000:c1:00.0". Fail where the library, the GPU in it, or its
-// accumulator is missing. hsmp_device: the file by which the kernel's HSMP driver shows; where
-// there is none, the library is not asked for CPUs.
+// bus_id: from HIP, "0000:c1:00.0". Fails if the library, the GPU in it, or its accumulator is
+// missing. hsmp_device: the device file of the kernel's HSMP driver. If it is missing, the library
+// is not queried for CPUs.
 Result<std::unique_ptr<EnergyCounter>> open_amd_smi_energy(
     const std::vector<std::string>& libraries, const std::string& bus_id,
     const std::string& hsmp_device);

@@ -66,7 +66,7 @@ GpuCount gpu_count(const amdsmi::Api& api, void* gpu) {
   GpuCount count;
   float microjoules = 0;
   uint64_t t_ns = 0;
-  // Older libraries tell the unit as 15.3 uJ.
+  // In older libraries the unit is 15.3 uJ.
   count.told = api.energy(gpu, &count.units, &microjoules, &t_ns) == 0 &&
                std::fabs(static_cast<double>(microjoules) - kUnitMicrojoules) < 0.1;
   return count;
@@ -124,7 +124,7 @@ PartPowers part_powers_w(const PartUnits& before, const PartUnits& now) {
   if (now.t_10ns <= before.t_10ns) return powers;
   const double seconds = static_cast<double>(now.t_10ns - before.t_10ns) * 1e-8;
   for (size_t i = 0; i < powers.size(); ++i) {
-    // What went back is a huge number here.
+    // A decrease is a huge number here.
     const double joules =
         static_cast<double>(now.units[i] - before.units[i]) * kUnitMicrojoules * 1e-6;
     if (joules <= kMostPackageWatts * seconds) powers[i] = joules / seconds;

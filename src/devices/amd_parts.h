@@ -1,11 +1,11 @@
 #pragma once
 
 // Energies of the dies of an MI300A, by AMD SMI's HSMP metrics table (host system management port,
-// protocol 6). The table is one of a CPU socket, and an MI300A is a socket with a GPU in it: its
-// socket_energy_acc is the count that the driver of the GPU tells as the GPU's own
-// (SocketEnergyAcc of drivers/gpu/drm/amd/pm/swsmu/inc/pmfw_if/smu_v13_0_6_pmfw.h), by which the
-// GPU's socket is found. Other GPUs have no such table: that of MI300X holds the same counters, and
-// the driver tells the package's alone.
+// protocol 6). The table is per CPU socket, and an MI300A is a socket with a GPU in it. Its
+// socket_energy_acc equals the GPU's own count in the driver (SocketEnergyAcc of
+// drivers/gpu/drm/amd/pm/swsmu/inc/pmfw_if/smu_v13_0_6_pmfw.h), which identifies the GPU's socket.
+// Other GPUs have no such table. That of MI300X has the same counters, but the driver exposes only
+// the package's.
 
 #include <optional>
 #include <string>
@@ -17,7 +17,7 @@
 namespace assay {
 
 struct AmdParts {
-  void* cpu = nullptr;  // the socket whose table is read; null: none
+  void* cpu = nullptr;  // the socket of the table; null if none
   std::string told;     // which one it is, or why there is none
 };
 

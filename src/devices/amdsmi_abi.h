@@ -1,9 +1,9 @@
 #pragma once
 
-// The part of AMD SMI's binary interface that Assay uses (amdsmi.h, AMD SMI 24 to 27: ROCm 6.1 to
-// 7 and later); held against the header by tests/abi/amdsmi_headers.cc where that is installed.
-// Only calls whose arguments kept their form over these versions; of the structures that grew or
-// were reordered, the first members, and those in a way that tells the layout by its values.
+// The part of AMD SMI's binary interface that Assay uses (amdsmi.h, AMD SMI 24 to 27, ROCm 6.1 to 7
+// and later). tests/abi/amdsmi_headers.cc checks it against the header where that is installed.
+// Only functions with stable arguments over these versions are declared. Of the structures that
+// grew or were reordered, only the first members are, so that the values identify the layout.
 
 #include <cstddef>
 #include <cstdint>

@@ -9,8 +9,8 @@
 
 namespace assay {
 
-// Every call that takes time fails once it would end after budget_ns from now, on the device's own
-// clock; the error says that the time is up. What was prepared and is known stays answerable.
+// Every call that takes time fails if it would end more than budget_ns from now, on the device's
+// own clock; the error says that the time is up. Prepared and known values stay available.
 std::unique_ptr<PowerDevice> with_deadline(std::unique_ptr<PowerDevice> device, int64_t budget_ns);
 
 }  // namespace assay

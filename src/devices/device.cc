@@ -31,7 +31,7 @@ Result<std::unique_ptr<PowerDevice>> open_any(SensorChoice sensor) {
                "", -1};
 }
 
-// A GPU that was asked for by name: says which it was, and what can be done without it.
+// For a GPU requested by name: the error names it, and the alternatives.
 Result<std::unique_ptr<PowerDevice>> named(Result<std::unique_ptr<PowerDevice>> device,
                                            const std::string& text) {
   if (device) return device;

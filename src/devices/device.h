@@ -1,8 +1,8 @@
 #pragma once
 
-// One GPU (or a simulated one) as the power room sees it: run kernels, read the sensor, compare
-// clocks. Vendor libraries are opened at run time, so everything builds and answers where there is
-// none. Nothing here changes a device's clocks, power limits or modes.
+// Interface of the power module to one GPU (or a simulated one): run kernels, read the sensor,
+// compare clocks. Vendor libraries are loaded at run time, so everything builds and runs without
+// one. Nothing here changes a device's clocks, power limits or modes.
 
 #include <cstdint>
 #include <memory>
@@ -27,7 +27,8 @@ struct DeviceFacts {
   double peak_flops = 0;      // dense, of the workload's type; 0 = not known
   double peak_bytes_per_s = 0;
   double power_limit_w = 0;  // enforced limit as read; 0 = not known
-  std::string parts;  // where powers of parts are known from, or why they are not; empty = not told
+  std::string parts;  // source of the powers of parts, or why they are unknown; empty = neither is
+                      // known
 };
 
 // A recording of this device that holds nothing yet, under the documented sensor.
@@ -47,7 +48,7 @@ struct LogRequest {
   int64_t poll_interval_ns = 0;
 };
 
-// Which of NVML's readings of power; other devices have one only.
+// Power samples of NVML to use; other devices have only one kind.
 enum class SensorChoice : uint8_t { kAuto, kInstant, kAverage, kUsage, kSamples };
 
 class PowerDevice {
@@ -69,15 +70,15 @@ class PowerDevice {
   // `index` of the results are filled.
   virtual Result<std::vector<PowerExecution>> execute(uint32_t run,
                                                       const std::vector<uint32_t>& kernels) = 0;
-  // How many of these executions, at most, `execute` times with one pair of time stamps, where one
-  // pair each would be too many: each is then told as the mean of its block.
+  // Maximum number of these executions that `execute` times with one pair of timestamps, if one
+  // pair each would be too many. Each then has the mean time of its block.
   virtual uint32_t timed_together(const std::vector<uint32_t>& kernels) const {
     return kernels.empty() ? 0 : 1;
   }
   virtual Result<std::vector<PowerSample>> stop_logging() = 0;
   // The device's own energy counter; nullopt where it has none.
   virtual Result<std::optional<double>> energy_j() = 0;
-  // What a simulated device knows about itself and the kernels prepared so far.
+  // Truth of a simulated device and its prepared kernels.
   virtual std::optional<PowerTruth> truth() const { return std::nullopt; }
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What cuBLAS and rocBLAS have in common: a handle on a stream, and the arguments of a product.
+// Common parts of cuBLAS and rocBLAS: a handle on a stream, and the arguments of a product.
 
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace assay {
 
-// What a vendor calls things.
+// Vendor-specific names.
 struct BlasNames {
   const char* library;  // "cuBLAS"
   const char* missing;  // what to say where it is not installed

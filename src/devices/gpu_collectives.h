@@ -53,7 +53,7 @@ class GpuCollectives {
   Status enqueue(size_t prepared);
   // Waits for every GPU but the measured one.
   Status synchronize() const;
-  // Of the measured GPU's own memory, per execution, at least.
+  // Minimum traffic of the measured GPU's own memory, per execution.
   double bytes(size_t prepared) const;
 
  private:

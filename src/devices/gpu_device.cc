@@ -26,7 +26,7 @@ extern char** environ;
 namespace assay {
 namespace {
 
-constexpr int64_t kPoll = 250'000;  // between readings when logging
+constexpr int64_t kPoll = 250'000;  // between samples when logging
 constexpr int64_t kStampWait = 1'000'000'000;
 constexpr unsigned kMapped = 2;  // CU_MEMHOSTALLOC_DEVICEMAP, hipHostMallocMapped
 constexpr int kAnchors = 8;      // event reads of which the fastest ties the clocks
@@ -58,7 +58,7 @@ Status run_command(const std::string& command) {
   return failed("the command did not end with 0: " + command);
 }
 
-// Readings until told to stop.
+// Samples until stopped.
 class Poller {
  public:
   Poller(GpuSensor& sensor, clockid_t clock, const LogRequest& request)
@@ -86,8 +86,8 @@ class Poller {
     const int64_t interval = request_.poll_interval_ns > 0 ? request_.poll_interval_ns : kPoll;
     int64_t next = read_clock(clock_);
     while (true) {
-      // Once more after being told: what a driver buffered until then belongs to the log, and a
-      // thread that was not let run has one reading at least.
+      // One more after the stop: samples that the driver buffered until then belong to the log, and
+      // a thread that did not run has at least one sample.
       const bool last = stop_.load(std::memory_order_relaxed);
       const int64_t before = read_clock(clock_);
       auto readings = sensor_.read();
@@ -286,7 +286,7 @@ class GpuDevice final : public PowerDevice {
     if (!is_collective(work.kind)) {
       return {static_cast<uint32_t>(id), work.text, work.flop, work.bytes};
     }
-    // What it draws depends on how many take part, so that it is part of the name.
+    // The power depends on the number of GPUs, so it is part of the name.
     return {static_cast<uint32_t>(id),
             work.text + " over " + std::to_string(collectives_->ranks()) + " GPUs", work.flop,
             collectives_->bytes(kernel.collective)};
@@ -435,8 +435,8 @@ class GpuDevice final : public PowerDevice {
     return static_cast<double>(ms) * 1e6;
   }
 
-  // Where an event is recorded: behind every execution, or behind blocks of them where that would
-  // be too many. A block is of one kernel.
+  // Indices after which an event is recorded: after every execution, or after blocks of one kernel
+  // if that would be too many.
   static std::vector<size_t> block_ends(const std::vector<uint32_t>& kernels) {
     const size_t count = kernels.size();
     const size_t block = count <= kMostEvents

@@ -1,8 +1,8 @@
 #pragma once
 
-// A real GPU as a PowerDevice, the same for both vendors: kernels between events, the sensor polled
-// on a thread of its own, the event clock tied to the CPU's before and after every run. What
-// differs is behind the two seams below.
+// A real GPU as a PowerDevice, the same for both vendors. Kernels run between events, the sensor is
+// polled on its own thread, and the event clock is compared with the CPU's before and after every
+// run. Two interfaces below hide the differences.
 
 #include <array>
 #include <ctime>
@@ -25,9 +25,9 @@ inline constexpr PartPowers kNoParts = {std::numeric_limits<double>::quiet_NaN()
                                         std::numeric_limits<double>::quiet_NaN()};
 
 struct SensorReading {
-  int64_t t_ns = 0;  // of the reading, on the CPU's clock; 0 = not told, the poll's time counts
+  int64_t t_ns = 0;  // of the sample, on the CPU's clock; 0 = unknown, use the poll's time
   double power_w = 0;
-  bool fresh = true;      // false: told to be the same reading as before
+  bool fresh = true;      // false: reported to be the previous sample again
   bool buffered = false;  // taken at t_ns by the driver, some time before the poll
   PartPowers parts_w = kNoParts;
 };

@@ -16,7 +16,7 @@ struct GpuHelpers {
   void* fill = nullptr;
   void* triad = nullptr;
 };
-// Of the image, on the GPU that is in use.
+// Loads the image on the current GPU.
 Result<GpuHelpers> load_helpers(const GpuRuntime& runtime, const std::string& image);
 
 constexpr unsigned kGpuThreads = 256;  // of a block

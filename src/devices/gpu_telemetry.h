@@ -1,8 +1,8 @@
 #pragma once
 
-// What the GPUs of this machine say about themselves while others use them: clocks, power, load,
-// temperature. Through NVML, AMD SMI and ROCm-SMI, opened at run time; no context is made on any
-// GPU, and nothing is ever set.
+// Telemetry of this machine's GPUs while other programs use them: clocks, power, load, temperature.
+// Uses NVML, AMD SMI and ROCm-SMI, loaded at run time. Creates no context on any GPU, and sets
+// nothing.
 
 #include <cstdint>
 #include <limits>
@@ -25,7 +25,7 @@ struct SampledGpu {
   std::string power_reading;  // what power_w is: "instant", "average", "usage", "energy counter"
 };
 
-// NaN and nullopt: this GPU or its driver does not tell.
+// NaN and nullopt: not available on this GPU or its driver.
 struct GpuReading {
   static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   double power_w = kUnknown;

@@ -138,8 +138,8 @@ class AmdSmiTelemetry final : public ListedTelemetry {
     return true;
   }
 
-  // The mean since the reading before, by the counter's own clock; without a counter what the
-  // driver says.
+  // The mean since the previous sample, by the counter's own clock; without a counter, the driver's
+  // value.
   double power(size_t place, const Count& count) {
     if (gpus_[place].power_reading != "energy counter") return told_power(processors_[place]);
     const Count before = std::exchange(last_[place], count);

@@ -30,7 +30,7 @@ Status bind(const DynamicLibrary& library, nvml::TelemetryApi& api) {
   return Ok{};
 }
 
-// What `function` writes, or unknown where it is missing or fails.
+// Output of `function`, or unknown if it is missing or fails.
 template <typename Function, typename Out, typename... Arguments>
 bool ask(Function* function, void* device, Out& out, Arguments... arguments) {
   return function != nullptr && function(device, arguments..., &out) == nvml::kSuccess;

@@ -114,7 +114,7 @@ class RocmSmiTelemetry final : public ListedTelemetry {
     return current_clock_mhz(frequencies.data());
   }
 
-  // The junction is what throttles; where it is not told, the edge.
+  // The junction temperature triggers throttling; if it is unknown, the edge's.
   double temperature(uint32_t device) const {
     if (api_.temperature == nullptr) return GpuReading::kUnknown;
     for (const uint32_t sensor : {rsmi::kTemperatureJunction, rsmi::kTemperatureEdge}) {

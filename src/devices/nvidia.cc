@@ -200,8 +200,8 @@ class NvmlSensor final : public GpuSensor {
           std::string("NVML ") + facts.documented.reading + " power; its window is not documented";
       return;
     }
-    // NVML documents 1 s for average and, from Ampere on, for usage; the period is not documented,
-    // 100 ms is what Yang et al. measured on Ampere and Hopper.
+    // NVML documents 1 s for average, and for usage on Ampere and later. The period is not
+    // documented; Yang et al. measured 100 ms on Ampere and Hopper.
     facts.documented.mode = SensorMode::kOneSecondAverage;
     facts.documented.window_ns = kSecond;
     facts.documented.period_ns = kSecond / 10;
@@ -241,11 +241,11 @@ class NvmlSensor final : public GpuSensor {
     return Ok{};
   }
 
-  // The reading that was asked for, or the one with the shortest window that there is.
+  // Uses the requested kind of sample, or the available one with the shortest window.
   Status choose(SensorChoice choice) {
     if (choice == SensorChoice::kSamples) {
       reading_ = choice;
-      // What was buffered until now is before any run.
+      // Samples buffered until now are from before any run.
       return explain(buffered(), choice);
     }
     if (choice != SensorChoice::kAuto) {
@@ -284,7 +284,7 @@ class NvmlSensor final : public GpuSensor {
     return value.value.u * 1e-3;
   }
 
-  // What the driver put into its buffer since the last call.
+  // Samples that the driver buffered since the last call.
   Result<std::vector<SensorReading>> buffered() {
     int type = nvml::kUnsigned;
     unsigned count = 0;

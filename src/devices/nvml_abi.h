@@ -86,7 +86,7 @@ struct Api {
   int (*mig_mode)(void* device, unsigned* current, unsigned* pending);
 };
 
-// What is read of a GPU that others use. Older drivers lack some: null.
+// Functions for GPUs that other programs use. Null if an older driver lacks one.
 struct TelemetryApi {
   int (*init)();
   const char* (*error_text)(int code);

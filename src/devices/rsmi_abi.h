@@ -31,7 +31,7 @@ struct Api {
 
 constexpr size_t kMostFrequencyBytes = 1024;  // more than rsmi_frequencies_t of any version
 
-// What is read of a GPU that others use. Older libraries lack some: null.
+// Functions for GPUs that other programs use. Null if an older library lacks one.
 struct TelemetryApi {
   int (*init)(uint64_t flags);
   int (*error_text)(int code, const char** text);

@@ -156,7 +156,7 @@ class Simulated final : public SimulatedDevice {
     return mix_seeds(mix_seeds(device_.seed, purpose), number);
   }
 
-  // Where a run's memory lies decides how long its executions take (FinGraV III, C3).
+  // The location of a run's memory determines the duration of its executions (FinGraV III, C3).
   Mode mode_of(uint32_t run) const {
     SplitMix64 random(stream(kRunMode, run));
     Mode mode;

@@ -1,10 +1,10 @@
 #pragma once
 
-// A GPU that does not exist, in virtual time: the seed draws its sensor, its clock, its kernels and
-// their faults, and everything it knows about itself can be asked for (PowerTruth). The proof of
-// the power room runs against it. What it returns depends on the seed, the run numbers and the
-// (virtual) time of each call alone, so that a campaign that was interrupted and gone on with
-// records the same times as one that was not, and the same powers but for the rounding of sums.
+// A simulated GPU in virtual time. The seed draws its sensor, its clock, its kernels and their
+// faults, and PowerTruth exposes all of them. The tests of the power module use it. Its output
+// depends only on the seed, the run numbers and the (virtual) time of each call. An interrupted and
+// resumed measurement run therefore records the same times as an uninterrupted one, and the same
+// powers except for rounding of sums.
 
 #include <memory>
 #include <optional>
@@ -14,10 +14,11 @@
 
 namespace assay {
 
-// What the seed draws, each of which can be fixed instead. All optional: absent = drawn.
+// Random properties, each of which can be fixed instead. All optional; nullopt = drawn from the
+// seed.
 struct SimulatedKnobs {
   std::optional<std::string>
-      kind;  // "logger", "fine", "nvml", "one_second", "bad_clock", "unknown"
+      kind;  // One of: "logger", "fine", "nvml", "one_second", "bad_clock", "unknown"
   std::optional<int64_t> window_ns;
   std::optional<int64_t> period_ns;
   std::optional<int64_t> delay_ns;

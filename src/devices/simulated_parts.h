@@ -1,7 +1,7 @@
 #pragma once
 
-// What a simulated device is made of: the draw, the power inside a kernel, and the tape of
-// instantaneous power from which every reading is integrated.
+// Parts of a simulated device: the draw, the power inside a kernel, and the tape of instantaneous
+// power that samples integrate.
 
 #include <array>
 #include <cstdint>

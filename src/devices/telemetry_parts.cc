@@ -49,9 +49,9 @@ std::string bus_text(unsigned domain, unsigned bus, unsigned device, unsigned fu
   return text.data();
 }
 
-// ROCm 6 put a flag at the front: {num, current, hz[]} before, {has_deep_sleep, num, current, hz[]}
-// since. Read in the wrong layout, the current level is no level of the list, so that the values
-// tell which one it is.
+// ROCm 6 added a flag at the front: {num, current, hz[]} before, {has_deep_sleep, num, current,
+// hz[]} since. In the wrong layout, the current level is not in the list, so the values identify
+// the layout.
 double current_clock_mhz(const unsigned char* bytes) {
   constexpr uint32_t kMostLevels = 33;
   for (const size_t front : {size_t{0}, size_t{4}}) {
@@ -73,7 +73,7 @@ double socket_power_w(const unsigned char* bytes) {
   };
   const auto word = [bytes](size_t i) { return number_at<uint32_t>(bytes, 4 * i); };
   if (word(1) != 0) return first_of(word(0), word(1));
-  // The upper half of 64 bits, or an average of 0 W: only in the former is the power told again.
+  // The upper half of 64 bits, or an average of 0 W: only in the former is the power repeated.
   if (word(0) == amdsmi::kNotTold) return first_of(word(2), word(3));
   const bool again = word(0) == word(2) || word(0) == word(3);
   return again && told(word(0)) ? word(0) : GpuReading::kUnknown;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the readers of the vendors' libraries have in common.
+// Common parts of the readers of the vendors' libraries.
 
 #include <string>
 #include <utility>
@@ -22,7 +22,7 @@ class ListedTelemetry : public GpuTelemetry {
   std::vector<SampledGpu> gpus_;
 };
 
-// "doing failed: text; hint".
+// Formats "doing failed: text; hint".
 Status telemetry_status(int code, const std::string& doing, const char* text,
                         const std::string& hint = "");
 
@@ -35,9 +35,10 @@ std::string bus_text(unsigned domain, unsigned bus, unsigned device, unsigned fu
 // Of rsmi_frequencies_t and amdsmi_frequencies_t, in either of their two layouts.
 double current_clock_mhz(const unsigned char* bytes);
 
-// Of amdsmi_power_info_t, by whichever layout its values fit: {current, average, gfx voltage, ...}
-// in words of 32 bits (ROCm 6.0 and later), or {socket power in 64 bits, current, average, ...}
-// (ROCm 6.4 and later), where the socket's is one of the two. Unknown where they fit none or both.
+// Socket power of an amdsmi_power_info_t. Its values identify the layout: {current, average, gfx
+// voltage, ...} in words of 32 bits (ROCm 6.0 and later), or {socket power in 64 bits, current,
+// average, ...} (ROCm 6.4 and later), where the socket's equals one of the two. Unknown if they fit
+// neither or both.
 double socket_power_w(const unsigned char* bytes);
 
 constexpr const char* kAmdPermissionHint = "add yourself to the groups render and video";

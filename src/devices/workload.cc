@@ -57,7 +57,7 @@ std::string_view trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-// A whole number at the front of `text`, which moves behind it.
+// An integer at the front of `text`, which is removed.
 std::optional<int64_t> take_number(std::string_view& text) {
   int64_t value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -126,7 +126,7 @@ Status parse_bytes(Workload& work, std::string_view rest) {
   return Ok{};
 }
 
-// What is moved depends on how many GPUs take part, which the device knows.
+// The traffic depends on the number of GPUs, which the device knows.
 Result<Workload> parse_collective(Workload work, std::string_view rest) {
   ASSAY_TRY(parse_type(work, rest));
   ASSAY_TRY(parse_bytes(work, rest.substr(0, rest.find(':'))));

@@ -1,6 +1,6 @@
 #pragma once
 
-// What to run, as typed: "gemm:2048:bf16", "copy:1GiB", "all_reduce:512MB", "60*gemm:2048 ,
+// Parses workloads: "gemm:2048:bf16", "copy:1GiB", "all_reduce:512MB" or "60*gemm:2048 ,
 // 1*gemm:8192".
 
 #include <cstdint>
@@ -36,7 +36,7 @@ struct Workload {
   int64_t n = 0;
   int64_t k = 0;
   DataType type = DataType::kBf16;
-  int64_t array_bytes = 0;  // copy and triad: of one array; collectives: of what each GPU gets
+  int64_t array_bytes = 0;  // copy and triad: one array; collectives: the part of each GPU
   std::string file;         // so, cu, hip
   std::string symbol;       // so, cu, hip
   std::string command;      // cmd

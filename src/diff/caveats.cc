@@ -142,7 +142,7 @@ class Caveats {
                0, "time_ns", "iterations without kernels are left out on both sides");
   }
 
-  // A rank that one side lacks is no change of the others.
+  // A rank missing on one side is not a change of the others.
   void ranks() {
     const std::set<int64_t> in_a = ranks_of(a_);
     const std::set<int64_t> in_b = ranks_of(b_);

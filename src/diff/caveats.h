@@ -1,6 +1,6 @@
 #pragma once
 
-// What keeps two sides from being comparable: told, counted, never hidden.
+// Reasons why two sides are not comparable: reported, counted, never hidden.
 
 #include <vector>
 

@@ -183,7 +183,8 @@ DiffSideMetric time_of(const DiffSide& side) {
   return time;
 }
 
-// resampled: the blocks of both sides carry what may vary, so that drawing them tells the noise.
+// resampled: the blocks of both sides contain the variation, so that resampling them shows the
+// noise.
 DiffMetric compare_metric(const DiffSideMetric& a, const DiffSideMetric& b,
                           const BlockDraws& draws_a, const BlockDraws& draws_b,
                           bool resampled = true) {
@@ -261,7 +262,7 @@ DiffSideFacts facts_of(const DiffSide& side, double memory) {
           .time_ns = side.time_ns};
 }
 
-// What drawing the blocks of a side says of its time.
+// Time of one resample of a side's blocks.
 struct DrawnTime {
   double memory = 1;
   std::vector<double> deviations;

@@ -24,7 +24,7 @@ enum class DiffNoise : uint8_t {
   kNoChange,
   kReal,    // 0 lies outside the 95 % interval of the change
   kNoise,   // inside
-  kUnknown  // one block on a side: cannot be told
+  kUnknown  // unknown: one block on a side
 };
 std::string_view diff_noise_name(DiffNoise noise);  // "no_change", "real", "noise", "unknown"
 
@@ -95,8 +95,8 @@ struct DiffSideFacts {
   uint64_t samples = 0;
   uint64_t blocks = 0;
   BlockKind block_kind = BlockKind::kIterations;
-  // As many independent iterations would tell the mean of the time as well; where blocks are runs,
-  // all of them.
+  // Number of independent iterations with an equally precise mean of the time; all of them if
+  // blocks are runs.
   double independent = 0;
   int64_t time_ns = 0;
 };
@@ -117,21 +117,21 @@ struct DiffReport {
   Shift typical;                    // of the time per iteration, over blocks
   std::vector<DiffMetric> metrics;  // time_ns first, then in the order of the runs'
   std::array<DiffLevel, kDiffLevels> levels;
-  // The mean's interval holds 0, and that of the typical change at 99 % does not: some iterations
-  // far from the rest hide a change of the others. At 95 %, more verdicts than said would be
+  // The mean's interval contains 0, and the 99 % interval of the typical change does not: a few
+  // outlier iterations hide a change of the others. At 95 %, more conclusions than stated would be
   // chance.
   bool hidden_by_few = false;
-  // The change of the mean lies inside noise only because iterations may resemble those before
-  // them: were each by itself, it would be real.
+  // The change of the mean is not significant only because of autocorrelation. With independent
+  // iterations it would be.
   bool too_few_independent = false;
   bool whole_traces = false;    // no iterations on a side: each side's traces as one each
   std::vector<DiffPair> pairs;  // with Resampling::paired
-  DiffRanks ranks;              // of jobs whose waiting was taken apart
+  DiffRanks ranks;              // for jobs with waits separated from transfers
   HostPace pace;
   Resampling resampling;
 };
 
-// Why the runs of the two make no pairs; empty: they do.
+// Reason why the runs of the two sides are not pairs; empty if they are.
 std::string no_pairs(const DiffSide& a, const DiffSide& b);
 // options.paired only where they make pairs.
 DiffReport compare_sides(const DiffSide& a, const DiffSide& b, const Resampling& options);

@@ -87,7 +87,7 @@ const ChangeInterval& interval_of(const DiffMetric& metric, GateLimit limit) {
   return limit == GateLimit::kChange ? metric.interval : metric.share_interval;
 }
 
-// Whether chance could have put the value beyond its limit: not when the whole interval lies there.
+// Accounts for chance: the value is beyond its limit only if the whole interval is.
 GateOutcome with_noise(const Gate& gate, const ChangeInterval& interval) {
   if (!interval.known) return GateOutcome::kUndecided;
   const double nearest = upward(gate.op) ? interval.low : interval.high;

@@ -36,7 +36,7 @@ enum class GateOutcome : uint8_t {
   kPassed,
   kCrossed,
   kWithinNoise,  // beyond the limit, but its interval reaches back to it: passes
-  kUndecided,    // beyond the limit, and noise cannot be told: an error, not a pass
+  kUndecided,    // beyond the limit, but the noise is unknown: an error, not a pass
   kNoValue,      // the metric has no value on a side that the gate needs: an error
 };
 std::string_view gate_outcome_name(GateOutcome outcome);
@@ -53,11 +53,11 @@ struct GateResult {
   ChangeInterval interval;  // of value
 };
 
-// Grammar only; whether the metric exists is told by check_gates.
+// Checks only the grammar; check_gates() checks that the metric exists.
 Result<Gate> parse_gate(std::string_view text);
 
-// Fails when a gate names no metric of the report (listing those that exist) or its unit does not
-// fit. any: do not ask whether that may be chance.
+// Fails if a gate names a metric that the report lacks (with a list of the existing ones), or has a
+// wrong unit. any: also accept changes that are not significant.
 Result<std::vector<GateResult>> check_gates(const std::vector<Gate>& gates,
                                             const DiffReport& report, bool any);
 

@@ -11,7 +11,7 @@
 namespace assay {
 namespace {
 
-// Beyond so many differences between two iterations, neighbours say nothing any more.
+// With more differences between two iterations, the neighbours of an element carry no information.
 constexpr size_t kMostEdits = 3000;
 constexpr uint32_t kUnmatched = UINT32_MAX;
 
@@ -89,8 +89,8 @@ class Matcher {
     return tokens;
   }
 
-  // Where a stretch stands in place of one of the same length, its elements vote for their
-  // counterparts; a pair needs half of all occurrences of both.
+  // If a part replaces one of the same length, its elements vote for their counterparts; a pair
+  // needs half of all occurrences of both.
   void by_position() {
     if (!anything_open() || a_.sequence.empty() || b_.sequence.empty()) return;
     matching_.positions_tried = true;
@@ -132,7 +132,7 @@ class Matcher {
     return seen;
   }
 
-  // What is left of a family that has as many members here as there: in order of appearance.
+  // Remaining members of a family, if both sides have equally many: in order of appearance.
   void by_family_in_order() {
     const std::vector<size_t> first_a = first_positions(a_);
     const std::vector<size_t> first_b = first_positions(b_);
@@ -196,8 +196,8 @@ std::string_view diff_match_name(DiffMatch match) {
 }
 
 Matching match_items(const DiffSideLevel& a, const DiffSideLevel& b) {
-  // Of several ways to lay sequences side by side one is chosen by direction: always look from the
-  // same side, so that exchanged sides are matched alike.
+  // The alignment of sequences depends on the direction. A fixed direction makes exchanged sides
+  // match alike.
   if (!comes_after(a, b)) return Matcher(a, b).run();
   Matching matching = Matcher(b, a).run();
   for (ItemPair& pair : matching.pairs) std::swap(pair.a, pair.b);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which item of one side is which of the other, tolerant of renames, and what told it.
+// Matches the items of the two sides, tolerant of renames, with the evidence.
 
 #include <cstdint>
 #include <string_view>

@@ -19,7 +19,7 @@ ChangeInterval interval_of(std::vector<double> values) {
   return {true, values[cut], values[values.size() - 1 - cut]};
 }
 
-// What makes percentiles of draws of so few blocks the interval that Student's t gives.
+// Factor that turns percentiles of resamples of so few blocks into Student's t interval.
 double few_blocks(size_t blocks) {
   const double t = student_t95(blocks - 1);
   if (blocks == 2) return t;

@@ -1,15 +1,15 @@
 #pragma once
 
-// How much of a difference of means chance alone may make: the bootstrap over blocks.
+// Part of a difference of means that may be chance: the bootstrap over blocks.
 //
-// Blocks of each side are drawn with replacement and the means taken anew (percentile bootstrap).
-// With few blocks that is too narrow; deviations are widened by sqrt(n / (n - 1)) t(n - 1) / z, as
-// Hesterberg proposes ("What teachers should know about the bootstrap", The American Statistician
-// 69, 2015, section 5.3: the expanded percentile interval); of two blocks the far ends are one of
-// them alone, and t(1) is all that it takes. Blocks of one run are in order of time and may
-// resemble each other: deviations are widened by what that may cost the mean of this number
-// (base/memory.h). A side's draws depend on its own data alone, so that exchanging the sides
-// mirrors every interval exactly, and a side against itself has the interval [0, 0].
+// Blocks of each side are resampled with replacement and the means computed again (percentile
+// bootstrap). With few blocks that is too narrow. Deviations are widened by sqrt(n / (n - 1)) t(n -
+// 1) / z, the expanded percentile interval of Hesterberg ("What teachers should know about the
+// bootstrap", The American Statistician 69, 2015, section 5.3). With two blocks, the extreme draws
+// are single blocks, and only t(1) is needed. Blocks of one run are in order of time and may be
+// correlated. Deviations are widened by the effect of that on the mean of this number
+// (base/memory.h). A side's draws depend only on its own data. Exchanging the sides therefore
+// mirrors every interval exactly, and a side compared with itself has the interval [0, 0].
 
 #include <cstddef>
 #include <cstdint>
@@ -45,7 +45,7 @@ class BlockDraws {
   // per block; a resample without any count deviates by nothing.
   std::vector<double> deviations(const std::vector<double>& sums,
                                  const std::vector<uint64_t>& counts) const;
-  // How much of that is because blocks may resemble the ones before; 1 where they are runs.
+  // Part of that due to correlation of consecutive blocks; 1 if blocks are runs.
   double memory(const std::vector<double>& sums, const std::vector<uint64_t>& counts) const;
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
 
-// Ordinals of operations: "aten::linear[1]" is the second of its kind in a block of layers. Where
-// the sides have other numbers of a kind, the second here is not the second there.
+// Ordinals of operations: "aten::linear[1]" is the second of its kind in a block of layers. If the
+// sides have different counts of a kind, equal ordinals do not correspond.
 
 #include <vector>
 

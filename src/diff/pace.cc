@@ -72,7 +72,7 @@ double weighted_quantile(const std::vector<Ratio>& ratios, double all, double sh
 
 double geometric_mean(double x, double y) { return std::sqrt(x * y); }
 
-// What both sides make as often.
+// Items with equal counts on both sides.
 struct Same {
   std::vector<Ratio> ratios;
   double a_ns = 0;
@@ -101,7 +101,7 @@ Same same_names(const HostSide& from, const HostSide& to) {
   return same;
 }
 
-// One name is no pace, however long it takes. Returns what is left of all weights.
+// A single name does not show a speed, even if it takes long. Returns the remaining sum of weights.
 double limit_weights(std::vector<Ratio>& ratios) {
   constexpr double kMost = 0.2;
   double all = 0;

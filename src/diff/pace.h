@@ -1,8 +1,8 @@
 #pragma once
 
-// Whether the host went at another pace: the same operators and launch calls, as often, take longer
-// or shorter by one factor. No change of the program is told by that: it is the machine's clock,
-// its neighbours, or the software below the model.
+// Tests if the host ran at another speed: equal operators and launch calls, equally often, take
+// longer or shorter by one factor. That is not a change of the program. The causes are the
+// machine's clock, other processes on it, or the software below the model.
 
 #include <cstdint>
 #include <vector>
@@ -17,14 +17,15 @@ struct HostPace {
   double low = 1;     // eight tenths of their time lie between these
   double high = 1;
   uint64_t names = 0;  // operators and launch calls that both sides call as often
-  // Per iteration and GPU, of the change: of the device's idle time behind work of the host that
-  // which comes from its pace, work being as much as on the mean of both sides. Exchanged sides
-  // give the opposite. from_ns to to_ns: with the ends of the ratio; from_ns <= to_ns.
+  // Per iteration and GPU: the part of the change in device idle time after host activity that
+  // comes from the host's speed, at the mean amount of host activity of both sides. Exchanging the
+  // sides changes the sign. from_ns to to_ns: at the ends of the ratio's interval; from_ns <=
+  // to_ns.
   int64_t change_ns = 0;
   int64_t from_ns = 0;
   int64_t to_ns = 0;
 
-  bool differs() const;  // told, by a tenth or more, and nearly all names the same way
+  bool differs() const;  // known, by a tenth or more, and in one direction for nearly all names
 };
 
 // Exchanged sides give 1 / ratio. Sides need their iterations' host calls (DiffRun::host_calls).

@@ -27,7 +27,7 @@ void add_tails(const std::vector<Interval>& windows, int64_t gpu, Interval idle,
   }
 }
 
-// Where idle time before the first work of a GPU is counted from.
+// Start of the idle time before the first activity of a GPU.
 int64_t first_reach(const DeviceWork& work, const std::vector<Interval>& windows) {
   if (windows.empty()) return work.start_ns;
   return std::min(work.start_ns, windows.front().start_ns);

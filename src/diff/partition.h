@@ -14,7 +14,7 @@
 
 namespace assay {
 
-// In falling priority: what runs beside a higher class costs no time.
+// In falling priority: an activity that overlaps a higher class costs no time.
 enum class WorkClass : uint8_t { kCompute, kCollective, kCopy };
 constexpr size_t kWorkClasses = 3;
 
@@ -31,7 +31,7 @@ struct DeviceWork {
 
 struct WorkShare {
   int64_t busy_ns = 0;  // of its duration, what nothing else answers for
-  Interval idle;        // idle time that it ended; why the device was idle is told by flow/
+  Interval idle;        // idle time that ended with it; flow/ reports the cause
   int64_t idle_ns() const { return idle.end_ns - idle.start_ns; }
 };
 
@@ -49,8 +49,8 @@ struct Partition {
 };
 
 // `works` in order of (gpu, start). `windows`: host time of each iteration, ordered, disjoint. An
-// idle stretch between the work of two iterations is cut where the second begins on the host; idle
-// time outside all iterations is nobody's.
+// idle interval between the activities of two iterations is split where the second begins on the
+// host. Idle time outside all iterations is not assigned.
 Partition partition_time(const std::vector<DeviceWork>& works,
                          const std::vector<Interval>& windows);
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a comparison needs of one traced run, as plain numbers: per iteration and GPU, what every
-// kernel, operation and chain cost. Filled by whoever knows the analyses; this room never does.
+// Data of one traced run for a comparison, as plain numbers: the cost of every kernel, operation
+// and chain, per iteration and GPU. Callers that use the analyses fill it; this module never does.
 
 #include <array>
 #include <cstddef>
@@ -18,12 +18,12 @@ enum class DiffLevelKind : uint8_t { kPart, kOperation, kKernel, kChain };
 constexpr size_t kDiffLevels = 4;
 std::string_view diff_level_name(DiffLevelKind kind);  // "parts", "operations", "kernels", "chains"
 
-// What an item cost in one sample, over all its calls.
+// Cost of an item in one sample, over all its calls.
 struct DiffCost {
   uint64_t calls = 0;
   int64_t busy_ns = 0;  // device time that it answers for (diff/partition.h)
   int64_t idle_ns = 0;  // idle device time that it ended
-  int64_t dur_ns = 0;   // summed durations, whatever ran beside
+  int64_t dur_ns = 0;   // summed durations, overlap included
 
   int64_t time_ns() const { return busy_ns + idle_ns; }
   void add(const DiffCost& other) {
@@ -39,7 +39,7 @@ struct DiffItem {
   std::string name = {};    // identity: the signature in full
   std::string shown = {};   // for people
   std::string family = {};  // the name without what a rename changes; empty = none
-  std::string path = {};    // the operators around it, outermost first; empty = not told
+  std::string path = {};    // the operators around it, outermost first; empty = unknown
   bool rest = false;        // a named remainder: matched with its namesake only
   bool host = false;        // of parts: idle time in which the host worked for the next launch
 };
@@ -48,7 +48,7 @@ struct DiffItem {
 struct DiffHostCalls {
   std::string name;
   uint64_t calls = 0;
-  double typical_ns = 0;  // median of what a call takes by itself
+  double typical_ns = 0;  // median time of a single call
 };
 
 struct DiffEntry {
@@ -88,19 +88,20 @@ struct DiffMetricSeries {
   DiffUnit unit = DiffUnit::kNanoseconds;
   std::vector<int32_t> iterations = {};
   std::vector<double> values = {};
-  // Every value rests on one estimate for the whole run (the dispatch base): iterations cannot tell
-  // how much it may be off, only repeated runs can.
+  // Every value depends on one estimate for the whole run (the dispatch base). Iterations cannot
+  // show its error; only repeated runs can.
   bool per_run = false;
 };
 
 struct DiffRun {
   std::string file;
   std::optional<int64_t> rank;
-  std::string gpu;            // product name; empty = not told
+  std::string gpu;            // product name; empty = unknown
   std::string tracer;         // "pytorch_profiler", ...
   std::string window_source;  // as printed
   std::string window_name;    // what iterations are called, without their number
-  bool iterations = false;    // the samples are iterations; false: the whole trace is one
+  bool iterations = false;    // true: the samples are iterations; false: the whole trace is one
+                              // sample
   uint64_t iterations_without_kernels = 0;
   bool shapes = false;  // operator inputs were recorded
   bool stacks = false;  // Python frames were recorded
@@ -117,7 +118,7 @@ struct DiffRun {
   std::vector<DiffHostCalls> host_calls;
   uint64_t host_iterations = 0;  // that they were counted in
   std::vector<DiffCollective> collectives;
-  int64_t waiting_ns = -1;  // for other ranks, of all samples; -1 = not told (diff/waiting.h)
+  int64_t waiting_ns = -1;  // for other ranks, over all samples; -1 = unknown (diff/waiting.h)
 };
 
 }  // namespace assay

@@ -36,8 +36,7 @@ struct DiffSideMetric {
   bool per_run = false;  // DiffMetricSeries::per_run
 };
 
-// What is drawn when the comparison asks how much chance there is in it: whole runs where there are
-// repeats, else stretches of iterations.
+// Unit of the bootstrap: whole runs if there are repeats, else blocks of iterations.
 enum class BlockKind : uint8_t { kRuns, kIterations };
 
 struct DiffSide {

@@ -1,8 +1,8 @@
 #pragma once
 
-// Of a job's collectives: what a rank spent waiting for the others, taken apart from the transfer,
-// and from that which ranks became slower themselves. A late rank shows on all the others, as
-// collectives that take longer; by itself it would be found nowhere.
+// Separates a rank's wait for others in collectives from the transfer, and finds the ranks that
+// became slower themselves. A straggler appears on all other ranks as longer collectives; its own
+// trace alone would not show it.
 
 #include <cstdint>
 #include <map>
@@ -29,12 +29,13 @@ struct DiffRankTime {
   int64_t change_ns() const { return b_ns - a_ns; }
 };
 
-// What a job's ranks tell of a change.
+// Changes of a job by rank.
 struct DiffRanks {
-  std::vector<DiffRankTime> ranks;  // by rank; empty = not told
+  std::vector<DiffRankTime> ranks;  // by rank; empty = unknown
   int64_t waiting_change_ns = 0;    // per iteration and GPU, over all ranks
-  // Ranks whose own time moved the way the change went, far more than the others' did, while the
-  // others' waiting did the same; by rank. Empty: no rank stands out.
+  // Ranks that stand out, in order: their own time changed in the direction of the total, far more
+  // than that of the others, and the waits of the others changed with it. Empty if no rank stands
+  // out.
   std::vector<int64_t> apart;
   int64_t apart_ns = 0;  // change of own time of the first to move
 };

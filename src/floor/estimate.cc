@@ -13,8 +13,8 @@ namespace {
 constexpr double kEmptyStreamQuantile = 0.05;
 constexpr int64_t kNoTime = std::numeric_limits<int64_t>::min();
 
-// Per activity: its start less that of its call; kNoTime for all but the first kernel of a call,
-// and of graph launches.
+// Per activity, its start minus that of its call; kNoTime for all but the first kernel of a call,
+// and for graph launches.
 std::vector<int64_t> launch_times(const Trace& trace, const Links& links, uint64_t& launches) {
   std::vector<int64_t> times(trace.activities.size(), kNoTime);
   for (size_t c = 0; c < trace.api_calls.size(); ++c) {

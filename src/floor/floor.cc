@@ -13,11 +13,11 @@ namespace {
 
 // Below so many the 5th percentile is their smallest value, whatever it is.
 constexpr uint64_t kFewFloorSamples = 20;
-// How far a floor of another run may lie from what the trace itself shows before it is told.
+// Deviation of another run's value from the trace's own estimate above which it is reported.
 constexpr double kFloorSpread = 0.25;
 constexpr const char* kRestOnFloor = "floor_ns,queue_share,kt_fw_ns,t_orch_literal_ns";
 
-// The one published floor of all boards that ran kernels; nullptr when a board was not measured or
+// The common published value of all boards that ran kernels; nullptr if a board was not measured or
 // boards differ.
 const PublishedFloor* floor_of_boards(const Trace& trace) {
   std::set<int64_t> used;
@@ -42,7 +42,7 @@ std::string one_decimal(double value) {
   return text;
 }
 
-// A floor of another run beside this trace's own launches.
+// Compares a value from another run with this trace's own launches.
 void compare_with_trace(const FloorEstimate& own, const LaunchFloor& floor, NoteList& notes) {
   if (floor.source == FloorSource::kEstimated || !floor.known() || !own.floor_ns) return;
   const double ratio = static_cast<double>(*own.floor_ns) / static_cast<double>(floor.floor_ns);
@@ -109,10 +109,10 @@ LaunchCounts count_launches(const Trace& trace, const Links& links) {
   return counts;
 }
 
-// Launches of the trace that the floor is not of, below which nobody needs to know.
+// Share of launches by the other call below which no caveat is needed.
 constexpr double kFewOtherLaunches = 0.1;
 
-// What is subtracted from a launch is what an empty one by the same call takes.
+// The value subtracted from a launch is that of an empty launch by the same call.
 void choose_path(const Trace& trace, const Links& links, LaunchFloor& floor) {
   const LaunchCounts counts = count_launches(trace, links);
   const uint64_t all = counts.runtime + counts.driver;

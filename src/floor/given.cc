@@ -17,8 +17,8 @@ void add_note(const char* what, std::string effect, LaunchFloor& floor) {
   floor.trust.push_back({what, 1, 0, kRestOnGiven, std::move(effect)});
 }
 
-// The trace's own tracer first: a floor of another one is not the same quantity. But a platform
-// named in full is meant: DGX-H100 is not any H100.
+// The trace's own tracer has priority, because a value of another one is not the same quantity. A
+// platform with its full name is exact: DGX-H100 is not any H100.
 const PublishedFloor* named_floor(const std::string& text, Tracer traced) {
   if (const PublishedFloor* floor = floor_of_platform(text, traced)) return floor;
   for (const Tracer tracer : kTracersWithFloors) {

@@ -11,8 +11,8 @@
 namespace assay {
 namespace {
 
-// A file that changes twice within one tick of the file system's clock keeps its time; what is
-// younger than this when it is cached is told by its bytes.
+// A file that changes twice within one tick of the file system's clock keeps its time. Files
+// younger than this when cached are compared by their bytes.
 constexpr int64_t kRacyNs = 2'000'000'000;
 
 std::string cache_file(const std::string& path, const std::string& folder) {
@@ -37,7 +37,7 @@ bool fresh(const SourceStamp& stamp, const std::string& path) {
   return hash && *hash == stamp.hash;
 }
 
-// The cached trace, when it may stand for the source; else why not, in `note`.
+// The cached trace, if it is valid for the source; else the reason, in `note`.
 std::optional<Trace> from_cache(const std::string& path, const std::string& cached,
                                 std::string& note) {
   if (!file_exists(cached)) return std::nullopt;

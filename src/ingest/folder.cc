@@ -13,7 +13,7 @@
 namespace assay {
 namespace {
 
-// A results file of the same run of rocprofv3 tells the same as its kernel trace.
+// A results file of the same run of rocprofv3 has the same data as its kernel trace.
 bool has_results(const std::string& kernel_trace) {
   constexpr const char* kKernelTrace = "kernel_trace.csv";
   std::string name = file_name(kernel_trace);
@@ -62,8 +62,8 @@ bool is_own_timeline(const std::string& path) {
   return mark != std::string::npos && mark < head->find("\"traceEvents\"");
 }
 
-// What else lies in a folder without a trace, by the first file that is plainly something: the
-// folder may be another tool's.
+// Other content of a folder without a trace, by the first identified file: the folder may be
+// another tool's.
 std::string what_is_there(const std::string& folder) {
   constexpr size_t kLooked = 64;
   auto listed = files_in(folder);
@@ -136,7 +136,7 @@ Status append_folder(const std::string& folder, std::vector<std::string>& files,
                     ": a timeline that Assay wrote; give its name to read it");
   }
   found.erase(own, found.end());
-  // Beside the traces that they were made from they would count twice.
+  // Together with the traces that they were made from, they would count twice.
   if (found.empty()) found = std::move(columnar);
   if (found.empty()) found = rocprof_below(folder);
   if (found.empty() && !has_timelines) {

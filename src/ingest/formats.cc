@@ -10,8 +10,8 @@ namespace assay {
 namespace {
 
 // The order is that of the tables in the documents, and decides between marks of two formats in one
-// file: what a program printed in front of its counters may be anything.
-// tools/gen_format_docs.py reads the rows from this text: one field a line, literals only.
+// file, because a program may print anything before its counters. tools/gen_format_docs.py reads
+// the rows from this text: one field a line, literals only.
 constexpr FileFormat kFormats[] = {
     // ---- traces ----
     {
@@ -864,7 +864,8 @@ const FileFormat* format_of_file(const std::string& path) {
 }
 
 Error not_a(FileFamily wanted, const FileFormat& is) {
-  // Of a folder, texts that are no traces are passed over: results lie beside what they are of.
+  // Texts in a folder that are not traces are skipped, because results are often in the folder of
+  // their input.
   const bool passed_over = is.family != FileFamily::kForeign || is.is_text;
   const ErrorCode code = passed_over ? ErrorCode::kNotATrace : ErrorCode::kUnsupported;
   const std::string tail = "; " + std::string(is.give);

@@ -1,9 +1,9 @@
 #pragma once
 
-// Every file format that Assay reads, or names when it is given one: one row each in formats.cc.
-// What is read, what is said of a file that is something else, the words of --help and the tables
-// of docs/formats/README.md come from these rows. A new format is a row, a folder with its reader,
-// a page in docs/formats/ and a sample in tests/data/formats/.
+// All file formats that Assay reads or identifies, one row each in formats.cc. The rows define the
+// readers, the messages about other files, the words of --help and the tables of
+// docs/formats/README.md. A new format needs a row, a folder with its reader, a page in
+// docs/formats/ and a sample in tests/data/formats/.
 
 #include <cstdint>
 #include <functional>
@@ -22,11 +22,11 @@ namespace assay {
 
 struct ReadOptions;
 
-// What a file is good for. The readers of one family take any of its formats.
+// Use of a file. The readers of one family take any of its formats.
 enum class FileFamily : uint8_t {
   kTrace,
   kCounters,
-  kSamples,  // power, clocks and cores beside a trace
+  kSamples,  // power, clocks and cores during a trace
   kBench,
   kModel,
   kSweep,
@@ -53,12 +53,12 @@ enum class Storage : uint8_t {
 enum class InFolder : uint8_t {
   kNo,
   kByEnding,
-  kUnlessOthers,   // where nothing else in the folder is a trace: made from what lies beside it
-  kOncePerRun,     // by ending, unless a results file of the same run tells the same
+  kUnlessOthers,   // only if nothing else in the folder is a trace: derived from files next to it
+  kOncePerRun,     // by ending, unless a results file of the same run has the same data
   kByResultsName,  // by ending, also in folders below
 };
 
-// An input that is open and whose first bytes have been taken.
+// An open input with its first bytes already read.
 struct TraceInput {
   const std::string& path;
   ByteSource& source;
@@ -72,13 +72,13 @@ struct FileFormat {
   std::string_view name;  // after "this is"
   FileFamily family = FileFamily::kForeign;
   std::string_view endings;  // of names, apart by blanks; the content decides, not these
-  bool compressed = false;   // read also with .gz and .zst behind the ending
+  bool compressed = false;   // also read with a further ending .gz or .zst
   FormatMatch (*match)(const FileHead&) = nullptr;
   bool is_text = false;            // of foreign ones: may lie among traces
   std::string_view no_trace = {};  // why it is none, where that is more than another family
   std::string_view give;           // what to do with it
   std::string_view page = {};      // in docs/formats/, where it has one
-  std::string_view plural = {};  // of traces: as lists of inputs name them; rows of one page alike
+  std::string_view plural = {};  // of traces: name in lists of inputs; equal in rows with one page
   TraceReader read = nullptr;    // of traces
   Storage storage = Storage::kStream;
   InFolder in_folder = InFolder::kNo;
@@ -86,10 +86,10 @@ struct FileFormat {
 
 std::span<const FileFormat> file_formats();
 
-// The row that the bytes fit best: marks of a format before its mere shape, then the order of the
-// rows. nullptr: none. At most one row has marks for a file; the tests hold the rows to that.
+// The best matching row: marks of a format before its mere shape, then the order of the rows.
+// nullptr if none matches. At most one row has marks for a file, which the tests check.
 const FileFormat* format_of(const FileHead& head);
-// Of the file at `path`, decompressed; nullptr also for what cannot be opened.
+// For the file at `path`, decompressed; nullptr also if it cannot be opened.
 const FileFormat* format_of_file(const std::string& path);
 
 // Enough for the keys of a result in front of what its server said of itself, and for the output of
@@ -98,8 +98,9 @@ constexpr size_t kFormatHeadBytes = 65536;
 
 // For a file of a format that the reader at hand does not take: what it is and what to do with it.
 Error not_a(FileFamily wanted, const FileFormat& is);
-// For an error of a reader that wanted a file of `wanted`: where the file is plainly something
-// else, that; else the error as it is. `path` becomes the error's file.
+// Improves a reader's error for a file that should be of family `wanted`: names the actual format
+// if the file is plainly another one; else returns the error unchanged. Sets the error's file to
+// `path`.
 Error explained(Error error, const std::string& path, FileFamily wanted);
 
 // "PyTorch profiler JSON (.json, .json.gz, .json.zst), Nsight Systems exports (.sqlite), ...".

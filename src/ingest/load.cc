@@ -51,7 +51,7 @@ Status check_storage(const FileFormat& format, const FileHead& head, const Trace
                      "unzstd)",
                  "", -1};
   }
-  // Opened again by its name, a pipe has lost its head, or nobody writes to it any more.
+  // A pipe opened again by its name has lost its head, or has no writer.
   if (input.path == "-" || is_special_file(input.path) || (in_place && !input.source.seekable())) {
     return Error{ErrorCode::kUnsupported,
                  "unsupported: " + name + " through a pipe; save it to a file and give its name",
@@ -71,7 +71,7 @@ Error cannot_unpack(const std::string& copy) {
           "", -1};
 }
 
-// All bytes of a stream whose head was taken, as a file.
+// Copies all bytes of a stream, including the head already read, to a file.
 Status write_copy(const TraceInput& input, const std::string& copy) {
   const auto file = open_file(copy, "wb");
   if (!file) return cannot_unpack(copy);
@@ -96,9 +96,8 @@ Result<Trace> load_unpacked(TraceInput& packed, const ReadOptions& options) {
   return load_by_content(input, options);
 }
 
-// A JSON object may be a trace whatever its first keys are: the keys of a trace may come after
-// more than a head, behind what a user's program added. Only its reader can tell that there are
-// none.
+// A JSON object may be a trace for any first keys: keys of a user's program may precede those of a
+// trace for longer than a head. Only its reader can decide.
 Result<Trace> load_undecided(TraceInput& input, const FileFormat& is, const ReadOptions& options) {
   const FileFormat& chrome = file_formats().front();
   const Error named = not_a(FileFamily::kTrace, is);
@@ -109,7 +108,7 @@ Result<Trace> load_undecided(TraceInput& input, const FileFormat& is, const Read
   return trace;
 }
 
-// Of a damaged database some rows can be read as if they were all.
+// A damaged database may return some rows as if they were all.
 Result<Trace> load_database(const FileFormat& format, TraceInput& input,
                             const ReadOptions& options) {
   Beside<Status> pages(
@@ -136,8 +135,8 @@ Result<Trace> load_by_content(TraceInput& input, const ReadOptions& options) {
   return format->read(input, options);
 }
 
-// A cached form tells what holds for its source; a small file is summed faster than a thread
-// starts; what goes by as a stream is summed on its way.
+// No parallel checksum in three cases. A cached file has that of its source, a small file is faster
+// than the start of a thread, and a stream is summed while it is read.
 bool sums_beside(const TraceInput& input, const ReadOptions& options) {
   return input.source.seekable() && !input.head.starts_with(kColumnarMagic) &&
          input.source.stored_bytes() >= kWorthAThread && threads_of(options) > 1;
@@ -161,13 +160,12 @@ Result<Trace> load_unnamed(const std::string& path, const ReadOptions& options) 
       sums_beside(input, options));
   auto loaded = load_by_content(input, options);
   input.rest = nullptr;  // ends the thread that decodes ahead
-  // Damage that somebody writes at this moment is no damage, and what was read may be of two
-  // states.
+  // A concurrent write is not damage, but the data may be of two states.
   ASSAY_TRY(source.check_unchanged());
   if (!loaded) return loaded.take_error();
   Trace& trace = *loaded;
   trace.source = path;
-  if (trace.source_bytes != 0) return loaded;  // a cached form tells what holds for its source
+  if (trace.source_bytes != 0) return loaded;  // a cached file has the checksum of its source
   ASSAY_TRY_ASSIGN(trace.source_checksum, sum.take());
   trace.source_bytes = source.stored_bytes() != 0 ? source.stored_bytes() : trace.content_bytes;
   if (!trace.distributed.rank) {

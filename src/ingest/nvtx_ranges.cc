@@ -12,8 +12,8 @@ namespace {
 
 constexpr int64_t kSomeForwardThread = 1;
 
-// What torch.autograd.profiler.emit_nvtx() puts behind an operator's name:
-// "aten::mm, seq = 12, op_id = 40, sizes = [[8, 128], [128, 64]], input_op_ids = [...]".
+// Data that torch.autograd.profiler.emit_nvtx() adds to an operator's name: `aten::mm, seq = 12,
+// op_id = 40, sizes = [[8, 128], [128, 64]], input_op_ids = [...]`.
 struct OpLabel {
   std::string_view name;
   int64_t sequence = -1;

@@ -1,7 +1,7 @@
 #pragma once
 
-// What NVTX ranges are in a Trace: operators where a framework labelled them so, else annotations;
-// and where nothing is an operator, the innermost ranges of the user stand in.
+// Conversion of NVTX ranges: operators if a framework labelled them so, else annotations. If there
+// are no operators, the innermost user ranges replace them.
 
 #include <cstdint>
 #include <string_view>
@@ -26,8 +26,8 @@ struct RangeRow {
 RangeRow add_nvtx_range(TraceBuilder& builder, const RangeSpan& span, std::string_view text,
                         bool keep_op_inputs);
 
-// In a trace without operators, the user's push/pop ranges (rows of builder.annotations) that hold
-// no other one stand in for them. Call once, when all rows are read and none is open.
+// In a trace without operators, uses the user's innermost push/pop ranges (rows of
+// builder.annotations) as operators. Call once, after all rows are read and none is open.
 void add_stand_in_operators(TraceBuilder& builder, std::vector<uint32_t> rows);
 
 }  // namespace assay

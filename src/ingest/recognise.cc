@@ -19,7 +19,7 @@
 namespace assay {
 namespace {
 
-// Zeros further on may stand in the text of a program.
+// Zeros further on may be in the text of a program.
 constexpr size_t kBinaryBytes = 64;
 // More than the header of a sysinfo.csv, which has some forty columns.
 constexpr size_t kSysinfoBytes = 4096;
@@ -67,7 +67,7 @@ RocprofTable rocprof_table_of(const FileHead& head) {
   return plain_text(head) ? rocprof_table(head.header) : RocprofTable::kNone;
 }
 
-// rocprof-compute describes the machine beside the tables of its runs.
+// rocprof-compute describes the machine in the folder of the tables of its runs.
 bool describes_counter_runs(const std::string& path) {
   const auto bytes = read_head(path, kSysinfoBytes);
   if (!bytes) return false;
@@ -76,9 +76,9 @@ bool describes_counter_runs(const std::string& path) {
   return has_columns(head, {"workload_name", "ip_blocks"});
 }
 
-// rocprofv2's tables of kernels have the columns of rocprof-compute's times, which are one of its
-// runs for counters that counts nothing: the name and what lies beside it tell them apart. Those of
-// rocprofv3 have an agent_id.
+// rocprofv2's tables of kernels have the same columns as rocprof-compute's times, which are one of
+// its counter runs without counters. The name and the other files of the folder distinguish them.
+// Tables of rocprofv3 have an agent_id.
 bool lies_among_counter_runs(const FileHead& head, const std::string& path) {
   const bool may_be = rocprof_table_of(head) == RocprofTable::kKernels &&
                       has_columns(head, {"gpu_id"}) && path != "-";
@@ -142,8 +142,8 @@ bool has_table(const FileHead& head, std::string_view name) {
 
 // ---- traces ----
 
-// Of JSON that no other format's marks are in, only the reader can tell: "traceEvents" may come
-// after more than a head. An empty file is named like a trace more often than like anything else.
+// For JSON without the marks of other formats, only the reader can decide: "traceEvents" may come
+// after more than a head. An empty file is more often named like a trace than like anything else.
 FormatMatch match_chrome(const FileHead& head) {
   if (first_text_byte(head.bytes) == std::string_view::npos) return FormatMatch::kShape;
   if (!head.json) return FormatMatch::kNo;
@@ -217,9 +217,9 @@ FormatMatch match_counter_table(const FileHead& head) {
   return counters_called(head, CounterTableKind::kWide);
 }
 
-// rocprof v1 calls the ends of a kernel BeginNs and EndNs beside its DispatchNs and CompleteNs;
-// rocprof-compute renames the former and keeps the latter (run_prof in its utils.py), so that no
-// other table has both.
+// rocprof v1 has the ends of a kernel as BeginNs and EndNs, together with DispatchNs and
+// CompleteNs. rocprof-compute renames the former and keeps the latter (run_prof in its utils.py),
+// so no other table has both.
 FormatMatch match_rocprof_compute_times(const FileHead& head) {
   if (rocprof_table_of(head) != RocprofTable::kKernels || !counter_format(head.bytes).empty()) {
     return FormatMatch::kNo;

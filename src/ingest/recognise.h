@@ -1,7 +1,7 @@
 #pragma once
 
-// What the start of a file says of its format: pure functions of bytes, one a format, which the
-// rows of formats.cc name.
+// Detection of a file's format from its beginning: pure functions of bytes, one per format, which
+// the rows of formats.cc name.
 
 #include <string>
 #include <string_view>
@@ -11,10 +11,10 @@
 
 namespace assay {
 
-// How sure the bytes are.
+// Strength of a match.
 enum class FormatMatch : uint8_t {
   kNo,
-  kShape,  // may be one: only its reader can tell
+  kShape,  // possible: only its reader can decide
   kMarks,  // has what only this format has
 };
 
@@ -30,10 +30,10 @@ struct FileHead {
   // A table of kernels that lies where rocprof-compute leaves those of its runs.
   bool among_counter_runs = false;
 };
-// path: to look into an SQLite file, and at what lies beside a table of kernels; empty where it
-// cannot be opened by name.
+// path: to look into an SQLite file, and at files next to a table of kernels; empty if it cannot be
+// opened by name.
 FileHead file_head(std::string_view bytes, const std::string& path);
-// Whether it is an SQLite file with this table.
+// True if it is an SQLite file with this table.
 bool has_table(const FileHead& head, std::string_view name);
 constexpr FormatMatch marks_if(bool fits) { return fits ? FormatMatch::kMarks : FormatMatch::kNo; }
 
@@ -47,7 +47,7 @@ FormatMatch match_assaytrace(const FileHead& head);
 FormatMatch match_columnar(const FileHead& head);
 FormatMatch match_rank_records(const FileHead& head);
 
-// ---- beside traces ----
+// ---- logs for use with traces ----
 FormatMatch match_rocprof_counters(const FileHead& head);
 FormatMatch match_ncu_raw(const FileHead& head);
 FormatMatch match_ncu_details(const FileHead& head);
@@ -76,7 +76,7 @@ FormatMatch match_nvitop(const FileHead& head);
 FormatMatch match_wandb(const FileHead& head);
 FormatMatch match_powermetrics(const FileHead& head);
 
-// ---- beside traces, further ----
+// ---- logs for use with traces, continued ----
 FormatMatch match_nvidia_smi(const FileHead& head);
 FormatMatch match_uprof(const FileHead& head);
 FormatMatch match_chopper(const FileHead& head);
@@ -98,7 +98,7 @@ FormatMatch match_breakdown_map(const FileHead& head);
 FormatMatch match_document(const FileHead& head);
 FormatMatch match_report_page(const FileHead& head);
 
-// ---- what nothing here reads ----
+// ---- formats without a reader ----
 FormatMatch match_nsys_raw(const FileHead& head);
 FormatMatch match_ncu_raw_report(const FileHead& head);
 FormatMatch match_nsys_stats(const FileHead& head);

@@ -1,4 +1,4 @@
-// Formats that nothing here reads and the pages that Assay writes, told by the marks that their own
+// Formats without a reader, and the pages that Assay writes, detected by the marks that their own
 // makers document.
 
 #include <algorithm>
@@ -14,9 +14,9 @@ bool holds(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// A protobuf message whose field 1 is a message, as in perfetto.protos.Trace (packet) and
-// tensorflow.profiler.XSpace (planes): the tag, a length, and where the next field begins. Fields
-// that the head holds whole have to follow each other without a gap.
+// True for a protobuf message with a message as its field 1, as in perfetto.protos.Trace (packet)
+// and tensorflow.profiler.XSpace (planes): the tag, a length, and the start of the next field.
+// Fields that are complete in the head must follow each other without a gap.
 bool repeats_field_one(std::string_view bytes) {
   constexpr unsigned char kFieldOneMessage = 0x0A;
   constexpr int kMostVarintBytes = 5;
@@ -151,8 +151,8 @@ FormatMatch match_speedscope(const FileHead& head) {
   return marks_if(head.json && holds(head.bytes, "speedscope.app/file-format-schema.json"));
 }
 
-// Arrays of trtexec: a row of times an inference under --exportTimes, a row of means a layer behind
-// a count under --exportProfile (samples/trtexec in NVIDIA/TensorRT).
+// Arrays of trtexec: a row of times per inference under --exportTimes, or a row of means per layer
+// after a count under --exportProfile (samples/trtexec in NVIDIA/TensorRT).
 FormatMatch match_trtexec_times(const FileHead& head) {
   return marks_if(is_array(head) && head.keys.count("startEnqMs") +
                                             head.keys.count("startComputeMs") +
@@ -183,7 +183,7 @@ FormatMatch match_rocprof_v1_counters(const FileHead& head) {
                   match_rocprof_csv(head) == FormatMatch::kNo);
 }
 
-// What nvprof prints: lists and totals behind lines of its own, or a table saved without them.
+// Output of nvprof: lists and totals after its own lines, or a table saved without them.
 FormatMatch match_nvprof_text(const FileHead& head) {
   if (head.binary || head.json) return FormatMatch::kNo;
   const bool said = holds(head.bytes, "== NVPROF is profiling process") ||
@@ -193,7 +193,7 @@ FormatMatch match_nvprof_text(const FileHead& head) {
   return marks_if(said || totals || list);
 }
 
-// Columns of power and no other: a log whose rows nobody can place.
+// Only columns of power: a log with rows that cannot be aligned.
 FormatMatch match_power_without_times(const FileHead& head) {
   const bool one = !head.binary && !head.json && head.header.size() == 1;
   return marks_if(one && (head.header[0].starts_with("power.draw") || head.header[0] == "power_w" ||

@@ -75,7 +75,7 @@ Status check_length(const unsigned char (&header)[100], uint64_t bytes) {
                "", static_cast<int64_t>(bytes)};
 }
 
-// With a file of either kind beside it, the database alone is not what was written.
+// With a file of either kind in its folder, the database alone is incomplete.
 Status check_companions(const std::string& path) {
   for (const char* suffix : {"-wal", "-journal"}) {
     const auto facts = file_facts(path + suffix);
@@ -137,7 +137,7 @@ bool SqliteRows::next() {
 }
 
 Status SqliteRows::status() const {
-  // Of a page that was overwritten with another valid one SQLite itself says nothing.
+  // SQLite does not report a page that was overwritten with another valid one.
   if (last_ == SQLITE_DONE && seen_ < expected_) {
     return Error{ErrorCode::kFormat,
                  "damaged: " + std::to_string(seen_) + " of " + std::to_string(expected_) +
@@ -298,7 +298,7 @@ uint64_t SqliteFile::last_row(const std::string& table) const {
 }
 
 int64_t SqliteFile::rows_told(const std::string& table) const {
-  // Of a key that the writer chose the numbers need not follow each other.
+  // Keys that the writer chose need not be consecutive.
   const auto found = columns_.find(table);
   const bool has_key = std::any_of(found->second.begin(), found->second.end(),
                                    [](const Column& column) { return column.is_key; });

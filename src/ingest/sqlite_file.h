@@ -1,9 +1,9 @@
 #pragma once
 
-// A SQLite file as its rows, for readers that know the tables by name. The file is somebody else's:
-// it is opened read-only and never written beside, only plain tables are read (no views, no virtual
-// tables, whose SQL would run), every table and column may be missing, and every value may be of
-// any type.
+// Rows of a SQLite file, for readers that know the tables by name. The file belongs to the user: it
+// is opened read-only, and no file is written next to it. Only plain tables are read, because views
+// and virtual tables would run SQL. Every table and column may be missing, and every value may be
+// of any type.
 
 #include <atomic>
 #include <cstdint>
@@ -23,14 +23,14 @@ namespace assay {
 
 constexpr std::string_view kSqliteMagic{"SQLite format 3\0", 16};
 
-// What stands in one cell.
+// Result of reading one cell.
 enum class CellRead : uint8_t {
   kValue,
   kAbsent,     // NULL, or the table has no such column
-  kWrongType,  // not what was asked for
+  kWrongType,  // not of the requested type
 };
 
-// One pass over the rows of a table. Cells are numbered as the columns were asked for.
+// One pass over the rows of a table. Cells are numbered in the order of the requested columns.
 class SqliteRows {
  public:
   SqliteRows() = default;
@@ -53,37 +53,37 @@ class SqliteRows {
     void operator()(sqlite3_stmt* statement) const;
   };
   std::unique_ptr<sqlite3_stmt, Finalizer> statement_;  // null: a table that is not there
-  int64_t expected_ = 0;  // rows that the table's numbers tell of; 0: they tell nothing
+  int64_t expected_ = 0;  // number of rows by the table's row numbers; 0 = unknown
   int64_t seen_ = 0;
   int last_ = 0;  // what SQLite answered last
 };
 
-// Whether the pages of the file hold together: none that is damaged, used twice or not at all, and
-// rows in their order, which reading alone does not see. A pass over the file; `stop` ends it, with
-// Ok. Errors: kFormat, which says what is wrong where.
+// Checks the pages of the file: none damaged, used twice or unused, and rows in order. Reading
+// alone does not detect these faults. Needs a pass over the file; `stop` ends it, with Ok. Errors:
+// kFormat, with the fault and its position.
 Status check_sqlite_pages(const std::string& path, const std::atomic<bool>& stop);
 
 class SqliteFile {
  public:
-  // Errors: kIo (cannot be opened), kTruncated (shorter than its header says), kUnsupported
-  // (changes that were never merged lie beside it), kFormat (damaged or encrypted).
+  // Errors: kIo (cannot be opened), kTruncated (shorter than its header says), kUnsupported (it has
+  // a journal with changes that were never merged), kFormat (damaged or encrypted).
   static Result<SqliteFile> open(const std::string& path);
 
   // Names of its plain tables, sorted.
   std::vector<std::string> table_names() const;
   bool has_table(const std::string& table) const { return columns_.count(table) != 0; }
   bool has_column(const std::string& table, std::string_view column) const;
-  // Whether the column is the table's integer key, so that look-ups by it are fast.
+  // True if the column is the table's integer key, which makes look-ups fast.
   bool is_key(const std::string& table, std::string_view column) const;
-  // Largest row number: close to the number of rows; 0 when there is none.
+  // Largest row number, which is close to the number of rows; 0 if there is none.
   uint64_t last_row(const std::string& table) const;
   uint64_t bytes() const { return bytes_; }
 
   // All rows, in the order of the file; none when there is no such table.
   Result<SqliteRows> rows(const std::string& table,
                           std::initializer_list<std::string_view> columns) const;
-  // The text of `wanted` in the row whose integer key `key` is `value`; false when there is none.
-  // The statement is kept between calls.
+  // The text of `wanted` in the row with integer key `key` equal to `value`; false if there is
+  // none. The statement is kept between calls.
   class Lookup {
    public:
     Lookup() = default;

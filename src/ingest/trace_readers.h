@@ -1,7 +1,7 @@
 #pragma once
 
-// The readers of traces as the rows of formats.cc name them: each takes an open input whose format
-// has been told. Where the bytes have to lie has been checked before (FileFormat::storage).
+// The readers of traces that the rows of formats.cc name. Each takes an open input of a detected
+// format. FileFormat::storage, where the bytes have to be, is checked before.
 
 #include "ingest/formats.h"
 

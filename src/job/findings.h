@@ -107,7 +107,7 @@ struct FleetFindings {
 constexpr size_t kMostFindings = 64;
 
 // More ranks are compared by the chains between their collectives, not by their folds.
-constexpr size_t kMostSolved = 1024;
+constexpr size_t kMostSolved = 16384;
 
 // job: as assembled; what it lacks of first begins is filled in. folds: of each rank, in their
 // order; none if not recorded, or for more ranks than kMostSolved.

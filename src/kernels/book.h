@@ -24,10 +24,10 @@ class KernelBook {
   Status add(std::string_view text, const std::string& file = "");
 
   KernelFacts classify(std::string_view name) const;
-  // Which collective a text names: "_allgather_base", "nccl:all_reduce",
-  // "ncclDevKernel_AllReduce_Sum_f16_RING_LL(...)"; "collective" when it does not tell.
+  // The collective that a text names: "_allgather_base", "nccl:all_reduce",
+  // "ncclDevKernel_AllReduce_Sum_f16_RING_LL(...)". "collective" if the text does not show which.
   std::string collective_of(std::string_view text) const;
-  // Whether an operator ends in a vendor's library ("aten::mm"), told apart from I_lib.
+  // True if an operator ends in a vendor's library ("aten::mm"); independent of I_lib.
   bool is_vendor_op(std::string_view op_name) const;
 
   // Names by KernelFacts::family. The last one takes what no row took.
@@ -46,14 +46,14 @@ class KernelBook {
   std::vector<std::string> families_;
 };
 
-// The family of collective kernels, whose time contains waiting for other ranks.
+// The family of collective kernels. Their time contains the wait for other ranks.
 inline constexpr std::string_view kCommunicationFamily = "Communication";
 
-// Kinds of KernelBook::collective_of: one that is not told, and a transfer between two ranks.
+// Kinds of KernelBook::collective_of: an unknown collective, and a transfer between two ranks.
 inline constexpr std::string_view kSomeCollective = "collective";
 inline constexpr std::string_view kSendRecv = "send_recv";
 
-// Whether no rank can leave a collective of this name before all have come.
+// True if no rank can leave a collective of this name before all have arrived.
 bool all_wait(std::string_view collective);
 
 }  // namespace assay

@@ -18,11 +18,11 @@ constexpr std::array<std::string_view, 14> kGeneric = {
     "entry",  "call",    "operator()", "global_kernel"};
 constexpr std::array<std::string_view, 9> kGemmMarkers = {
     "gemm", "wgmma", "sm90", "sm100", "cutlass", "cublas", "cudnn", "xmma", "tensorop"};
-// Most telling first.
+// Most specific first.
 constexpr std::array<std::string_view, 5> kAttention = {"flash_fwd", "flash_bwd", "flash", "fmha",
                                                         "attention"};
 
-// Keeps what may stand in a word, UTF-8 included; anything else becomes one '_'.
+// Keeps characters of words, including UTF-8; any other becomes one '_'.
 std::string as_word(std::string_view text) {
   std::string word;
   for (char c : text) {

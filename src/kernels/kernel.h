@@ -1,6 +1,6 @@
 #pragma once
 
-// What a kernel is, as its name tells.
+// Classification of a kernel by its name.
 
 #include <cstdint>
 #include <string>
@@ -10,10 +10,10 @@
 namespace assay {
 
 enum class KernelKind : uint8_t {
-  kOther,  // the name tells nothing that is listed
+  kOther,  // the name contains nothing that is listed
   kGemm,
   kConv,
-  kAttention,  // and what stands in its place: linear attention, state-space scans
+  kAttention,  // and its substitutes: linear attention, state-space scans
   kNorm,
   kSoftmax,
   kElementwise,
@@ -35,7 +35,7 @@ std::string_view kernel_kind_name(KernelKind kind);  // "gemm"
 // How an answer was found.
 enum class FoundBy : uint8_t {
   kNothing,  // no row fits
-  kGuess,    // a row marked as a guess: a telling word in a name of unknown origin
+  kGuess,    // a row marked as a guess: a characteristic word in a name of unknown origin
   kRow,
 };
 std::string_view found_by_name(FoundBy found);  // "nothing", "guess", "row"
@@ -43,16 +43,17 @@ std::string_view found_by_name(FoundBy found);  // "nothing", "guess", "row"
 struct KernelFacts {
   KernelKind kind = KernelKind::kOther;
   FoundBy found = FoundBy::kNothing;
-  uint32_t line = 0;            // of the row that told the kind; 0 = none
-  bool by_user = false;         // that row stands in the user's file
+  uint32_t line = 0;            // of the row that gave the kind; 0 = none
+  bool by_user = false;         // that row is in the user's file
   bool vendor_library = false;  // I_lib (docs/metrics.md): a vendor library launches it
   bool paper_library = false;   // I_lib by TaxBreak's own convention, for its literal modes
   bool named_native = false;    // a row says that no vendor library launches it
   uint16_t family = 0;          // index into KernelBook::families()
-  std::string library = {};     // "cutlass"; empty = not told, as below
+  std::string library = {};     // "cutlass"; empty = unknown, as below
   std::string data_type = {};   // "bf16": of the operands
-  std::string collective = {};  // of communication: "all_reduce"; "collective" = which is not told
-  std::vector<std::string> tags = {};  // fused work beside the kind: "bias", "relu", "split_k"
+  std::string collective = {};  // of communication, "all_reduce"; "collective" = unknown kind
+  std::vector<std::string> tags = {};  // fused work in addition to the kind: "bias", "relu",
+                                       // "split_k"
 };
 
 }  // namespace assay

@@ -5,7 +5,7 @@
 namespace assay {
 namespace {
 
-// What a bracket of the grammar holds; each ends with an 'E'.
+// Content of a bracket of the grammar; each ends with an 'E'.
 enum class Group : char {
   kNested = 'N',      // a qualified name
   kTemplate = 'I',    // template arguments, and packs in them
@@ -68,7 +68,7 @@ class MangledReader {
     if (peek() == '_') ++at_;
   }
 
-  // Whether a name that comes now is part of the kernel's own.
+  // True if the next name is part of the kernel's own.
   bool in_path() const {
     if (path_done_) return false;
     for (const Frame& frame : frames_) {
@@ -169,7 +169,7 @@ class MangledReader {
   void step() {
     const char c = peek();
     if (is_digit(c)) {
-      // A literal's value, and numbers of expressions, are no lengths.
+      // A literal's value, and numbers of expressions, are not lengths.
       if (inside(Group::kLiteral) && frames_.back().typed) {
         skip_past_end();
         frames_.pop_back();

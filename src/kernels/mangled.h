@@ -1,8 +1,7 @@
 #pragma once
 
-// The names in a mangled name (Itanium C++ ABI, 5.1), without demangling it: what a substitution
-// stands for is not written out, because a text of a few hundred characters can stand for
-// gigabytes.
+// Names inside a mangled name (Itanium C++ ABI, 5.1), without demangling it. Substitutions are not
+// expanded, because a text of a few hundred characters can expand to gigabytes.
 
 #include <string_view>
 
@@ -10,7 +9,8 @@
 
 namespace assay {
 
-// Takes what it can follow; a text that breaks off or is no mangled name gives what came before.
+// Parses as much as possible. A text that is truncated or not a mangled name gives the names up to
+// there.
 KernelName parse_mangled_name(std::string_view name);
 
 }  // namespace assay

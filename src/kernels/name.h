@@ -1,8 +1,8 @@
 #pragma once
 
-// A kernel's name taken apart. Names are C++, mangled or in the spelling of one of several
-// demanglers, or plain identifiers (Triton, Tensile, cuBLAS); they come from files and may be cut,
-// unbalanced or hostile. Everything here takes time linear in the name's length and no recursion.
+// Parts of a kernel's name. Names are C++, mangled or in the spelling of one of several demanglers,
+// or plain identifiers (Triton, Tensile, cuBLAS). They come from files and may be truncated,
+// unbalanced or hostile. All functions take linear time in the name's length and do not recurse.
 
 #include <string>
 #include <string_view>
@@ -22,7 +22,7 @@ struct KernelName {
   std::vector<std::string_view> parameters;  // names of types in its parameter list
 };
 
-// Of a name with more than this many parts the rest is left out.
+// A name with more parts is truncated to this number.
 inline constexpr size_t kMaxNameParts = 4096;
 
 KernelName parse_kernel_name(std::string_view name);
@@ -32,13 +32,13 @@ KernelName parse_kernel_name(std::string_view name);
 // (Pinned -> Device)"), unchanged. A view into `name`. Idempotent.
 std::string_view short_kernel_name(std::string_view name);
 
-// The short name, and for generic wrappers what they wrap: "vectorized_elementwise_kernel" alone
-// says nothing, so "vectorized_elementwise_kernel[CUDAFunctor_add]"; whatever is given a lambda
-// wraps the function that it stands in. For display: two kernels that
-// differ only in element type, vector width or launch policy get the same text.
+// The short name, with the wrapped functor for generic wrappers:
+// "vectorized_elementwise_kernel[CUDAFunctor_add]", because the wrapper alone says nothing. A
+// wrapped lambda shows its enclosing function. For display: two kernels that differ only in element
+// type, vector width or launch policy have the same text.
 std::string describe_kernel(std::string_view name);
 
-// Without the endings that AMD's tools add (".kd", " [clone .kd]"); mangled names are demangled.
+// Removes the suffixes of AMD's tools (".kd", " [clone .kd]") and demangles mangled names.
 std::string plain_kernel_name(std::string_view name);
 // The function's own name: without return type, namespaces, template arguments and parameters.
 std::string base_kernel_name(std::string_view name);

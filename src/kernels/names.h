@@ -1,6 +1,7 @@
 #pragma once
 
-// What the kernels of one trace are: each distinct name is asked once, rows by their name's id.
+// Classification of the kernels of one trace: each distinct name is classified once, and rows use
+// their name's id.
 
 #include <cstdint>
 #include <memory>
@@ -21,7 +22,7 @@ class KernelNames {
   KernelNames(const StringPool& strings, std::span<const StringId> names,
               std::shared_ptr<const KernelBook> book);
 
-  // Of a name that was not among them, that nothing is told.
+  // For a name that was not among them, the unknown kernel.
   const KernelFacts& of(StringId name) const {
     return facts_[name.index() < place_.size() && name ? place_[name.index()] : 0];
   }
@@ -30,7 +31,7 @@ class KernelNames {
 
  private:
   std::shared_ptr<const KernelBook> book_;
-  std::vector<KernelFacts> facts_;  // the first: nothing is told
+  std::vector<KernelFacts> facts_;  // the first: unknown
   std::vector<uint32_t> place_;     // by name's id, into facts_
 };
 
@@ -39,7 +40,7 @@ std::shared_ptr<const KernelNames> given_or_built_in(std::shared_ptr<const Kerne
                                                      const StringPool& strings,
                                                      std::span<const StringId> names);
 
-// How much of a trace rests on guesses, and of how much the names tell nothing.
+// The share of a trace that rests on guesses, and the share without a classification.
 class KernelTally {
  public:
   void add(StringId name, const KernelFacts& facts, int64_t dur_ns);

@@ -44,7 +44,7 @@ constexpr std::array<PlaceName, 8> kPlaces = {{{"fn", NamePlace::kFunction},
 
 Error bad(const std::string& why) { return Error{ErrorCode::kInvalidArgument, why, "", -1}; }
 
-// The text in front of the first `sign`, trimmed; `rest` goes on behind it.
+// The text before the first `sign`, trimmed; `rest` continues after it.
 std::string_view take_until(std::string_view& rest, char sign) {
   const size_t at = rest.find(sign);
   const std::string_view taken = trimmed(rest.substr(0, at));
@@ -170,7 +170,8 @@ Status parse_value(std::string_view text, bool has_value, TableRow& row) {
   return Ok{};
 }
 
-// Where the colon behind the aspect and its value is; those of "::" and of quotes are none.
+// Position of the colon after the aspect and its value; those of "::" and inside quotes do not
+// count.
 size_t find_colon(std::string_view text) {
   bool quoted = false;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -217,7 +218,7 @@ Result<TableRow> parse_row(std::string_view text) {
 
 Result<std::vector<TableRow>> parse_kernel_rows(std::string_view text) {
   std::vector<TableRow> rows;
-  std::string pending;  // a row and the indented lines behind it
+  std::string pending;  // a row and the indented lines after it
   uint32_t pending_line = 0;
   const auto finish = [&]() -> Status {
     if (pending.empty()) return Ok{};

@@ -1,6 +1,6 @@
 #pragma once
 
-// The table of kernel names: rows from patterns to what they tell (docs/formats/kernels.md).
+// The table of kernel names: rows from patterns to properties (docs/formats/kernels.md).
 
 #include <cstdint>
 #include <string>
@@ -33,8 +33,8 @@ enum class NamePlace : uint8_t {
   kArgumentScope,  // argns: a namespace or class in them
   kParameter,      // par: a name in its parameter list
   kScalar,         // scalar: the first of its template arguments that is float or double
-  kKind,           // kind: what the rows of kinds told
-  kLibrary,        // library: what the rows of libraries told
+  kKind,           // kind: the kind found by the rows of kinds
+  kLibrary,        // library: the library found by the rows of libraries
 };
 
 struct TableTerm {
@@ -50,7 +50,8 @@ struct TableRow {
   bool guess = false;
   uint32_t line = 0;
   std::vector<std::vector<TableTerm>> patterns;  // any of them, of each all terms
-  std::vector<std::string> operators;            // of kVendorOp; '*' at the end: any continuation
+  std::vector<std::string> operators;            // for kVendorOp; '*' at the end matches any
+                                                 // continuation
 };
 
 // Errors name the line and the reason.

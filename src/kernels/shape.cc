@@ -1,8 +1,8 @@
 // Kernel names are demangled C++ in the spelling of several demanglers, or plain identifiers
-// (Triton, Tensile, cuBLAS). The parts are told apart with one forward scan that pairs brackets.
-// '<' counts as a bracket only right after a name, so comparisons such as "(4 > 2)" do not count;
-// "<unnamed>" and "<lambda(int)>" are names. The symbols after "operator" never count. Wrong for
-// names that a tool cut in the middle: there, what is open at the end is taken to be closed there.
+// (Triton, Tensile, cuBLAS). One forward scan that pairs brackets finds the parts. '<' counts as a
+// bracket only directly after a name, so comparisons such as "(4 > 2)" do not count; "<unnamed>"
+// and "<lambda(int)>" are names. The symbols after "operator" never count. Names that a tool
+// truncated are wrong: brackets that are open at the end count as closed there.
 
 #include <cxxabi.h>
 
@@ -50,7 +50,7 @@ size_t operator_length(std::string_view text, size_t at) {
   return end - at;
 }
 
-// Whether the '<' at `at` opens a template list.
+// True if the '<' at `at` opens a template list.
 bool opens_template(std::string_view text, size_t at) {
   if (at == 0) return false;
   const char before = text[at - 1];
@@ -74,8 +74,8 @@ size_t unnamed_length(std::string_view text, size_t at) {
 // End of the bracket that opens at `open`: one past its partner, or the end of the text.
 size_t skip_bracket(std::string_view text, size_t open);
 
-// Calls visit(begin, end) for every bracket pair of `text` that lies in no other one, where end is
-// one past the closing bracket; the rest of the text is given to visit_text(position) by character.
+// Calls visit(begin, end) for every outermost bracket pair of `text`; end is one past the closing
+// bracket. All other text goes to visit_text(position) by character.
 template <typename VisitBracket, typename VisitText>
 void scan(std::string_view text, VisitBracket&& visit_bracket, VisitText&& visit_text) {
   for (size_t i = 0; i < text.size();) {
@@ -142,8 +142,8 @@ size_t skip_bracket(std::string_view text, size_t open) {
   return i;
 }
 
-// A kernel name without return type and parameters, split before its last template list. Text whose
-// bracket follows no name ("Memcpy HtoD (Pinned -> Device)") is a path as a whole.
+// A kernel name without return type and parameters, split before its last template list. Text with
+// a bracket that follows no name ("Memcpy HtoD (Pinned -> Device)") is a path as a whole.
 struct NameParts {
   std::string_view path;       // "at::native::foo"
   std::string_view arguments;  // "<float, 4>", or empty
@@ -166,13 +166,14 @@ NameParts split_name(std::string_view name) {
         } else if (name[begin] == '(' && begin > 0 && name.substr(end, 2) != "::" &&
                    name.substr(end, 8) != " const::" &&
                    !name.substr(0, begin).ends_with("decltype")) {
-          // What "::" follows is a scope: "(anonymous namespace)::", "foo(int)::{lambda...}".
+          // A part before "::" is a scope, as in "(anonymous namespace)::" or
+          // "foo(int)::{lambda...}".
           has_bracket = true;
           parameters = begin;
         }
       },
       [&](size_t at) {
-        // "operator()() const::{lambda...}" goes on behind that space.
+        // "operator()() const::{lambda...}" continues after that space.
         if (parameters == kNone && name[at] == ' ' && name.substr(at, 8) != " const::") {
           path_begin = at + 1;
         }
@@ -198,8 +199,8 @@ std::string_view last_component(std::string_view path) {
   return colon == kNone ? path : path.substr(colon + 2);
 }
 
-// Kernels whose own name tells nothing: what they do is a template argument. Names that contain
-// "elementwise_kernel" are taken as wrappers too.
+// Kernels with an uninformative name: a template argument has their function. Names that contain
+// "elementwise_kernel" count as wrappers too.
 constexpr std::array<std::string_view, 11> kWrappers = {
     "Kernel",
     "Kernel2",
@@ -213,7 +214,8 @@ constexpr std::array<std::string_view, 11> kWrappers = {
     "trampoline_kernel",
     "transform_kernel"};
 
-// Template arguments that tell nothing either: element types, policies, and wrappers in wrappers.
+// Template arguments that are uninformative as well: element types, policies, and wrappers in
+// wrappers.
 constexpr std::array<std::string_view, 55> kUntelling = {
     "AUnaryFunctor",
     "Array",
@@ -284,9 +286,9 @@ bool is_telling(std::string_view component) {
          !std::binary_search(kUntelling.begin(), kUntelling.end(), component);
 }
 
-// First name in a template list that tells what the kernel does, parameter lists and lambda bodies
-// left out: "<4, gpu_kernel_impl<BUnaryFunctor<float, MulFunctor<float>>>(X&)::{lambda()#1}>" ->
-// "MulFunctor". Empty when there is none.
+// First name in a template list that shows the kernel's function, without parameter lists and
+// lambda bodies. For "<4, gpu_kernel_impl<BUnaryFunctor<float,
+// MulFunctor<float>>>(X&)::{lambda()#1}>" it is "MulFunctor". Empty if there is none.
 std::string_view telling_argument(std::string_view list) {
   size_t word = kNone;  // where the current component starts
   for (size_t i = 0; i <= list.size();) {
@@ -299,7 +301,7 @@ std::string_view telling_argument(std::string_view list) {
     if (word != kNone) {
       const std::string_view component = list.substr(word, i - word);
       word = kNone;
-      // A component before "::" is a scope. (A function whose lambda is meant has "(" behind it.)
+      // A component before "::" is a scope. (The function of a lambda has "(" after it.)
       if (list.substr(i, 2) != "::" && is_telling(component)) return component;
     }
     if (const size_t length = unnamed_length(list, i); length > 0) {
@@ -311,7 +313,7 @@ std::string_view telling_argument(std::string_view list) {
   return {};
 }
 
-// Whether a lambda begins at the head of `text`, in the spelling of one of the demanglers.
+// True if a lambda begins at the start of `text`, in the spelling of one of the demanglers.
 bool begins_lambda(std::string_view text) {
   if (text.starts_with(" const")) text.remove_prefix(6);
   for (const std::string_view mark : {"::{lambda", "::[lambda", "::'lambda", "::$_", "::<lambda"}) {
@@ -320,9 +322,9 @@ bool begins_lambda(std::string_view text) {
   return false;
 }
 
-// The function whose lambda a template list holds: "<advance(int)::{lambda(int)#1}>" -> "advance".
-// Any kernel that is given one is a wrapper (Kokkos, RAJA, loops of a program's own). Empty when
-// there is none, or none with a name.
+// The function of a lambda in a template list: "<advance(int)::{lambda(int)#1}>" -> "advance". Any
+// kernel with a lambda argument is a wrapper (Kokkos, RAJA, user loops). Empty if there is none, or
+// none with a name.
 std::string_view lambda_owner(std::string_view list) {
   size_t word = kNone;
   for (size_t i = 0; i < list.size();) {
@@ -345,7 +347,7 @@ std::string_view lambda_owner(std::string_view list) {
   return {};
 }
 
-// Text that stands for nothing that has a name: a lambda, an unnamed namespace, a call operator.
+// Text without a name of its own: a lambda, an unnamed namespace, a call operator.
 bool is_unnamed(std::string_view component) {
   return component.empty() || component[0] == '(' || component[0] == '{' || component[0] == '[' ||
          component.starts_with("operator") || component.starts_with("<unnamed>");
@@ -359,8 +361,8 @@ std::string_view without_ending(std::string_view name) {
   return name;
 }
 
-// Takes a demangled name apart. A part is a run of name characters; what stands in parentheses of a
-// template list are the parameters of a function there, except behind '&', where it is a function.
+// Parses a demangled name. A part is a run of name characters. Text in parentheses of a template
+// list is a function's parameters, except after '&', where it is a function.
 class DemangledReader {
  public:
   explicit DemangledReader(std::string_view name) : text_(name) {}

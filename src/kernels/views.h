@@ -1,6 +1,6 @@
 #pragma once
 
-// One answer, as each room asks for it: all of these are functions of KernelFacts alone.
+// Views of the classification for each module: functions of KernelFacts alone.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace assay {
 // Chopper's types of operations (breakdown, diff).
 enum class OpType : uint8_t { kOther, kGemm, kAttention, kVector, kComm, kCopy };
 inline constexpr size_t kOpTypes = 6;
-std::string_view op_type_name(OpType type);  // other, gemm, fa, vec, comm, copy
+std::string_view op_type_name(OpType type);  // One of: other, gemm, fa, vec, comm, copy.
 OpType op_type(const KernelFacts& facts);
 
-// What fusing it takes (launch, fuse).
+// Requirements for fusing a kernel (launch, fuse).
 enum class FusionKind : uint8_t {
   kElementwise,
   kReduction,   // sums, norms, softmax
@@ -29,15 +29,16 @@ enum class FusionKind : uint8_t {
 std::string_view fusion_kind_name(FusionKind kind);
 FusionKind fusion_kind(const KernelFacts& facts);
 
-// A kernel that moves data between GPUs is no computing; one that moves data inside a GPU works
-// like any other there.
+// False for a kernel that moves data between GPUs. A kernel that moves data inside a GPU counts as
+// compute.
 bool is_compute(const KernelFacts& facts);
 
-// Steps of an optimizer, as far as kernels alone tell: its own, and element by element over a list
-// of tensors, which PyTorch's optimizers launch and hardly anything else does.
+// True for steps of an optimizer, from kernels alone: the optimizer's own kernels, and elementwise
+// kernels over a list of tensors. PyTorch's optimizers launch the latter, and hardly anything else
+// does.
 bool is_optimizer_step(const KernelFacts& facts);
 
-// Which pass of training a kernel belongs to, as its name tells.
+// Pass of training that a kernel's name shows.
 enum class NamedPass : uint8_t {
   kNone,
   kBackward,
@@ -45,8 +46,7 @@ enum class NamedPass : uint8_t {
 };
 NamedPass named_pass(const KernelFacts& facts);
 
-// Which arithmetic a roofline has to know. BF16 stands for all 16-bit formats, and for names that
-// do not tell.
+// Arithmetic type for a roofline. BF16 represents all 16-bit formats and names without a type.
 enum class MathType : uint8_t { kBf16, kFp32, kFp64 };
 MathType math_type(const KernelFacts& facts);
 

@@ -1,9 +1,9 @@
 #pragma once
 
-// Whole words of identifiers. "layer_norm", "LayerNorm" and "layernorm" read alike: an identifier
-// is its letters and digits in lower case, with marks where a word starts: behind '_' and other
-// signs, where a capital follows a small letter, where the last of several capitals begins a word
-// ("CUDAKernel"), and where digits begin or end.
+// Whole words of identifiers. "layer_norm", "LayerNorm" and "layernorm" are equal. An identifier is
+// its letters and digits in lower case, with marks at the starts of words. A word starts after '_'
+// and other signs, at a capital after a small letter, at the last of several capitals
+// ("CUDAKernel"), and at the start and end of digits.
 
 #include <array>
 #include <cstddef>
@@ -16,8 +16,7 @@
 
 namespace assay {
 
-// Identifiers of one place of a name, one behind the other. Of more than kMaxWordText letters the
-// rest is not looked at.
+// Consecutive identifiers of one place of a name. Only the first kMaxWordText letters count.
 inline constexpr size_t kMaxWordText = 16384;
 
 class WordText {
@@ -31,14 +30,14 @@ class WordText {
   }
   bool has_pair(size_t bit) const { return (pairs_[bit / 64] >> (bit % 64) & 1U) != 0; }
 
-  std::string letters_;      // a zero byte behind each identifier
+  std::string letters_;      // a zero byte after each identifier
   std::vector<char> marks_;  // per letter: kWord, kIdentifier
   // Pairs of letters that stand side by side, hashed: most patterns are ruled out by their first.
   std::array<uint64_t, 64> pairs_{};
 };
 
-// Words that stand behind one another: "layer_norm". '^': they begin the identifier; '$': they end
-// it; '*' in front or behind, not both: the rest of that word may be anything.
+// Consecutive words: "layer_norm". '^' matches the beginning of the identifier and '$' its end. '*'
+// in front or at the end, not both, matches the rest of that word.
 class WordPattern {
  public:
   // Fails on an empty pattern, on signs that no identifier has, and on '*' at both ends.

@@ -1,4 +1,5 @@
-// Where one platform overtakes another (SKIP Figs. 10 and 11, "crossover point"; spec/launch 4).
+// Crossover of the latencies of two platforms (SKIP Figs. 10 and 11, "crossover point"; spec/launch
+// 4).
 
 #include <cmath>
 

@@ -23,8 +23,8 @@
 
 namespace assay {
 
-// Where a kernel sequence is cut. Streams and iterations are never mixed under any rule, and a
-// graph launch on the stream always cuts.
+// Boundaries of kernel sequences. Under every rule, streams and iterations are never mixed, and a
+// graph launch on the stream always ends a sequence.
 enum class SegmentRule : uint8_t {
   kNone,    // nowhere else
   kSync,    // where the launching thread waits for the device: blocking call, device-to-host copy,
@@ -46,7 +46,7 @@ struct FusionOptions {
   size_t max_chains = 10;      // recommended chains listed
   uint32_t min_count = 2;      // occurrences that a recommended chain needs
   std::optional<LaunchFloor> floor = std::nullopt;  // absent: found in the trace
-  // What the kernels are; absent: by the built-in table.
+  // Kernel kinds; null = use the built-in table.
   std::shared_ptr<const KernelNames> kernels = {};
 };
 
@@ -71,7 +71,7 @@ struct ChainRow {
   uint64_t total = 0;         // all windows (Fig. 7b)
   uint64_t candidates = 0;    // distinct windows with PS >= T
   uint64_t c_fused = 0;       // most non-overlapping windows with PS = 1 (Fig. 7c)
-  uint64_t c_fused_min2 = 0;  // the same, of chains whose first kernel occurs at least twice
+  uint64_t c_fused_min2 = 0;  // the same, for chains with a first kernel that occurs at least twice
   uint64_t k_eager = 0;       // kernels in all segments (Fig. 7d)
   uint64_t k_fused = 0;       // Eq. 7
   uint64_t k_fused_min2 = 0;
@@ -140,7 +140,8 @@ struct FusionReport {
   TrustNotes trust;
 };
 
-// Fails on a length below 2, an empty list of lengths, a threshold outside (0, 1], a bad floor.
+// Fails on a length below 2, an empty list of lengths, a threshold outside (0, 1], or an invalid
+// launch-overhead floor.
 Result<FusionReport> analyze_fusion(const Trace& trace, const Links& links, const Windows& windows,
                                     const FusionOptions& options);
 

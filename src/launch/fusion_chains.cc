@@ -141,7 +141,7 @@ class ChainDescriber {
     }
   }
 
-  // A product takes its time whatever its epilogue holds; no run is told to take longer than now.
+  // A product takes its time with any epilogue, and no chain is predicted to take longer than now.
   void add_least(uint32_t position, RecommendedChain& chain) const {
     const auto first = segments_.kernels.begin() + position;
     const std::vector<ActivityId> run(first, first + chain.length);

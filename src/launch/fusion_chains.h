@@ -21,7 +21,7 @@ struct Advice {
   Remedy remedy = Remedy::kTorchCompile;
   std::string reason;
 };
-// What fits a chain of kernels of these kinds.
+// Recommended remedy for a chain of kernels of these kinds.
 Advice advise(const std::vector<FusionKind>& kinds);
 
 struct Recommendations {

@@ -44,8 +44,9 @@ std::vector<uint32_t> remaining_kernels(const KernelSequences& sequences) {
   return remaining;
 }
 
-// All occurrences of a kernel are neighbours in the suffix order, so what they all share is the
-// smallest common prefix between neighbours; a single occurrence shares everything with itself.
+// All occurrences of a kernel are neighbours in the suffix order. Their common extension is
+// therefore the minimum common prefix between neighbours; a single occurrence shares everything
+// with itself.
 std::vector<uint32_t> longest_chains(const ChainIndex& index) {
   std::vector<uint32_t> longest(index.count.size(), 0);
   for (size_t k = 0; k < index.order.size(); ++k) {
@@ -76,7 +77,7 @@ ChainIndex index_chains(const KernelSequences& sequences) {
   const std::vector<int32_t> lcp = common_prefixes(text.symbols, order);
   index.order.reserve(sequences.ids.size());
   index.lcp.reserve(sequences.ids.size());
-  // Separators are the smallest symbols: their suffixes come first and are no windows.
+  // Separators are the smallest symbols: their suffixes come first and are not windows.
   for (size_t k = text.separators; k < order.size(); ++k) {
     index.order.push_back(text.position[order[k]]);
     index.lcp.push_back(static_cast<uint32_t>(lcp[k]));
@@ -139,9 +140,9 @@ double fusion_speedup(uint64_t k_eager, uint64_t k_fused) {
 }
 
 std::vector<PlannedChain> best_plan(const ChainIndex& index, uint32_t min_count) {
-  // saved[j]: most launches saved in the first j kernels. A chain from i may end at any j with
-  // i + 2 <= j <= i + longest; it then saves saved[i] + (j - i - 1), so among the open starts the
-  // one with the largest saved[i] - i is best for every j, and a heap with late removal finds it.
+  // saved[j]: most launches saved in the first j kernels. A chain from i may end at any j with i +
+  // 2 <= j <= i + longest, and then saves saved[i] + (j - i - 1). Among the open starts, the one
+  // with the largest saved[i] - i is therefore best for every j; a heap with lazy removal finds it.
   struct Start {
     int64_t key;
     uint32_t position;

@@ -1,14 +1,13 @@
 #pragma once
 
-// Chain mining on bare kernel sequences (SKIP equations 6 to 8, spec/launch 3): which windows of L
-// kernels there are, how surely the first kernel predicts the rest (proximity score, PS), and how
-// many windows with PS = 1 fit side by side. Exact: one suffix array over all segments answers
-// every length, no hashing. Knows nothing of traces.
+// Chain mining on bare kernel sequences (SKIP equations 6 to 8, spec/launch 3). Finds the windows
+// of L kernels, the probability that the first kernel predicts the rest (proximity score, PS), and
+// the number of disjoint windows with PS = 1. Exact, without hashing: one suffix array over all
+// segments answers every length. Independent of traces.
 //
-// The key fact: the window of length L at position i has PS = 1 if and only if L <= longest[k_i],
-// where longest[k] is the longest common extension of all occurrences of kernel k inside their
-// segments. All windows of one length being equally long, taking them greedily from the left is
-// optimal.
+// The window of length L at position i has PS = 1 if and only if L <= longest[k_i], where
+// longest[k] is the longest common extension of all occurrences of kernel k inside their segments.
+// Windows of one length are equally long, so a greedy choice from the left is optimal.
 
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +25,7 @@ struct KernelSequences {
   size_t segments() const { return offsets.size() - 1; }
 };
 
-// What all lengths share. Positions are indices into KernelSequences::ids.
+// Shared by all lengths. Positions are indices into KernelSequences::ids.
 struct ChainIndex {
   std::vector<uint32_t> ids;        // kernel per position
   std::vector<uint32_t> remaining;  // per position: kernels from it to the end of its segment
@@ -60,7 +59,7 @@ uint64_t count_fused(const ChainIndex& index, uint32_t length, uint32_t min_coun
 
 // Eq. 7: K_eager - C_fused (L - 1).
 uint64_t fused_launches(uint64_t k_eager, uint64_t c_fused, uint32_t length);
-// Eq. 8: K_eager / K_fused; 1 when both are 0.
+// Eq. 8: K_eager / K_fused; 1 if both are 0.
 double fusion_speedup(uint64_t k_eager, uint64_t k_fused);
 
 struct PlannedChain {

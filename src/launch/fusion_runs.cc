@@ -18,7 +18,8 @@ namespace {
 // No kernel is shorter.
 constexpr double kShortestNs = 1'000;
 
-// Sorting and prefix sums exchange elements between blocks; lists of tensors are no one loop.
+// Sorting and prefix sums exchange elements between blocks, and lists of tensors are not a single
+// loop.
 bool fits_a_loop(const KernelFacts& facts) {
   if (facts.library != "aten") return false;
   switch (facts.kind) {
@@ -60,7 +61,7 @@ class Shapes {
     return found;
   }
 
-  // Of the largest tensor; 0 = not recorded.
+  // Elements of the largest tensor; 0 = not recorded.
   double elements(OpId op) const {
     double most = 0;
     for (const TensorInput& tensor : tensors(op)) most = std::max(most, tensor.elements());
@@ -129,7 +130,8 @@ class RunFinder {
   const Shapes shapes_;
 };
 
-// What reads a part of its tensors, and what only writes the first one: their sizes bound nothing.
+// Operators that read a part of their tensors, or only write the first one: their sizes bound
+// nothing.
 bool reads_in_part(std::string_view op) {
   constexpr std::array<std::string_view, 5> kNames = {
       "aten::embedding", "aten::index", "aten::index_select", "aten::gather", "aten::slice"};
@@ -194,7 +196,7 @@ std::optional<int64_t> FusedTime::least_ns(const std::vector<ActivityId>& run) c
       if (bytes > made_before && seen.insert(bytes).second) read_bytes += bytes;
     }
   }
-  // What fits in the cache may be there already.
+  // Data that fits in the cache may be there already.
   const bool cached = read_bytes <= roof.cache_bytes;
   const double rate = cached ? roof.cache_bytes_per_s : roof.memory_bytes_per_s;
   const double moved_ns = rate > 0 ? read_bytes / rate * 1e9 : 0;

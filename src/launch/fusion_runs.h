@@ -1,8 +1,8 @@
 #pragma once
 
-// Runs of kernels that one kernel could hold: what an operator of ATen computes element by element,
-// copies, normalizes or reduces, one after the other; and one elementwise kernel after a product,
-// which the product's epilogue could hold. Compilers and libraries merge nothing else.
+// Sequences of kernels that one kernel could replace. Either consecutive ATen operators that
+// compute element by element, copy, normalize or reduce; or one elementwise kernel after a product,
+// which fits the product's epilogue. Compilers and libraries fuse nothing else.
 
 #include <cstdint>
 #include <memory>
@@ -17,8 +17,8 @@
 
 namespace assay {
 
-// Of the runs those of which the same kernels occur at least min_count times, in mining order. A
-// run ends where its segment does, and where the elements of two operators do not divide each
+// Sequences of the same kernels that occur at least min_count times, in mining order. A sequence
+// ends with its segment, or between two operators with element counts that do not divide each
 // other.
 std::vector<PlannedChain> fusible_runs(const Trace& trace, const Links& links,
                                        const KernelNames& names, const KernelSegments& segments,

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a host thread recorded, and when it was blocked: the CPU idle time of SKIP. Built once per
-// thread, then asked per window. Why the device was idle meanwhile is told by flow/.
+// Recorded events and blocked time of a host thread, for the CPU idle time of SKIP. Built once per
+// thread, then queried per window. flow/ reports why the device was idle.
 
 #include <vector>
 

@@ -27,7 +27,7 @@ void for_each_part(const std::vector<Row>& rows, Interval gap, size_t& at, SpanO
   }
 }
 
-// What no slice from `first` on covers of the gap is other work.
+// The part of the gap outside the slices starting at `first` is other work.
 void add_rest(Interval gap, uint32_t number, size_t first, std::vector<IdleSlice>& slices) {
   const auto begin = [&] { return slices.begin() + static_cast<std::ptrdiff_t>(first); };
   const auto earlier = [](const IdleSlice& a, const IdleSlice& b) {

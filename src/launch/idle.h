@@ -1,7 +1,7 @@
 #pragma once
 
-// A window's idle time by cause: what flow/ says, cut to the gaps in which none of the window's
-// kernels ran. This room has no rule of its own about causes.
+// A window's idle time by cause: the result of flow/, restricted to the gaps in which no kernel of
+// the window ran. This module has no rules of its own about causes.
 
 #include <array>
 #include <cstdint>
@@ -17,20 +17,20 @@ namespace assay {
 struct IdleTime {
   CauseTimes cause_ns{};
   int64_t copy_ns = 0;        // copies or fills ran; 0 where they count as busy
-  int64_t other_work_ns = 0;  // kernels of other windows ran, or device rows that are no kernels
-  // Of the causes, in gaps that began while the host waited for the device.
+  int64_t other_work_ns = 0;  // kernels of other windows ran, or GPU activities other than kernels
+  // Part of the causes, in gaps that began while the host waited for the device.
   int64_t after_sync_ns = 0;
 
   int64_t operator[](FlowCause cause) const { return cause_ns[static_cast<size_t>(cause)]; }
-  int64_t host_busy_ns() const;     // calls, operators, allocation, one-off costs
+  int64_t host_busy_ns() const;     // calls, operators, allocation, one-time initialization
   int64_t host_blocked_ns() const;  // calls that wait for the device
   int64_t host_input_ns() const;
-  int64_t host_gaps_ns() const;  // Python frames, and what nothing recorded tells of
+  int64_t host_gaps_ns() const;  // Python frames, and time without recorded events
   int64_t latency_ns() const;
-  int64_t unseen_ns() const;         // work was handed over and did not begin
-  int64_t nothing_asked_ns() const;  // nobody asked for work
-  int64_t no_evidence_ns() const;    // no launch record tells
-  // The host prepares and launches: what the verdict calls the host's part.
+  int64_t unseen_ns() const;         // submitted but not started
+  int64_t nothing_asked_ns() const;  // no work submitted
+  int64_t no_evidence_ns() const;    // no launch record
+  // The host prepares and launches: the host's share in the headline.
   int64_t host_ns() const;
 };
 
@@ -50,7 +50,7 @@ class IdleView {
   IntervalIndex after_sync_;
 };
 
-// What a stretch of idle time was.
+// Class of an interval of idle time.
 enum class IdleState : uint8_t { kCause, kCopy, kOtherWork };
 struct IdleSlice {
   Interval span;

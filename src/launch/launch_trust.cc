@@ -38,7 +38,7 @@ uint64_t devices_with_kernels(const Trace& trace) {
   return devices.size();
 }
 
-// Kernels of the whole trace that lie before p_1, entirely or in part, and how much of their time.
+// Kernels of the whole trace before p_1, entirely or in part, and the affected time.
 struct BeforeOrigin {
   uint64_t kernels = 0;
   int64_t time_ns = 0;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a reader must know before believing the launch metrics of a trace.
+// Caveats of the launch metrics of a trace.
 
 #include "launch/metrics.h"
 #include "trace/iterations.h"
@@ -10,11 +10,13 @@
 
 namespace assay {
 
-// Notes on a finished report (all fields but `trust` filled). Keys, in this order, each only when
-// it applies: unlinked_kernels, carried_over_kernels, clamped_launches, dropped_launches,
-// whole_microseconds, clock_offset, graph_kernels, shared_correlations, launches_without_kernel,
-// overlapping_kernels, kernels_before_origin, inverted_window, kernels_outside_iterations,
-// neighbour_kernels, other_thread_launches, several_devices, duplicate_calls.
+// Caveats of a finished report (all fields but `trust` filled), each only if it applies. Keys in
+// order:
+// - unlinked_kernels, carried_over_kernels, clamped_launches, dropped_launches
+// - whole_microseconds, clock_offset, graph_kernels, shared_correlations
+// - launches_without_kernel, overlapping_kernels, kernels_before_origin, inverted_window
+// - kernels_outside_iterations, neighbour_kernels, other_thread_launches
+// - several_devices, duplicate_calls
 TrustNotes launch_trust(const Trace& trace, const Links& links, const Windows& windows,
                         const LaunchReport& report);
 

@@ -1,13 +1,12 @@
 #pragma once
 
-// The metrics of SKIP (Vellaisamy et al., equations 1 to 5) on one trace: how long launches take to
-// reach the device (TKLQT), how long kernels run (AKD), how long inference lasts (IL), and how long
-// GPU and CPU stand idle in it; for the whole trace and for every iteration.
+// The metrics of SKIP (Vellaisamy et al., equations 1 to 5) on one trace, for the whole trace and
+// for every iteration. TKLQT is the time of launches until they reach the device, AKD the kernel
+// duration, IL the inference latency. GPU and CPU idle time are parts of IL.
 //
-// Assumes that host and device times share one clock; what that assumption, unlinked rows and
-// coarse timestamps may do to each number is told in the trust notes and in the brackets. Launch
-// metrics do not describe work that a CUDA graph replays: a graph has one launch, whatever it
-// contains.
+// Assumes that host and device times share one clock. Caveats and brackets show the effect of that
+// assumption, of unlinked rows and of coarse timestamps. Launch metrics do not describe kernels
+// that a CUDA graph replays: a graph has one launch, independent of its content.
 
 #include <cstddef>
 #include <cstdint>
@@ -32,12 +31,12 @@
 namespace assay {
 
 struct LaunchOptions {
-  std::optional<LaunchFloor> floor = std::nullopt;  // F; absent: found in the trace
+  std::optional<LaunchFloor> floor = std::nullopt;  // F; nullopt = find it in the trace
   bool count_copies = false;  // memcpy and memset also make the GPU busy (union only, never Eq. 5)
   size_t top_kernels = 10;    // rows of LaunchReport::top_kernels; 0 = all
-  // joint_flow of the trace: why the device was idle. Absent: the causes are not told.
+  // joint_flow of the trace: why the device was idle. Null = causes are unknown.
   const DeviceFlow* flow = nullptr;
-  // What the kernels are; absent: by the built-in table.
+  // Kernel kinds; null = use the built-in table.
   std::shared_ptr<const KernelNames> kernels = {};
 };
 
@@ -69,9 +68,9 @@ struct LaunchTimeStats {
   double p99_ns = 0;
 };
 
-// Everything about one window. Parts that sum to wholes, exactly:
+// Metrics of one window. Parts that sum to wholes, exactly:
 //   gpu_idle_eq5_ns = il_ns - kernel_sum_ns                                  (SKIP Eq. 5)
-//   gpu_idle_union_ns = il_ns - busy_in_window_ns = the parts of `idle`, where told
+//   gpu_idle_union_ns = il_ns - busy_in_window_ns = the parts of `idle`, if known
 //   cpu_idle_ns = il_ns - cpu_busy_ns = cpu_blocked_ns + cpu_unrecorded_ns
 //   tklqt_ns = floor_sum_ns + queue_sum_ns
 struct LaunchMetrics {
@@ -80,10 +79,10 @@ struct LaunchMetrics {
   int64_t last_end_ns = 0;  // largest end of a kernel of the window
   OriginSource origin = OriginSource::kNone;
 
-  uint64_t kernels = 0;  // n: kernels whose launch call starts in the window; without a call, those
-                         // that start in it on the device
-  uint64_t linked = 0;   // of those, with a launch call in the trace
-  uint64_t launches = 0;       // n_launch: host calls with at least one of these kernels
+  uint64_t kernels = 0;   // n: kernels with a launch call that starts in the window, or without a
+                          // call, that start in it on the device
+  uint64_t linked = 0;    // of those, with a launch call in the trace
+  uint64_t launches = 0;  // n_launch: host calls with at least one of these kernels
   uint64_t graph_kernels = 0;  // of the kernels, launched by a graph
   int64_t graph_kernel_sum_ns = 0;
   uint64_t graph_launches = 0;  // of the launches, of a graph
@@ -108,7 +107,7 @@ struct LaunchMetrics {
   Bracket gpu_idle_bracket;       // of gpu_idle_union_ns
 
   bool cpu_idle_known = false;  // false: no thread dispatched anything
-  ThreadId dispatching_thread;  // most launches in the window; ties: the smaller id
+  ThreadId dispatching_thread;  // most launches in the window; ties go to the smaller id
   uint64_t other_thread_launches = 0;
   int64_t cpu_busy_ns = 0;  // in root operators and calls, less blocking calls
   int64_t cpu_idle_ns = 0;
@@ -169,8 +168,8 @@ struct LaunchReport {
   TrustNotes trust;
 };
 
-// Fails on a floor beyond a second. A trace without kernels gives zeros and refusals, not an
-// error.
+// Fails on a launch-overhead floor above a second. A trace without kernels gives zeros and
+// refusals, not an error.
 Result<LaunchReport> analyze_launch(const Trace& trace, const Links& links, const Windows& windows,
                                     const LaunchOptions& options);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Shares of one window that a reader judges by. What bounds the run is told by flow/ alone.
+// Shares of one window for the screen. Only flow/ determines the bottleneck.
 
 #include "launch/metrics.h"
 
@@ -14,12 +14,13 @@ struct LaunchShares {
   double gpu_idle_share_high = 0;
   double cpu_idle_share = 0;
   double graph_share = 0;  // of the kernels' summed device time
-  // Of GPU idle time, by causes of flow/; NaN when the GPU is never idle or causes are not told.
+  // Shares of GPU idle time by cause, from flow/. NaN if the GPU is never idle or causes are
+  // unknown.
   double idle_host_share = 0;        // calls, operators, Python, unrecorded host time, latency
   double idle_input_share = 0;       // data loading
   double idle_blocked_share = 0;     // in a call that waits for the device
   double idle_after_sync_share = 0;  // in gaps that began in such a call
-  double idle_unseen_share = 0;      // work was handed over and did not begin
+  double idle_unseen_share = 0;      // submitted but not started
 };
 LaunchShares launch_shares(const LaunchMetrics& metrics);
 

@@ -16,8 +16,7 @@ namespace {
 constexpr size_t kMinBatches = 3;
 // MAD x 1.4826 estimates the standard deviation of normal noise; three of them as the tolerance.
 constexpr double kNoiseFactor = 3 * 1.4826;
-// A plateau this many times the null-kernel launch is no launching any more but a full launch
-// queue.
+// A plateau this many times the null-kernel launch is not launching but a full launch queue.
 constexpr double kQueueingPlateau = 3;
 
 Error invalid(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message), {}}; }
@@ -103,7 +102,7 @@ double noise_of(const std::vector<SweepPoint>& sweep) {
   return relative.empty() ? 0 : median(relative);
 }
 
-// What the algorithm of spec/launch 4 says about one set of per-launch times.
+// Result of the algorithm of spec/launch 4 for one set of per-launch times.
 struct Knee {
   BoundVerdict verdict = BoundVerdict::kTransition;
   std::string reason;
@@ -183,8 +182,8 @@ Knee find_knee(std::span<const double> batch, std::span<const double> q, const K
   return knee;
 }
 
-// 5 to 95 % of b* over resampled repeats. A resample without a transition stands at the end of the
-// sweep that its verdict names.
+// 5 to 95 % of b* over resampled repeats. A resample without a transition counts as the end of the
+// sweep of its result.
 void bootstrap(const std::vector<SweepPoint>& sweep, std::span<const double> batch,
                const KneeRule& rule, const BoundOptions& options, BoundReport& report) {
   std::mt19937_64 rng(options.seed);
@@ -249,7 +248,8 @@ std::vector<BatchRange> balanced_regions(const std::vector<BoundPoint>& points) 
   return regions;
 }
 
-// Leading batches whose q falls by more than rho: the first traces of a session, still warming up.
+// Leading batches that are warm-up: the first traces of a session, in which q falls by more than
+// rho.
 size_t warm_up_points(const std::vector<BoundPoint>& points, double rho) {
   size_t skipped = 0;
   while (skipped + 1 < points.size() &&

@@ -1,9 +1,9 @@
 #pragma once
 
-// Who limits the run, CPU or GPU, from a sweep over batch sizes: the batch at which queueing takes
-// over from launching (SKIP section V-B; the algorithm is spec/launch 4, the paper prints none).
-// From two sweeps: where one platform overtakes the other (SKIP Figs. 10 and 11). What bounds one
-// trace is told by flow/.
+// CPU-bound or GPU-bound, from a sweep over batch sizes: the batch at which queueing exceeds
+// launching (SKIP section V-B; spec/launch 4 defines the algorithm, which the paper does not
+// print). From two sweeps, the crossover of two platforms (SKIP Figs. 10 and 11). For one trace,
+// flow/ determines the bottleneck.
 
 #include <cstddef>
 #include <cstdint>
@@ -52,8 +52,9 @@ struct BoundPoint {
   double tklqt_ns = 0;     // mean over repeats
   double launches = 0;     // mean over repeats
   double q_ns = 0;         // TKLQT per launch
-  double queue_share = 0;  // max(0, 1 - F/q), F = given floor, else plateau; NaN without either.
-                           // A lower bound: launches faster than F hide some queueing
+  double queue_share = 0;  // max(0, 1 - F/q), F = given floor, else plateau; NaN if there is
+                           // neither. A lower bound, because launches faster than F hide some
+                           // queueing
   bool gpu_bound = false;  // at or beyond b_g
   bool balanced = false;   // both idle shares given and below the bound
   std::optional<double> latency_ns;
@@ -66,13 +67,13 @@ struct BatchRange {
   double to = 0;
 };
 
-// Batches that do not apply to the verdict are NaN.
+// Batches that do not apply to the result are NaN.
 struct BoundReport {
   BoundVerdict verdict = BoundVerdict::kTransition;
   std::string reason;           // one sentence: which rule decided
-  double plateau_ns = 0;        // c; NaN when there is neither plateau nor floor
-  size_t plateau_points = 0;    // m; 0 = c is the given floor, or there is none
-  size_t skipped_points = 0;    // leading batches whose q falls by more than rho: warm-up
+  double plateau_ns = 0;        // c; NaN if there is neither plateau nor launch-overhead floor
+  size_t plateau_points = 0;    // m; 0 = c is the given launch-overhead floor, or there is none
+  size_t skipped_points = 0;    // leading batches that are warm-up: q falls by more than rho
   double last_cpu_batch = 0;    // b_c
   double first_gpu_batch = 0;   // b_g
   double inflection_batch = 0;  // b*
@@ -95,10 +96,10 @@ struct BoundReport {
 Result<BoundReport> analyze_bound(const std::vector<SweepPoint>& sweep,
                                   const BoundOptions& options);
 
-// Where platform A and platform B change places in latency (SKIP "crossover point", CP).
+// Crossover of the latencies of platforms A and B (SKIP "crossover point", CP).
 struct Crossover {
   bool found = false;
-  double batch = 0;           // smallest common batch from which on the sign of A - B stays flipped
+  double batch = 0;           // smallest common batch after which the sign of A - B stays flipped
   double previous_batch = 0;  // the common batch before it
   double interpolated = 0;    // log-log interpolation between the two
   bool a_faster_below = false;

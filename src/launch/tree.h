@@ -44,7 +44,7 @@ struct CallTreeNode {
   std::string name;
   int32_t parent = -1;  // index into CallTree::nodes; -1 = root
   uint32_t depth = 0;   // 0 = root
-  uint64_t count = 0;   // rows collapsed into it; for kRest, nodes merged; kRoot and kRole: 1
+  uint64_t count = 0;   // rows merged into it; for kRest, nodes merged; 1 for kRoot and kRole
   int64_t host_ns = 0;  // operators and calls
   int64_t host_self_ns = 0;
   int64_t launch_queue_ns = 0;  // summed t_l of the launches below

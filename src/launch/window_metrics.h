@@ -34,10 +34,10 @@ class WindowMeter {
               const std::vector<int64_t>& raw_launch_times, const std::vector<OpId>& roots,
               std::vector<Interval> device_busy);
 
-  // flow: of all devices together; it must outlive the meter. Without it idle time has no causes.
+  // flow: of all devices together; must outlive the meter. Without it idle time has no causes.
   void explain_by(const DeviceFlow& flow) { idle_.emplace(flow); }
   LaunchMetrics measure(const WindowRows& rows);
-  // Of the window measured last: where GPU idle time lies.
+  // GPU idle intervals of the last measured window.
   const std::vector<Interval>& idle_gaps() const { return idle_gaps_; }
 
  private:

@@ -16,7 +16,7 @@ struct Part {
 
 void find_largest(const HostOverheadSums& sums, HostOverheadDiagnosis& diagnosis) {
   Part largest{HostOverheadLayer::kNone, 0};
-  // Dispatch and the libraries' front end, not told apart, are one part without a name.
+  // If dispatch and the libraries' front end are not separable, they are one part without a name.
   const bool split = sums.split_known;
   const Part both{HostOverheadLayer::kNone, sums.ft_dispatch_ns + sums.ct_ns};
   for (const Part part : {split ? Part{HostOverheadLayer::kDispatch, sums.ft_dispatch_ns} : both,
@@ -36,7 +36,7 @@ class LeverList {
   LeverList(int64_t e2e_ns, std::vector<HostOverheadLever>& levers)
       : e2e_ns_(e2e_ns), levers_(levers) {}
 
-  // The smaller of what the lever reaches and what can be given back.
+  // The smaller of the affected time and the time that can be saved.
   void add(const char* key, int64_t reach_ns, const char* reach_basis, int64_t cap_ns,
            const char* cap_basis) {
     const int64_t at_most_ns = std::min(reach_ns, cap_ns);

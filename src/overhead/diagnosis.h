@@ -1,9 +1,9 @@
 #pragma once
 
-// What a decomposition says to do (TaxBreak, "Diagnostic interpretation"): which layer dominates
-// and which change reaches it, each with the most it can give in wall time. T_Orch may exceed wall
-// time, so no bound is a share of it: host levers are bounded by host time that was spent once and
-// by the time the GPU ran no kernel, which is all that a cheaper host can give back.
+// Recommendations from a decomposition (TaxBreak, "Diagnostic interpretation"): the dominant layer,
+// and the changes that affect it, each with an upper bound in wall time. T_Orch may exceed wall
+// time, so no bound is a share of it. Changes to the host are bounded by host time, counted once,
+// and by the time in which the GPU ran no kernel; a cheaper host cannot save more.
 
 #include <cstdint>
 #include <optional>
@@ -30,14 +30,15 @@ struct HostOverheadLever {
 struct HostOverheadDiagnosis {
   HostOverheadLayer largest = HostOverheadLayer::kNone;  // of the four parts of T_Orch
   double largest_share = 0;                              // of T_Orch
-  // The paper's comparison: software stack (FT + CT) against launch path (N x floor).
+  // The paper's comparison: software stack (FT + CT) against launch path (N x launch-overhead
+  // floor).
   int64_t stack_ns = 0;
   int64_t launch_path_ns = 0;
   int64_t gpu_idle_ns = 0;                // T_e2e less the union of kernel times
   std::vector<HostOverheadLever> levers;  // largest bound first
 };
 
-// What bounds the levers, beside the report.
+// Bounds of the changes, in addition to the report.
 struct DiagnosisLimits {
   int64_t gpu_idle_ns = 0;  // wall time in which no kernel of the window ran
   int64_t gpu_busy_ns = 0;  // the rest

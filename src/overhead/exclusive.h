@@ -1,14 +1,14 @@
 #pragma once
 
-// The time of the host threads that led to launches, each moment charged once (spec/flow 7). Every
-// launch gets what its thread did since the launch before it, or since its outermost operator or
-// frame began, whichever is later; of that
+// Time of the host threads that led to launches, each instant charged once (spec/flow 7). A launch
+// gets the time of its thread since the previous launch, or since its outermost operator or frame
+// began if that is later. Its parts are
 //   T_Py      from the innermost frame around its dispatch entry, but not before the last outermost
 //             operator ended, to the entry
 //   dispatch  from the entry to the launch call
 //   call      the launch call
-// and what lies before T_Py is charged to no launch. Calls in which the thread waits for the device
-// or allocates are taken out of all of them.
+// Time before T_Py is charged to no launch. Calls that wait for the device or allocate are excluded
+// from all parts.
 
 #include <cstdint>
 #include <vector>
@@ -18,8 +18,8 @@
 
 namespace assay {
 
-// The time of one launch: [open, py) before T_Py, [py, entry) T_Py, [entry, call) dispatch,
-// [call, end) the call.
+// The time of one launch in four intervals. [open, py) is before T_Py and [py, entry) is T_Py.
+// [entry, call) is dispatch and [call, end) is the call.
 struct HostOverheadTile {
   uint32_t row = 0;  // index into HostOverheadReport::rows
   int64_t open_ns = 0;
@@ -40,8 +40,8 @@ class ExclusiveTiles {
   // The tile of a row that owns its call. Tiles of one thread do not overlap.
   HostOverheadTile tile(uint32_t row_id, int64_t from_ns) const;
 
-  // What the thread waited for or allocated in the tile, merged: blocking calls, allocations and
-  // releases, and its launch call beyond kLaunchBackPressureNs.
+  // Waits and allocations of the thread in the tile, merged: blocking calls, allocations, releases,
+  // and the part of its launch call beyond kLaunchBackPressureNs.
   std::vector<Interval> waits(const HostOverheadTile& tile) const;
 
   // The tile's parts without its waits.

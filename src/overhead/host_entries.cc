@@ -8,8 +8,8 @@ namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
 
-// Operators, or the labelled ranges that stand in for them: rows sorted by (thread, start, longer
-// first), each with the one around it, which comes before it.
+// Operators, or the labelled ranges that replace them. Rows are in order of (thread, start, longer
+// first); each has its enclosing row, which comes before it.
 struct Spans {
   const std::vector<int64_t>* start_ns = nullptr;
   const std::vector<int64_t>* dur_ns = nullptr;
@@ -30,8 +30,8 @@ Spans operator_spans(const Trace& trace, const Links& links) {
   return spans;
 }
 
-// Ranges need not nest (Nsight Systems has start/end ranges beside push/pop): the innermost is the
-// latest-starting one that is still open.
+// Ranges need not nest (Nsight Systems has start/end ranges in addition to push/pop): the innermost
+// is the latest-starting one that is still open.
 Spans range_spans(const Trace& trace) {
   const AnnotationTable& ranges = trace.annotations;
   const ApiCallTable& calls = trace.api_calls;
@@ -65,7 +65,7 @@ Spans range_spans(const Trace& trace) {
   return spans;
 }
 
-// Walks Python frames along rows asked for in order of (thread, time).
+// Walks Python frames along queries in order of (thread, time).
 class FrameSweep {
  public:
   explicit FrameSweep(const FrameTable& frames) : frames_(frames) {}
@@ -100,8 +100,8 @@ class FrameSweep {
     bottom_ = 0;
   }
 
-  // Frames need not nest. What has ended at the top is dropped; what has ended at the bottom is
-  // skipped; between them it waits its turn.
+  // Frames need not nest. Ended frames are dropped at the top and skipped at the bottom; those
+  // between them stay until then.
   void drop_ended(int64_t time_ns) {
     while (!open_.empty() && open_.back().end_ns <= time_ns) open_.pop_back();
     while (bottom_ < open_.size() && open_[bottom_].end_ns <= time_ns) ++bottom_;
@@ -161,7 +161,7 @@ class AutogradNames {
 // Per span: whether the framework's engine runs it.
 std::vector<bool> engine_spans(const Trace& trace, const Spans& spans) {
   const AutogradNames names(trace);
-  std::vector<uint8_t> known(trace.strings.size(), 0);  // 1: tells nothing, 2: engine, 3: Python
+  std::vector<uint8_t> known(trace.strings.size(), 0);  // 1 = unknown, 2 = engine, 3 = Python
   std::vector<bool> engine(spans.size(), false);
   for (size_t span = 0; span < spans.size(); ++span) {
     const StringId name = (*spans.name)[span];
@@ -176,7 +176,7 @@ std::vector<bool> engine_spans(const Trace& trace, const Spans& spans) {
   return engine;
 }
 
-// What lies at and around each span. Parents come before children, so one pass each.
+// Rows at and around each span. Parents come before children, so one pass each.
 struct Around {
   std::vector<uint32_t> entry;  // innermost aten span, else the span itself; none at and in steps
   std::vector<uint32_t> outer;  // innermost non-aten span around it

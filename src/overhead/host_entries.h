@@ -13,7 +13,7 @@ namespace assay {
 
 struct HostEntry {
   OpId op;             // dispatch entry (see extract_overhead_rows)
-  AnnotationId range;  // the same where ranges stand in for operators
+  AnnotationId range;  // the same if ranges replace operators
   int64_t start_ns = 0;
   std::optional<int64_t> torch_ns;  // where T_Py starts
   int64_t before_ns = INT64_MIN;    // end of the outermost operators before the entry's own

@@ -62,7 +62,7 @@ struct DatabaseBuilder {
     return "";
   }
 
-  // What the operator of the kernel was called with, from its first invocation that has one.
+  // Arguments of the kernel's operator, from its first invocation that has one.
   void add_call(const UniqueKernel& kernel, KernelDbEntry& entry) const {
     std::set<std::tuple<std::string, StringId, StringId, StringId>> variants;
     for (const uint32_t r : kernel.rows) {
@@ -121,7 +121,7 @@ struct DatabaseBuilder {
   }
 };
 
-// JSON text of the trace as JSON; null when it is not told or no JSON.
+// JSON text of the trace as JSON; null if it is unknown or not JSON.
 Json embedded(const std::string& text) {
   Json value = parsed_ordered_json(text);
   return value.is_discarded() ? Json(nullptr) : value;

@@ -1,8 +1,8 @@
 #pragma once
 
-// The kernel database of TaxBreak's phase 1 (spec/overhead 3 item 5): every unique kernel of a
-// trace with what launched it, what that was called with, how often, and what it cost. What a
-// collector replays (docs/formats/kernel_db.md), and the rows of the measured decomposition
+// The kernel database of TaxBreak's phase 1 (spec/overhead 3 item 5). It has every unique kernel of
+// a trace with its operator, the operator's arguments, its count and its cost. Collectors replay it
+// (docs/formats/kernel_db.md), and the measured decomposition has a row for each entry
 // (overhead/measured.h).
 
 #include <cstdint>
@@ -27,9 +27,9 @@ struct KernelDbEntry {
   std::string key;       // unique: "name|grid|block|shared memory|input dims"
   std::string name;      // cleaned
   std::string raw_name;  // of its first invocation
-  LaunchShape shape;     // zeros = not told
-  // The dispatch entry of its first invocation that has one, and what it was called with: JSON text
-  // as in the trace, empty = not told.
+  LaunchShape shape;     // zeros = unknown
+  // The dispatch entry of its first invocation that has one, and its arguments: JSON text as in the
+  // trace, empty = unknown.
   std::string op;
   std::string input_dims;
   std::string input_types;
@@ -50,12 +50,12 @@ struct KernelDbEntry {
 
 struct KernelDatabase {
   std::string source;  // of the trace
-  std::string gpu;     // name of the GPU that ran most of the kernels; empty = not told
+  std::string gpu;     // name of the GPU that ran most of the kernels; empty = unknown
   Tracer tracer = Tracer::kOther;
   bool with_stack = false;
   bool copies_counted = false;
   uint64_t invocations = 0;
-  uint64_t launches = 0;               // API calls behind them
+  uint64_t launches = 0;               // API calls that launched them
   std::vector<KernelDbEntry> entries;  // by first launch
 };
 
@@ -65,7 +65,7 @@ struct KernelDatabase {
 KernelDatabase build_kernel_database(const Trace& trace, const HostOverheadReport& report,
                                      const std::vector<std::string>& families, bool copies_counted);
 
-// The row of Eq. 1 that an entry stands for, with the trace's own means.
+// The row of Eq. 1 for an entry, with the trace's own means.
 KernelCost trace_cost(const KernelDbEntry& entry);
 
 // The file, docs/formats/kernel_db.md.

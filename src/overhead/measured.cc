@@ -17,7 +17,8 @@ namespace {
 
 bool is_told(const Dim3& dims) { return dims != Dim3{0, 0, 0}; }
 
-// The launch signature, in the parts that both sides tell. Without grids there is none to compare.
+// Compares the launch signature in the parts that both sides have. If a grid is missing, there is
+// nothing to compare.
 bool same_signature(const LaunchShape& target, const ReplayCandidate& candidate) {
   if (!is_told(target.grid) || !is_told(candidate.grid)) return false;
   if (target.grid != candidate.grid) return false;
@@ -83,8 +84,8 @@ MeasuredRow match_row(const KernelDbEntry& target, size_t index, const EntriesBy
   return row;
 }
 
-// Without a replay: T_launch is the floor, T_dispatch the trace's (spec/overhead 4.3). The trace
-// has no launch time to replace for kernels that never had a launch of their own.
+// If there is no replay, T_launch is the launch-overhead floor and T_dispatch the trace's
+// (spec/overhead 4.3). Kernels without a launch of their own have no launch time to replace.
 void settle_launch(const KernelDbEntry& target, const ReplayEntry* replayed, int64_t floor_ns,
                    MeasuredRow& row) {
   if (row.cost.invocations == row.cost.unpaid) {

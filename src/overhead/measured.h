@@ -1,7 +1,8 @@
 #pragma once
 
-// TaxBreak's phase 2: the equations over the kernel database with T_dispatch and T_launch from
-// isolated replays instead of the trace (spec/overhead 4), beside the trace-only estimate.
+// TaxBreak's phase 2: the equations over the kernel database, with T_dispatch and T_launch from
+// isolated replays instead of the trace (spec/overhead 4). Reported together with the trace-only
+// estimate.
 
 #include <cstdint>
 #include <optional>
@@ -19,10 +20,10 @@ namespace assay {
 // How the target kernel of an entry was found among those that its operator launched in the replay
 // (spec/overhead 4.3); the first tier that finds one decides.
 enum class MatchTier : uint8_t {
-  kSignature,     // 0: same launch signature; inside it the same cleaned name is preferred
+  kSignature,     // 0: same launch signature, with a preference for the same cleaned name
   kExactName,     // 1: same cleaned name
   kSubstring,     // 2: one cleaned name contains the other
-  kMostFrequent,  // 3: the kernel that ran most often: another variant than the trace's
+  kMostFrequent,  // 3: the kernel that ran most often, another variant than the trace's
   kNone,          // no replay of this entry, or it launched nothing
 };
 std::string_view match_tier_name(MatchTier tier);
@@ -32,8 +33,8 @@ struct KernelMatch {
   size_t candidate = 0;  // into ReplayEntry::candidates, unless kNone
 };
 
-// Ties within a tier: more launches first, then the earlier one in the file. A candidate signature
-// is compared in the parts that both sides tell; a grid of zeros is not told.
+// Ties within a tier go to the most launches, then to the first in the file. A candidate signature
+// is compared in the parts that both sides have; a grid of zeros is unknown.
 KernelMatch match_kernel(const KernelDbEntry& target,
                          const std::vector<ReplayCandidate>& candidates);
 
@@ -47,12 +48,13 @@ struct GuardInput {
   bool variant_mismatch = false;
   double match_ratio = 1;  // measured ranges in which the matched kernel ran, of all
 };
-// Why the launch time of a native kernel is contaminated by something else than its launch
-// (spec/overhead 4.4); empty when it is not. First rule that holds:
-//   "several_kernels"   launch > 20 floor, and several candidates or another variant
-//   "unsteady"          launch > 50 floor, and its std > 10 floor
-//   "beyond_duration"   launch > max(100 floor, 0.75 duration)
-//   "seldom_matched"    match ratio < 0.8, and launch > 10 floor
+// Reason why the launch time of a native kernel is contaminated by something else than its launch
+// (spec/overhead 4.4); empty if it is not. F is the launch-overhead floor. The first rule that
+// applies:
+//   "several_kernels"   launch > 20 F, and several candidates or another variant
+//   "unsteady"          launch > 50 F, and its std > 10 F
+//   "beyond_duration"   launch > max(100 F, 0.75 duration)
+//   "seldom_matched"    match ratio < 0.8, and launch > 10 F
 std::string_view contamination(const GuardInput& input);
 
 // One entry of the database with what was measured.
@@ -74,7 +76,7 @@ struct MeasuredRow {
 struct FamilyDifference {
   std::string name;
   uint64_t kernels = 0;
-  uint64_t measured_kernels = 0;  // of those, with a replay behind them
+  uint64_t measured_kernels = 0;  // of those, with a replay
   int64_t measured_t_orch_ns = 0;
   int64_t trace_t_orch_ns = 0;
   double measured_launch_p50_ns = 0;  // over entries with a replay; NaN without one
@@ -93,7 +95,7 @@ struct MeasuredReport {
   uint64_t tier_entries[5] = {0, 0, 0, 0, 0};  // by MatchTier
   uint64_t tier_invocations[5] = {0, 0, 0, 0, 0};
   uint64_t entries_unknown = 0;  // keys of the replay that the database lacks
-  std::vector<size_t> guarded;   // rows whose launch time was rejected, largest first
+  std::vector<size_t> guarded;   // rows with a rejected launch time, largest first
   TrustNotes trust;
 };
 
@@ -106,8 +108,9 @@ struct MeasuredOptions {
   LaunchFloor floor;  // T_floor^sys and, where it was measured, by which tracer
 };
 
-// Fails when the replay is of another GPU, of another model, or by another tracer than the floor.
-// trace_only: the estimate to stand beside, made with the same floor and mode.
+// Fails if the replay is of another GPU or model, or by another tracer than the launch-overhead
+// floor. trace_only: the estimate to compare with, made with the same launch-overhead floor and
+// mode.
 Result<MeasuredReport> measure_overhead(const KernelDatabase& database, const ReplayFile& replay,
                                         const HostOverheadReport& trace_only,
                                         const MeasuredOptions& options);

@@ -13,8 +13,8 @@
 namespace assay {
 namespace {
 
-// The base from kernels whose operator launches nothing else; where there are none, from all native
-// kernels, whose dispatch may contain other launches.
+// The base from kernels with an operator that launches nothing else. If there are none, from all
+// native kernels, although their dispatch may contain other launches.
 void set_base(const std::vector<UniqueKernel>& kernels, HostOverheadReport& report) {
   for (const bool single_launch : {true, false}) {
     const std::vector<KernelCost> population =
@@ -37,7 +37,7 @@ std::optional<int64_t> literal_base(const std::vector<UniqueKernel>& kernels,
   return report.base_ns;
 }
 
-// What is charged to the host, where anything is.
+// Time charged to the host, if any is.
 double charge(const HostOverheadWindow& window, int64_t ns) {
   return window.sums.charged() ? static_cast<double>(ns) : std::nan("");
 }
@@ -133,7 +133,7 @@ void measure_phases(const HostOverheadMeter& meter, const Trace& trace, const Li
   set_kernels_per_token(report.tokens, report.whole);
   add_phase(meter, trace, phases, Phase::kPrefill, report);
   add_phase(meter, trace, phases, Phase::kDecode, report);
-  // Where the iterations are the steps, each is a phase and a decode step one token.
+  // If the iterations are the steps, each is a phase, and a decode step is one token.
   for (HostOverheadWindow& window : report.windows) {
     window.phase = overhead_phase(phase_of_label(window.name));
   }

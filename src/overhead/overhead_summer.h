@@ -1,7 +1,7 @@
 #pragma once
 
-// Eq. 1 to 8 one row at a time, of exclusive or literal costs as the mode says, so that subsets of
-// the rows of a trace need no copies.
+// Accumulates Eq. 1 to 8 one row at a time, with exclusive costs or costs as printed, depending on
+// the mode. Subsets of the rows of a trace need no copies.
 
 #include <cstdint>
 
@@ -13,7 +13,7 @@ class HostOverheadSummer {
  public:
   HostOverheadSummer(HostOverheadMode mode, int64_t base_ns, int64_t floor_ns);
   void add(const KernelCost& row);
-  // n_launch: API calls behind the rows added.
+  // n_launch: API calls that launched the added rows.
   HostOverheadSums finish(uint64_t n_launch) const;
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
 
-// What stands between a HostOverheadReport and belief in it: one note per kind of oddity, with the
-// number it moves, which way and by how much.
+// Caveats of a HostOverheadReport: one per kind of import issue, with the affected number, the
+// direction and the size of the effect.
 
 #include "overhead/overhead.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a tracer saw of a replay (spec/overhead 4.2): in every labelled range one call of one
-// operator.
+// Events of a tracer over a replay (spec/overhead 4.2): every labelled range contains one call of
+// one operator.
 
 #include <cstdint>
 #include <map>

@@ -9,7 +9,8 @@
 namespace assay {
 namespace {
 
-// A kernel that starts this much before its call or more is no clock noise (spec/overhead 7).
+// A kernel that starts this long before its call, or longer, is not explained by clock noise
+// (spec/overhead 7).
 constexpr int64_t kDroppedLaunchNs = -10'000;
 
 bool counts(ActivityKind kind, bool count_copies) {

@@ -39,11 +39,11 @@ struct PointLabel {
 };
 Result<PointLabel> parse_point_label(const std::string& text);
 
-// Where HDBI passes 0.5 between two neighbouring points of a line: T_Orch and T_DeviceActive change
-// places. Interpolated over the logarithm of the size.
+// Points where HDBI crosses 0.5 between two neighbours of a line: T_Orch and T_DeviceActive are
+// equal. Interpolated over the logarithm of the size.
 struct HdbiCrossover {
   bool along_batch = true;  // else along the sequence length
-  double fixed = 0;         // the other size; 0 = not told
+  double fixed = 0;         // the other size; 0 = unknown
   double from = 0;
   double to = 0;
   double interpolated = 0;
@@ -63,7 +63,7 @@ struct HdbiSides {
 };
 HdbiSides hdbi_sides(const std::vector<HostOverheadPoint>& points);
 
-// Relative changes from a to b at a configuration that both have: (b - a) / a; NaN when a is 0.
+// Relative changes from a to b at a configuration that both have, (b - a) / a; NaN if a is 0.
 struct HostOverheadChange {
   double batch = 0;
   double seq_len = 0;
@@ -72,8 +72,8 @@ struct HostOverheadChange {
   double t_e2e = 0;
   double hdbi_a = 0;
   double hdbi_b = 0;
-  // What the change of T_Orch alone would have done to T_e2e, were host and device never
-  // overlapping: (1 - HDBI of a) x change of T_Orch.
+  // Effect of the change of T_Orch alone on T_e2e, if host and device never overlapped: (1 - HDBI
+  // of a) x change of T_Orch.
   double t_e2e_from_orch = 0;
 };
 std::vector<HostOverheadChange> overhead_changes(const std::vector<HostOverheadPoint>& a,

@@ -1,7 +1,7 @@
 #pragma once
 
-// The rows of a trace that TaxBreak's equations run over, and the unique kernels they fall into:
-// shared by the trace-only analysis and the kernel database, so that both speak of the same ones.
+// The rows of a trace that TaxBreak's equations use, grouped into unique kernels. The trace-only
+// analysis and the kernel database share them, so both have the same ones.
 
 #include <array>
 #include <cstdint>
@@ -13,39 +13,39 @@
 namespace assay {
 
 // Every kernel of the trace as a row, in order of (window, launch, device start); with
-// options.count_copies also copies and fills. Of the options only mode, count_copies and kernels
-// are read.
+// options.count_copies also copies and fills. Only the options mode, count_copies and kernels are
+// read.
 //
-// Dispatch entry (spec/overhead 3.2): of the operators around the launch call on its thread, the
-// innermost aten:: one; without any, the innermost operator. In a trace without operators the
-// labelled ranges stand in for them. ProfilerStep#n encloses work and is no entry.
-// T_Py runs from the latest-starting Python frame that is open when the entry starts, else from the
-// innermost non-aten operator around the entry, to the entry's start.
-// T_dispatch runs from the entry's start to the call (Eq. 5), T_launch from the call to the start
-// of the first kernel it launched (Eq. 6). Further kernels of a call cost the host nothing.
+// Dispatch entry (spec/overhead 3.2): among the operators around the launch call on its thread, the
+// innermost aten:: one; if there is none, the innermost operator. In a trace without operators,
+// labelled ranges replace them. ProfilerStep#n only encloses operations and is never an entry. T_Py
+// runs to the entry's start. It begins at the latest-starting Python frame that is open when the
+// entry starts, else at the innermost non-aten operator around the entry. T_dispatch runs from the
+// entry's start to the call (Eq. 5), T_launch from the call to the start of its first kernel (Eq.
+// 6). Further kernels of a call have no host cost.
 struct HostOverheadRows {
   std::vector<HostOverheadRow> rows;
   bool ranges_as_ops = false;    // labelled ranges stood in for operators
-  uint64_t copies_left_out = 0;  // copies and fills that are no rows
+  uint64_t copies_left_out = 0;  // copies and fills left out of the rows
 };
 HostOverheadRows extract_overhead_rows(const Trace& trace, const Links& links,
                                        const Windows& windows, const HostOverheadOptions& options);
 
-// Launch shape; zeros where the file does not tell.
+// Launch shape; zeros if not in the file.
 struct LaunchShape {
   std::array<uint32_t, 3> grid{};
   std::array<uint32_t, 3> block{};
   uint32_t shared_memory_bytes = 0;
-  uint32_t registers = 0;  // told, but no part of the key
+  uint32_t registers = 0;  // recorded, but not part of the key
 };
 
-// One (cleaned name, grid, block, shared memory, input dims), the key of spec/overhead 3 item 5.
-// Input dims take part where the trace tells them.
+// One (cleaned name, grid, block, shared memory, input dims) is one unique kernel, the key of
+// spec/overhead 3 item 5. Input dims count if the trace has them.
 struct UniqueKernel {
   std::string name;     // cleaned
   StringId raw_name;    // of its first row
   LaunchShape shape;    // of its first row
-  StringId input_dims;  // of the dispatch entry, as written; kNone = not told
+  StringId input_dims;  // of the dispatch entry, as written; kNone = unknown
   uint16_t family = 0;  // of its first row, like library
   bool library = false;
   std::vector<uint32_t> rows;  // indices into HostOverheadRows::rows, ascending
@@ -55,9 +55,9 @@ struct UniqueKernel {
 std::vector<UniqueKernel> group_unique_kernels(const Trace& trace,
                                                const std::vector<HostOverheadRow>& rows);
 
-// What Eq. 7 is a median over (spec/overhead 4.5): the native kernels that have a dispatch entry,
-// as mean dispatch per unique kernel or as one row per invocation. single_launch: only those whose
-// entry launches nothing else, the others' dispatch contains other launches.
+// Population of the median of Eq. 7 (spec/overhead 4.5): the native kernels with a dispatch entry,
+// as mean dispatch per unique kernel or as one row per invocation. single_launch: only kernels with
+// an entry that launches nothing else, because other entries' dispatch contains other launches.
 std::vector<KernelCost> base_population(const std::vector<HostOverheadRow>& rows,
                                         const std::vector<UniqueKernel>& kernels,
                                         BaseWeighting weighting, bool single_launch);

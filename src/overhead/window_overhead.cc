@@ -10,8 +10,8 @@
 namespace assay {
 namespace {
 
-// Earliest operator, call or row, or outermost frame around a launch, whose time the exclusive sum
-// contains; INT64_MAX in an empty trace.
+// Earliest operator, call or row, or outermost frame around a launch, with time in the exclusive
+// sum; INT64_MAX in an empty trace.
 int64_t first_start(const Trace& trace, const std::vector<HostOverheadRow>& rows) {
   int64_t first_ns = INT64_MAX;
   for (int64_t start_ns : trace.ops.start_ns) first_ns = std::min(first_ns, start_ns);

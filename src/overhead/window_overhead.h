@@ -14,7 +14,7 @@ namespace assay {
 
 class HostOverheadMeter {
  public:
-  // Of the report its rows, bases and floor are read; the rows must stay where they are.
+  // Uses the report's rows, bases and launch-overhead floor. The rows must not move.
   HostOverheadMeter(const Trace& trace, const Links& links, const HostOverheadReport& report,
                     HostOverheadMode mode);
 
@@ -25,7 +25,7 @@ class HostOverheadMeter {
                              const std::vector<std::vector<uint32_t>>& row_ids) const;
   // By the mode, over the whole trace.
   HostOverheadSums sum(const std::vector<uint32_t>& row_ids) const;
-  // Of a row that owns its call, over the whole trace.
+  // For a row that owns its call, over the whole trace.
   ExclusiveCost exclusive_cost(uint32_t row_id) const { return exclusive_cost(row_id, INT64_MIN); }
 
  private:
@@ -36,7 +36,8 @@ class HostOverheadMeter {
   uint64_t count_names(const std::vector<uint32_t>& row_ids) const;
   HostOverheadOrphans count_orphans(const std::vector<uint32_t>& row_ids) const;
   ExclusiveCost exclusive_cost(uint32_t row_id, int64_t from_ns) const;
-  // Adds rows whose exclusive time begins at from_ns or later; returns the launches among them.
+  // Adds the rows with exclusive time that begins at from_ns or later; returns the number of
+  // launches among them.
   uint64_t add_rows(const std::vector<uint32_t>& row_ids, int64_t from_ns,
                     HostOverheadSummer& summer) const;
   HostOverheadWindow fill(std::string name, const std::vector<uint32_t>& row_ids,

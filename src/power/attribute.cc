@@ -16,7 +16,7 @@ namespace assay {
 namespace {
 
 constexpr size_t kCloselyAtMost =
-    40;  // parts of one table whose sums are profiled, where that costs
+    40;  // parts of one table with profiled sums, which is slow
 constexpr double kModesApartNs = 15e6;
 constexpr double kAliasedAtLeast = 0.005;  // of the total, that measured and modelled differ
 
@@ -178,11 +178,11 @@ EnergyReport::Mode mode_of(const JointFit::Mode& mode, const JointFit& fit) {
   return {mode.response.lag_s * 1e9, mode.worse / fit.critical};
 }
 
-// Beyond what any response of the model explains: then no interval of a power holds.
+// True if no response of the model explains the samples. Then no interval of a power is valid.
 bool smooths(const JointFit& fit) {
   constexpr double kNearLimit = 0.01;
   const bool at_limit = fit.kept.high > kMostKept - kNearLimit;
-  // What one load cannot tell is in the intervals, as far as the model has it.
+  // The intervals include what a single load leaves open, within the model.
   if (fit.one_load && !fit.kept_told) return fit.follows && at_limit && fit.carried.is_found();
   return fit.follows && (at_limit || fit.carried.is_found());
 }
@@ -226,7 +226,8 @@ void list_lags(const Laid& laid, EnergyReport& report) {
   }
 }
 
-// Whether what was found lies at an end of what cards of the model allow: another sensor then.
+// True if the result is at a limit of the range for cards of the model; the sensor is then another
+// one.
 bool is_unlike_usual(const EnergyReport& report) {
   const auto at_end = [](const Fitted& one, bool low_too) {
     const double near = 0.01 * (one.prior_high - one.prior_low);
@@ -236,10 +237,10 @@ bool is_unlike_usual(const EnergyReport& report) {
   return at_end(report.window_ns, !filter) || at_end(report.ramp_ns, false);
 }
 
-// Readings of the trace's work, moved so that each stands for the time since the one before: a
-// window of width w behind a lag and a ramp is centred at t - lag - w/2 - ramp. Held: as stamped.
-// The ones around the work are moved to its ends: left out, up to a period of work at either end
-// had no energy, 16 of 1,242 J of a job of 3 s.
+// Samples of the trace's activities, shifted so that each represents the time since the previous
+// one. A window of width w after a lag and a ramp is centred at t - lag - w/2 - ramp. Held: as
+// stamped. The samples around the activities are moved to their ends. Leaving them out would miss
+// up to a period of energy at either end, 16 of 1,242 J in a job of 3 s.
 std::vector<PowerReading> readings_of_work(const PowerSeries& series, const Laid& laid,
                                            CoveredSpan span, bool hold) {
   const Response& r = laid.model.fit.response;
@@ -273,7 +274,7 @@ void list_fit(const Laid& laid, CoveredSpan span, EnergyReport& report) {
   }
 }
 
-// Independent errors of readings and gain, each in proportion: in quadrature.
+// Independent relative errors of samples and gain, added in quadrature.
 void add_true_energy(const SensorGain& gain, EnergyReport& report) {
   report.gain = gain;
   const double kernels_j = static_cast<double>(report.kernels_uj) * 1e-6;
@@ -288,7 +289,7 @@ void add_true_energy(const SensorGain& gain, EnergyReport& report) {
   report.kernels_true_high_j = report.kernels_true_j * (1 + above);
 }
 
-// Readings that do not follow the trace hold a part by their sum alone: none takes more than all.
+// Samples that do not follow the trace bound a part only by their sum: no part takes more than all.
 void hold_to_total(const EnergyReport& report, EnergyPart& part) {
   if (report.follows) return;
   const int64_t most_uj = std::max(report.total_uj, part.energy_uj);
@@ -314,7 +315,7 @@ void add_model_total(const std::vector<Work>& work, const Coverage& covered, Cov
   report.aliased = outside && std::fabs(report.model_total_j - total_j) > kAliasedAtLeast * total_j;
 }
 
-// What the log's own counter of energy says beside its powers.
+// Values of the log's own energy counter, in addition to its powers.
 void add_counter(const CounterCheck& counter, EnergyReport& report) {
   if (!counter.known) return;
   report.counter_j = counter.joules;
@@ -343,7 +344,7 @@ void list_totals(const Trace& trace, const std::vector<Work>& work, const Covera
   add_true_energy(options.gain, report);
 }
 
-// The energy of the kernels by operator and by every grouping that was asked for.
+// The energy of the kernels by operator and by every requested grouping.
 void list_groups(const Trace& trace, const std::vector<Work>& work, const Coverage& covered,
                  const CoveredSpan& span, const AttributeOptions& options, const EnergyModel& model,
                  EnergyReport& report) {
@@ -364,7 +365,7 @@ void list_groups(const Trace& trace, const std::vector<Work>& work, const Covera
   }
 }
 
-// What the base takes of the idle times, and of the rest, in which something ran. Most first.
+// Energy of the base in the idle times, and in the rest, when something ran. Largest first.
 std::vector<EnergyPart> idle_parts(const std::vector<NamedTime>& idle, const Coverage& covered,
                                    const EnergyReport& report) {
   std::vector<EnergyPart> parts;

@@ -19,8 +19,8 @@ constexpr int64_t kFirstPoll = 50 * kUs;
 constexpr int64_t kStepIdle = 2000 * kMillisecondNs;  // long enough for one-second averages
 constexpr int64_t kStepLoad = 2500 * kMillisecondNs;
 constexpr uint32_t kPulses = 120;
-// A sensor of 100 ms takes no longer than this for its waves; fewer than kLeastPulses do not pin
-// window and delay down.
+// Long enough for the waves of a sensor of 100 ms; fewer than kLeastPulses do not determine window
+// and delay.
 constexpr int64_t kWavesNs = 40'000 * kMillisecondNs;
 constexpr uint32_t kLeastPulses = 48;
 // Short pulses, in windows, and the gaps between them.
@@ -34,7 +34,7 @@ constexpr int64_t kPollsPerPeriod = 200;
 constexpr int64_t kKernelsPerWindow = 20;
 constexpr int64_t kOneSecondFrom = 800 * kMillisecondNs;
 constexpr double kLeastExplained = 0.8;
-constexpr double kShortest = 0.6;  // of waves, in units of what a reading takes to follow
+constexpr double kShortest = 0.6;  // of waves, in units of the time that a sample takes to follow
 constexpr double kLongest = 2.4;
 constexpr size_t kGrid = 48;
 constexpr double kGolden = 0.6180339887498949;
@@ -145,7 +145,7 @@ class Calibration {
     return Ok{};
   }
 
-  // One step from idle to load: the period, and roughly how long a reading takes to follow.
+  // One step from idle to load: the period, and roughly the time that a sample takes to follow.
   Result<Step> step_response() {
     tell("step", 0, 1);
     BusyTimes busy;
@@ -190,7 +190,8 @@ class Calibration {
     return 0;
   }
 
-  // Long pulses tell how long a reading takes to follow, short ones around that length how.
+  // Long pulses show the time that a sample takes to follow; short ones of about that length show
+  // the shape.
   Result<SensorCalibration> square_waves(const Step& step) {
     const int64_t scale = std::max(2 * step.period_ns, step.rise_ns);
     // One load for all: another would draw another power.
@@ -280,7 +281,7 @@ class Calibration {
     return options_.recorded(record);
   }
 
-  // Lengths that are no multiples of the period, so that edges fall everywhere in it.
+  // Lengths that are not multiples of the period, so that edges fall everywhere in it.
   int64_t random_length(int64_t scale) {
     return std::llround(static_cast<double>(scale) * random_.uniform(kShortest, kLongest));
   }
@@ -416,7 +417,7 @@ BoxcarFit fit_boxcar(const std::vector<SensorUpdate>& updates, const BusyTimes& 
   }
   const double step = longest * 0.5 / kGrid;
   const auto best_delay = [&](double w) {
-    // The middle of the window is what the readings pin down: search around it.
+    // The samples determine the middle of the window best: search around it.
     const double middle = delay + window / 2 - w / 2;
     return golden_section(std::max(0.0, middle - 2 * step), std::max(step, middle + 2 * step),
                           [&](double d) { return squares(w, d); });

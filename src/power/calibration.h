@@ -1,9 +1,9 @@
 #pragma once
 
-// How this machine's power sensor averages and reports, measured (spec/power 4.1, after Yang,
-// Adamek and Armour, "Part-time Power Measurements", SC24): the period from the times at which its
-// value changes, window and delay from square waves of load of random lengths, linearity against
-// the energy counter.
+// Measures how the power sensor of this machine averages and reports (spec/power 4.1, after Yang,
+// Adamek and Armour, "Part-time Power Measurements", SC24). The period follows from the times at
+// which the value changes. Window and delay follow from square waves of load with random lengths.
+// Linearity is checked against the energy counter.
 
 #include <cstdint>
 #include <functional>
@@ -20,8 +20,8 @@ namespace assay {
 
 // The first sighting of every value, half a poll earlier: on average when it appeared.
 std::vector<SensorUpdate> find_updates(const std::vector<PowerSample>& polls);
-// Mean time between updates; updates that repeated a value and so went unseen are allowed for. 0
-// when there are fewer than three.
+// Mean time between updates. Corrects for updates that repeat a value and are therefore not
+// visible. 0 with fewer than three updates.
 int64_t update_period_ns(const std::vector<SensorUpdate>& updates);
 
 struct BoxcarFit {
@@ -30,10 +30,10 @@ struct BoxcarFit {
   double idle_w = 0;
   double load_w = 0;
   double residual_w = 0;
-  double explained = 0;  // share of the readings' variance
+  double explained = 0;  // share of the samples' variance
 };
-// Window and delay for which boxcar(load) is closest to the readings in least squares. `busy`: when
-// the load ran, in order.
+// Window and delay for which boxcar(load) fits the samples best in least squares. `busy`: load
+// intervals in order.
 BoxcarFit fit_boxcar(const std::vector<SensorUpdate>& updates, const BusyTimes& busy,
                      int64_t longest_ns);
 
@@ -44,7 +44,7 @@ struct CalibrationOptions {
   std::function<Status(const PowerRunRecord&)> recorded;
 };
 
-// Fails where readings do not follow the load: the result says how.
+// Fails if the samples do not follow the load; the message says how.
 Result<SensorCalibration> calibrate_sensor(PowerDevice& device, const CalibrationOptions& options);
 
 }  // namespace assay

@@ -13,13 +13,13 @@ namespace assay {
 namespace {
 
 constexpr size_t kFewestProbes = 10;
-constexpr double kRttTolerance = 1.3;         // above the floor: kept
+constexpr double kRttTolerance = 1.3;         // above the minimum: kept
 constexpr int64_t kFilterSpan = 100'000'000;  // in each such span at least ...
 constexpr double kFilterShare = 0.1;          // ... this share of the probes is kept
 constexpr double kWildestDriftPpm = 2000;     // crystals stay under 100, NTP slews 500
 constexpr size_t kExactSlopes = 1500;         // probes up to which all pairs are compared
 constexpr int64_t kClusterGap = 2'000'000;    // probes further apart belong to different reads
-constexpr size_t kFewestClusters = 4;         // for a clock that is no straight line
+constexpr size_t kFewestClusters = 4;         // for a clock that is not a straight line
 
 // One probe with its counter in ns, relative to the first probe.
 struct Pair {
@@ -70,7 +70,7 @@ std::vector<Pair> centre(const std::vector<ClockProbe>& probes, double tick_hz) 
   return pairs;
 }
 
-// Round trips near the floor, and in every span the best few whatever they are.
+// Round trips near the minimum, and in every span the best few in any case.
 std::vector<Pair> filter(const std::vector<Pair>& pairs, int64_t floor_ns) {
   const double limit = kRttTolerance * static_cast<double>(floor_ns);
   std::vector<Pair> kept;
@@ -127,7 +127,7 @@ double median_rate_deviation(const std::vector<Pair>& pairs) {
   return slopes.empty() ? 0 : median_in_place(slopes);
 }
 
-// What is left of g - c after the line.
+// Residuals of g - c after the line.
 std::vector<double> residuals(const std::vector<Pair>& pairs, double deviation, double offset) {
   std::vector<double> left;
   left.reserve(pairs.size());
@@ -249,8 +249,8 @@ Result<ClockModel> fit_clock(const std::vector<ClockProbe>& probes, double tick_
   const double piecewise = clusters.size() >= kFewestClusters
                                ? left_out_p95(clusters)
                                : std::numeric_limits<double>::infinity();
-  // A crystal that warms up is no straight line. Pieces replace it only where they are clearly
-  // better, because a line averages over the noise of all reads.
+  // A crystal that warms up does not give a straight line. Pieces replace the line only if they are
+  // clearly better, because a line averages over the noise of all probes.
   if (piecewise < model.residual_p95_ns / 2) {
     model.residual_p95_ns = piecewise;
     for (size_t i = 0; i + 1 < clusters.size(); ++i) {

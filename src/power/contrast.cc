@@ -19,7 +19,7 @@ Words words_of(Strategy strategy) {
   return {"Figure 5b", "golden runs", "all runs"};
 }
 
-// Why the profile without the strategy is the one with it; empty: it can be another.
+// Reason why the profile without the strategy equals the one with it; empty if it can differ.
 std::string nothing_to_do(const PowerRecording& recording, const KernelProfile& with,
                           Strategy strategy) {
   if (strategy == Strategy::kClockSync && recording.samples_on_cpu_clock) {
@@ -31,7 +31,7 @@ std::string nothing_to_do(const PowerRecording& recording, const KernelProfile& 
   return {};
 }
 
-// The profile by `less` beside the one that there is.
+// The profile by `less`, in addition to the existing one.
 ContrastResult contrast(const PowerRecording& recording, const ProfileOptions& less,
                         const KernelProfile& with, const Words& words) {
   ContrastResult result;

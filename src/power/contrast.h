@@ -1,6 +1,6 @@
 #pragma once
 
-// What a strategy of FinGraV buys: the same recording profiled without it (Figures 5a and 5b), or
+// Benefit of each FinGraV strategy: the same recording profiled without it (Figures 5a and 5b), or
 // from its first runs alone (Figure 5c).
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 
-// The time that the readings of a log stand for: each for the time since the one before it, unless
-// that is so long that readings are missing.
+// The time that the samples of a log represent. Each represents the time since the previous sample,
+// unless the gap is so long that samples are missing.
 
 #include <cstdint>
 #include <vector>
@@ -12,7 +12,7 @@ namespace assay {
 
 class Coverage {
  public:
-  // readings: in order of time. longest_ns: more than that between two of them is a hole.
+  // readings: in order of time. longest_ns: a longer gap between two samples is a hole.
   Coverage(const std::vector<PowerReading>& readings, int64_t longest_ns);
 
   // Covered time within [from, to].
@@ -39,10 +39,10 @@ class Coverage {
   double joules_ = 0;
 };
 
-// The middle of the times between readings; 0 for fewer than two.
+// Median time between samples; 0 for fewer than two.
 int64_t typical_step_ns(const std::vector<PowerReading>& readings);
-// The longest time that one reading may stand for: four periods of the log or of the sensor,
-// whichever is longer. Logs that note changes alone have only the latter.
+// The longest time that one sample may represent: four periods of the log or of the sensor,
+// whichever is longer. Logs that record only changes have only the latter.
 int64_t longest_stand_ns(const std::vector<PowerReading>& readings, int64_t period_ns);
 
 }  // namespace assay

@@ -14,8 +14,8 @@ struct Seconds {
   std::vector<double> most;
 };
 
-// What runs alike with others for nearly all of their time has nearly all of their energy: the
-// others draw most_w at most.
+// A name that runs alike with others for nearly all of their time has nearly all of their energy:
+// the others draw most_w at most.
 void hold_to_most_watts(Seconds& seconds, size_t power, double whole_s, const EnergyModel& model) {
   const Span95& watts = model.fit.powers_95[power];
   const double own_s = seconds.by_duration[power];
@@ -55,7 +55,7 @@ Seconds seconds_of(const EnergyTally& tally, const EnergyModel& model) {
   return seconds;
 }
 
-// Of one power alone the interval is the power's own.
+// The interval of a single power is the power's own.
 Span95 interval_of(const JointFit& fit, const std::vector<double>& a, bool closely) {
   const auto powers = std::count_if(a.begin(), a.end(), [](double s) { return s != 0; });
   return powers <= 1 || !closely ? fit.outer_interval(a) : fit.interval(a);

@@ -1,7 +1,7 @@
 #pragma once
 
-// From powers to energies of parts: time per kernel name inside a part, times the power of the
-// name's class, with the interval that the joint fit gives the sum.
+// Energies of parts from powers: the time per kernel name inside a part, times the power of the
+// name's class. The interval is that of the sum in the joint fit.
 
 #include <cstdint>
 #include <map>
@@ -17,10 +17,11 @@ namespace assay {
 // Names (as numbers) of each power of the fit, and the covered time of each name.
 struct EnergyModel {
   JointFit fit;
-  std::vector<std::vector<uint32_t>> groups;         // of the powers behind the base
+  std::vector<std::vector<uint32_t>> groups;         // of the powers after the base
   std::unordered_map<uint32_t, size_t> group_of;     // by name
   std::unordered_map<uint32_t, int64_t> time_of_ns;  // by name, in all covered time
-  double most_w = kMostKernelWatts;                  // that any kernel adds; infinite: not known
+  double most_w = kMostKernelWatts;                  // upper bound of any kernel's added power;
+                                                     // infinite if unknown
 };
 
 // Time of one part.
@@ -30,10 +31,10 @@ struct EnergyTally {
   int64_t base_ns = 0;  // that carries the base power as well
 };
 
-// How names that share one power share its energy is not known: a part's interval reaches from
-// what it has if its names drew least to what it has if they drew all, but that none draws more
-// than most_w. `closely`: the profile of the sum, else the sum of the powers' own intervals, which
-// is wider.
+// The split of energy among names that share one power is unknown. A part's interval therefore
+// extends from its energy if its names drew least to its energy if they drew all, with at most
+// most_w for each. `closely`: use the profile of the sum; else the sum of the powers' own
+// intervals, which is wider.
 EnergyPart part_of(std::string name, const EnergyTally& tally, const EnergyModel& model,
                    bool closely = true);
 

@@ -8,7 +8,7 @@ namespace {
 constexpr const char* kEnergies =
     "total_j, base_j, kernels_j, unattributed_j, energy_j, energy_per_token_j, covered_ns";
 
-// The interval of the lag ends where the prior does: what lies behind was not allowed.
+// The interval of the lag ends at a limit of the prior, so larger values were not tested.
 bool at_its_end(const Fitted& lag) {
   const double near = 0.01 * (lag.prior_high - lag.prior_low);
   return lag.prior_high > lag.prior_low &&

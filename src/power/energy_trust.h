@@ -1,6 +1,6 @@
 #pragma once
 
-// What keeps energies of a trace from being believed to the last digit.
+// Caveats of the energies of a trace.
 
 #include <cstdint>
 
@@ -16,7 +16,7 @@ void add_coverage_trust(const Coverage& covered, CoveredSpan span, TrustNotes& t
 void add_uncovered_trust(int64_t outside_ns, TrustNotes& trust);
 void add_zone_trust(int64_t zone_ns, TrustNotes& trust);
 void add_sensor_trust(const EnergyReport& report, const SensorPrior& sensor, TrustNotes& trust);
-// Readings that follow those before them, under a response that was held.
+// Samples that depend on earlier ones, under a fixed response.
 void add_smoothing_trust(TrustNotes& trust);
 // pooled: kernel names in the class of the rest.
 void add_model_trust(const EnergyReport& report, size_t pooled, TrustNotes& trust);

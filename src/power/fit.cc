@@ -152,7 +152,7 @@ class Bootstrap {
     return drawn;
   }
 
-  // Of every wanted value, from what a fit left over: by runs where they keep together (each run
+  // Of every requested value, from the residuals of a fit. By runs if they keep together (each run
   // moves the coefficients by its residuals, independent of the others), else by the scatter.
   Vector standard_errors(const Vector& raw) const {
     if (!together_)
@@ -177,8 +177,8 @@ class Bootstrap {
   Vector centres_;
 };
 
-// How much less certain the mean of the curve is than the plain mean of the points: 1 where they
-// lie evenly, large where the curve hangs in the air at its ends. Depends on the times alone.
+// Ratio of the uncertainty of the curve's mean to that of the points' mean: 1 for evenly spaced
+// points, large if the curve extrapolates at its ends. Depends only on the times.
 double mean_inflation(const std::vector<LoiPoint>& points, double span_ns, uint32_t degree) {
   const Matrix design = design_of(points, span_ns, static_cast<Eigen::Index>(degree) + 1);
   const Matrix gram = design.transpose() * design;

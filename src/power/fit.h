@@ -1,7 +1,8 @@
 #pragma once
 
-// Power over time in the execution as a polynomial, and how sure it is. Legendre polynomials over
-// the execution: their first coefficient is the mean power, and high degrees stay well conditioned.
+// Power over time in the execution as a polynomial, with its uncertainty. Legendre polynomials over
+// the execution stay well conditioned at high degrees, and their first coefficient is the mean
+// power.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,9 +21,9 @@ struct LoiPoint {
 
 constexpr uint32_t kFullDegree = 4;  // the paper's "linear regression of degree four"
 
-// Highest degree up to 4 that the points carry: 2 (d + 1) points and d + 1 distinct times (spec
-// step 9: 10 and 5 for degree 4), times that lie so that the mean of the curve is at most 1.5 times
-// as uncertain as that of the points, and only a straight line across a hole of half the execution.
+// Highest degree d up to 4 that the points support. It needs 2 (d + 1) points and d + 1 distinct
+// times (spec step 9: 10 and 5 for degree 4). The mean of the curve may be at most 1.5 times as
+// uncertain as the mean of the points. Only a straight line may cross a hole of half the execution.
 uint32_t supported_degree(const std::vector<LoiPoint>& points, double span_ns);
 
 struct CurveFit {
@@ -45,10 +46,10 @@ struct CurveBand {
   Interval95 mean;
   std::vector<Interval95> at;  // per grid time
 };
-// Bootstrap over runs, studentised: each resample is judged by its own standard error, which keeps
-// 95 % at 95 % for ten points as for a thousand (tests/unit/power/fit_test.cc). With about one
-// point per run, residuals are redrawn; with several, those of a run keep together and change sign
-// at random. NaN with fewer than 3 runs beyond the coefficients.
+// Bootstrap over runs, studentised: each resample uses its own standard error. This keeps the
+// coverage of 95 % for ten points as for a thousand (tests/unit/power/fit_test.cc). With about one
+// point per run, residuals are resampled. With several, the residuals of a run stay together and
+// change sign at random. NaN with fewer than 3 runs more than coefficients.
 CurveBand bootstrap_band(const std::vector<LoiPoint>& points, const CurveFit& fit,
                          const std::vector<double>& grid_ns, uint32_t resamples, uint64_t seed);
 

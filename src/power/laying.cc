@@ -91,7 +91,7 @@ ResponsePrior prior_of(const PowerSeries& series, const SensorPrior& sensor) {
   return prior;
 }
 
-// The log's readings near the trace; seconds since the trace's begin.
+// The log's samples near the trace; seconds since the trace's begin.
 std::vector<TimedPower> polls_near(const PowerSeries& series, int64_t moved_ns, CoveredSpan span) {
   std::vector<TimedPower> polls;
   const double end_s = static_cast<double>(span.end_ns - span.begin_ns) * 1e-9;
@@ -102,8 +102,8 @@ std::vector<TimedPower> polls_near(const PowerSeries& series, int64_t moved_ns, 
   return polls;
 }
 
-// Updates whose window lies in the time that the trace covers: before it and behind it, work that
-// nobody recorded may have run.
+// Updates with a window inside the covered time. Unrecorded activities may have run before and
+// after it.
 std::vector<TimedPower> updates_inside(const std::vector<TimedPower>& updates, double reach_s,
                                        double least_lag_s, double end_s) {
   std::vector<TimedPower> inside;
@@ -193,8 +193,8 @@ Result<Fit> fit_readings(JointProblem problem, const UpdateGrid& grid, double en
 
 // ---- one place of the log ----
 
-// What an update may keep of the one before it: asked where every update is known, and where
-// nothing says what the sensor's response is.
+// Maximum part that an update may keep of the previous one. Fitted if every update is known and the
+// sensor's response is unknown.
 double most_kept(const Laid& laid, const AttributeOptions& options) {
   const bool known =
       laid.grid.source == GridSource::kRepeats || laid.grid.source == GridSource::kStamps;
@@ -234,8 +234,8 @@ void take_groups(const std::vector<std::vector<size_t>>& groups, const Columns& 
 
 // ---- the counter ----
 
-// First and last of the counter's changes inside of the trace, and what it may be off by: what the
-// device may draw from one of its changes to the next.
+// First and last change of the counter inside the trace, and its error: the energy that the device
+// may draw between two changes.
 struct CountedSpan {
   double begin_s = 0;
   double end_s = 0;
@@ -331,7 +331,7 @@ Result<Laid> lay_within(const PowerSeries& series, const AttributeOptions& optio
   std::vector<std::vector<size_t>> groups =
       group_alike(by_column, laid.grid.updates, laid.grid.period_s);
   ASSAY_TRY_ASSIGN(Fit fit, fit_groups(groups));
-  // A sensor that sees less than its period tells more apart.
+  // A sensor with a window below its period separates more.
   const double seen_s = fit.fit.window_s.high + 2 * fit.fit.ramp_s.high;
   std::vector<std::vector<size_t>> finer = group_alike(by_column, laid.grid.updates, seen_s);
   if (fit.fit.follows && finer.size() > groups.size()) {
@@ -346,8 +346,8 @@ Result<Laid> lay_within(const PowerSeries& series, const AttributeOptions& optio
   return laid;
 }
 
-// Whether a lag beyond the usual range is worth a look: the readings do not follow the trace, or
-// follow it badly, or best at the range's end.
+// True if a lag beyond the typical range is worth a search: the samples do not follow the trace, or
+// poorly, or best at the range's end.
 bool lag_in_doubt(const Laid& laid) {
   constexpr double kWellExplained = 0.9;
   const JointFit& fit = laid.model.fit;
@@ -357,8 +357,8 @@ bool lag_in_doubt(const Laid& laid) {
          fit.lag_s.high > usual.high - near;
 }
 
-// Whether a fit whose lag was free to go further is better by more than having had the choice
-// explains; both over their own readings.
+// True if a fit with a free lag is better by more than its additional freedom explains; both over
+// their own samples.
 bool clearly_better(const JointFit& wide, const JointFit& usual, double times_wider) {
   constexpr double kBar = 10;  // chi-square of one, 99.8 %
   if (!wide.follows) return false;
@@ -369,8 +369,9 @@ bool clearly_better(const JointFit& wide, const JointFit& usual, double times_wi
          kBar + 2 * std::log(times_wider);
 }
 
-// Within the usual range of lags. Where that leaves a doubt and nobody told how far the log may be
-// off, also in seconds around: a clock that was never set is off by more than a sensor is slow.
+// Searches the typical range of lags. If the result is doubtful and the user gave no limit, also
+// searches seconds around it: the error of a clock that was never set exceeds the delay of any
+// sensor.
 Result<Laid> lay_over(const PowerSeries& series, const AttributeOptions& options,
                       const std::vector<Work>& work, CoveredSpan span, int64_t zone_ns) {
   constexpr double kSearchedS = 2;

@@ -1,7 +1,7 @@
 #pragma once
 
-// A power log laid over a trace: which of its readings may be used, which kernels have a power of
-// their own, where its clock lies, and the joint fit of all of it.
+// Aligns a power log with a trace: selects the usable samples and the kernels with a power of their
+// own, finds the clock offset, and runs the joint fit.
 
 #include <cstdint>
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace assay {
 
-// A piece of device work.
+// A GPU activity.
 struct Work {
   int64_t start_ns = 0;
   int64_t end_ns = 0;
@@ -24,7 +24,7 @@ struct Work {
 
 std::vector<Work> work_of(const Trace& trace, const Links& links, int64_t device);
 
-// What the trace covers: from its first host call or device work to its last.
+// Time range of the trace: from its first host call or GPU activity to its last.
 struct CoveredSpan {
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
@@ -32,9 +32,9 @@ struct CoveredSpan {
 
 CoveredSpan span_of(const std::vector<Work>& work, const Trace& trace);
 
-// What is to be added to the times of a log, its offset apart, for it to meet the trace: nothing,
-// or the time zone by which alone it does. Fails where it does not, or where several do: only a fit
-// can choose then.
+// Shift of the log's times, apart from its offset, with which it overlaps the trace: 0, or the only
+// time zone that makes them overlap. Fails if there is none, or several; then only a fit can
+// choose.
 Result<int64_t> zone_of_log(CoveredSpan log, CoveredSpan trace, const AttributeOptions& options);
 
 // The log's own counter of energy between two of its values inside of the trace, against the powers
@@ -57,7 +57,7 @@ struct Laid {
   int64_t zone_ns = 0;
   int64_t moved_ns = 0;  // added to the log's times before the fit
   UpdateGrid grid;
-  bool lag_searched = false;       // beyond the usual range, where it was found
+  bool lag_searched = false;       // found beyond the typical range
   JointProblem problem;            // that the fit solves
   std::vector<double> shares;      // mean of each power's activity
   size_t pooled = 0;               // names in the column of the rest
@@ -66,9 +66,9 @@ struct Laid {
   CounterCheck counter;
 };
 
-// As told; where only a time zone makes log and trace meet, the quarter hours with which they do,
-// and of several the one whose readings follow the trace best. Fails where they do not overlap, or
-// in fewer than 20 readings.
+// Uses the given offset. If log and trace overlap only under a time zone, tries the quarter hours
+// that make them overlap, and selects the one with the best fit. Fails if they do not overlap, or
+// overlap in fewer than 20 samples.
 Result<Laid> lay_log(const PowerSeries& series, const AttributeOptions& options,
                      const std::vector<Work>& work, CoveredSpan span);
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kMostHalf = 0.1;      // of the power, that its interval may be wide
 constexpr double kNegligible = 0.005;  // of a window
-constexpr double kIdleKnownTo = 0.02;  // of idle power: its median over a campaign
+constexpr double kIdleKnownTo = 0.02;  // of idle power: its median over a measurement run
 
 std::string text_of(const char* form, double value) {
   char text[64];
@@ -18,8 +18,8 @@ std::string text_of(const char* form, double value) {
   return text;
 }
 
-// Of a mixture of windows that tile an execution: a curve is known less well where it ends, which
-// no band of it says. Found on simulated devices (seeds 700 to 779), held on others.
+// For a mixture of windows that tile an execution: a curve is less accurate at its ends, which no
+// band shows. Found on simulated devices (seeds 700 to 779), checked on others.
 constexpr double kEndsKnownTo = 0.003;
 
 // A mixture and what else is in it, as shares of the same time.
@@ -41,7 +41,7 @@ Mixture mixture_of(const KernelProfile& profile) {
           profile.mixed_with, 1 - profile.window_share};
 }
 
-// What else was in the mixture, in its watts; nullopt says in `missing` what is not known.
+// The other parts of the mixture, in watts; nullopt with the unknown part in `missing`.
 std::optional<KnownPower> others_of(const Mixture& mixture, double idle_w,
                                     const std::map<std::string, KnownPower>& known,
                                     std::string& missing) {

@@ -1,11 +1,11 @@
 #pragma once
 
-// A reading whose window held several kernels says nothing of one of them alone. Where all the
-// others, and idle, are known, what is left is the kernel's own:
+// A sample with several kernels in its window determines the power of none. If all others, and
+// idle, are known, the rest is the kernel's own power:
 //   P_k = (x - sum of s_j P_j) / s_k   with variance   (var x + sum of s_j^2 var P_j) / s_k^2
-// x is the mean of windows that tile the execution where there is one between others, and of all
-// windows where idle alone is mixed in.
-// (no counterpart in FinGraV, whose interleaved figures are of the mixture).
+// x is the mean of windows that tile the execution if other kernels are mixed in, and of all
+// windows if only idle is. (FinGraV has no counterpart; its interleaved figures are of the
+// mixture.)
 
 #include <map>
 #include <span>
@@ -22,7 +22,7 @@ struct KnownPower {
   double watts = 0;
   double half_w = 0;  // of its 95 % interval
 };
-// Kernels whose windows held them alone, by name.
+// By name, kernels with windows of their own.
 std::map<std::string, KnownPower> known_powers(std::span<const KernelProfile> profiles);
 // Fills the unmixed powers of a kMixed profile, or says what is not known for it.
 void unmix(KernelProfile& profile, const std::map<std::string, KnownPower>& known);

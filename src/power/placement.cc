@@ -113,7 +113,7 @@ std::vector<CutRun> find_cut_runs(const PowerRecording& recording) {
   std::vector<CutRun> cut;
   const auto usual = std::max_element(
       count.begin(), count.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  // Without a majority nobody knows how long a run is meant to be.
+  // If there is no majority, the intended length of a run is unknown.
   if (usual == count.end() || 2 * usual->second <= runs.size()) return cut;
   const std::vector<uint32_t>& whole = usual->first;
   for (size_t r = 0; r < runs.size(); ++r) {
@@ -156,7 +156,7 @@ TimedSamples time_samples(const PowerRecording& recording, const ClockModel& clo
   TimedSamples timed;
   timed.samples.reserve(recording.samples.size());
   for (size_t i = 0; i < recording.samples.size(); ++i) {
-    // A driver that hands out its last reading again says nothing new.
+    // A driver that returns its last sample again adds nothing.
     if (i > 0 && recording.samples[i].t_ns == recording.samples[i - 1].t_ns) {
       ++timed.repeated;
       continue;

@@ -1,6 +1,7 @@
 #pragma once
 
-// Where every sample fell: which execution it lies in, and how much of its window that kernel ran.
+// For each sample: the execution that contains it, and the share of its window in which that kernel
+// ran.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,8 +24,8 @@ struct RunView {
   int64_t ssp_duration_ns = 0;
 };
 
-// A run whose record was cut: its executions are the first ones of what most runs executed. [from,
-// to) is the time until the next run, in which executions may be missing.
+// A run with a truncated record: its executions are the first ones of the typical sequence.
+// Executions may be missing in [from, to), the time until the next run.
 struct CutRun {
   uint32_t run = 0;
   int64_t from_ns = 0;

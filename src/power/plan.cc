@@ -1,4 +1,5 @@
-// What a campaign needs before it starts, and which of its runs count (spec/power 1 and 2).
+// Requirements of a measurement run before it starts, and the selection of its runs (spec/power 1
+// and 2).
 
 #include <algorithm>
 #include <array>

@@ -32,7 +32,7 @@ constexpr uint32_t kMostGrowth = 6;
 constexpr int64_t kLateSpan = 8'000 * kMillisecondNs;
 constexpr uint32_t kMostLate = 200'000;  // executions of it
 constexpr uint32_t kMostExecutions = 4'000'000;
-constexpr double kMostSamples = 2e6;    // of one campaign: some hundred MB
+constexpr double kMostSamples = 2e6;    // of one measurement run: some hundred MB
 constexpr double kLongestCampaign = 6;  // hours
 
 // One digit after the point where there is one before it.
@@ -98,7 +98,7 @@ class Procedure {
     return Ok{};
   }
 
-  // What one run executes when the profiled kernel runs `count` times.
+  // Executions of one run if the profiled kernel runs `count` times.
   std::vector<uint32_t> sequence(uint32_t count) const {
     std::vector<uint32_t> all = before_;
     all.insert(all.end(), count, kernel_);
@@ -149,7 +149,7 @@ class Procedure {
     return least_s * 1e9;
   }
 
-  // What the campaign takes at least when an execution takes t_ns.
+  // Minimum time of the measurement run if an execution takes t_ns.
   Status check_length(double t_ns) const {
     if (t_ns + before_ns_ < kMillisecondNs)
       return Ok{};  // shorter ones are bounded by their number
@@ -234,7 +234,7 @@ class Procedure {
     return static_cast<uint32_t>(divide_up(recording_.sensor.window_ns, plan_.t_exec_ns)) + 1;
   }
 
-  // More of them where readings are rare, so that some lie in the settled part.
+  // More executions if samples are rare, so that some are in the settled part.
   uint32_t for_readings() const {
     if (!plan_.mean_only) return 0;
     return static_cast<uint32_t>(divide_up(2 * recording_.sensor.period_ns, plan_.t_exec_ns));
@@ -262,8 +262,8 @@ class Procedure {
                  "", -1};
   }
 
-  // Step 4: grows the run until its last two quarters agree, then looks in the same records for
-  // the first part from which on everything agrees with them.
+  // Step 4: extends the run until its last two quarters agree. Then searches the same records for
+  // the first part that agrees with all later ones.
   Result<Settling> outlast_throttling() {
     auto count = static_cast<uint32_t>(std::min<int64_t>(
         kMostExecutions, plan_.fills_window + divide_up(settling_span(), plan_.t_exec_ns)));
@@ -329,7 +329,7 @@ class Procedure {
                        "): give its workload and seed to go on, or another folder",
                    "", -1};
     }
-    // Of a collective the name says over how many GPUs.
+    // The name of a collective contains the number of GPUs.
     if (left.kernels != recording_.kernels) {
       return Error{ErrorCode::kInvalidArgument,
                    "the folder's runs are of " + left.kernels.back() + ", this would be " +
@@ -390,9 +390,9 @@ class Procedure {
     return result;
   }
 
-  // One run of seconds, behind all that are told of, at least four times as long as these and as
-  // throttling was looked for; nothing where the budget or kMostLate has no room for it. Nothing of
-  // it is recorded, so all its errors are the device's.
+  // One run of seconds after all reported ones, at least four times as long as these and as the
+  // search for throttling; nothing if the budget or kMostLate has no time for it. It is not
+  // recorded, so all its errors are the device's.
   Result<LateSettling> watch_late(const KernelProfile& profile) {
     if (interleaved_ || profile.verdict == PowerVerdict::kRefused) return LateSettling{};
     const int64_t early_ns = std::max(plan_.executions_per_run * plan_.t_exec_ns, settling_span());

@@ -1,9 +1,10 @@
 #pragma once
 
-// The nine steps of FinGraV over a device (spec/power 2): time the kernel, look the plan up, deduce
-// warm-ups and how many executions fill the sensor's window and outlast throttling, run with seeded
-// random delays, discard, align clocks, count samples of interest, run more if there are too few,
-// stitch. Every raw record is handed on as it comes, so that an interrupt loses nothing.
+// The nine steps of FinGraV on a device (spec/power 2): time the kernel and look the plan up;
+// deduce the warm-ups and the number of executions that fill the sensor's window and outlast
+// throttling; run with seeded random delays. Then discard, align clocks and count samples of
+// interest; run more if there are too few; stitch. The observer gets every raw record at once, so
+// an interrupt loses nothing.
 
 #include <cstdint>
 #include <functional>
@@ -44,20 +45,20 @@ struct ProcedureObserver {
 
 struct ProcedureOptions {
   uint64_t seed = 1;
-  std::optional<SensorModel> sensor;  // calibrated; absent: what the device documents
+  std::optional<SensorModel> sensor;  // calibrated; if absent, as documented by the device
   std::optional<uint32_t> runs;       // absent: Table I
   uint32_t rounds = 5;                // further rounds, when samples of interest are short
-  // The paper's max(ceil(w/T), 4) executions, whose window still holds some of what was before;
-  // else warm-ups + ceil(w/T) + 1.
+  // Use the paper's max(ceil(w/T), 4) executions, although the window still contains time before
+  // them; else warm-ups + ceil(w/T) + 1.
   bool paper_counts = false;
-  // No further run is begun that would end later than this after the procedure's start, of which
-  // timing and planning are a part; 0: however long it takes.
+  // Time limit from the start of the procedure, including timing and planning. No run begins that
+  // would end later. 0 = no limit.
   int64_t budget_ns = 0;
-  bool random_delays = true;  // S1; off: every run starts in step with the sensor's period
+  bool random_delays = true;  // S1; if off, every run starts in step with the sensor's period
   ProfileOptions profile;     // kernel, seed are set here
 };
 
-// What an earlier, interrupted procedure left.
+// State of an earlier, interrupted procedure.
 struct ProcedureResume {
   PowerRecording recording;
   PowerPlan plan;
@@ -75,15 +76,15 @@ struct ProcedureResult {
   std::string late_failed;   // what the device said where it failed while that was watched
 };
 
-// Refusals (a kernel under 25 us, a sensor nobody knows, clocks too loose) are verdicts of the
-// profile; errors are devices that fail and observers that stop.
+// Refusals (a kernel under 25 us, an unknown sensor, imprecise clocks) are results of the profile.
+// Errors are device failures and observers that stop.
 Result<ProcedureResult> run_procedure(PowerDevice& device, const std::vector<WorkloadStep>& steps,
                                       const ProcedureOptions& options,
                                       const ProcedureObserver& observer,
                                       const ProcedureResume* resume = nullptr);
 
-// Smallest j so that execution j and all later ones are within `margin` of the median from there
-// on; the number of executions when none is.
+// Smallest j such that execution j and all later ones are within `margin` of their median; the
+// number of executions if there is none.
 uint32_t deduce_warm_ups(const std::vector<int64_t>& durations_ns, double margin);
 
 }  // namespace assay

@@ -20,11 +20,11 @@ namespace {
 
 constexpr size_t kGridPoints = 41;
 constexpr double kResidualShare = 1.0 / 20;  // of T: clocks must agree better than this
-constexpr int64_t kSlowSensor = 10'000'000;  // window or period from which on no curve is drawn
+constexpr int64_t kSlowSensor = 10'000'000;  // minimum window or period for which no curve is drawn
 constexpr double kCleanWindow = 0.995;       // of a window, to count as all this kernel's
 constexpr uint32_t kFewestRepetitions = 32;  // Yang et al.: or at least 5 s
 constexpr int64_t kLongRun = 5'000'000'000;
-constexpr size_t kFewestRuns = 3;  // of which an interval is told
+constexpr size_t kFewestRuns = 3;  // for an interval
 
 std::string number(const char* form, double value) {
   char text[64];
@@ -58,7 +58,7 @@ ClockModel same_clock() {
   return model;
 }
 
-// Strategy S2 switched off: one reading ties the clocks.
+// Strategy S2 switched off: one probe aligns the clocks.
 Result<ClockModel> naive_clock(const PowerRecording& recording) {
   if (recording.probes.empty()) {
     return Error{ErrorCode::kFormat, "no clock probe ties the samples to the executions", "", -1};
@@ -246,7 +246,7 @@ int64_t largest_gap(const std::vector<ProfilePoint>& scatter, int64_t t_exec_ns)
   return gap;
 }
 
-// What neighbouring LOIs differ by without any curve: the noise of a reading.
+// Difference between neighbouring LOIs without any curve: the noise of a sample.
 double local_noise(std::vector<LoiPoint> points) {
   std::sort(points.begin(), points.end(),
             [](const LoiPoint& a, const LoiPoint& b) { return a.toi_ns < b.toi_ns; });
@@ -307,9 +307,9 @@ std::vector<MixedWith> mixed_with(const Job& job, const std::vector<Loi>& lois) 
   return mixed;
 }
 
-// Readings at the end of an execution, one window before it, and so on tile it: their sum is its
-// energy and that of a stretch before its start, whatever its phases are. The mean of all LOIs is
-// not: their windows see its beginning more often than its end.
+// Samples at the end of an execution, one window before it, and so on tile it. Their sum is its
+// energy plus that of an interval before its start, for any phases. The mean of all LOIs is not,
+// because their windows cover its beginning more often than its end.
 Tiling tile(const Job& job, const KernelProfile& profile, const std::vector<LoiPoint>& points) {
   Tiling tiling;
   const auto window = static_cast<double>(job.recording.sensor.window_ns);
@@ -388,14 +388,14 @@ void stitch_sse(const Job& job, KernelProfile& profile) {
   profile.sse_curve = std::move(stitched.curve);
 }
 
-// Samples whose window holds nothing but settled executions of the kernel: their mean needs no
-// place inside an execution (spec/power 4.1 a).
+// Samples with only settled executions of the kernel in their window. Their mean does not depend on
+// the position inside an execution (spec/power 4.1 a).
 struct Plateau {
   std::vector<double> run_means;
   uint32_t samples = 0;
 };
 
-// Of the whole, or of the component that `watts` is.
+// For the whole, or for the component `watts`.
 Plateau plateau_of(const Job& job, double PowerSample::* watts = &PowerSample::power_w) {
   Plateau plateau;
   for (const RunView& run : job.golden) {
@@ -419,7 +419,7 @@ Plateau plateau_of(const Job& job, double PowerSample::* watts = &PowerSample::p
   return plateau;
 }
 
-// Of the means of runs. Two may be equal for no other reason than a reading's whole watts.
+// For the means of runs. Two may be equal only because samples are in whole watts.
 MeanInterval interval_of_runs(const std::vector<double>& run_means) {
   MeanInterval mean = mean_interval95(run_means);
   if (run_means.size() < kFewestRuns) mean.low = mean.high = std::nan("");
@@ -447,7 +447,7 @@ void take_plateau(const Job& job, const Plateau& plateau, KernelProfile& profile
   profile.sse_curve.clear();
 }
 
-// Median of the samples whose window ended before a run began.
+// Median of the samples with a window that ended before a run began.
 double idle_power(const Job& job) {
   std::vector<double> idle;
   size_t next = 0;  // execution
@@ -601,7 +601,7 @@ void add_sse_interval(const Job& job, KernelProfile& profile) {
   if (std::isnan(interval.low)) profile.sse_error_low = profile.sse_error_high = interval.low;
 }
 
-// What of the whole is in none of its components; they cannot add up to more.
+// The part of the whole in none of its components; they cannot add up to more.
 void add_rest(KernelProfile& profile) {
   double sum_w = 0;
   double error_w = profile.ssp_high_w - profile.ssp_w;
@@ -654,7 +654,7 @@ KernelProfile start_profile(const PowerRecording& recording, const ProfileOption
   return profile;
 }
 
-// Where the readings show another sensor than the declared one: what it is.
+// Description of the sensor that the samples show, if it is not the declared one.
 std::string other_sensor_words(const SensorCheck& check, int64_t declared_ns) {
   const auto time = [](int64_t ns) { return duration_words(static_cast<double>(ns)); };
   std::string words = "the readings show a window of " + time(check.window_ns) + " (" +
@@ -666,7 +666,7 @@ std::string other_sensor_words(const SensorCheck& check, int64_t declared_ns) {
   return words + ", where " + time(declared_ns) + " was declared";
 }
 
-// When each sample was taken and what ran then, with how many told nothing.
+// The time of each sample and the execution that ran, with the number of uninformative samples.
 Status place(Job& job, KernelProfile& profile) {
   job.timed = time_samples(job.recording, profile.clock);
   job.placement = place_samples(job.recording, job.timed);

@@ -1,9 +1,9 @@
 #pragma once
 
-// From a recording to the power profile of one kernel (FinGraV, spec/power 2 and 3): clocks
-// aligned, golden runs chosen, samples placed inside executions, stitched into power over time in
-// the kernel, with a band; or a refusal that says what the sensor cannot show. Pure: no device, no
-// file.
+// The power profile of one kernel from a recording (FinGraV, spec/power 2 and 3). Aligns clocks,
+// selects golden runs, attributes samples to executions, and stitches them to power over time in
+// the kernel, with a band. If the sensor cannot resolve the kernel, the result is a refusal with
+// the reason. Pure: no device, no file.
 
 #include <array>
 #include <cstddef>
@@ -29,12 +29,12 @@ struct ProfilePlan {
 // nullopt under 25 us unless `force`.
 std::optional<ProfilePlan> plan_profile(int64_t t_exec_ns, bool force);
 
-// Executions per run for SSP: max(ceil(w / T), 4); strict: ceil(w / T) + 1, so that the window
-// holds nothing but this kernel during all of the last execution.
+// Executions per run for SSP: max(ceil(w / T), 4). With strict, ceil(w / T) + 1, so that the window
+// contains only this kernel during all of the last execution.
 uint32_t ssp_executions(int64_t window_ns, int64_t t_exec_ns, bool strict);
 
-// The fullest bin [x, x (1 + margin)] over the durations; ties: smaller spread, then smaller x.
-// Returns the indices of its members, ascending. Empty in, empty out.
+// The fullest bin [x, x (1 + margin)] over the durations. Ties go to the smaller spread, then to
+// the smaller x. Returns the indices of its members, ascending; empty for empty input.
 std::vector<size_t> golden_runs(const std::vector<int64_t>& durations_ns, double margin);
 
 // A counter as nanoseconds, exact for whole frequencies up to 1 GHz. Samples carry this time where
@@ -56,9 +56,9 @@ struct ClockModel {
   size_t probes_kept = 0;
   int64_t to_cpu_ns(int64_t gpu_ns) const;
 };
-// Spec/power 3: reads near the fastest round trip, Theil-Sen slope, median offset; straight pieces
-// between groups of reads where the clock is no straight line. Fails on fewer than 10 usable
-// probes, or clocks that jump back.
+// Spec/power 3: probes near the fastest round trip, Theil-Sen slope, median offset. A clock that is
+// not a straight line gets straight pieces between groups of probes. Fails on fewer than 10 usable
+// probes, or if a clock jumps back.
 Result<ClockModel> fit_clock(const std::vector<ClockProbe>& probes, double tick_hz);
 
 struct ProfilePoint {
@@ -68,10 +68,10 @@ struct ProfilePoint {
   double high_w = std::numeric_limits<double>::quiet_NaN();
 };
 
-// What may be said about the kernel. Never a number that the sensor cannot support.
+// Strength of the result for a kernel. A number that the sensor cannot support is never given.
 enum class PowerVerdict : uint8_t {
   kResolved,       // the curve shows power inside the kernel (T >= 2 w)
-  kAveraged,       // w > T / 2: the curve is a moving average over executions; the mean is sound
+  kAveraged,       // w > T / 2: the curve is a moving average over executions; the mean is valid
   kMeanOnly,       // no curve: mean power and energy only
   kMixed,          // much of the windows was other kernels or idle: the mean of all that
   kShortCoverage,  // fewer LOIs than the target after all rounds
@@ -81,15 +81,15 @@ std::string_view power_verdict_name(PowerVerdict verdict);
 
 // The declared sensor against the recording (power/sensor_check.h).
 enum class SensorVerdict : uint8_t {
-  kUnasked,      // the recording cannot tell: readings too few, executions too long, other kernels
+  kUnasked,      // not testable: too few samples, too long executions, other kernels
   kHolds,        // freeing the response changes nothing that matters
-  kOther,        // the readings show another response
+  kOther,        // the samples show another response
   kUnexplained,  // no response of the family explains them
 };
 
 struct SensorCheck {
   SensorVerdict verdict = SensorVerdict::kUnasked;
-  double explained = 0;  // share of the readings' variance, by the response found
+  double explained = 0;  // share of the samples' variance, under the inferred response
   int64_t window_ns = 0;
   int64_t window_low_ns = 0;
   int64_t window_high_ns = 0;
@@ -101,7 +101,7 @@ struct SensorCheck {
   // A boxcar of another length or delay: a profile in time can be made with it. Of any other, the
   // mean of what is settled.
   bool is_boxcar() const { return 4 * ramp_ns <= window_ns; }
-  // How long before a reading its window ends, for 99.7 % of what it shows.
+  // Age before a sample at which its window ends, for 99.7 % of its content.
   int64_t forgets_after_ns() const { return is_boxcar() ? window_ns : window_ns + 6 * ramp_ns; }
 };
 
@@ -116,14 +116,14 @@ struct MixedWith {
 // An execution between others, tiled by windows back from its end: the mean of what they hold, and
 // what of that lies before its start. Times as shares of the execution.
 struct Tiling {
-  double watts = std::numeric_limits<double>::quiet_NaN();  // window x sum of readings / execution
+  double watts = std::numeric_limits<double>::quiet_NaN();  // window x sum of samples / execution
   double half_w = 0;                                        // of its 95 % interval
   double before_share = 0;
   std::vector<MixedWith> before;  // of that; the rest is idle
 };
 
-// A part of the device that was measured beside the whole, over the same LOIs or plateau. NaN and
-// empty where it was not.
+// A part of the device that was measured in addition to the whole, over the same LOIs or plateau.
+// NaN and empty if it was not.
 struct ComponentProfile {
   double ssp_w = std::numeric_limits<double>::quiet_NaN();
   double low_w = std::numeric_limits<double>::quiet_NaN();  // 95 %
@@ -139,7 +139,7 @@ struct KernelProfile {
   double bytes = std::numeric_limits<double>::quiet_NaN();  // per execution, at least
   int64_t t_exec_ns = 0;  // median SSP execution time of the golden runs
   uint32_t runs = 0;
-  uint32_t cut_runs = 0;  // whose record ends early; in nothing else here
+  uint32_t cut_runs = 0;  // with a truncated record; not counted in anything else here
   uint32_t golden = 0;
   int64_t golden_low_ns = 0;  // the bin
   int64_t golden_high_ns = 0;
@@ -147,7 +147,7 @@ struct KernelProfile {
   uint32_t lois = 0;        // samples inside the execution of interest of a golden run
   uint32_t loi_target = 0;  // T over the spacing of Table I, rounded up
   uint32_t sse_lois = 0;
-  uint32_t plateau_samples = 0;  // samples whose window held settled executions only
+  uint32_t plateau_samples = 0;  // samples with only settled executions in their window
   // Mean over the LOIs of the share of their window in which this kernel ran. The rest is idle time
   // or another kernel, and pulls the power towards it.
   double window_share = std::numeric_limits<double>::quiet_NaN();
@@ -182,12 +182,13 @@ struct KernelProfile {
   std::vector<ProfilePoint> curve;        // the fit on an even grid, with its band
   std::vector<ProfilePoint> sse_points;   // the same of the first settled execution
   std::vector<ProfilePoint> sse_curve;
-  // With ProfileOptions::over_run: the golden runs' samples, toi_ns since their run's first
-  // execution began, and when the settled executions begin in the median run; 0: never.
+  // With ProfileOptions::over_run: the golden runs' samples, toi_ns from the start of their run's
+  // first execution; and the start of the settled executions in the median run, 0 if they never
+  // settle.
   std::vector<ProfilePoint> run_points;
   int64_t sse_from_ns = 0;
   int64_t ssp_from_ns = 0;
-  // What became of the samples that are no LOI.
+  // Samples that are not LOIs, by reason.
   uint64_t samples = 0;
   uint64_t samples_outside_runs = 0;
   uint64_t samples_in_gaps = 0;   // inside a run, in no execution
@@ -197,7 +198,7 @@ struct KernelProfile {
   std::vector<std::string> reasons;  // why not resolved, or refused; empty when resolved
   std::vector<std::string> notes;    // what else to know; empty when nothing
 
-  // What the kernel itself draws; NaN where only a mixture is known.
+  // Power of the kernel alone; NaN if only a mixture is known.
   double own_w() const { return verdict == PowerVerdict::kMixed ? unmixed_w : ssp_w; }
 };
 
@@ -206,15 +207,15 @@ struct ProfileOptions {
   std::optional<double> margin = {};        // absent: Table I
   std::optional<int64_t> outlier_ns = {};   // centre the bin on this execution time instead
   std::optional<uint32_t> first_runs = {};  // use only so many runs (resiliency comparison)
-  // Only LOIs whose whole window held this kernel. Needs one execution more per run than the
-  // paper's count (ssp_executions); without it the window of early LOIs reaches back before the
-  // first execution, and a kernel shorter than the window comes out up to T / 2w too low.
+  // Only LOIs with nothing but this kernel in the window. Needs one execution more per run than the
+  // paper's count (ssp_executions). Otherwise the window of early LOIs begins before the first
+  // execution, and the result for a kernel shorter than the window is up to T / 2w too low.
   bool strict = false;
   bool force = false;        // under 25 us
   bool rescale_toi = false;  // TOI x T / T_run
   bool check_sensor = true;  // hold the declared sensor against the recording
-  // The curve is the polynomial, as in the paper, with its bootstrapped band; else a spline where
-  // there are LOIs enough (power/smooth_curve.h), and a polynomial without a band where not.
+  // The curve is the polynomial of the paper, with its bootstrapped band. If false, it is a spline
+  // if there are enough LOIs (power/smooth_curve.h), else a polynomial without a band.
   bool polynomial = false;
   uint64_t seed = 1;          // of the bootstrap
   uint32_t bootstrap = 1000;  // resamples
@@ -226,11 +227,11 @@ struct ProfileOptions {
   bool over_run = false;        // keep power over the time of whole runs
 };
 
-// The recording with the sensor that its readings show, where the check found another.
+// The recording with the sensor that its samples show, if the check found another.
 PowerRecording as_found(const PowerRecording& recording, const SensorCheck& check);
 
-// Fails where the recording makes no sense (no samples, no executions of the kernel, bad clocks);
-// what the sensor cannot resolve is a verdict, not an error.
+// Fails on an invalid recording (no samples, no executions of the kernel, bad clocks). A kernel
+// that the sensor cannot resolve is not an error; PowerVerdict reports it.
 Result<KernelProfile> profile_kernel(const PowerRecording& recording,
                                      const ProfileOptions& options);
 

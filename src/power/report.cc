@@ -13,7 +13,7 @@ void add_note(TrustNotes& notes, const char* what, uint64_t count, const char* a
   if (count > 0) notes.push_back({what, count, 0, affects, std::move(effect)});
 }
 
-// What a reader must know of one profile; the samples are the same for every kernel of a recording.
+// Caveats of one profile; the samples are the same for every kernel of a recording.
 void add_notes(const KernelProfile& profile, bool first, TrustNotes& notes) {
   if (first) {
     add_note(notes, "samples_outside_runs", profile.samples_outside_runs, "lois",

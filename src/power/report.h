@@ -1,7 +1,7 @@
 #pragma once
 
-// Profiles put together: what a campaign says about its kernels, side by side and against another
-// campaign.
+// The profiles of a measurement run combined: its kernels compared with each other and with those
+// of another run.
 
 #include <cstdint>
 #include <limits>
@@ -19,7 +19,7 @@ namespace assay {
 enum class KernelBound : uint8_t { kUnknown, kCompute, kMemory };
 std::string_view kernel_bound_name(KernelBound bound);
 
-// The paper's takeaways for one kernel. NaN where a number behind it is not known.
+// The paper's takeaways for one kernel. NaN if a number it depends on is unknown.
 struct KernelTakeaway {
   std::string name;
   KernelBound bound = KernelBound::kUnknown;
@@ -98,10 +98,10 @@ struct PowerReport {
   double limit_w = std::numeric_limits<double>::quiet_NaN();
   TrustNotes trust;
 };
-// Whether there are comparisons, and all are of one kernel.
+// True if there are comparisons, and all are of one kernel.
 bool of_one_kernel(const std::vector<ProfileComparison>& comparisons);
 
-// limit_w: as read from the device; 0 = the facts'.
+// limit_w: as reported by the device; 0 = use the specifications.
 PowerReport report_power(const PowerRecording& recording, std::vector<KernelProfile> kernels,
                          const FactBook& facts, double limit_w = 0);
 

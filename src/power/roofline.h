@@ -1,7 +1,7 @@
 #pragma once
 
-// What a device can do at most, from its data sheet: decides whether a kernel is bound by compute
-// or by memory, and how much power head-room is left.
+// Peak rates of a device from its data sheet. They determine if a kernel is compute-bound or
+// memory-bound, and how much power head-room is left.
 
 #include <cstdint>
 #include <limits>
@@ -19,7 +19,7 @@ std::string_view math_type_name(MathType type);
 // where it does not say.
 MathType math_type_of(std::string_view kernel);
 
-// NaN where the facts do not tell.
+// NaN if not in the specifications.
 struct DeviceRoofline {
   double bf16_flops = std::numeric_limits<double>::quiet_NaN();   // dense, matrix units, FLOP/s
   double fp32_flops = std::numeric_limits<double>::quiet_NaN();   // vector units
@@ -34,7 +34,7 @@ struct DeviceRoofline {
   double ridge(MathType type) const { return flops(type) / bytes_per_s; }
 };
 
-// By the name that the device's driver tells; nullopt where the facts know nothing of it.
+// `device` as reported by the driver; nullopt if the specifications do not have it.
 std::optional<DeviceRoofline> find_roofline(const FactBook& facts, std::string_view device);
 
 }  // namespace assay

@@ -9,7 +9,7 @@ namespace assay {
 namespace {
 
 constexpr double kPeriodS = 0.1;  // what one period of the sensor becomes for the fit
-constexpr size_t kMostRuns = 60;  // spread over the campaign
+constexpr size_t kMostRuns = 60;  // spread over the measurement run
 constexpr size_t kFewestToCheck = 120;
 constexpr size_t kWarm = 3;       // executions of a run that are not settled
 constexpr double kBesideRun = 3;  // periods of idle that are looked at around a run
@@ -18,9 +18,10 @@ constexpr double kSurelyExplained = 0.98;
 // tenth: only what is beyond that is the sensor's.
 constexpr double kOther = 0.2;       // of the declared window: window + 2 ramp, or the delay
 constexpr double kOtherRamp = 0.25;  // of it: no boxcar any more
-constexpr double kClearlyWorse = 4;  // in what it leaves of the readings' squares, the declared one
+constexpr double kClearlyWorse = 4;  // ratio of the squared residuals of the samples, declared over
+                                     // found
 
-// Runs one behind the other, without the time between them, in periods of the sensor.
+// Runs concatenated without the time between them, in periods of the sensor.
 struct LaidRuns {
   JointProblem problem;
   double scale = 0;  // seconds of the fit per nanosecond
@@ -47,7 +48,7 @@ LaidRuns lay_runs(const PowerRecording& recording, const std::vector<RunView>& r
       laid.problem.classes[e - run.first < kWarm ? 0 : 1].push_back(
           {at(execution.start_ns), at(execution.end_ns)});
     }
-    // Readings whose window holds nothing of the runs before and after.
+    // Samples with nothing of the neighbouring runs in their window.
     const auto& executions = recording.executions;
     const int64_t from = run.first == 0 ? begin + recording.sensor.window_ns
                                         : std::max(begin, executions[run.first - 1].end_ns) +
@@ -124,7 +125,7 @@ SensorCheck check_sensor(const PowerRecording& recording, const std::vector<RunV
                      ramp_s > kOtherRamp * window_s;
   check.verdict = SensorVerdict::kHolds;
   if (!other) return check;
-  // Readings that hold no rise are explained by any response.
+  // Samples without a rise fit any response.
   const JointFit held = fit_jointly(std::move(declared));
   const double floor = free.noise_w * free.noise_w * static_cast<double>(free.readings);
   if (held.squares < kClearlyWorse * std::max(free.squares, floor)) return check;

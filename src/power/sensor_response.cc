@@ -1,10 +1,11 @@
-// Problem: long pulses show a sensor's window/2 + ramp only, and a boxcar behind a ramp looks like
-// an exponential mean; a window told too long makes every curve inside a kernel wrong.
+// Problem: long pulses show only a sensor's window/2 + ramp, and a boxcar after a ramp looks like
+// an exponential mean. A window that is too long makes every curve inside a kernel wrong.
 //
-// Method: least squares over window, ramp and delay for both kinds of mean, from several places of
-// the ridge that window and ramp share; profile intervals, widened by how much more residuals vary
-// along a parameter than evenly (sandwich). Where readings scatter more than under steady load, no
-// such model holds and all fits within a quarter of the scatter are told.
+// Method: least squares over window, ramp and delay for both kinds of mean, from several points of
+// the ridge that window and ramp share. Profile intervals are widened by the ratio of the
+// residuals' variance along a parameter to even variance (sandwich). If samples scatter more than
+// under steady load, no such model is valid, and all fits within a quarter of the scatter are
+// reported.
 //
 // Effect: docs/measured/calibration.md.
 
@@ -37,7 +38,7 @@ struct Left {
   std::vector<double> residuals;
 };
 
-// The readings, and what a response makes of the load, in units of ns and of the swing.
+// The samples, and the effect of the load under a response, in units of ns and of the swing.
 class PulseModel {
  public:
   PulseModel(const std::vector<PulseTrain>& trains, double scale_ns) : scale_ns_(scale_ns) {
@@ -59,14 +60,14 @@ class PulseModel {
   }
   size_t size() const { return t_.size(); }
   double scale_ns() const { return scale_ns_; }
-  // Squares that arithmetic alone may leave of a reading.
+  // Squared error of a sample from arithmetic alone.
   double rounding_squares() const {
     double most_w = 0;
     for (const double watts : watts_) most_w = std::max(most_w, std::fabs(watts));
     return 1e-18 * most_w * most_w;
   }
   size_t trains() const { return ends_.size(); }
-  // What each train's idle + swing share leaves of its readings, in least squares.
+  // Residuals of the samples after each train's idle + swing share, in least squares.
   Left left_by(const std::vector<double>& shares) const {
     Left left;
     left.residuals.reserve(size());
@@ -78,7 +79,7 @@ class PulseModel {
     return left;
   }
 
-  // Whether the load ran when reading i is of, and for how long it had, or had not.
+  // State of the load at the time of sample i, and the time since it switched.
   std::pair<bool, double> since_switch(size_t i, double delay_ns) const {
     const double t = t_[i] - delay_ns;
     const auto after =
@@ -108,7 +109,7 @@ class PulseModel {
     }
     return shares;
   }
-  // Two lags one behind the other are the difference of two single ones.
+  // Two lags in series are the difference of two single ones.
   std::vector<double> exponential_shares(const Times& times) const {
     const double least = 1e-4 * scale_ns_;
     const double slow = std::max(times[0], least);
@@ -149,7 +150,7 @@ class PulseModel {
   double scale_ns_;
   std::vector<double> t_;
   std::vector<double> watts_;
-  std::vector<size_t> ends_;  // of trains, in readings
+  std::vector<size_t> ends_;  // of trains, as indices of samples
 };
 
 class ResponseSearch {
@@ -334,9 +335,9 @@ std::array<Spread, kTimes> spreads(const ResponseSearch& search, const Fitted& b
   return spreads;
 }
 
-// Squares of what residuals have in common at one time after the load went on or off: what no
-// response of this kind explains. 0 where chance makes as much. Readings long after the last switch
-// are told from those shortly after it.
+// Squares of the common part of residuals at equal times after a switch of the load, which no
+// response of this kind explains. 0 if chance explains as much. Samples long after the last switch
+// are separate from those shortly after it.
 double systematic_squares(const PulseModel& model, const Left& left, const Fitted& best) {
   constexpr size_t kPlaces = 8;
   constexpr double kSurely = 39.3;  // 99.9 % of chi-square with 16 degrees of freedom
@@ -472,7 +473,7 @@ SensorResponse fit_response(const std::vector<PulseTrain>& trains, int64_t alone
       nearer_boxcar ? systematic_of(boxcar, window) : systematic_of(exponential, lags);
   const double apart = std::fabs(window.squares - lags.squares);
   const bool told_kind = single || apart > kOtherKind * variance + unexplained;
-  // Where the kind is not told, the times are those of a boxcar.
+  // For an unknown kind, the times are those of a boxcar.
   const bool is_boxcar = nearer_boxcar || !told_kind;
   const Fitted& best = is_boxcar ? window : lags;
   const ResponseSearch& search = is_boxcar ? boxcar : exponential;

@@ -1,10 +1,11 @@
 #pragma once
 
-// How a power sensor answers a load that is switched on and off: the joint fit behind `assay power
-// calibrate` (spec/energy 8.5). Readings are means over a window (boxcar) or exponential means, a
-// delay late, of a power that itself follows the load with a first-order ramp. A long pulse shows
-// window/2 + ramp only; pulses around the window's length show each. One load, ramps of any length
-// and a second exponential: the joint model of power/joint has many classes and ramps of a list.
+// Response of a power sensor to a load that is switched on and off: the joint fit of `assay power
+// calibrate` (spec/energy 8.5). Samples are means over a window (boxcar) or exponential means,
+// after a delay. The power itself follows the load with a first-order ramp. A long pulse shows only
+// window/2 + ramp; pulses of about the window's length show each. This fit has one load, ramps of
+// any length and a second exponential. The joint model of power/joint has many classes and ramps of
+// a list.
 
 #include <cstdint>
 #include <utility>
@@ -23,16 +24,16 @@ struct SensorUpdate {
 // When the load ran, in order.
 using BusyTimes = std::vector<std::pair<int64_t, int64_t>>;
 
-// What one stretch of pulses showed. Each has its own power without and with load: a device that is
-// switched often may draw another than one that rests in between.
+// Result of one stretch of pulses. Each has its own power without and with load, because a device
+// that switches often may draw another power than one that rests in between.
 struct PulseTrain {
   std::vector<SensorUpdate> updates;
   BusyTimes busy;
 };
 
-// Time the load ran up to t; with a ramp, the integral of a power that follows the load with that
-// time constant: c' = (load - c) / ramp, so the integral of c is that of the load less ramp c.
-// Times in ns from `origin_ns`, so that clocks since 1970 lose no digits.
+// Time the load ran up to t. With a ramp, the integral of a power c that follows the load with that
+// time constant: c' = (load - c) / ramp, so the integral is that of the load minus ramp c. Times
+// are in ns from `origin_ns`, so that clocks since 1970 lose no digits.
 class LoadIntegral {
  public:
   LoadIntegral(const BusyTimes& busy, int64_t origin_ns, double ramp_ns = 0);

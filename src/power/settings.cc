@@ -125,7 +125,7 @@ Means means_of(const SettingRun& run) {
           mean_of(products, &run)};
 }
 
-// The setting with the least of something, of those that are told apart from the first.
+// The setting with the minimum of a quantity, among those that differ significantly from the first.
 size_t least_of(const std::vector<SettingResult>& settings, SettingChange SettingResult::* change) {
   size_t least = SIZE_MAX;
   for (size_t i = 1; i < settings.size(); ++i) {

@@ -14,7 +14,7 @@ namespace assay {
 // One recording of the work, as many iterations as there are.
 struct SettingRun {
   std::string name;                 // "300 W"
-  std::string gpu;                  // its model; empty: not told
+  std::string gpu;                  // GPU model; empty if unknown
   std::vector<double> iteration_s;  // how long each lasts
   std::vector<double> iteration_j;  // what each takes; as long as iteration_s
   double power_w = 0;               // mean over all of them
@@ -29,7 +29,8 @@ struct Between95 {
   double high = 0;
 };
 
-// Shares against the first setting: -0.1 is a tenth less. Told apart: the interval is without 0.
+// Shares relative to the first setting: -0.1 is a tenth less. Significant if the interval excludes
+// 0.
 struct SettingChange {
   Between95 share;
   bool told = false;
@@ -50,15 +51,15 @@ struct SettingResult {
 struct SettingsReport {
   std::string gpu;
   std::vector<SettingResult> settings;  // as given; the others are compared with the first
-  // Places in settings; SIZE_MAX: nothing is told apart from the first.
+  // Indices into settings; SIZE_MAX if no setting differs significantly from the first.
   size_t least_energy = SIZE_MAX;
   size_t least_edp = SIZE_MAX;
 };
 
-// Fails where there are fewer than two runs, fewer than three iterations in one, where GPUs differ,
-// or where more than 2 % of an iteration's launches have no counterpart in the first run's: that is
-// other work, and the message names what differs most. The gain of the sensor is in no interval: it
-// is the same card, and shares do not depend on it.
+// Fails with fewer than two runs, fewer than three iterations in one, or different GPUs. Fails also
+// if more than 2 % of an iteration's launches have no counterpart in the first run; the message
+// names the largest difference. No interval includes the gain of the sensor, because the card is
+// the same and shares do not depend on it.
 Result<SettingsReport> compare_settings(const std::vector<SettingRun>& runs);
 
 }  // namespace assay

@@ -17,7 +17,7 @@ constexpr double kTimeTolerance = 0.003;  // clocks that fell show in the times 
 constexpr double kLateTolerance = 0.01;   // of either, over seconds
 constexpr double kSigmas = 3;             // differences below this are scatter
 
-// What was seen in one part of all runs.
+// Observations of one part of all runs.
 struct Part {
   double sum = 0;
   double squares = 0;
@@ -59,8 +59,8 @@ bool ends_settled(const std::array<Part, N>& parts, double tolerance) {
   return agree(quarter(parts, 2), quarter(parts, 3), tolerance);
 }
 
-// Share of the run after which every part agrees with the last quarter: the end of the first such
-// part, which may begin before all has settled; 0 when it is the first that holds anything.
+// Share of the run after which every part agrees with the last quarter. It is the end of the first
+// such part, which may begin before all has settled; 0 if that is the first part with data.
 template <size_t N>
 double settled_share(const std::array<Part, N>& parts, double tolerance) {
   const Part last = quarter(parts, 3);
@@ -101,7 +101,7 @@ std::array<Part, kParts> times_of(const SettlingRecord& record, uint32_t warm_up
   return parts;
 }
 
-// A reading that ends in an execution of a run.
+// A sample that ends in an execution of a run.
 struct RunReading {
   size_t run = 0;
   size_t index = 0;  // of the execution
@@ -128,8 +128,8 @@ std::vector<RunReading> readings_in_runs(const SettlingRecord& record, const Clo
   return readings;
 }
 
-// Runs differ in their power, and so do places in an execution: both are taken out by what the
-// second half of the runs shows there, so that a per cent more in one execution is seen.
+// Power differs between runs, and between positions in an execution. Both are removed by their
+// values in the second half of the runs, so that a per cent more in one execution becomes visible.
 void take_out_runs_and_places(const SettlingRecord& record, std::vector<RunReading>& readings) {
   constexpr size_t kPlaces = 16;
   constexpr size_t kFewest = 3;
@@ -170,7 +170,7 @@ std::array<Part, kPowerParts> power_of(const SettlingRecord& record, const Clock
   return parts;
 }
 
-// Without a common clock only times can tell; the profile will be refused for the clock.
+// If there is no common clock, only times count; the profile will be refused because of the clock.
 Result<ClockModel> clock_of(const SettlingRecord& record) {
   return record.samples_on_cpu_clock ? Result<ClockModel>(ClockModel{})
                                      : fit_clock(record.probes, record.tick_hz);

@@ -1,6 +1,6 @@
 #pragma once
 
-// From which execution on neither time nor power of a kernel changes any more (spec/power 2 step 4:
+// The first execution after which time and power of a kernel do not change (spec/power 2 step 4:
 // rise, then fall, when the device throttles during warm-up). Pure.
 
 #include <cstdint>
@@ -22,24 +22,25 @@ struct SettlingRecord {
 
 struct Settling {
   bool settled = false;         // the last two quarters agree, in power within 1 %
-  uint32_t from_execution = 0;  // from here on executions agree with them; at least `warm_ups`
+  uint32_t from_execution = 0;  // this execution and later ones agree with them; at least
+                                // `warm_ups`
   int64_t t_exec_ns = 0;        // median in the last quarter
 };
 
-// Times count from execution `warm_ups` on, power from `power_from` on, in whose readings the
-// sensor's window holds nothing of the warm-ups.
+// Times count starting at execution `warm_ups`. Power counts starting at `power_from`, so that the
+// sensor's window contains nothing of the warm-ups.
 Settling find_settling(const SettlingRecord& record, uint32_t warm_ups, uint32_t power_from);
 
-// What one long run shows after the part of it that other runs are as long as: heat and power
-// limits act within seconds.
+// The part of one long run after the length of other runs: heat and power limits act within
+// seconds.
 struct LateSettling {
-  int64_t watched_ns = 0;  // 0: nothing was watched, and nothing below is known
-  bool changes = false;    // time or power by more than 1 %
-  int64_t after_ns = 0;    // of running, from which on nothing changes any more; not the early part
-  bool goes_on = false;    // it changes, and still does in the last quarter: after_ns is 0
-  double time_change = 0;  // of an execution, share of the early one
+  int64_t watched_ns = 0;   // 0: nothing was watched, and nothing below is known
+  bool changes = false;     // time or power by more than 1 %
+  int64_t after_ns = 0;     // run time after which nothing changes, except in the early part
+  bool goes_on = false;     // it changes, and still does in the last quarter: after_ns is 0
+  double time_change = 0;   // of an execution, share of the early one
   double power_change = 0;  // likewise; NaN where no reading lies in the early part
-  double late_w = 0;        // power in the last quarter; NaN without readings
+  double late_w = 0;        // power in the last quarter; NaN without samples
 };
 
 // `record`: one run. Its executions from `from` to `until` are the early part, and are settled.

@@ -53,7 +53,7 @@ struct Factored {
   }
 };
 
-// Where a time lies between two knots, and how much of the right one it takes.
+// Position of a time between two knots, and the weight of the right one.
 struct Hat {
   size_t left = 0;
   double share = 0;

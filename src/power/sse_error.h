@@ -1,6 +1,6 @@
 #pragma once
 
-// How far the first settled execution shows another power than settled power, and how sure that is.
+// Relative difference between the first settled execution and settled power, with its interval.
 
 #include <cstdint>
 #include <vector>
@@ -9,11 +9,11 @@
 
 namespace assay {
 
-// 95 % interval of |SSP - SSE| / SSP, both means of curves of these degrees over the execution:
-// runs are drawn again with both of their points, so that what a run has in common is in both; the
-// spread of the difference around its estimate, reflected (basic bootstrap), its ends widened by
-// Student's quantile over the normal one for as many runs; from 0 where the two may be alike. NaN
-// with fewer than 6 runs, or where most resamples do not carry both curves.
+// 95 % interval of |SSP - SSE| / SSP, both means of curves of these degrees over the execution.
+// Runs are resampled with both of their points, so that common errors of a run are in both. The
+// interval is a basic bootstrap, with its ends widened by the ratio of Student's quantile to the
+// normal one for the number of runs. It begins at 0 if the two may be equal. NaN with fewer than 6
+// runs, or if most resamples do not support both curves.
 Interval95 sse_error_interval(const std::vector<LoiPoint>& ssp, uint32_t ssp_degree,
                               const std::vector<LoiPoint>& sse, uint32_t sse_degree, double span_ns,
                               uint32_t resamples, uint64_t seed);

@@ -9,7 +9,7 @@ namespace assay {
 namespace {
 
 constexpr uint64_t kFewestToMove = 3;  // of its own, for a stretch to be moved by them
-constexpr size_t kMostProfiled = 40;   // stretches whose sums are profiled, where that costs
+constexpr size_t kMostProfiled = 40;   // intervals with profiled sums, which is slow
 
 // Time by name of what ran inside of the merged intervals; work in order of start.
 EnergyTally tally_of(const std::vector<Interval>& merged, const std::vector<Work>& work) {
@@ -31,8 +31,8 @@ EnergyTally tally_of(const std::vector<Interval>& merged, const std::vector<Work
   return tally;
 }
 
-// The powers over all that ran, whether the log has readings of that time or not: a stretch may
-// begin before it.
+// The powers over all activities, with or without samples at their time: an interval may begin
+// before the log.
 EnergyModel over_all(const EnergyModel& model, const std::vector<Work>& work) {
   EnergyModel all = model;
   all.time_of_ns.clear();
@@ -40,9 +40,8 @@ EnergyModel over_all(const EnergyModel& model, const std::vector<Work>& work) {
   return all;
 }
 
-// How much of the fit is about this very stretch: of the time of the names that ran in it, the part
-// that lies in it, by their joules. The powers are means over all of it: of a tenth, another tenth
-// may differ.
+// Weight of this interval in the fit: the share of the time of its names that lies in it, weighted
+// by energy. The powers are means over the whole; a tenth of it may differ by another tenth.
 double share_of_fit(const EnergyTally& tally, const EnergyModel& model) {
   double joules = 0;
   double shared = 0;
@@ -55,7 +54,7 @@ double share_of_fit(const EnergyTally& tally, const EnergyModel& model) {
   return joules > 0 ? std::min(1.0, shared / joules) : 0;
 }
 
-// What the readings whose window lies inside show beyond the model.
+// Samples with a window inside, beyond the model.
 struct Beyond {
   uint64_t readings = 0;
   double mean_w = 0;
@@ -80,8 +79,8 @@ Beyond beyond_model(const std::vector<Interval>& merged, const Laid& laid, Cover
   return beyond;
 }
 
-// Half the interval of what a stretch may differ by from the model, in watts: the scatter of the
-// readings around it, over as many as are of the stretch, or over the time that it lasts.
+// Half the interval of a difference from the model, in watts: the scatter of the samples around it,
+// divided over the samples of the interval or its duration.
 double scatter_w(const Laid& laid, const Beyond& beyond, bool moved, double time_s) {
   const JointFit& fit = laid.model.fit;
   const double repeated = std::max(1.0, fit.repeated);

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a device drew on average in stretches of time: the powers of the joint fit over what ran in
-// them, and what the stretch's own readings show beyond that.
+// Mean power of a device in intervals: the powers of the joint fit over the activities in them, and
+// the part that only the interval's own samples show.
 
 #include <vector>
 
@@ -12,8 +12,8 @@
 
 namespace assay {
 
-// Per stretch, in the order given; work in any order. A stretch of which the log covers nothing has
-// covered_ns 0 and no numbers. What the work causes is counted with it: its tail as well.
+// Per interval, in the order given; work in any order. An interval that the log does not cover has
+// covered_ns 0 and no numbers. The tail of the work's power counts as part of it.
 std::vector<StretchPower> stretch_powers(const std::vector<std::vector<Interval>>& stretches,
                                          std::vector<Work> work, const Coverage& covered,
                                          const Laid& laid, CoveredSpan span);

@@ -10,12 +10,12 @@
 
 namespace assay {
 
-// Why nothing but the total can be told of a log, for readers; empty: the model may be fitted.
+// Reason, as text, why the log supports nothing but the total; empty if the model may be fitted.
 std::string why_total_only(const PowerSeries& series);
 
-// The log's energy inside of the span: every reading stands for the time since the one before, a
-// piece for itself. Fails where log and trace do not overlap. Everything that a model would tell is
-// empty: the whole is unattributed.
+// The log's energy inside the span. Every sample represents the time since the previous one, and
+// these intervals are independent. Fails if log and trace do not overlap. All results of the model
+// are empty, and the whole energy is unattributed.
 Result<EnergyReport> total_energy(const PowerSeries& series, CoveredSpan span,
                                   const AttributeOptions& options, std::string why);
 

@@ -21,8 +21,8 @@ Error turns_error(size_t writers, const std::string& path, const std::string& el
                path, -1};
 }
 
-// How much of each class of kernels ran in the time before each reading that lies in the trace, by
-// class; a typical step of the log long. Work that repeats itself does so under any lag.
+// Share of each class of kernels in the time before each sample inside the trace, by class, over a
+// typical step of the log. Periodic activities are periodic under any lag.
 std::vector<std::vector<double>> shares_before(const PowerSeries& series, const AttributeOptions& o,
                                                const std::vector<Work>& work, CoveredSpan span) {
   const auto seconds = [](int64_t ns) { return static_cast<double>(ns) * 1e-9; };

@@ -1,6 +1,6 @@
 #pragma once
 
-// Whether a power log that no column divides among GPUs is of one.
+// Tests if a power log without a GPU column is of one GPU.
 
 #include <cstddef>
 #include <string>
@@ -13,19 +13,19 @@
 
 namespace assay {
 
-// How many GPUs the rows look written by in turn: every second, third, ... of them goes together;
-// 1 = they do not. Asked once, for both checks below.
+// Number of GPUs whose rows appear to alternate: every second, third, ... row goes together. 1 = no
+// alternation. Computed once, for both checks below.
 size_t writers_in_turn(const PowerSeries& series);
 
-// As below, before any fit and in a hundredth of its time: an error only where none of the device's
-// kernels comes back in step with the rows, so that no fit could explain it.
+// The check below before any fit, in a hundredth of its time. Fails only if no kernel of the device
+// recurs in step with the rows, so that no fit could explain them.
 Status check_turns_before_fit(size_t writers, const PowerSeries& series, const Trace& trace,
                               const Links& links, const AttributeOptions& options,
                               const std::string& path, const std::string& else_do);
 
-// Rows that no column files under a GPU are one GPU's, unless they go together by `writers` and
-// what ran, by the fit of `report`, does not explain it: work that repeats itself as often does.
-// Else an error of the file, which ends with `else_do`: what flag helps.
+// Rows without a GPU column are of one GPU, unless they alternate by `writers` and the activities
+// do not explain it under the fit of `report`. Activities of the same period do explain it.
+// Otherwise an error of the file, which ends with `else_do`: the flag that helps.
 Status check_written_by_one(size_t writers, const EnergyReport& report, const std::string& path,
                             const std::string& else_do);
 

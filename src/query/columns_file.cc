@@ -28,7 +28,7 @@ struct BufferPlace {
   size_t bytes = 0;
 };
 
-// The file so far. After a failure nothing more is written; `failed` tells.
+// The file so far. After a failure nothing more is written, and `failed` is set.
 class BufferFile {
  public:
   explicit BufferFile(std::FILE* file) : file_(file) {}
@@ -102,7 +102,7 @@ class Dictionary {
   }
 
  private:
-  std::deque<std::string> texts_;  // whose places do not move
+  std::deque<std::string> texts_;  // with stable addresses
   std::unordered_map<std::string_view, int32_t> codes_;
 };
 
@@ -134,7 +134,7 @@ bool is_there(const Cells& cells, CellType type, size_t i) {
   return type != CellType::kReal || std::isfinite(cells.reals[i]);
 }
 
-// What one column is while its rows go by.
+// State of one column during the pass over its rows.
 struct ColumnState {
   Bits valid;
   Bits truths;

@@ -1,8 +1,8 @@
 #pragma once
 
-// One relation as a file that is mapped, not parsed: Arrow's buffers one after the other, each at a
-// multiple of 64 bytes, and at the end what they are (docs/formats/columns.md). `import assay`
-// opens it in the time of one mapping, and hands it to any library that takes Arrow's C interface.
+// One relation as a file for memory mapping, without parsing: Arrow's buffers one after the other,
+// each at a multiple of 64 bytes, followed by their description (docs/formats/columns.md). `import
+// assay` maps it at once, and passes it to any library with Arrow's C interface.
 
 #include <string>
 
@@ -11,8 +11,8 @@
 
 namespace assay {
 
-// The rows of one part. Memory: a bit per cell of the widest column, and the different texts of one
-// column. The file is written in place: whoever calls gives a name that nobody reads yet.
+// The rows of one part. Memory: a bit per cell of the widest column, and the distinct texts of one
+// column. The file is written in place: the caller passes a temporary name.
 Status write_columns_file(const Relation& relation, const RelationPart& part,
                           const std::string& path);
 

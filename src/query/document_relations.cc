@@ -35,7 +35,7 @@ struct DataTable {
   }
 };
 
-// "overlap.at" and "breakdown rows" are no names in SQL.
+// "overlap.at" and "breakdown rows" are not SQL names.
 std::string sql_name(std::string_view key) {
   std::string name;
   for (const char c : key) {
@@ -154,7 +154,7 @@ class Collector {
     std::string full = nested_name(name, facts.key);
     DataTable& table = open(full.empty() ? "facts" : full, facts.title);
     if (element) {
-      // Elements are rows, whose facts may come in several blocks.
+      // Elements are rows; their facts may be in several blocks.
       const auto& known = table.column("element", Unit::kCount, "position in the list").values;
       if (known.empty() || known.back() != Value(*element)) start_row(table, element);
       items(table, facts.items);

@@ -1,8 +1,8 @@
 #pragma once
 
-// What a Document says, as relations: one per Table, Tree, Facts, Elements and keyed Prose, named
-// after its keys in JSON (docs/sql.md), for example launch_top_kernels. Generic: no room is known
-// here.
+// The content of a Document as relations: one per Table, Tree, Facts, Elements and keyed Prose,
+// named after its keys in JSON (docs/sql.md), for example launch_top_kernels. Generic: independent
+// of the modules.
 //
 //   Facts     one row, one column per item; Facts of the same object are one table
 //   Table     one row per row
@@ -13,8 +13,8 @@
 //
 // A column `rank` of theirs is called rank_told: `rank` is the input's, in every table.
 //
-// Types follow the values. A column of numbers that also holds words ("refused") keeps its numbers,
-// and the words are in a column of the same name with _note behind it.
+// Types follow the values. A column of numbers that also holds words ("refused") keeps its numbers.
+// The words are in another column with the same name and the suffix _note.
 
 #include <string_view>
 
@@ -23,12 +23,12 @@
 
 namespace assay {
 
-// The tables keep what they need of the part. taken: names that trace tables have; a table of that
+// The tables copy the required data of the part. taken: names of trace tables; a table of the same
 // name becomes report_NAME.
 Catalog part_catalog(const Part& part, int64_t rank, const Catalog& taken);
 
-// What a document says of all its inputs together, and of its parts one by one; a part is called
-// by its rank where each tells another, else by its place.
+// Content of a document for all its inputs together, and for its parts one by one. The name of a
+// part is its rank if ranks are distinct, else its position.
 Catalog document_catalog(const Document& document);
 Catalog parts_catalog(const Document& document);
 

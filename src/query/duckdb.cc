@@ -29,7 +29,7 @@ constexpr const char* kFileName = "libduckdb.so";
 
 // ---- finding it ---------------------------------------------------------------------------------
 
-// DUCKDB_ROOT first, then beside the program, then where the system looks.
+// DUCKDB_ROOT first, then the folder of the program, then the system's search path.
 std::vector<std::string> places() {
   std::vector<std::string> names;
   if (const char* root = std::getenv("DUCKDB_ROOT"); root != nullptr && *root != '\0') {
@@ -184,7 +184,7 @@ void scan(Handle info, Handle chunk) {
   const size_t count = std::min<size_t>(api.vector_size(), part.rows - state.row);
   for (Size i = 0; i < state.columns.size(); ++i) {
     const Size column = state.columns[i];
-    // Beyond the columns: DuckDB wants only the number of rows, as for count(*).
+    // An index past the columns: DuckDB needs only the number of rows, as for count(*).
     if (column > part.columns.size()) continue;
     Handle vector = api.data_chunk_get_vector(chunk, i);
     state.cells.clear();
@@ -433,7 +433,7 @@ class DuckDatabase final : public Database {
     set("threads", std::to_string(std::max(1u, options.threads)));
     set("autoinstall_known_extensions", "false");
     set("autoload_known_extensions", "false");
-    set("temp_directory", "");  // nothing is written beside the user's files
+    set("temp_directory", "");  // no files in the user's folders
     // After the folder, which may not be chosen once files are out of reach.
     set("enable_external_access", options.allow_files ? "true" : "false");
     if (!options.memory_limit.empty()) set("memory_limit", options.memory_limit);

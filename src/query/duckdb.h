@@ -1,7 +1,7 @@
 #pragma once
 
-// DuckDB, opened at run time where there is one (docs/decisions/0008-duckdb.md), over relations
-// that stay where they are: every relation is a view, scanned by column as a query asks for it.
+// DuckDB, loaded at run time if available (docs/decisions/0008-duckdb.md). It reads relations in
+// place: every relation is a view, scanned by column when a query needs it.
 
 #include <cstdint>
 #include <memory>
@@ -49,8 +49,8 @@ Status execute(Database& database, const std::string& sql);
 std::string sql_text(std::string_view text);
 std::string sql_identifier(std::string_view name);
 
-// The statements of a text, cut at semicolons that are in no quotes, comments or dollar quotes;
-// empty ones left out. rest: what follows the last semicolon, when it is more than space.
+// The statements of a text, split at semicolons outside of quotes, comments and dollar quotes;
+// empty ones are dropped. rest: the text after the last semicolon, unless it is only white space.
 struct Statements {
   std::vector<std::string> complete;
   std::string rest;

@@ -10,8 +10,8 @@
 
 namespace assay {
 
-// database: opened over the relation's catalog, with files allowed. with_rank: a column `rank`
-// before its own; a folder "rank=N" says it otherwise.
+// database: opened over the relation's catalog, with file access. with_rank: adds a column `rank`
+// at the front; otherwise a folder "rank=N" has it.
 Status write_parquet_file(Database& database, const Relation& relation, bool with_rank,
                           const std::string& path);
 

@@ -43,8 +43,7 @@ void widen(RelationColumn& column, std::vector<RelationPart>& parts, size_t numb
   }
 }
 
-// What two titles have in common, without a parenthesis that one of them does not share: its
-// numbers are of one input.
+// Common part of two titles, without a parenthesis that only one has: its numbers are of one input.
 std::string shared_meaning(const std::string& a, const std::string& b) {
   if (a == b) return a;
   const auto [at, other] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());

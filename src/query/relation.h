@@ -1,7 +1,7 @@
 #pragma once
 
-// What SQL and the exports see: named tables with typed columns, read some rows of one column at a
-// time from wherever they are. Nothing is copied to make one.
+// Tables for SQL and exports: named, with typed columns, read in place by column and range of rows.
+// Making one copies nothing.
 
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +30,7 @@ struct Cells {
   std::vector<double> reals = {};
   std::vector<std::string_view> texts = {};  // valid as long as what they were read from
   std::vector<uint8_t> bools = {};
-  std::vector<uint8_t> missing = {};  // per cell; empty: none is
+  std::vector<uint8_t> missing = {};  // per cell; empty if no cell is missing
 
   void clear();
   bool is_missing(size_t i) const { return !missing.empty() && missing[i] != 0; }

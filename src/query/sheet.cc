@@ -25,7 +25,7 @@ std::string legal_name(std::string_view wanted) {
   return name.empty() ? "table" : name;
 }
 
-// Whether an escape of Excel's begins here: _xHHHH_.
+// True if an escape of Excel begins here: _xHHHH_.
 bool is_escape(std::string_view text) {
   if (text.size() < 7 || text[0] != '_' || text[1] != 'x' || text[6] != '_') return false;
   return std::all_of(text.begin() + 2, text.begin() + 6,
@@ -43,7 +43,7 @@ void each_integer(const Relation& relation, size_t column,
       part.columns[column](first, count, cells);
       for (size_t i = 0; i < count; ++i) {
         if (cells.is_missing(i)) continue;
-        // Beyond int64 is beyond exact, too.
+        // Values beyond int64 are not exact either.
         see(relation.columns[column].type == CellType::kUnsigned
                 ? static_cast<int64_t>(std::min<uint64_t>(cells.unsigneds[i], INT64_MAX))
                 : cells.integers[i]);
@@ -62,7 +62,7 @@ bool is_time(const RelationColumn& column) {
 
 bool is_exact(int64_t value) { return value >= -kSheetExact && value <= kSheetExact; }
 
-// Without overflow: both may be anywhere.
+// Overflow-safe: both may be any value.
 bool is_near(int64_t value, int64_t origin) {
   int64_t difference = 0;
   return !__builtin_sub_overflow(value, origin, &difference) && is_exact(difference);

@@ -1,6 +1,6 @@
 #pragma once
 
-// What Excel allows on a sheet, and how what it does not allow is written.
+// Limits of an Excel sheet, and substitutes for values outside them.
 
 #include <cstdint>
 #include <optional>
@@ -26,8 +26,8 @@ class SheetNames {
   std::set<std::string> taken_ = {"history"};  // which Excel keeps to itself
 };
 
-// Text as a cell holds it: cleaned as for a terminal, at most 32,767 characters (an ellipsis in
-// place of the rest), and such that "_x0041_" stays what it is.
+// Text of a cell: cleaned as for a terminal and limited to 32,767 characters (the last is an
+// ellipsis then). Escaped so that Excel shows "_x0041_" unchanged.
 struct SheetText {
   std::string text;
   bool cut = false;
@@ -40,7 +40,7 @@ enum class SheetCells : uint8_t {
   kSince,    // nanoseconds since the workbook's origin
   kAsText,   // digits: too large for a number of Excel's
 };
-// Over all rows. origin: of the workbook; absent where no time is too large.
+// For all rows. origin: of the workbook; nullopt if no time is too large.
 SheetCells sheet_cells(const Relation& relation, size_t column, std::optional<int64_t> origin);
 // The smallest time of these relations that is too large for a number of Excel's; absent where
 // there is none.

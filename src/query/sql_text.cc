@@ -17,14 +17,14 @@ bool is_word(char c) {
          (c & '\x80') != 0;
 }
 
-// Just behind the next `end` at or after `from`; the end of the text without one.
+// Position after the next `end` at or after `from`; the end of the text if there is none.
 size_t behind(std::string_view text, std::string_view end, size_t from) {
   const size_t found = text.find(end, from);
   return found == std::string_view::npos ? text.size() : found + end.size();
 }
 
-// Behind a quoted text that starts at `at`. Doubled quotes start the next one right away, which
-// comes to the same; with backslashes (E'...') an escaped quote does not end it.
+// Position after a quoted text that starts at `at`. A doubled quote immediately starts another one,
+// with the same result. With backslashes (E'...') an escaped quote does not end it.
 size_t behind_quotes(std::string_view text, size_t at, bool backslashes) {
   const char quote = text[at];
   for (size_t i = at + 1; i < text.size(); ++i) {
@@ -37,7 +37,7 @@ size_t behind_quotes(std::string_view text, size_t at, bool backslashes) {
   return text.size();
 }
 
-// Behind $tag$ ... $tag$; at + 1 when no such quote starts here.
+// Position after $tag$ ... $tag$; at + 1 if no such quote starts here.
 size_t behind_dollars(std::string_view text, size_t at) {
   size_t end = at + 1;
   while (end < text.size() && is_word(text[end])) ++end;
@@ -46,7 +46,7 @@ size_t behind_dollars(std::string_view text, size_t at) {
   return behind(text, tag, end + 1);
 }
 
-// Behind a comment in /* */, which may hold others.
+// Position after a comment in /* */, which may contain others.
 size_t behind_comment(std::string_view text, size_t at) {
   size_t depth = 1;
   size_t i = at + 2;
@@ -59,7 +59,7 @@ size_t behind_comment(std::string_view text, size_t at) {
   return i;
 }
 
-// Behind the token at `at`; blank: whether it says nothing (space or comment).
+// Position after the token at `at`. blank: true for a space or comment.
 size_t behind_token(std::string_view text, size_t at, bool& blank) {
   const char c = text[at];
   const std::string_view two = text.substr(at, 2);

@@ -11,8 +11,8 @@ namespace assay {
 
 enum class TableFormat : uint8_t { kCsv, kJsonLines };
 
-// The rows of one part (docs/formats/export.md). The file is written in place: whoever calls gives
-// a name that nobody reads yet.
+// Writes the rows of one part (docs/formats/export.md) in place: the caller passes a temporary
+// name.
 Status write_table_file(const Relation& relation, const RelationPart& part, TableFormat format,
                         const std::string& path);
 

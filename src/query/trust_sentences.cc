@@ -35,7 +35,7 @@ int64_t number_in(const Value* value) {
   return number == nullptr ? 0 : *number;
 }
 
-// input: 0 = the whole document, whose notes stay apart; parts count from 1.
+// input: 0 = the whole document, with notes of its own; parts count from 1.
 void add_row(const Table& table, const Row& row, size_t input, std::vector<Notes>& all) {
   const std::string what = text_in(cell(table, row, "code"));
   const std::string effect = text_in(cell(table, row, "text"));
@@ -67,7 +67,7 @@ void add_sections(const std::vector<Section>& sections, size_t input, std::vecto
   }
 }
 
-// For the summary of a workbook: "clock_offset: 690, 690 us at stake. Host and ...".
+// For the summary of a workbook, as in "clock_offset: 690, 690 us at stake. Host and ...".
 std::string sentence_of(const Notes& notes, const std::string& input_name, size_t inputs) {
   std::string text = notes.what + ": " + format_count(notes.count);
   if (inputs > 0) {

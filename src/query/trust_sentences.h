@@ -1,6 +1,6 @@
 #pragma once
 
-// What may move a document's numbers, a sentence for each way, with how often and how much time.
+// Caveats of a document, one sentence each, with count and time.
 
 #include <string>
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace assay {
 
-// Of the document, then of its parts: these once for all parts that say them, counts and times
-// added. input_name: what a part is called ("rank"); empty where there are none.
+// First the caveats of the document, then those of its parts: equal ones once for all parts, with
+// summed counts and times. input_name: word for a part ("rank"); empty if there are none.
 std::vector<std::string> trust_sentences(const Document& document, const std::string& input_name);
 
 }  // namespace assay

@@ -24,7 +24,7 @@
 namespace assay {
 namespace {
 
-// An input's name with its checksum, where that is told.
+// An input's name with its checksum, if known.
 std::string with_checksum(const Input& input) {
   for (const Item& item : input.items) {
     const auto* text = item.value.get<std::string>();
@@ -33,7 +33,7 @@ std::string with_checksum(const Input& input) {
   return input.name;
 }
 
-// libxlsxwriter, opened when a workbook is first asked for: with it come cryptography and
+// libxlsxwriter, loaded when a workbook is first requested, because it needs cryptography and
 // compression that no other format needs. Its functions keep their names.
 #define ASSAY_XLSX_FUNCTIONS(use)                                                            \
   use(format_set_align) use(format_set_bg_color) use(format_set_bold) use(format_set_bottom) \
@@ -65,14 +65,14 @@ Result<Library> open_library() {
   return library;
 }
 
-// Used only behind check_workbooks().
+// Only valid after check_workbooks().
 const Result<Library>& xlsx() {
   static const Result<Library> library = open_library();
   return library;
 }
 
 constexpr size_t kWorkbookBatchRows = 2048;
-constexpr size_t kMeasuredRows = 100;        // whose texts decide how wide a column is
+constexpr size_t kMeasuredRows = 100;        // number of rows that determine the width of a column
 constexpr time_t kBeginOfZip = 315'532'800;  // 1 January 1980
 constexpr double kNarrowest = 9;
 constexpr double kWidest = 60;
@@ -107,7 +107,7 @@ class Formats {
   lxw_format* wrapped() const { return wrapped_; }
   lxw_format* link() const { return link_; }
 
-  // What a number of that unit looks like; its value stays in base units.
+  // Number format of a unit; the value stays in base units.
   lxw_format* of(const std::string& unit, CellType type, bool left = false) {
     const char* pattern = nullptr;
     if (unit == "share") {
@@ -152,7 +152,7 @@ lxw_worksheet* add_sheet(lxw_workbook* book, const std::string& name, lxw_error&
     const_cast<volatile char&>(probe[0]) = 0;  // else the compiler leaves the block out
   }
   lxw_worksheet* sheet = xlsx()->workbook_add_worksheet(book, name.c_str());
-  // Its rows go to a temporary file, for which there may be no room and no descriptor.
+  // Its rows go to a temporary file, which needs disk space and a descriptor.
   if (sheet == nullptr) error = LXW_ERROR_CREATING_TMPFILE;
   return sheet;
 }
@@ -174,7 +174,7 @@ class Sheet {
     const SheetText cell = sheet_text(raw_text);
     texts_cut_ += cell.cut ? 1 : 0;
     widen(column, display_width(cell.text));
-    // Never worksheet_write_formula or the like: what begins with = stays text.
+    // Never worksheet_write_formula or similar functions: text that begins with = stays text.
     check(xlsx()->worksheet_write_string(sheet_, row(), place(column), cell.text.c_str(), format));
   }
   void number(size_t column, double value, lxw_format* format = nullptr) {
@@ -234,7 +234,7 @@ class Sheet {
   lxw_error error_ = LXW_NO_ERROR;
 };
 
-// What the summary says of a table: its sheets, or that it is empty.
+// A table in the summary: its sheets, or a note that it is empty.
 struct TableSheets {
   std::string table;
   std::string meaning;
@@ -576,7 +576,7 @@ class WorkbookMaker {
     sheet.next_row();
   }
 
-  // Whether a table that is empty for all inputs together has rows of the inputs one by one.
+  // True if a table without rows for all inputs together has rows for single inputs.
   bool inputs_have(const std::string& name) const {
     const Relation* relation =
         content_.input_column.empty() ? nullptr : content_.by_input.find(name);

@@ -15,7 +15,7 @@
 
 namespace assay {
 
-// How a model was split over devices; 1 where nothing is told.
+// Split of a model over devices; 1 if unknown.
 struct ParallelLayout {
   uint32_t tensor = 1;
   uint32_t pipeline = 1;
@@ -26,12 +26,12 @@ struct ParallelLayout {
   friend bool operator==(const ParallelLayout&, const ParallelLayout&) = default;
 };
 
-// What tells runs apart beside hardware, engine, model and sizes.
+// Differences between runs in addition to hardware, engine, model and sizes.
 struct BenchVariant {
-  // Precision, the cache's type, whatever else is told: "fp8, kv fp8". Makes another engine of it,
-  // as far as speed goes, which a layout (there are as many as configurations) or a version do not.
+  // Precision, the cache's type, and all other words: "fp8, kv fp8". For speed, different words
+  // count as a different engine. Layouts (as many as configurations) and versions do not.
   std::string words = {};
-  // Absent: not told, or one tensor-parallel group of all devices, the plain case.
+  // nullopt: unknown, or the plain case of one tensor-parallel group of all devices.
   std::optional<ParallelLayout> layout = {};
   std::string version = {};  // of the engine: "v0.9.1"
 
@@ -42,7 +42,7 @@ struct BenchVariant {
 };
 
 struct BenchRow {
-  std::string hardware;   // "Nvidia H100 GPU"; empty = not told
+  std::string hardware;   // "Nvidia H100 GPU"; empty = unknown
   std::string framework;  // engine: "vLLM"
   std::string model;      // "LLaMA-3-8B"
   double devices = 1;     // number of GPUs the model ran on
@@ -53,16 +53,16 @@ struct BenchRow {
   double tokens_per_s = std::numeric_limits<double>::quiet_NaN();  // input + output tokens
   double output_tokens_per_s = std::numeric_limits<double>::quiet_NaN();
   double requests_per_s = std::numeric_limits<double>::quiet_NaN();
-  // Requests per second that were sent; NaN: as fast as they were answered, or not told.
+  // Requests sent per second; NaN = as fast as they were answered, or unknown.
   double request_rate = std::numeric_limits<double>::quiet_NaN();
   double ttft_ms = std::numeric_limits<double>::quiet_NaN();  // means
   double tpot_ms = std::numeric_limits<double>::quiet_NaN();
   double power_w = std::numeric_limits<double>::quiet_NaN();
   BenchVariant variant;  // part of cfg if not empty
-  std::string date;      // of the run, "2026-04-17"; empty = not told
-  // What shares an engine build, a day and a way of measuring, as settle_campaign() names it.
+  std::string date;      // of the run, "2026-04-17"; empty = unknown
+  // Benchmark run: rows with the same engine build, day and method, named by settle_campaign().
   std::string campaign;
-  bool unsteady = false;  // something that no column tells changed within its group
+  bool unsteady = false;  // something outside the columns changed within its group
   Precision precision;    // as settle_precision() finds it in the variant and the model's name
   int64_t line = 0;       // where it stood in its file: line, or element, from 1
 };
@@ -71,21 +71,21 @@ struct BenchRow {
 void settle_precision(BenchRow& row);
 // Engine, version, and when or where they were taken: "vLLM|v0.19.0|2026-04-17".
 std::string campaign_name(const BenchRow& row, const std::string& when);
-// Names the campaign of a row that tells none. One table without versions and days is one campaign,
-// whose name is empty.
+// Names the benchmark run of a row that has none. A table without versions and days is one
+// benchmark run with an empty name.
 void settle_campaign(BenchRow& row);
 // Another row of the same configuration, which has measured nothing yet.
 BenchRow unmeasured_like(const BenchRow& row);
 
-// What an oddity means for who reads results, decided where it is found.
+// Importance of an irregularity for readers of results, decided where it is found.
 enum class OddityWeight : uint8_t {
   kNote,     // good to know: nothing that was measured is lost, and no number is in doubt
   kLoss,     // rows are missing
-  kWarning,  // who reads the verdict alone must know; rows may be missing, too
+  kWarning,  // must be known to readers of the headline alone; rows may be missing, too
 };
 std::string_view oddity_weight_name(OddityWeight weight);  // "note", "loss", "warning"
 
-// One way in which rows were odd, and what was done about it.
+// One kind of irregularity of rows, and its treatment.
 struct BenchOddity {
   std::string code;  // stable key: "duplicate_key", "zero_throughput", "identity_failed", ...
   uint64_t rows = 0;
@@ -111,7 +111,7 @@ inline void count_oddity(std::vector<BenchOddity>& oddities, std::string_view co
 struct BenchTable {
   std::string source;
   std::string
-      format;  // "llm-inference-bench", "vllm", "sglang", "genai-perf", "aiperf", "csv", ...
+      format;  // for example "llm-inference-bench", "vllm", "sglang", "genai-perf", "csv"
   std::vector<BenchRow> rows;
   std::vector<BenchOddity> oddities;
 };

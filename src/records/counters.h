@@ -19,9 +19,9 @@ struct CounterDispatch {
   int64_t order = 0;                  // place in dispatch order: Dispatch_Id, ID of Nsight Compute
   int64_t device = 0;                 // agent or device as recorded
   int64_t process = 0;                // 0 = not told
-  int64_t thread = -1;                // host thread that dispatched it; -1 = not told
+  int64_t thread = -1;                // host thread that dispatched it; -1 = unknown
   uint32_t kernel = 0;                // into CounterPass::kernels
-  uint64_t blocks = 0;                // of the whole grid; 0 = not told
+  uint64_t blocks = 0;                // of the whole grid; 0 = unknown
   uint64_t threads_per_block = 0;     // 0 = not told
   int64_t start_ns = kNoCounterTime;  // on the profiler's own clock
   int64_t end_ns = kNoCounterTime;
@@ -34,13 +34,13 @@ struct CounterRange {
   int64_t end_ns = 0;
 };
 
-// What a counter file tells of a device.
+// Properties of a device in a counter file.
 struct CounterDevice {
   int64_t device = 0;    // as in CounterDispatch
-  int64_t ordinal = -1;  // among the GPUs of the machine, from 0; -1 = not told
+  int64_t ordinal = -1;  // among the GPUs of the machine, from 0; -1 = unknown
   std::string name;      // product or architecture; may be empty
   std::string architecture;
-  double compute_units = 0;  // 0 = not told, here and below
+  double compute_units = 0;  // 0 = unknown, here and below
   double simd_per_cu = 0;
   double xcds = 0;
   double max_clock_mhz = 0;

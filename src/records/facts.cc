@@ -74,7 +74,7 @@ std::string attributes_of(std::string_view kind) {
   return text;
 }
 
-// Without organisation and without the endings of variants that share the base model's shape.
+// The name without organisation and without suffixes of variants that share the base model's shape.
 std::string base_key(std::string_view name) {
   const size_t slash = name.rfind('/');
   std::string key = name_key(slash == std::string_view::npos ? name : name.substr(slash + 1));
@@ -93,7 +93,7 @@ std::string base_key(std::string_view name) {
 
 constexpr std::array<std::string_view, 5> kVendors = {"nvidia", "amd", "intel", "habana", "google"};
 
-// The vendor that a device's key begins with; Habana is Intel's. Empty when none is told.
+// The vendor at the start of a device's key; Habana counts as Intel. Empty if there is none.
 std::string_view vendor_of(std::string_view key) {
   for (const std::string_view vendor : kVendors) {
     if (key.substr(0, vendor.size()) == vendor) return vendor == "habana" ? "intel" : vendor;
@@ -126,10 +126,10 @@ Error line_error(const std::string& file, size_t line, const std::string& messag
   return Error{ErrorCode::kFormat, "line " + std::to_string(line) + ": " + message, file, -1};
 }
 
-// Where this text tells the attributes of a section.
+// Lines of this text with the attributes of a section.
 using LinesTold = std::map<std::string, size_t>;
 
-// At the value's own line; where an earlier text told it, at the last line about its section.
+// At the value's own line; if it is in an earlier text, at the last line about its section.
 Error contradiction_error(const std::string& file, const LinesTold& lines,
                           const FactProblem& problem) {
   size_t line = 0;
@@ -150,7 +150,7 @@ const FactBook& FactBook::built_in() {
   return book;
 }
 
-// A text of facts on its way into a book: the section that is open, and where each value was told.
+// Parser of one text of specifications: the open section, and the line of each value.
 class FactBook::Reading {
  public:
   Reading(FactBook& book, const std::string& file) : book_(book), file_(file), source_(file) {}
@@ -169,7 +169,7 @@ class FactBook::Reading {
     return Ok{};
   }
 
-  // Once all is read: whether the values of the sections that it told fit together.
+  // After the whole text: checks that the values of its sections are consistent.
   Status check() const {
     for (const Section& each : book_.sections_) {
       const auto at = lines_told_.find({each.kind, each.name});
@@ -302,7 +302,7 @@ const FactBook::Section* FactBook::find(std::string_view kind, std::string_view 
   for (const Section& section : sections_) {
     if (section.kind == kind && has_key(section.keys, key)) return &section;
   }
-  // Device names as drivers tell them carry the vendor ("NVIDIA A100-SXM4-80GB").
+  // Device names of drivers contain the vendor ("NVIDIA A100-SXM4-80GB").
   const bool is_model = kind == "model";
   const std::string bare = is_model ? base_key(name) : without_vendor(key);
   // A vendor or an organisation alone names nothing.

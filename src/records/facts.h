@@ -1,8 +1,8 @@
 #pragma once
 
-// What models and devices are (docs/formats/facts.md): compiled in from data/facts.ini, extended or
-// overridden by a user's file. Each value has a public source. Read by every room that reasons
-// about physics.
+// Specifications of models and devices (docs/formats/facts.md): compiled in from data/facts.ini,
+// extended or overridden by a user's file. Each value has a public source. Used by every module
+// with an analytical model.
 
 #include <map>
 #include <optional>
@@ -22,11 +22,11 @@ struct ModelFacts {
   double experts = 1;       // per layer
   double experts_used = 1;  // of those, per token
   double layers = 0;
-  double heads = 0;     // of queries; 0 = not told
+  double heads = 0;     // of queries; 0 = unknown
   double kv_heads = 0;  // mean over layers
   double head_dim = 0;
   double hidden = 0;
-  double context = 0;  // tokens; 0 = not told
+  double context = 0;  // tokens; 0 = unknown
 
   // K and V of one token in FP16, all layers.
   double kv_gb_per_token() const { return 4 * layers * kv_heads * head_dim / 1e9; }
@@ -38,7 +38,7 @@ struct HardwareFacts {
   double bandwidth_tb_s = 0;  // HBM
   double memory_gb = 0;
   double link_gb_s = 0;  // to peers, one direction
-  // Dense peaks of other formats; 0 = not told.
+  // Dense peaks of other formats; 0 = unknown.
   double fp32_tflops = 0;
   double fp8_tflops = 0;
   double int8_tops = 0;
@@ -55,13 +55,14 @@ struct Fact {
 struct FactSection {
   std::string kind;  // "model" or "hardware"
   std::string name;
-  std::vector<std::string> missing;  // needed values that no text tells; with any, model() and
-                                     // hardware() do not find it
+  std::vector<std::string> missing;  // required values without a source; if there are any, model()
+                                     // and hardware() do not find it
 };
 
-// Facts by name. Names are compared without letter case and punctuation; a name that is not listed
-// is tried without its organisation ("org/") and without endings of fine-tuned variants such as
-// "-Instruct", which have their base model's shape; a device's without its memory ("L4 24GB").
+// Specifications by name. Names are compared without letter case and punctuation. If a model's name
+// is not listed, it is tried without its organisation ("org/") and without suffixes of fine-tuned
+// variants such as "-Instruct", which have the shape of their base model. A device's name is tried
+// without its memory ("L4 24GB").
 class FactBook {
  public:
   static const FactBook& built_in();

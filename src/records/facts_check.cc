@@ -10,20 +10,21 @@ namespace {
 
 using Values = std::map<std::string, Fact>;
 
-// FLOP per byte of memory traffic: processors and chips that keep models in on-chip memory have a
-// few, the others 26 (MI50) to 350 in 16 bits, all that the built-in facts know. Beyond, one of the
-// two is in another unit, or has sparsity or fewer bits counted in.
+// FLOP per byte of memory traffic. Processors, and chips with models in on-chip memory, have a few.
+// The others in the built-in specifications have 26 (MI50) to 350 in 16 bits. Outside the limits,
+// one of the two values has another unit, or includes sparsity or fewer bits.
 constexpr double kFewestFlopPerByte = 0.5;
 constexpr double kMostFlopPerByte = 1500;
 // On-chip memories at one end; the largest GPU has 0.3 TB.
 constexpr double kLeastMemoryGb = 0.1;
 constexpr double kMostMemoryGb = 1000;
-// What layers and hidden size suggest and what is told: of the 38 built-in models all or the active
-// weights are 0.85 to 2 times that, and all are at most 1.1 times that of every expert.
+// Ratio of the given parameters to those from layers and hidden size. For the 38 built-in models,
+// all or the active weights are 0.85 to 2 times that, and all are at most 1.1 times that of every
+// expert.
 constexpr double kMostTimesLayers = 10;
 constexpr double kMostTimesExperts = 3;
 
-// NaN where it is not told; a comparison with it is false.
+// NaN if unknown; a comparison with it is false.
 double value_of(const Values& values, const char* name) {
   const auto at = values.find(name);
   return at == values.end() ? std::nan("") : at->second.value;

@@ -16,12 +16,12 @@ struct FactProblem {
   std::string message;    // one sentence
 };
 
-// kind: "model" or "hardware". Values that are not told contradict nothing.
+// kind: "model" or "hardware". Unknown values contradict nothing.
 std::optional<FactProblem> contradiction(std::string_view kind,
                                          const std::map<std::string, Fact>& values);
 
-// 10^9 weights that a transformer of so many layers and such a hidden size has, about 12 hidden^2 a
-// layer, with experts those that work on a token; NaN where one is not told.
+// 10^9 weights of a transformer with this number of layers and this hidden size, about 12 hidden^2
+// per layer; with experts, the weights used per token. NaN if a value is unknown.
 double parameters_by_layers(const std::map<std::string, Fact>& values);
 
 }  // namespace assay

@@ -27,7 +27,7 @@ Error line_error(size_t number, const std::string& problem) {
   return format_error("line " + std::to_string(number) + ": " + problem);
 }
 
-// The number that a key stands for, or none.
+// The number for a key, or null.
 int64_t* number_of(std::string_view key, FrozenGain& prediction) {
   if (key == "iterations") return &prediction.iterations;
   if (key == "before_ns") return &prediction.before_ns;

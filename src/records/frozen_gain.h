@@ -1,6 +1,6 @@
 #pragma once
 
-// What a replay said before the other recording was read: written down, to be scored later.
+// A prediction of a replay, saved before the other recording is read and checked later.
 
 #include <cstdint>
 #include <string>
@@ -17,7 +17,7 @@ struct FrozenGain {
   std::vector<std::string> edits;  // as `--edit` takes them
   bool at_most = true;             // some edit removes something at no cost; else predicted
   bool per_iteration = false;      // else of the whole run
-  int64_t iterations = 0;          // durations behind the medians
+  int64_t iterations = 0;          // number of durations in the medians
   int64_t before_ns = 0;
   int64_t after_ns = 0;
   int64_t gain_ns = 0;
@@ -29,12 +29,12 @@ struct FrozenGain {
 std::string frozen_text(const FrozenGain& prediction);
 Result<FrozenGain> parse_frozen(std::string_view text);
 
-// What the other recording says of it.
+// Comparison of the prediction with the other recording.
 struct FrozenScore {
   int64_t measured_ns = 0;       // the other recording's duration, as `after_ns`
   int64_t measured_gain_ns = 0;  // before_ns - measured_ns
   double signed_error = 0;       // (after_ns - measured_ns) / measured_ns
-  bool exceeded = false;         // of "at most": the gain is larger than was told
+  bool exceeded = false;         // for "at most": the gain is larger than predicted
   bool in_interval = false;      // the gain lies within low_ns to high_ns
   bool has_interval = false;
 };

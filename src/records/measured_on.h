@@ -1,6 +1,6 @@
 #pragma once
 
-// Whether what a collector measured was measured on what a trace ran on, and like it.
+// Checks that a collector measured on the same GPU and with the same tracer as a trace.
 
 #include <string>
 
@@ -10,12 +10,12 @@
 
 namespace assay {
 
-// Fails when `measured` and `traced` are names of different GPUs; nothing is known of an empty one.
-// file: what was measured, for the message.
+// Fails if `measured` and `traced` are names of different GPUs; an empty name is unknown and
+// matches. file: the measured file, for the message.
 Status check_same_gpu(const std::string& file, const std::string& measured,
                       const std::string& traced);
 
-// Whether both times include the cost of one tracer.
+// True if both times include the cost of one tracer.
 bool same_tracer(CollectorTracer measured, Tracer traced);
 
 // "the PyTorch profiler"

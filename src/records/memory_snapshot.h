@@ -1,8 +1,7 @@
 #pragma once
 
-// What PyTorch's caching allocator said of itself: a memory snapshot
-// (docs/formats/memory_snapshot.md). Sizes are bytes. Blocks and segments are of the moment of the
-// snapshot, events came before it.
+// A memory snapshot of PyTorch's caching allocator (docs/formats/memory_snapshot.md). Sizes are in
+// bytes. Blocks and segments are of the time of the snapshot; events came before it.
 
 #include <cstdint>
 #include <string>
@@ -19,7 +18,7 @@ enum class BlockState : uint8_t {
 
 struct SnapshotBlock {
   int64_t size = 0;       // rounded up
-  int64_t requested = 0;  // asked for; `size` where it was not recorded
+  int64_t requested = 0;  // as requested; `size` if it was not recorded
   uint64_t address = 0;
   BlockState state = BlockState::kUnknown;
   uint32_t site = 0;  // MemorySnapshot::sites
@@ -48,7 +47,7 @@ enum class SnapshotAction : uint8_t {
 struct SnapshotEvent {
   SnapshotAction action = SnapshotAction::kUnknown;
   uint64_t address = 0;
-  int64_t size = 0;      // allocations and releases: as asked for, before rounding
+  int64_t size = 0;      // allocations and releases: as requested, before rounding
   int64_t time_us = -1;  // -1 = not recorded
   uint32_t site = 0;
 };
@@ -57,7 +56,7 @@ struct MemorySnapshot {
   std::string file = {};
   std::vector<SnapshotSegment> segments = {};
   std::vector<std::vector<SnapshotEvent>> traces = {};  // by device, in order of time
-  std::vector<std::string> sites = {""};  // "file.py:12 name"; the first: not recorded
+  std::vector<std::string> sites = {""};  // "file.py:12 name"; the first one is "not recorded"
 };
 
 }  // namespace assay

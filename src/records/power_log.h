@@ -1,7 +1,7 @@
 #pragma once
 
-// A power log beside a trace: what nvidia-smi, AMDuProf or Assay's own sampler wrote, one series
-// per device. Times as the log has them; what they mean is said with them.
+// A power log recorded with a trace, by nvidia-smi, AMDuProf or Assay's own sampler: one series per
+// device. Times as in the log, with their meaning.
 
 #include <cstdint>
 #include <string>
@@ -21,7 +21,7 @@ struct PowerReading {
   double power_w = 0;
 };
 
-// What an energy counter showed; it only grows.
+// Value of an energy counter; it only grows.
 struct EnergyCount {
   int64_t t_ns = 0;
   double joules = 0;
@@ -37,7 +37,7 @@ struct PowerPiece {
 struct PowerSeries {
   std::string device = {};                  // as the log calls it; empty = the only one
   std::vector<PowerReading> readings = {};  // in order of time
-  std::vector<EnergyCount> counter = {};    // in order of time; empty: the log counts no energy
+  std::vector<EnergyCount> counter = {};    // in order of time; empty if the log has no energy
   std::vector<PowerPiece> pieces = {};      // of logs that know nothing but these; in order, apart
 };
 
@@ -47,19 +47,19 @@ struct PowerLog {
   std::string scope;   // what it is the power of, where that is not one GPU
   LogClock clock = LogClock::kUnknownOrigin;
   std::vector<PowerSeries> series;
-  int64_t window_ns = 0;  // from meta.json beside the log; 0 = not known
+  int64_t window_ns = 0;  // from meta.json in the log's folder; 0 = unknown
   int64_t delay_ns = 0;
-  bool means = false;          // readings are means over the time since the one before
-  bool unit_assumed = false;   // by the size of the numbers: the log tells none
-  bool timed_by_hand = false;  // the log has no times: they were told beside it
-  bool taken_for_one = false;  // no column says of which GPU a row is, and rows do not tell several
+  bool means = false;           // samples are means over the time since the previous one
+  bool unit_assumed = false;    // inferred from the size of the numbers: the log has no unit
+  bool timed_by_hand = false;   // the log has no times: the user gave them
+  bool taken_for_one = false;   // no GPU column, and the rows do not show several GPUs
   uint64_t counter_resets = 0;  // an energy counter went back: its longest part is read
   uint64_t devices_silent = 0;  // showed 0 W all the time: left out
   uint64_t rows = 0;
   uint64_t rows_without_power = 0;  // [Unknown Error], N/A, empty
   uint64_t rows_cut = 0;            // a last line without its end: left out
   bool truncated = false;           // the compressed file ends early
-  uint64_t rows_unplaced = 0;       // of several GPUs without a column that tells which: left out
+  uint64_t rows_unplaced = 0;       // of several GPUs without a GPU column: left out
   uint64_t stamps_shared = 0;       // of whole seconds that several have: spread over their second
   uint64_t rows_out_of_order = 0;   // later in the file and earlier in time, by under a second
 };

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a power campaign settled before its first recorded run; with the recording, enough to go on
-// with it after an interrupt.
+// State of a power measurement run before its first recorded run. With the recording it is enough
+// to resume after an interrupt.
 
 #include <cstdint>
 
@@ -16,7 +16,7 @@ struct PowerPlan {
   uint32_t fills_window = 0;  // executions by which the window holds nothing else
   bool throttles = false;     // power or time fell after that: executions_per_run outlasts it
   bool mean_only = false;     // the sensor reports too rarely for a curve
-  // Most executions of a run between two time stamps; above 1, each is told as a block's mean.
+  // Maximum executions of a run between two timestamps; above 1, each has the mean of its block.
   uint32_t timed_together = 1;
 };
 

@@ -1,8 +1,9 @@
 #pragma once
 
-// What one power campaign recorded, before any analysis (spec/power 5): sensor samples, kernel
-// executions, clock probes and how the sensor behaves. Written by `assay power run`, read back by
-// ingest/power/recording.cc, analysed by power/. All times int64 ns; each series says whose clock.
+// Recording of one power measurement run, before any analysis (spec/power 5): sensor samples,
+// kernel executions, clock probes and the sensor's properties. Written by `assay power run`, read
+// by ingest/power/recording.cc, analyzed by power/. All times are int64 ns; each series names its
+// clock.
 
 #include <cstdint>
 #include <limits>
@@ -12,11 +13,11 @@
 
 namespace assay {
 
-// No package of a GPU comes near: what is above is no power in watts.
+// No GPU package is near this limit; a larger value is not a power in watts.
 inline constexpr double kMostPackageWatts = 20'000;
 
-// One reading of the power sensor, stamped on the logger's clock: by contract the mean power over
-// [t_ns - window, t_ns]. Components are NaN where the device has no such sensor.
+// One sample of the power sensor on the logger's clock: by contract the mean power over [t_ns -
+// window, t_ns]. Components are NaN without such a sensor.
 struct PowerSample {
   int64_t t_ns = 0;
   double power_w = 0;
@@ -47,22 +48,24 @@ std::string_view sensor_mode_name(SensorMode mode);
 
 struct SensorModel {
   SensorMode mode = SensorMode::kUnknown;
-  int64_t window_ns = 0;     // w: averaging window; 0 = not known
-  int64_t period_ns = 0;     // P: reporting period; 0 = not known
-  int64_t delay_ns = 0;      // a reading describes the window that ended this long before its stamp
+  int64_t window_ns = 0;     // w, the averaging window; 0 = unknown
+  int64_t period_ns = 0;     // P, the reporting period; 0 = unknown
+  int64_t delay_ns = 0;      // a sample describes the window that ended this long before its
+                             // timestamp
   std::string source;        // "calibrated on this machine, 2026-11-21", "documented", "meta.json"
-  std::string reading = {};  // which of the device's readings: "instant"; empty = it has one only
+  std::string reading = {};  // kind of the device's samples: "instant"; empty = it has only one
   bool calibrated = false;   // measured, not only documented or stated
-  // Time constants of a rise, of the device's power or of the sensor, that a window does not make,
-  // or the most they may be; 0: none that a curve would show.
+  // Time constants of a rise that a window does not cause, of the device's power or of the sensor,
+  // or their upper bound; 0 = none visible in a curve.
   int64_t ramp_ns = 0;
 };
 
 struct PowerRecording {
   std::string device;  // name
   std::string driver;
-  std::string uuid;      // of the GPU; empty = not told
-  std::string parts;     // where powers of parts are known from, or why not; empty = not told
+  std::string uuid;      // of the GPU; empty = unknown
+  std::string parts;     // source of the powers of parts, or why they are unknown; empty = neither
+                         // is known
   double tick_hz = 1e9;  // of ClockProbe::gpu_ticks and, where the samples share it, of their clock
   bool samples_on_cpu_clock = false;  // true: no clock model is needed for the samples
   SensorModel sensor;

@@ -1,7 +1,6 @@
 #pragma once
 
-// What a simulated device knows about itself: printed beside the estimate, and what tests hold the
-// estimate against.
+// The truth of a simulated device: printed next to the estimate, and the reference of tests.
 
 #include <array>
 #include <cstdint>
@@ -33,7 +32,7 @@ struct PowerTruth {
   SensorModel sensor;
   double idle_w = 0;
   double drift_ppm = 0;
-  double noise_share = 0;  // standard deviation of a reading over the reading
+  double noise_share = 0;  // standard deviation of a sample over the sample
   double gain = 1;         // reading over true mean
   std::vector<KernelTruth> kernels;
 };

@@ -7,7 +7,7 @@
 namespace assay {
 namespace {
 
-// How sure a word is of the bits: a method's own is overruled by a number of bits below 16.
+// Certainty of a word's bits: a number of bits below 16 overrides a method's own.
 enum class Says : uint8_t { kMethod, kBits };
 
 struct Format {
@@ -17,10 +17,11 @@ struct Format {
   Says says = Says::kBits;
 };
 
-// Scales: a 16-bit scale and a 4-bit zero per 128 weights (AWQ, GPTQ: 4.16 bits); 8 bits per 32
-// values (OCP Microscaling Formats 1.0: 4.25 bits), per 16 values (NVFP4: 4.5 bits); 16 bits per 32
-// (llama.cpp's Q4_0 and Q8_0: 4.5 and 8.5 bits). Those of 8-bit formats, one per channel or per
-// block of 128 x 128, are left out. Four-bit weights without four-bit activations compute in 16.
+// Scales are included: a 16-bit scale and a 4-bit zero per 128 weights (AWQ, GPTQ, 4.16 bits); 8
+// bits per 32 values (OCP Microscaling Formats 1.0, 4.25 bits); 8 bits per 16 values (NVFP4, 4.5
+// bits). llama.cpp's Q4_0 and Q8_0 have 16 bits per 32 (4.5 and 8.5 bits). Scales of 8-bit formats,
+// one per channel or per block of 128 x 128, are left out. Four-bit weights without four-bit
+// activations compute in 16.
 constexpr std::array<Format, 37> kFormats = {
     {{"fp32", 4, MatrixUnits::kFp32},
      {"float32", 4, MatrixUnits::kFp32},
@@ -67,8 +68,8 @@ const Format* format_of(std::string_view word) {
   return nullptr;
 }
 
-// Of two words on the weights the one that counts: quantised bits, then methods, then fewer bytes,
-// for a quantised model still names the 16-bit type that it computes with.
+// The stronger of two words on the weights: quantised bits, then methods, then fewer bytes. A
+// quantised model still names the 16-bit type of its computation.
 bool rules(const Format& one, const Format& other) {
   const auto sure = [](const Format& format) {
     return format.says == Says::kBits && format.bytes < 2;
@@ -83,7 +84,7 @@ Precision precision_of(std::string_view words) {
   const Format* weights = nullptr;
   const Format* kv = nullptr;
   bool of_kv = false;               // what follows is about the cache, up to a comma or semicolon
-  std::array<char, 16> lower = {};  // longer words are no formats
+  std::array<char, 16> lower = {};  // longer words are not formats
   size_t length = 0;
   for (size_t i = 0; i <= words.size(); ++i) {
     const char c = i < words.size() ? words[i] : ';';
@@ -103,7 +104,7 @@ Precision precision_of(std::string_view words) {
   }
   Precision precision;
   if (weights != nullptr) {
-    // Without a type of its own the cache has that of the activations.
+    // If the cache has no type of its own, it has that of the activations.
     const double activations = weights->bytes > 2 ? weights->bytes : 2;
     precision = {weights->bytes, activations, weights->units, true};
   }

@@ -1,8 +1,8 @@
 #pragma once
 
-// What a run's precision costs: bytes that a weight and a value of the KV cache take, and on which
-// matrix units it computes. Told by words in the variant of a run ("fp8, kv fp8"), else in the
-// model's name ("...-AWQ").
+// Cost of a run's precision: bytes of a weight and of a value in the KV cache, and the matrix units
+// used. Taken from the words of a run's variant ("fp8, kv fp8"), else from the model's name
+// ("...-AWQ").
 
 #include <cstdint>
 #include <string_view>

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a file of rank records begins with (docs/formats/ranks.md).
+// The beginning of a file of rank records (docs/formats/ranks.md).
 
 #include <string_view>
 

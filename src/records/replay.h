@@ -1,9 +1,9 @@
 #pragma once
 
-// What the collectors measured beside a trace: the launch floor of a kernel that does nothing, and
-// the kernels of a database replayed one by one. Files: docs/formats/floor.md and
-// docs/formats/replay.md (ingest/replay/file.cc reads them); overhead/measured.h uses them. All
-// times in nanoseconds.
+// Measurements of the collectors for a trace: the launch-overhead floor of an empty kernel, and the
+// kernels of a database, replayed one by one. ingest/replay/file.cc reads the files
+// (docs/formats/floor.md, docs/formats/replay.md); overhead/measured.h uses them. All times in
+// nanoseconds.
 
 #include <array>
 #include <cstdint>
@@ -14,10 +14,10 @@
 
 namespace assay {
 
-// What took the timestamps. A launch time includes the tracer's own cost, so floors and replays
-// compare only within one tracer.
-// kHost: none, without a device; only calls on the host have times then. kHip: none, the host's
-// clock and HIP's events; a floor's launch time is an upper bound then.
+// Source of the timestamps. A launch time includes the tracer's own cost, so measurements compare
+// only within one tracer. kHost means no tracer and no device: only calls on the host have times.
+// kHip means no tracer, but the host's clock and HIP's events; the launch time is then an upper
+// bound.
 enum class CollectorTracer : uint8_t {
   kUnknown,
   kCupti,
@@ -58,8 +58,8 @@ struct MeasurementHead {
   uint64_t runs = 0;     // R: runs that count
 };
 
-// The call by which the host launches: that of CUDA's runtime, as frameworks do, or of its driver,
-// as Triton does. A floor is of one of them.
+// The call by which the host launches: that of CUDA's runtime, as in frameworks, or of its driver,
+// as in Triton. A launch-overhead floor is of one of them.
 enum class LaunchPath : uint8_t { kUnknown, kRuntime, kDriver };
 // "cudaLaunchKernel", "cuLaunchKernel"; empty where it is not known.
 std::string_view launch_path_name(LaunchPath path);
@@ -70,7 +70,7 @@ struct CallSample {
   LaunchPath path = LaunchPath::kUnknown;
   SampleStats launch;          // start of the launch call to start of the kernel
   SampleStats duration;        // of the kernel
-  uint32_t sm_mhz_before = 0;  // the GPU's clock around the launches that count; 0 = not told
+  uint32_t sm_mhz_before = 0;  // the GPU's clock around the counted launches; 0 = unknown
   uint32_t sm_mhz_after = 0;
 };
 
@@ -115,8 +115,8 @@ std::string_view replay_through_words(ReplayThrough through);
 
 using Dim3 = std::array<uint32_t, 3>;
 
-// One kernel that the replayed operator launched, told apart by name and launch signature. At most
-// one sample per measured range: its first launch in it.
+// One kernel that the replayed operator launched, distinguished by name and launch signature. At
+// most one sample per measured range: its first launch in it.
 struct ReplayCandidate {
   std::string name;  // as recorded, demangled
   Dim3 grid = {0, 0, 0};
@@ -137,12 +137,12 @@ struct ReplayEntry {
   uint64_t ranges = 0;  // measured ranges; 0 unless ok
   std::vector<ReplayCandidate> candidates;
   std::string call = {};                  // the overload and arguments that were replayed
-  std::vector<std::string> assumed = {};  // what the database does not tell and was chosen
+  std::vector<std::string> assumed = {};  // values that the database lacks and the replay chose
   std::optional<SampleStats> host = {};   // time of the whole call on the host
 };
 
 // One kernel of a database as a replay needs it (docs/formats/kernel_db.md). Shapes are JSON text,
-// empty = not told.
+// empty = unknown.
 struct RecordedInput {
   std::string type;
   std::string dims;
@@ -165,12 +165,12 @@ struct ReplayRequest {
 
 struct ReplayPlan {
   std::string source;  // file name
-  std::string gpu;     // of the trace; empty = not told
+  std::string gpu;     // of the trace; empty = unknown
   std::vector<ReplayRequest> entries;
 };
 
-// Operators whose work depends on values or that wait for the device (spec/overhead 4.2): their
-// floor counts, a replay with other values would measure something else.
+// Operators that depend on values or wait for the device (spec/overhead 4.2). Their launch-overhead
+// floor is used, because a replay with other values would measure something else.
 bool is_dynamic_operator(std::string_view op);
 
 struct ReplayFile {

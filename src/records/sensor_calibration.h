@@ -1,7 +1,6 @@
 #pragma once
 
-// What calibration found out about one GPU's power sensor (spec/power 4.1), kept per GPU and
-// driver.
+// Calibration of one GPU's power sensor (spec/power 4.1), stored per GPU and driver.
 
 #include <cstdint>
 #include <limits>
@@ -12,7 +11,7 @@
 
 namespace assay {
 
-// What kind of mean a reading is, as far as its answers to pulses tell.
+// Kind of mean of a sample, from its response to pulses.
 enum class ResponseKind : uint8_t { kNotTold, kBoxcar, kExponential };
 std::string_view response_kind_name(ResponseKind kind);
 
@@ -22,18 +21,17 @@ struct ResponseTime {
   int64_t high_ns = 0;
 };
 
-// A sensor's answer to a load that is switched. Of an exponential mean `window` is its time
-// constant, and `ramp` that of another lag, the shorter of the two: whose is whose, the sensor's or
-// the device's, no single reading tells. Where the kind is not told, all times are those of a
-// boxcar.
+// Response of a sensor to a switched load. For an exponential mean, `window` is its time constant,
+// and `ramp` that of another lag, the shorter of the two. No single sample shows which of the two
+// is the sensor's and which the device's. For an unknown kind, all times are those of a boxcar.
 struct SensorResponse {
   ResponseKind kind = ResponseKind::kNotTold;
   ResponseTime window;
   ResponseTime ramp;
   ResponseTime delay;
   double residual_w = 0;
-  // Readings scatter more around the answer than where the load is steady: the device's power is no
-  // step behind a ramp. Intervals then are all that scatters by at most a quarter more.
+  // Samples scatter more around the response than at steady load: the device's power is not a step
+  // after a ramp. Intervals then cover all values with at most a quarter more scatter.
   bool misfit = false;
 
   // A boxcar without a ramp, or with one that a curve inside a kernel does not show: a fifth of the
@@ -41,7 +39,7 @@ struct SensorResponse {
   bool is_boxcar_alone() const {
     return kind == ResponseKind::kBoxcar && 5 * ramp.high_ns < window.ns;
   }
-  // How slow that is which is no boxcar: time constants, where they may be 0 the most they may be.
+  // Delay of a response that is not a boxcar: time constants, or their maximum if they may be 0.
   int64_t lag_ns() const {
     const int64_t behind = ramp.low_ns > 0 ? ramp.ns : ramp.high_ns;
     return kind == ResponseKind::kExponential ? window.ns + ramp.ns : behind;
@@ -61,7 +59,7 @@ struct SensorCalibration {
   double share_sampled = 0;  // window over period, at most 1: the part of the time that is seen
   double idle_w = 0;         // of the fit
   double load_w = 0;
-  double residual_w = 0;  // standard deviation of readings around boxcar(load)
+  double residual_w = 0;  // standard deviation of samples around boxcar(load)
   SensorResponse response;
   uint32_t updates = 0;  // readings fitted
   uint32_t steps = 0;    // of the load

@@ -1,6 +1,6 @@
 #pragma once
 
-// Texts of sections and settings: "[section]" and "key = value" lines; '#' begins a comment line.
+// Parser of sections and settings, "[section]" and "key = value" lines; '#' begins a comment line.
 
 #include <cstddef>
 #include <optional>
@@ -16,7 +16,7 @@ struct SettingLine {
   size_t number = 0;           // from 1
   std::string_view name = {};  // of the section, without brackets; the key of a setting
   std::string_view value = {};
-  // The value's two halves around its first ';': value proper, and where it is from (or empty).
+  // The two parts of the value around its first ';': the value itself, and its source (or empty).
   std::string_view proper() const;
   std::string_view origin() const;
 };

@@ -1,7 +1,7 @@
 #pragma once
 
-// What cores and GPUs did beside a job, as logged: one series per device and quantity, and the
-// utilisation of every core. Times as the log has them; what they mean is said with them.
+// Logged telemetry of cores and GPUs during a job: one series per device and quantity, and the
+// utilisation of every core. Times as in the log, with their meaning.
 
 #include <cstddef>
 #include <cstdint>
@@ -37,10 +37,10 @@ struct CpuUtilization {
   std::vector<int> cpus;
   std::vector<int64_t> from_ns;
   std::vector<int64_t> t_ns;   // in order
-  std::vector<float> percent;  // [sample][cpu]; NaN = offline or not told
+  std::vector<float> percent;  // [sample][cpu]; NaN = offline or unknown
 };
 
-// A logical processor's place; -1 = not told.
+// A logical processor's location; -1 = unknown.
 struct CpuCorePlace {
   int package = -1;
   int core = -1;
@@ -48,7 +48,7 @@ struct CpuCorePlace {
 
 struct TelemetryDevice {
   std::string device;  // as in TelemetrySeries
-  int64_t index = -1;  // the vendor library's; -1 = not told
+  int64_t index = -1;  // the vendor library's; -1 = unknown
   std::string name;
   std::string uuid;
 };
@@ -61,12 +61,12 @@ struct TelemetryLog {
   std::vector<TelemetrySeries> series;  // by first appearance
   std::vector<TelemetryDevice> devices;
   CpuUtilization cpu;
-  std::vector<CpuCorePlace> cores;  // of cpu.cpus; empty = not told
+  std::vector<CpuCorePlace> cores;  // of cpu.cpus; empty = unknown
   uint64_t rows = 0;
   uint64_t cells_without_value = 0;  // [N/A], [Unknown Error], empty where others have a value
   uint64_t rows_cut = 0;             // a last line without its end: left out
-  uint64_t rows_unplaced = 0;        // of several GPUs without a column that tells which: left out
-  bool taken_for_one = false;        // no column tells GPUs, and the times of rows tell one
+  uint64_t rows_unplaced = 0;        // of several GPUs without a GPU column: left out
+  bool taken_for_one = false;        // no GPU column, and the times of rows show one GPU
   uint64_t rows_out_of_order = 0;    // earlier than the row before by under a second
   uint64_t clock_steps = 0;          // the wall clock was set while the log ran
   uint64_t rows_beyond_steps = 0;    // left out: not of the longest part between two steps

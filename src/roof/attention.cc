@@ -1,7 +1,7 @@
-// Attention: for each pair of query and key that may meet, a product over the head's dimension for
-// the score and one for the value, in each query head; backward five such products for the two (the
-// scores again, and the gradients of values, scores, queries and keys). Softmax is not counted.
-// Keys and values that query heads share are read once.
+// Attention has two products for each valid pair of query and key, in each query head: one over the
+// head's dimension for the score and one for the value. The backward pass has five such products
+// (the scores again, and the gradients of values, scores, queries and keys). Softmax is not
+// counted. Keys and values that query heads share are read once.
 
 #include <algorithm>
 #include <array>
@@ -36,11 +36,11 @@ struct Attention {
   Aligned aligned = Aligned::kFirst;
   bool backward = false;
   CausalBy told = CausalBy::kFlag;
-  size_t window = kNoArgument;   // two arguments: keys before and behind
+  size_t window = kNoArgument;   // two arguments: keys before and after
   size_t starts = kNoArgument;   // where sequences begin among the tokens, one more than there are
   size_t longest = kNoArgument;  // two arguments: the longest of queries and keys
-  // Queries beside the query, in multi-head latent attention: their scores are with the values, and
-  // add to those of queries and keys.
+  // Additional queries in multi-head latent attention. Their scores are with the values, and add to
+  // those of queries and keys.
   size_t of_values = kNoArgument;
 };
 constexpr HeadLayout kBhsd = HeadLayout::kHeadsFirst;
@@ -88,8 +88,8 @@ constexpr auto kAttentions = std::to_array<Attention>({
      6},
 });
 
-// One query per sequence on keys in pages, which tables of each sequence name: only how long the
-// longest may be is told. query [sequences, heads, d]; the caches of keys and values follow it.
+// One query per sequence on keys in pages, which tables of each sequence name. Only the maximum
+// length is known. query [sequences, heads, d]; the caches of keys and values follow it.
 struct PagedAttention {
   std::string_view op;
   size_t query;
@@ -129,9 +129,9 @@ AttentionExtents of_rows(const Sizes& q, const Sizes& k, const Sizes& v, HeadLay
   return {true, q[0], q[head], q[sequence], k[sequence], q[3], v[3]};
 }
 
-// Sequences one after the other: the lengths are told where there is one, or where all are as long
-// as the longest. Keys in pages are a pool, whose size tells nothing: theirs are told where the
-// longest is no longer than the longest query's, which is then all that it attends to.
+// Consecutive sequences. The lengths are known for a single sequence, or if all have the maximum
+// length. Keys in pages are a pool of unrelated size. Their lengths are known if the longest is not
+// longer than the longest query's, which is then all that it attends to.
 AttentionExtents of_tokens(const Attention& kind, const OpInputs& inputs, const Sizes& q,
                            const Sizes& k, const Sizes& v) {
   const TensorInput* starts = inputs.tensor(kind.starts);
@@ -175,7 +175,7 @@ struct HeadSizes {
   double value_dim = 0;
   double query_element = 0;  // bytes
   double key_element = 0;
-  double of_values = 0;  // of queries whose scores are with the values; 0 = there are none
+  double of_values = 0;  // of queries with scores over the values; 0 = none
 };
 
 // pairs, queries and keys: times heads.
@@ -210,11 +210,10 @@ double of_values(const Attention& kind, const OpInputs& inputs) {
   return queries == nullptr || queries->sizes.empty() ? 0 : queries->sizes.back();
 }
 
-// Sequences of unknown lengths one after the other. A query looks at one key at least; at most at
-// all of the longest, less those behind it: of N queries in b sequences, causal masks leave out as
-// few pairs as possible where all are equally long. Keys may be a pool, in pages [pages, page,
-// heads, d] or one by one: a sequence has one key of it at least and as many as the longest at
-// most.
+// Consecutive sequences of unknown lengths. A query reads at least one key, and at most all of the
+// longest except those after it. For N queries in b sequences, causal masks exclude the fewest
+// pairs if all lengths are equal. Keys may be a pool, in pages [pages, page, heads, d] or single. A
+// sequence has at least one key of it, and at most as many as the longest.
 WorkAnswer bounds_of_tokens(const Attention& kind, const OpInputs& inputs, const TensorInput& q,
                             const TensorInput& k, const TensorInput& v) {
   const TensorInput* starts = inputs.tensor(kind.starts);
@@ -295,8 +294,8 @@ WorkAnswer exact_work(const Attention& kind, const OpInputs& inputs,
   return told(work, sizes.query_element > 0 && sizes.key_element > 0);
 }
 
-// An operator of packed sequences that was called with rows of one length: nothing says where
-// sequences begin or end, and no keys are in pages or come anew.
+// An operator of packed sequences that was called with rows of one length: no argument has the
+// boundaries of sequences, and no keys are in pages or new.
 bool is_dense(const Attention& kind, const OpInputs& inputs) {
   constexpr size_t kOfSequences = 8;  // arguments that would say so
   const TensorInput* q = inputs.tensor(kind.query);
@@ -323,7 +322,7 @@ WorkAnswer attention_of(const Attention& kind, const OpInputs& inputs) {
   return exact_work(kind, inputs, extents);
 }
 
-// One row [1, tokens, h, d] in which sequences lie one after the other, told by where they begin.
+// One row [1, tokens, h, d] of consecutive sequences, with the positions of their starts.
 bool is_one_row_of_several(const Attention& kind, const OpInputs& inputs) {
   const TensorInput* q = inputs.tensor(kind.query);
   const TensorInput* starts = inputs.tensor(kind.starts);
@@ -359,7 +358,7 @@ double attended_pairs(double queries, double keys, const AttentionWindow& window
 
 std::optional<AttentionLengths> attention_lengths(std::string_view op, const OpInputs& inputs) {
   if (const PagedAttention* paged = find_op(kPaged, op)) {
-    // Where queries begin is told where a sequence may have more than one.
+    // The starts of queries are an argument if a sequence may have several.
     if (inputs.tensor(paged->starts) != nullptr) return std::nullopt;
     return AttentionLengths{1, 0, true};
   }

@@ -43,7 +43,7 @@ class Finder {
         const ElementType told = element_type_named(facts.data_type);
         const std::string_view name = trace_.text(trace_.activities.name[a]);
         place(a, own, told == ElementType::kUntold ? element_type_moved(name) : told, name);
-        // Around a graph's launch there may be operators, but none of them asked for its kernels.
+        // Operators around a graph's launch did not request its kernels.
         if (found_.why[a] == NoWork::kNoModel && replays_graph(a))
           found_.why[a] = NoWork::kGraphReplay;
       } else {
@@ -69,8 +69,8 @@ class Finder {
   }
 
  private:
-  // The same operator with the same arguments asks for the same work; a kernel's name adds the type
-  // of lists and of products of FP32, and where no type was recorded that of more.
+  // The same operator with the same arguments has the same work. A kernel's name adds the type of
+  // lists and of FP32 products, and other types if none was recorded.
   const WorkAnswer& answer_of(OpId op, ElementType kernel_type, std::string_view kernel) {
     const OpId parent = links_.op_parent[op.index()];
     const OpInputTable& table = trace_.op_inputs;
@@ -123,9 +123,10 @@ class Finder {
            });
   }
 
-  // The type of all tensors of a call, by the name of a kernel of it: what is multiplied is of one
-  // type; a kernel that streams says its own; norms, softmax and reductions in single or double
-  // precision have parameters of no other type (in half precision these may be wider).
+  // The type of all tensors of a call, by the name of one of its kernels. Operands of a product
+  // have one type, and a streaming kernel's name has its own. Norms, softmax and reductions in
+  // single or double precision have parameters of the same type (in half precision these may be
+  // wider).
   ElementType type_of_all(OpId op, const OpWork& work, ElementType kernel_type,
                           ElementType streamed) const {
     if (work.matrix)
@@ -151,7 +152,7 @@ class Finder {
     }
   }
 
-  // own: the innermost operator around the launch; type: what the kernel's name tells.
+  // own: the innermost operator around the launch. type: from the kernel's name.
   void place(size_t launch, OpId own, ElementType type, std::string_view kernel = {}) {
     found_.innermost[launch] = own;
     WorkKnown first = WorkKnown::kNoModel;
@@ -186,7 +187,7 @@ class Finder {
     found_.innermost[launch] = op;
   }
 
-  // Of a kernel over one axis; nothing for others.
+  // Of a kernel over one axis; nullopt for others.
   std::optional<LaunchSize> flat_size(size_t row) const {
     const KernelShapeTable& shapes = trace_.kernel_shapes;
     const bool flat = shapes.grid_y[row] == 1 && shapes.grid_z[row] == 1 &&
@@ -212,9 +213,9 @@ class Finder {
     return elements;
   }
 
-  // How many elements a thread takes depends on types and on PyTorch's version, and the name of a
-  // lambda leaves its result out: the trace shows both where the same kernel ran over sizes that
-  // were recorded. Launches that disagree show nothing.
+  // The number of elements per thread depends on types and on PyTorch's version, and the name of a
+  // lambda lacks its result type. Launches of the same kernel over recorded sizes show both.
+  // Launches that disagree show nothing.
   void watch_launches() {
     std::vector<uint32_t> kernels(found_.calls.size(), 0);
     for (const uint32_t call : found_.call) {
@@ -242,7 +243,7 @@ class Finder {
     std::erase_if(shown_, [](const auto& one) { return one.second.fewest > one.second.most; });
   }
 
-  // Kernels of which no operator told anything.
+  // Kernels without information from an operator.
   void ask_launches() {
     const KernelShapeTable& shapes = trace_.kernel_shapes;
     for (size_t i = 0; i < shapes.size(); ++i) {
@@ -255,7 +256,7 @@ class Finder {
     }
   }
 
-  // Without choices where name and grid do not tell.
+  // Empty if name and grid are not enough.
   const CallBounds& launched(StringId kernel, OpId op, const LaunchSize& size) {
     const StringId name = op ? trace_.ops.name[op.index()] : StringId(0);
     const auto [place, is_new] =
@@ -312,7 +313,7 @@ class Finder {
     if (is_new) {
       found_.calls.push_back({op, work});
     } else if (found_.calls[place->second].work.math == ElementType::kFloat32) {
-      // One of the call's kernels tells how FP32 was multiplied.
+      // The name of one of the call's kernels shows how FP32 was multiplied.
       found_.calls[place->second].work.math = work.math;
     }
     found_.call[launch] = place->second;
@@ -351,7 +352,7 @@ class Finder {
   std::unordered_map<OpId, uint32_t> bounds_of_op_;
   // Kernel, operator, blocks, threads.
   std::map<std::tuple<uint32_t, uint32_t, uint64_t, uint64_t>, CallBounds> launched_;
-  // Of a kernel in blocks of so many threads.
+  // For a kernel in blocks of this many threads.
   std::map<std::pair<uint32_t, uint64_t>, LaunchRule> shown_;
   std::map<LaunchKey, uint32_t> bounds_of_launch_;
   RoofCalls found_;

@@ -1,13 +1,13 @@
 #pragma once
 
-// Which operator call each kernel worked for, and what that call asked for.
+// Finds the operator call of each kernel, and the work of that call.
 //
-// The call is the innermost operator around the launch whose work is told (Links tells which
-// operators enclose it); where none is, the innermost whose work is told within bounds. A call that
-// launches kernels itself, and encloses others of its kind of work (or products where it is one
-// itself) that do so too, is left with its work less theirs, never below zero: nothing counts
-// twice. What a call does beside, a cast before its sum, is no part of its work. Where no operator
-// tells anything, name and grid of the kernel may tell bounds.
+// The call is the innermost operator around the launch with known work (Links gives the enclosing
+// operators). If there is none, it is the innermost one with bounds on its work. A call may launch
+// kernels itself and enclose others of its kind of work that also do (or products, if it is one
+// itself). It then keeps its work minus theirs, never below zero, so nothing counts twice.
+// Auxiliary work of a call, such as a cast before its sum, does not count. If no operator has known
+// work, name and grid of the kernel may give bounds.
 
 #include <cstdint>
 #include <string>
@@ -21,7 +21,7 @@
 
 namespace assay {
 
-// What operators of a trace, which must outlive it, were called with.
+// Recorded arguments of the operators of a trace, which must outlive it.
 class RecordedInputs {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
@@ -49,7 +49,7 @@ struct CallWork {
   bool nested = false;  // other calls inside it took their share of the work
 };
 
-// Why the work behind a kernel is not known.
+// Reason why the work of a kernel is unknown.
 enum class NoWork : uint8_t {
   kKnown,
   kGraphReplay,  // a graph's launch: operators ran when it was captured
@@ -59,27 +59,27 @@ enum class NoWork : uint8_t {
   kNoShapes,     // of the operator or those around it, none was recorded with shapes
   kNoModel,
   kUntold,  // there is a model, but types, values or a covered shape are missing
-  kBounds,  // lengths or types are told within bounds: RoofCalls::bounds
+  kBounds,  // lengths or types have only bounds: RoofCalls::bounds
 };
 inline constexpr size_t kNoWorks = 9;
 std::string_view no_work_words(NoWork why);
 
-// Work of a launch whose threads take so many elements each.
+// Work of a launch with this number of elements per thread.
 struct LaunchChoice {
   double per_thread = 0;
   OpWork least;
   OpWork most;
 };
 
-// Work that is told within bounds alone: of a call by what its operator was called with, or,
-// without an operator here, of each launch of one kernel with one grid on one device.
+// Work with only lower and upper bounds. It is the work of a call, from the operator's arguments;
+// or, without an operator, of each launch of one kernel with one grid on one device.
 struct CallBounds {
   OpId op;
   OpWork least;
   OpWork most;
   // By the launch grid: the same by how many elements a thread takes, where several are possible.
   std::vector<LaunchChoice> choices = {};
-  bool shown = false;  // a launch of the same kernel with recorded sizes told how many
+  bool shown = false;  // from a launch of the same kernel with recorded sizes
 };
 
 struct RoofCalls {
@@ -91,17 +91,17 @@ struct RoofCalls {
   std::vector<uint32_t> bound;  // per activity of kBounds, into bounds; kNoCallWork = none
 };
 
-// Kernels that are no collectives; other activities stay without a call.
+// Kernels other than collectives; other activities have no call.
 RoofCalls find_roof_calls(const Trace& trace, const Links& links, const KernelNames& kernels);
 
-// The same for launches that ran nothing, as those recorded into a graph, each by the innermost
-// operator around it: what is per activity in RoofCalls is per launch. What only a kernel's name
-// tells (types of lists, TF32) is not known.
+// The same for launches that ran nothing, such as those captured into a graph, each by its
+// innermost enclosing operator. The per-activity members of RoofCalls are per launch. Properties
+// that only a kernel's name has (types of lists, TF32) are unknown.
 RoofCalls find_launch_calls(const Trace& trace, const Links& links,
                             const std::vector<OpId>& launches);
 
-// "3x[16,559,16,64] [64] +2 bf16": sizes of the operator's tensors, at most `most` of those that
-// differ from the one before, and the type of the first.
+// "3x[16,559,16,64] [64] +2 bf16": at most `most` distinct consecutive sizes of the operator's
+// tensors, and the type of the first.
 std::string shape_words(const OpInputs& inputs, size_t most = 3);
 
 }  // namespace assay

@@ -22,7 +22,7 @@ MessageSize message_size(std::string_view kind, std::string_view dtype, int64_t 
   const double element = element_bytes(element_type_named(dtype));
   const int64_t elements = std::max(in_elements, out_elements);
   if (element == 0 || elements <= 0) return {};
-  // Parts of several sizes, as of a mixture of experts: how much of them stays is a value.
+  // Parts of several sizes, as in a mixture of experts: the part that stays depends on values.
   const bool uneven =
       kind == "all_to_all" && in_elements >= 0 && out_elements >= 0 && in_elements != out_elements;
   return {.bytes = static_cast<double>(elements) * element,
@@ -31,7 +31,7 @@ MessageSize message_size(std::string_view kind, std::string_view dtype, int64_t 
 
 namespace {
 
-// Ranks by machine, of those that are written down; `cut`: there are more.
+// The listed ranks by machine; `cut`: there are more.
 struct WrittenRanks {
   std::map<int64_t, int64_t> on = {};
   bool cut = false;
@@ -49,7 +49,7 @@ std::optional<WrittenRanks> written_ranks(std::string_view ranks, int64_t group_
     if (!(rank >= 0 && rank < kMostRanks)) return {};
     ++found.on[static_cast<int64_t>(rank) / machine_gpus];
   }
-  // Of the last machine not all ranks may be written down.
+  // The list may lack ranks of the last machine.
   if (found.cut && found.on.size() > 1) found.on.erase(std::prev(found.on.end()));
   return found.on.empty() ? std::nullopt : std::optional(found);
 }

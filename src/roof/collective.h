@@ -1,48 +1,49 @@
 #pragma once
 
-// What a collective carries: its message, and how much of it crosses the link of the busiest rank.
-// As NVIDIA's nccl-tests define them: algorithm bandwidth is message over time, bus bandwidth that
-// times a factor of the collective, comparable with the link's own rate at any number of ranks.
+// Message of a collective, and the part of it that crosses the link of the busiest rank, as in
+// NVIDIA's nccl-tests. Algorithm bandwidth is message over time. Bus bandwidth is that times a
+// factor of the collective, which makes it comparable with the link rate at any number of ranks.
 
 #include <cstdint>
 #include <string_view>
 
 namespace assay {
 
-// Bus over algorithm bandwidth of a kind of collective (KernelBook::collective_of): 2 (n - 1) / n
-// of an all-reduce, whose every element goes out and comes back reduced; (n - 1) / n of gathers,
-// scatters and all-to-all, where a rank's own part stays; 1 of what goes from one to another, and
-// of unknown kinds.
+// Ratio of bus to algorithm bandwidth by kind (KernelBook::collective_of). It is 2 (n - 1) / n for
+// an all-reduce, which sends every element out and receives it reduced. It is (n - 1) / n for
+// gathers, scatters and all-to-all, which do not move a rank's own part. It is 1 for point-to-point
+// transfers and unknown kinds.
 double bus_factor(std::string_view kind, int64_t ranks);
 
 struct MessageSize {
   double bytes = 0;   // 0 = not told
   double factor = 0;  // bus over algorithm bandwidth; 0 = not defined
 };
-// kind: as KernelBook::collective_of tells it ("all_reduce"). Elements as recorded, -1 = not told.
-// The message is what a rank ends up with (gathers) or starts from (scatters, all-to-all,
-// reductions). Of an all-to-all that gives out more or fewer elements than it takes, parts differ:
-// no factor.
+// kind: as returned by KernelBook::collective_of ("all_reduce"). Elements as recorded, -1 =
+// unknown. The message is the output of a rank (gathers) or its input (scatters, all-to-all,
+// reductions). An all-to-all with different numbers of input and output elements has unequal parts,
+// and no factor.
 MessageSize message_size(std::string_view kind, std::string_view dtype, int64_t in_elements,
                          int64_t out_elements, int64_t group_size);
 
-// GPUs of a machine, where nothing tells: what DGX, HGX and OAM baseboards carry.
+// GPUs of a machine, if unknown: the number on DGX, HGX and OAM baseboards.
 inline constexpr int64_t kMachineGpus = 8;
 
-// Where the ranks of a group sit.
+// Machines of the ranks of a group.
 struct GroupPlace {
   int64_t machines = 1;
   int64_t each = 0;  // ranks of the group on each machine; 0 = not the same number
 };
-// ranks: as PyTorch writes them, "[0, 8, 16]", of more than 30 the first ones and "...". Machines
-// hold `machine_gpus` ranks, one after the other. Not told: as few machines as hold the group.
+// ranks: as PyTorch writes them, "[0, 8, 16]"; with more than 30, the first ones and "...".
+// Machines hold `machine_gpus` consecutive ranks. If the ranks are unknown, as few machines as can
+// hold the group.
 GroupPlace place_of_group(std::string_view ranks, int64_t group_size, int64_t machine_gpus);
 
-// The bus bandwidth that a group over several machines can reach at most, where each GPU has a
-// network card of its own, whatever the algorithm: of n ranks on m machines each machine must send
-// (m - 1) / m of what it gathers or scatters, a broadcast's or a reduction's whole message, and in
-// an all-to-all what is for ranks of other machines. Not where switches of the network reduce
-// (SHARP). 0 = one machine, another number of ranks on each, or a kind that is not told.
+// Maximum bus bandwidth of a group over several machines with one network card per GPU, for every
+// algorithm. With n ranks on m machines, each machine must send (m - 1) / m of a gather or scatter,
+// the whole message of a broadcast or reduction, and in an all-to-all the part for ranks of other
+// machines. Not valid if network switches reduce (SHARP). 0 = one machine, unequal numbers of ranks
+// per machine, or an unknown kind.
 double network_bus_bytes_per_s(std::string_view kind, const GroupPlace& place, int64_t group_size,
                                double nic_bytes_per_s);
 

@@ -1,6 +1,6 @@
-// Convolutions: every element of the result is a sum over the kernel's positions and the input
-// channels of its group, 2 operations each; a transposed one takes every element of the input that
-// way. The gradients of input and weight are as many again each.
+// Every element of a convolution's result is a sum over the kernel's positions and the input
+// channels of its group, 2 operations each; for a transposed one, every element of the input is.
+// The gradients of input and weight cost as much again each.
 
 #include <algorithm>
 #include <array>
@@ -66,7 +66,7 @@ constexpr auto kConvolutions = std::to_array<Convolution>({
     {"aten::miopen_convolution_backward_weight", ConvolutionPart::kWeightGradient, 1, 2, 4, 3, 5},
 });
 
-// Sizes of the result along the spatial axes, multiplied; NaN where an argument is not told.
+// Product of the result's sizes along the spatial axes; NaN if an argument is unknown.
 double positions(const Convolution& kind, const OpInputs& inputs, const Sizes& input,
                  const Sizes& weight, bool transposed) {
   const auto stride = inputs.numbers(kind.stride);
@@ -87,7 +87,7 @@ double positions(const Convolution& kind, const OpInputs& inputs, const Sizes& i
   return all;
 }
 
-// The same of a result whose sizes are told; NaN where they are not this convolution's.
+// The same for a result of known sizes; NaN if they do not fit this convolution.
 double told_positions(const Sizes& result, const Sizes& input, const Sizes& weight) {
   const bool own = result.size() == input.size() && result[0] == input[0] && result[1] == weight[0];
   return own ? elements_of(result, 2) : std::nan("");
@@ -97,7 +97,7 @@ bool shapes_fit(const Sizes& input, const Sizes& weight) {
   return input.size() >= 3 && input.size() == weight.size();
 }
 
-// Where the number of groups stands; asked for transposed ones alone.
+// Index of the number of groups; only for transposed ones.
 size_t groups_argument(const Convolution& kind) {
   if (kind.transposed != kNoArgument) return kind.output_padding + 1;
   return kind.op.starts_with("aten::conv_transpose") ? kind.output_padding + 1 : kind.dilation + 1;

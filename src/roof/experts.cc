@@ -1,8 +1,8 @@
-// Mixtures of experts in inference engines: which expert a token goes to is data, but every row
-// passes one expert, so that the operations are told by shapes alone, where every expert lies on
-// the same GPU: of experts on several, a rank skips the rows of the others', and how many those are
-// is data. Of the weights, no more experts are read than there are rows. What sorts rows by expert
-// reads and writes its arguments.
+// Mixtures of experts in inference engines. The expert of a token is data, but every row passes one
+// expert. If all experts are on one GPU, the shapes therefore determine the operations. If they are
+// on several, a rank skips the rows of the others, and their number is data. At most as many
+// experts' weights are read as there are rows. Operators that sort rows by expert read and write
+// their arguments.
 
 #include <algorithm>
 #include <array>
@@ -17,8 +17,8 @@ double reached(double rows, double experts) {
   return experts > 0 ? std::min(1.0, rows / experts) : 1.0;
 }
 
-// Whether the experts lie on several GPUs: a map from the numbers of all experts to those that lie
-// here follows the chosen ones (vLLM's expert_map), an integer for each of them.
+// True if the experts are on several GPUs: the chosen experts are followed by a map from the
+// numbers of all experts to the local ones (vLLM's expert_map), an integer for each.
 bool maps_experts(const OpInputs& inputs, double here) {
   constexpr size_t kChosen = 4;
   for (size_t i = kChosen + 1; i < inputs.arguments.size(); ++i) {
@@ -31,8 +31,8 @@ bool maps_experts(const OpInputs& inputs, double here) {
   return false;
 }
 
-// Experts of a mixture in one operator: hidden [t, h], w1 [experts, 2 i, h], w2 [experts, h, i],
-// weights and numbers of the experts of each token [t, k].
+// A mixture of experts in one operator: hidden [t, h], w1 [experts, 2 i, h] and w2 [experts, h, i];
+// then weights and numbers of the experts of each token [t, k].
 WorkAnswer fused_work(const OpInputs& inputs) {
   const TensorInput* hidden = inputs.tensor(0);
   const TensorInput* up = inputs.tensor(1);
@@ -54,8 +54,8 @@ WorkAnswer fused_work(const OpInputs& inputs) {
   return told(work, is_typed(*hidden) && is_typed(*up));
 }
 
-// Products of rows that are sorted by expert, each with its expert's matrix: out [rows, n],
-// a [rows, k], b [experts, n, k] or [experts, k, n].
+// Products of rows sorted by expert, each with its expert's matrix. Shapes: out [rows, n], a [rows,
+// k], b [experts, n, k] or [experts, k, n].
 struct GroupedProduct {
   std::string_view op;
   size_t out;

@@ -1,11 +1,11 @@
 // FBGEMM's operators for recommendation models: embedding tables of several features in one call,
-// and what sorts their sparse indices. Arguments by position as its schemas have them
+// and operators that sort their sparse indices. Arguments by position as in its schemas
 // (https://github.com/pytorch/FBGEMM, fbgemm_gpu/src and fbgemm_gpu/codegen).
 //
-// Of a lookup, widths of the tables are values. Where they are all as wide as the widest, or where
-// there is one table, the rows are told; the type of the result is not, so that there are bounds
-// at 8 and at 32 bits. The gradient that came back tells the type, and the sum of the widths: a
-// width is four values or a multiple. Elsewhere it is not known.
+// The widths of a lookup's tables are values. The rows are known if all tables have the maximum
+// width, or if there is one table. The type of the result is unknown, so the bounds are at 8 and at
+// 32 bits. The gradient has the type and the sum of the widths; a width is a multiple of four
+// values. Otherwise it is unknown.
 
 #include <algorithm>
 #include <array>
@@ -48,8 +48,8 @@ WorkAnswer recoded_work(const Recoded& kind, const OpInputs& inputs) {
   return told(work, is_typed(*from));
 }
 
-// Rows of FP32 as eight bits, each with its scale and bias in FP32 behind it, and back (fused
-// rowwise formats; rows are padded to four values).
+// Rows of FP32 as eight bits, each followed by its scale and bias in FP32, and back (fused rowwise
+// formats; rows are padded to four values).
 WorkAnswer rowwise_work(const OpInputs& inputs, bool quantizes) {
   constexpr double kScaleAndBias = 8;
   const TensorInput* from = inputs.tensor(0);
@@ -82,8 +82,8 @@ WorkAnswer bounds_check(const OpInputs& inputs) {
   return told(work, all_typed);
 }
 
-// permute_2D_sparse_data(permute, lengths, values, weights, sum): a feature may be taken twice or
-// left out, so that how many values there are afterwards is told by the last argument alone.
+// The operator permute_2D_sparse_data(permute, lengths, values, weights, sum). A feature may occur
+// twice or not at all, so only the last argument has the number of values afterwards.
 WorkAnswer permute_work(const OpInputs& inputs) {
   const TensorInput* order = inputs.tensor(0);
   const TensorInput* lengths = inputs.tensor(1);
@@ -104,8 +104,8 @@ WorkAnswer permute_work(const OpInputs& inputs) {
   return told(work, is_typed(*order) && is_typed(*lengths) && is_typed(*values));
 }
 
-// block_bucketize_sparse_features(lengths, indices, positions?, sequence?, block sizes, parts,
-// weights).
+// Arguments of block_bucketize_sparse_features: lengths, indices, positions?, sequence?; then block
+// sizes, parts, weights.
 WorkAnswer bucketize_work(const OpInputs& inputs) {
   const TensorInput* lengths = inputs.tensor(0);
   const TensorInput* indices = inputs.tensor(1);
@@ -143,7 +143,7 @@ double elements_at(const OpInputs& inputs, size_t at) {
   return (device == nullptr ? 0 : device->elements()) + (host == nullptr ? 0 : host->elements());
 }
 
-// Width of every table; nothing where they may differ or are not told.
+// Common width of all tables; nullopt if they may differ or are unknown.
 std::optional<double> one_width(std::string_view op, const OpInputs& inputs, double tables) {
   const auto total = inputs.number(kTotalWidth);
   const auto widest = inputs.number(kWidest);
@@ -151,7 +151,7 @@ std::optional<double> one_width(std::string_view op, const OpInputs& inputs, dou
     if (*widest > 0 && *widest * tables == *total) return widest;
     return std::nullopt;
   }
-  // Of one table the state of its rows tells how many it has.
+  // For one table, the state of its rows gives their number.
   if (tables != 1 || op.find("_lookup_rowwise_adagrad_") == std::string_view::npos)
     return std::nullopt;
   const double rows = elements_at(inputs, kRowState);
@@ -160,15 +160,15 @@ std::optional<double> one_width(std::string_view op, const OpInputs& inputs, dou
   return width;
 }
 
-// Whether bags are pooled, as is assumed where no values were recorded; nothing where the mode
-// cannot be read.
+// True if bags are pooled, which is assumed without recorded values; nullopt if the mode cannot be
+// read.
 std::optional<bool> pools(const OpInputs& inputs) {
   const auto mode = inputs.number(kPooling);
   if (inputs.values_told && !mode) return std::nullopt;
   return mode != kUnpooled;
 }
 
-// Of a lookup: what is told whatever the widths are.
+// Properties of a lookup that do not depend on the widths.
 struct Lookup {
   const TensorInput* indices = nullptr;
   const TensorInput* offsets = nullptr;
@@ -178,7 +178,7 @@ struct Lookup {
   double elements = 0;   // of all tables
   bool on_host = false;  // some of them lie in the host's memory
 
-  // What tells which rows: read by the lookup, and by what undoes it.
+  // The indices: read by the lookup, and by its backward node.
   double index_bytes() const {
     return indices->bytes() + offsets->bytes() + (weights == nullptr ? 0 : weights->bytes());
   }
@@ -229,8 +229,8 @@ WorkAnswer lookup_by_gradient(const Lookup& lookup, const TensorInput& gradient)
   return answer;
 }
 
-// The node of a lookup whose optimizer is fused: the gradient is read, and rows with the state of
-// their optimizer are read and written.
+// The node of a lookup with a fused optimizer: reads the gradient, and reads and writes rows with
+// the state of their optimizer.
 WorkAnswer lookup_backward(std::string_view op, const OpInputs& inputs, const OpInputs* forward) {
   const TensorInput* gradient = inputs.tensor(0);
   if (gradient == nullptr) return {WorkKnown::kNoShapes};
@@ -277,7 +277,7 @@ WorkAnswer tables_lookup(std::string_view op, const OpInputs& inputs, const OpIn
   const double rows = *pooled ? lookup->offsets->elements() - 1 : lookup->sizes.indices;
   const double results = rows * *width;
   WorkAnswer answer{WorkKnown::kBounds, work, work};
-  answer.work.write_bytes = results;  // output_dtype follows far behind: 8, 16 or 32 bits
+  answer.work.write_bytes = results;  // output_dtype is a later argument: 8, 16 or 32 bits
   answer.most.write_bytes = results * 4;
   if (gradient != nullptr && is_typed(*gradient)) {
     answer.work.write_bytes = gradient->bytes();

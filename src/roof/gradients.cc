@@ -52,7 +52,7 @@ std::vector<SizedOp> lookups_and_nodes(const Trace& trace, const std::vector<uin
   return all;
 }
 
-// What the operators right inside the nodes were called with.
+// Arguments of the operators directly inside the nodes.
 void take_made(const Trace& trace, const Links& links, const std::vector<uint32_t>& input_row,
                std::vector<SizedOp>& all) {
   std::unordered_map<OpId, SizedOp*> nodes;
@@ -72,7 +72,7 @@ void take_made(const Trace& trace, const Links& links, const std::vector<uint32_
 }
 
 bool fits(const SizedOp& node, const SizedOp& lookup) {
-  // Of as many indices as bags it is not told whether the gradient has a row for each index.
+  // With as many indices as bags, the gradient may or may not have a row for each index.
   if (node.bags != lookup.bags || lookup.indices == lookup.bags) return false;
   return node.made.empty() ||
          std::find(node.made.begin(), node.made.end(), lookup.indices) != node.made.end();

@@ -1,9 +1,9 @@
 #pragma once
 
-// What came back for an operator: autograd numbers each differentiable operator, and the node that
-// undoes it carries the number and the gradient of the operator's result, which has the result's
-// sizes. Profilers that recorded no values of arguments tell the result of a convolution only so,
-// and the widths of FBGEMM's tables.
+// Sizes of results from their gradients. Autograd numbers each differentiable operator. Its
+// backward node has the same number and receives the gradient of the operator's result, which has
+// the size of the result. Without recorded argument values, this is the only source of a
+// convolution's result and of the widths of FBGEMM's tables.
 
 #include <cstdint>
 #include <map>
@@ -22,7 +22,8 @@ class ConvolutionGradients {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  // trace and links must outlive it; input_row: of op_inputs per operator, kNone where it has none.
+  // trace and links must outlive it. input_row: index into op_inputs per operator, kNone without
+  // one.
   ConvolutionGradients(const Trace& trace, const Links& links,
                        const std::vector<uint32_t>& input_row);
 
@@ -37,27 +38,25 @@ class ConvolutionGradients {
   std::unordered_map<int64_t, uint32_t> node_;  // by number
 };
 
-// The same where nothing numbers the operators, as profilers of early 2021 have it: by the sizes of
-// input and weight, with which the backward pass is called too. Told where as many gradients came
-// back for these sizes as there were such convolutions, all of one size: two convolutions that
-// differ in stride or padding alone are told apart by that, and one that nobody differentiates
-// leaves the sum uneven.
+// The same for profilers of early 2021, which do not number operators: matched by the sizes of
+// input and weight, which the backward pass has too. Known if the gradients for these sizes are as
+// many as the convolutions, and of one size. Two convolutions that differ only in stride or padding
+// have gradients of different sizes, and one that is not differentiated makes the counts unequal.
 class ConvolutionsBySize {
  public:
   // input_row: as above.
   ConvolutionsBySize(const Trace& trace, const std::vector<uint32_t>& input_row);
 
-  // Sizes of the result of the operator, called with this text of dims; empty where not told.
+  // Sizes of the operator's result, for this text of dims; empty if unknown.
   Sizes result_of(StringId op, StringId dims) const;
 
  private:
   std::map<std::pair<uint32_t, uint32_t>, Sizes> results_;  // by operator and dims
 };
 
-// FBGEMM's lookups and the nodes that undo them. A node's number is not that of its lookup, so they
-// are told by sizes: the gradient has a row for each bag of the lookup, and a tensor that the node
-// makes is as long as its indices. Of the lookups before a node whose own node has not come yet,
-// one alone must fit.
+// FBGEMM's lookups and their backward nodes. A node does not have the number of its lookup, so they
+// are matched by sizes: the gradient has a row for each bag of the lookup, and one tensor of the
+// node is as long as the indices. Exactly one lookup before a node that has no node yet must match.
 class LookupGradients {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
@@ -65,7 +64,8 @@ class LookupGradients {
   // input_row: as above.
   LookupGradients(const Trace& trace, const Links& links, const std::vector<uint32_t>& input_row);
 
-  // Of op_inputs: of a lookup, its node's arguments; of a node, its lookup's. kNone without.
+  // Index into op_inputs: for a lookup, its node's arguments; for a node, its lookup's. kNone if
+  // unmatched.
   uint32_t row_of(OpId op) const;
 
  private:

@@ -91,8 +91,8 @@ struct ShapeText {
   bool list = false;
 };
 
-// [[8,128],[],[[2,3],[4]]] -> per argument its sizes. What stands where no number may be ends the
-// reading: the arguments before it count.
+// [[8,128],[],[[2,3],[4]]] -> per argument its sizes. Parsing ends at an unexpected character; the
+// arguments before it count.
 std::vector<ShapeText> read_shapes(std::string_view text) {
   std::vector<ShapeText> arguments;
   int depth = 0;
@@ -121,8 +121,8 @@ std::vector<ShapeText> read_shapes(std::string_view text) {
   return arguments;
 }
 
-// The elements of ["a","[3, 3]",…] without their quotes, escapes as written; of an element that is
-// no string, an empty text.
+// The elements of ["a","[3, 3]",…] without their quotes, escapes as written; an empty text for an
+// element that is not a string.
 std::vector<std::string_view> read_texts(std::string_view text) {
   std::vector<std::string_view> texts;
   int depth = 0;

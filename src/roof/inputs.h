@@ -1,8 +1,7 @@
 #pragma once
 
-// What an operator was called with: sizes, strides and types of its tensors, values of its other
-// arguments, from the JSON texts that PyTorch's profiler wrote with record_shapes=True
-// (Trace::op_inputs).
+// Arguments of operators: sizes, strides and types of tensors, and values of other arguments.
+// Parsed from the JSON texts of PyTorch's profiler with record_shapes=True (Trace::op_inputs).
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +15,7 @@ enum class ElementType : uint8_t {
   kUntold,
   kFloat64,
   kFloat32,
-  kTf32,  // FP32 in memory, multiplied as TF32: told by kernels' names only
+  kTf32,  // FP32 in memory, multiplied as TF32; only names of kernels show it
   kBFloat16,
   kFloat16,
   kFloat8,
@@ -30,17 +29,17 @@ enum class ElementType : uint8_t {
   kComplex128,
   kComplex64,
   kComplex32,
-  // What is moved without being read, told by its size alone.
+  // Moved without arithmetic; only the element size is known.
   kBytes1,
   kBytes2,
   kBytes4,
   kBytes8,
   kBytes16,
 };
-// In memory; 0 = not told.
+// In memory; 0 = unknown.
 double element_bytes(ElementType type);
-std::string_view element_type_name(ElementType type);  // "bf16"; empty = not told
-// By PyTorch's name ("c10::BFloat16", "long int"); kUntold for what is no tensor.
+std::string_view element_type_name(ElementType type);  // "bf16"; empty = unknown
+// From PyTorch's name ("c10::BFloat16", "long int"); kUntold if it is not a tensor.
 ElementType element_type_of(std::string_view torch_name);
 // By the name that kernels/ and NCCL's arguments use ("bf16", "BFloat16", "Float").
 ElementType element_type_named(std::string_view name);
@@ -50,12 +49,12 @@ ElementType element_type_moved(std::string_view kernel);
 bool is_floating(ElementType type);
 
 using Sizes = std::vector<double>;
-// Elements along the axes from `first` on; 1 where there are none.
+// Elements along the axes starting at `first`; 1 if there are none.
 double elements_of(const Sizes& sizes, size_t first = 0);
 
 struct TensorInput {
   Sizes sizes = {};
-  Sizes strides = {};  // empty = not told, or no axes
+  Sizes strides = {};  // empty = unknown, or no axes
   ElementType type = ElementType::kUntold;
 
   double elements() const;
@@ -65,9 +64,9 @@ struct TensorInput {
 };
 
 struct OpArgument {
-  std::vector<TensorInput> tensors = {};  // one; of a list, all whose sizes are told
+  std::vector<TensorInput> tensors = {};  // one; for a list, all tensors with known sizes
   bool list = false;
-  std::string_view value = {};  // as text, of what is no tensor; empty = not told
+  std::string_view value = {};  // text of an argument other than a tensor; empty = unknown
 
   bool tensor() const { return !list && tensors.size() == 1; }
 };
@@ -84,11 +83,11 @@ struct OpInputs {
   std::optional<Sizes> numbers(size_t index) const;  // "[3, 3]"; a number alone is a list of one
 };
 
-// "[3, 3]", or a number alone; nothing where something is no number.
+// "[3, 3]", or a single number; nullopt if an element is not a number.
 std::optional<Sizes> read_numbers(std::string_view text);
 
-// The texts must outlive the result. list_type: of the elements of lists, which the profiler does
-// not tell; a kernel's name may. Odd texts give fewer arguments, never an error.
+// The texts must outlive the result. list_type: element type of lists, which the profiler does not
+// record but a kernel's name may contain. Irregular texts give fewer arguments, never an error.
 OpInputs read_op_inputs(std::string_view dims, std::string_view types, std::string_view strides,
                         std::string_view concrete, ElementType list_type = ElementType::kUntold);
 

@@ -1,9 +1,8 @@
-// Problem: what reads or writes some elements of a tensor, told by an index, touches neither all of
-// it nor what its shape tells.
+// Problem: an operator that reads or writes indexed elements of a tensor does not use all of it.
 //
-// Method: an index is read once; of a tensor, as many elements are read or written as the index
-// asks for, and no more than it has: an ideal implementation touches none twice. Which indices
-// repeat is data and not told, so that both are at most what is moved.
+// Method: an index is read once. The elements of a tensor that are read or written are as many as
+// the index has, at most all of them, because an ideal implementation touches none twice. Repeated
+// indices are data and unknown, so both are upper bounds.
 
 #include <algorithm>
 #include <array>
@@ -21,7 +20,7 @@ std::optional<size_t> axis_of(const Sizes& sizes, double number) {
   return static_cast<size_t>(at);
 }
 
-// Elements of `from` behind each position of its axis; the axis of a vector needs no number.
+// Elements of `from` per position of its axis; the axis of a vector needs no number.
 WorkKnown slice_elements(const TensorInput& from, const std::optional<double>& axis, double& each) {
   const bool one_axis = from.sizes.size() == 1;
   if (!axis && !one_axis) return WorkKnown::kNoValues;
@@ -32,7 +31,7 @@ WorkKnown slice_elements(const TensorInput& from, const std::optional<double>& a
   return WorkKnown::kTold;
 }
 
-// Slices of a table by index: as many as are asked for, and no more than there are.
+// Slices of a table by index: as many as requested, at most all.
 WorkAnswer lookup(const TensorInput* table, const TensorInput* index,
                   const std::optional<double>& axis) {
   if (table == nullptr || index == nullptr || table->sizes.empty()) return {WorkKnown::kNoShapes};
@@ -46,9 +45,9 @@ WorkAnswer lookup(const TensorInput* table, const TensorInput* index,
   return told(work, is_typed(*table) && is_typed(*index));
 }
 
-// What is added to rows of a table of zeros: as many as are asked for, and no more than there are.
-// The zeros are written before, by a call of their own (aten::zero_ of the new tensor). An ideal
-// implementation sums what goes to one row before it writes it, and reads nothing back.
+// Rows added to a table of zeros: as many as requested, at most all. A separate earlier call writes
+// the zeros (aten::zero_ of the new tensor). An ideal implementation sums the values of one row
+// before it writes them, and reads nothing back.
 double added_bytes(double asked, double rows, double width, const TensorInput& gradient) {
   return bytes_of(std::min(asked, rows) * width, gradient);
 }
@@ -67,8 +66,8 @@ WorkAnswer embedding_backward(const OpInputs& inputs) {
   return told(work, is_typed(*gradient));
 }
 
-// _embedding_bag(weight, indices, offsets, scale_grad, mode, sparse, weights, include_last, …):
-// rows of each bag are summed.
+// Sums the rows of each bag. Arguments of _embedding_bag: weight, indices, offsets, scale_grad,
+// mode; then sparse, weights, include_last, …
 WorkAnswer bag_work(const OpInputs& inputs) {
   const TensorInput* table = inputs.tensor(0);
   const TensorInput* index = inputs.tensor(1);
@@ -89,8 +88,8 @@ WorkAnswer bag_work(const OpInputs& inputs) {
   return told(work, is_typed(*table) && is_typed(*index) && is_typed(*offsets));
 }
 
-// _embedding_bag_dense_backward(grad [bags, width], indices, offset2bag, bag_size, maxima, rows,
-// …).
+// Arguments of _embedding_bag_dense_backward: grad [bags, width], indices, offset2bag, bag_size;
+// then maxima, rows, …
 WorkAnswer bag_backward(const OpInputs& inputs) {
   const TensorInput* gradient = inputs.tensor(0);
   const TensorInput* index = inputs.tensor(1);
@@ -101,7 +100,7 @@ WorkAnswer bag_backward(const OpInputs& inputs) {
   if (!rows) return {WorkKnown::kNoValues};
   const double width = gradient->sizes[1];
   OpWork work{.kind = OpWorkKind::kLookup, .math = gradient->type};
-  // Of a bag's largest each element goes to one row.
+  // For a maximum over a bag, each element goes to one row.
   const bool largest = inputs.number(7).value_or(0) == 2;
   const double added = largest ? gradient->sizes[0] : index->elements();
   work.flop = added * width;
@@ -136,11 +135,11 @@ WorkAnswer gather(const OpInputs& inputs) {
   return told(work, is_typed(*from));
 }
 
-// What writes into places that an index tells: in place, or into a copy of the whole.
+// An operator that writes to indexed places, in place or into a copy of the whole.
 struct Scatter {
   std::string_view op;  // in place it ends in an underscore
-  bool adds = false;    // what stands there is read
-  // The index tells slices along an axis, not single elements.
+  bool adds = false;    // reads the previous values
+  // The index selects slices along an axis, not single elements.
   bool slices = false;
 };
 constexpr auto kScatters = std::to_array<Scatter>({
@@ -153,7 +152,7 @@ constexpr auto kScatters = std::to_array<Scatter>({
     {"aten::index_reduce", true, true},
 });
 
-// scatter(self, dim, index, source or value), index_add(self, dim, index, source).
+// Arguments of scatter: self, dim, index, source or value. Of index_add: self, dim, index, source.
 WorkAnswer scatter(const Scatter& kind, bool in_place, const OpInputs& inputs) {
   const TensorInput* into = inputs.tensor(0);
   const TensorInput* index = inputs.tensor(2);
@@ -177,10 +176,10 @@ WorkAnswer scatter(const Scatter& kind, bool in_place, const OpInputs& inputs) {
   return told(work, is_typed(*into) && is_typed(*index));
 }
 
-// Indices of index and index_put: tensors that broadcast to one shape, each for one of the leading
-// axes, of eight bytes each, which is what PyTorch's kernels read. Profilers leave lists of
-// optional tensors out, and the type of what stands in a list: what has the shape of axes of the
-// source may be a mask, and what that takes is data.
+// Indices of index and index_put: tensors that broadcast to one shape, one for each leading axis,
+// at eight bytes each, as PyTorch's kernels read them. Profilers omit lists of optional tensors,
+// and the types of list elements. An index with the shape of axes of the source may be a mask, and
+// the number that it selects is data.
 struct Indexed {
   WorkKnown known = WorkKnown::kNoShapes;
   double elements = 0;     // of the result
@@ -242,7 +241,7 @@ WorkAnswer index_put_work(const OpInputs& inputs) {
   return told(work, is_typed(*into));
 }
 
-// Every value with its place beside it, in eight bytes. Ideal is one pass.
+// Every value and its index, in eight bytes. An ideal implementation needs one pass.
 WorkAnswer ranked_work(const OpInputs& inputs, bool top) {
   constexpr double kPlaceBytes = 8;
   const TensorInput* from = inputs.tensor(0);

@@ -1,7 +1,7 @@
 #pragma once
 
-// The models behind operator_work(), for each a function that says whether the operator is its own:
-// nothing where it is not.
+// The models of operator_work(). Each is a function that returns nullopt if the operator is not its
+// own.
 
 #include <algorithm>
 #include <optional>
@@ -16,8 +16,8 @@ inline constexpr size_t kNoArgument = SIZE_MAX;
 std::optional<WorkAnswer> product_work(std::string_view op, const OpInputs& inputs);
 std::optional<WorkAnswer> convolution_work(std::string_view op, const OpInputs& inputs,
                                            const EnclosingOp& enclosing);
-// Sizes by which a convolution and its backward pass know each other; nothing for other operators,
-// for transposed ones, and where a size is not told.
+// Sizes that match a convolution with its backward pass; nullopt for other operators, transposed
+// ones, and unknown sizes.
 struct ConvolutionSizes {
   bool backward = false;
   Sizes input;
@@ -28,7 +28,7 @@ std::optional<ConvolutionSizes> convolution_sizes(std::string_view op, const OpI
 std::optional<WorkAnswer> attention_work(std::string_view op, const OpInputs& inputs);
 // Mixtures of experts in inference engines.
 std::optional<WorkAnswer> experts_work(std::string_view op, const OpInputs& inputs);
-// What an index tells: gathers, scatters, embeddings, the largest of a row.
+// Work of indexed operators: gathers, scatters, embeddings, the maximum of a row.
 std::optional<WorkAnswer> lookup_work(std::string_view op, const OpInputs& inputs);
 // Pooling, interpolation, and their gradients.
 std::optional<WorkAnswer> pooling_work(std::string_view op, const OpInputs& inputs);
@@ -41,16 +41,16 @@ bool undoes_lookup(std::string_view op);
 struct LookupSizes {
   double tables = 0;
   double indices = 0;
-  double bags = 0;  // of each table; 0 = the sizes do not tell
+  double bags = 0;  // of each table; 0 = unknown from the sizes
 };
 LookupSizes lookup_sizes(const OpInputs& inputs);
-// An elementwise operator whose result is of its arguments' type; not comparisons.
+// True for an elementwise operator with a result of its arguments' type; not for comparisons.
 bool keeps_type(std::string_view op);
 // Everything else that streams through memory.
 std::optional<WorkAnswer> stream_work(std::string_view op, const OpInputs& inputs);
 
-// Pairs of query and key that attention looks at. Query i stands at key i + offset and sees `left`
-// keys before it and `right` behind it; negative = all.
+// Pairs of query and key in attention. Query i is at key i + offset, and sees `left` keys before it
+// and `right` after it; negative = all.
 struct AttentionWindow {
   double offset = 0;
   double left = -1;
@@ -60,7 +60,7 @@ double attended_pairs(double queries, double keys, const AttentionWindow& window
 
 inline bool is_typed(const TensorInput& tensor) { return element_bytes(tensor.type) > 0; }
 
-// Of as many elements of the tensor's type; 0 where that is not told.
+// For that number of elements of the tensor's type; 0 if the type is unknown.
 inline double bytes_of(double elements, const TensorInput& tensor) {
   return elements * element_bytes(tensor.type);
 }
@@ -72,7 +72,7 @@ inline double at_axis(const std::optional<Sizes>& values, size_t axis, double ot
   return axis < values->size() ? (*values)[axis] : otherwise;
 }
 
-// The entry of a table whose `op` it is; nullptr where none is.
+// The table entry with this `op`; nullptr if there is none.
 template <typename Table>
 auto find_op(const Table& table, std::string_view op) {
   const auto found =
@@ -80,7 +80,7 @@ auto find_op(const Table& table, std::string_view op) {
   return found == table.end() ? nullptr : &*found;
 }
 
-// kTold, or kNoTypes where the bytes are those of an element type that is not told.
+// kTold, or kNoTypes if the bytes depend on an unknown element type.
 inline WorkAnswer told(const OpWork& work, bool types) {
   return {types ? WorkKnown::kTold : WorkKnown::kNoTypes, work};
 }

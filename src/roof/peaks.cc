@@ -20,8 +20,7 @@ double value_of(const Values& values, const char* name) {
   return found == values.end() ? 0 : found->second.value;
 }
 
-// The attributes whose peak a type may use, the first that is told; on vector units FP64 alone
-// asks.
+// The attributes with the peak of a type, the first known one counts; only FP64 uses vector units.
 std::vector<const char*> attributes_for(const OpWork& work) {
   if (!work.matrix) return {"fp64_vector_tflops", "fp64_tflops"};
   switch (work.math) {
@@ -46,15 +45,16 @@ std::vector<const char*> attributes_for(const OpWork& work) {
   }
 }
 
-// Of a card of which the device is a part: memory differs by reserve and rounding alone.
+// Share of the card from which the device counts as whole: memory differs only by reserve and
+// rounding.
 constexpr double kWhole = 0.8;
 // Cards without partitions by name (AMD's dies, DPX to CPX) split into at most so many equal parts.
 constexpr double kMostParts = 8;
 constexpr double kEqualPart = 0.02;
 
-// Whether the size of the trace's GPU says anything about the card that the figures are of. Another
-// card is whole, however large the trace's GPU is. A GPU without a name is the card that the user
-// names; it is a part where its compute units are one equal part of the card's.
+// True if the size of the trace's GPU applies to the card of the figures. Another card is whole,
+// for any size of the trace's GPU. A GPU without a name is the card that the user names. It is a
+// part if its compute units are one equal part of the card's.
 bool sized_by_trace(const FactBook& facts, const Values& values, const DeviceProperties& device,
                     const std::string& asked) {
   if (asked.empty() || asked == device.name) return true;
@@ -69,7 +69,7 @@ bool sized_by_trace(const FactBook& facts, const Values& values, const DevicePro
          std::abs(parts - whole) <= kEqualPart * whole;
 }
 
-// How much of the card the device is, by the memory and the compute units that the trace records.
+// The device as a part of the card, by the recorded memory and compute units.
 struct CardPart {
   double memory = 1;
   double compute = 1;
@@ -110,7 +110,7 @@ std::string no_roof(const std::string& name, bool known) {
 
 }  // namespace
 
-// Beside FLOP/s, what sentences rest on.
+// Rates in addition to FLOP/s that sentences depend on.
 const std::set<std::string> kOtherRates = {"bandwidth_tb_s", "cache_mb",  "cache_front_mb",
                                            "cache_tb_s",     "link_gb_s", "nic_gb_s"};
 

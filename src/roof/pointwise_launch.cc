@@ -16,7 +16,7 @@ namespace {
 constexpr double kFewestPerThread = 4;
 constexpr double kMostPerThread = 16;
 
-// What stands between commas, up to the bracket that closes what `text` is the inside of.
+// Parts between commas, up to the bracket that closes the one around `text`.
 std::vector<std::string_view> parts_of(std::string_view text) {
   constexpr std::string_view kOpen = "<({[";
   constexpr std::string_view kClose = ">)}]";
@@ -35,7 +35,7 @@ std::vector<std::string_view> parts_of(std::string_view text) {
   return parts;
 }
 
-// What stands behind the last `opening`; empty where it is not there.
+// The text after the last `opening`; empty if there is none.
 std::string_view behind_last(std::string_view text, std::string_view opening) {
   const size_t at = text.rfind(opening);
   return at == std::string_view::npos ? std::string_view() : text.substr(at + opening.size());
@@ -48,8 +48,8 @@ std::optional<double> leading_number(std::string_view text) {
   return number;
 }
 
-// Types of the inputs, and bytes of an element of the result, whose type a lambda's name leaves
-// out.
+// Types of the inputs, and bytes of an element of the result; a lambda's name lacks the result
+// type.
 struct Function {
   std::vector<ElementType> inputs = {};
   ElementType result = ElementType::kUntold;
@@ -57,7 +57,7 @@ struct Function {
   double most_result = 0;
 };
 
-// What the template arguments of a function object stand for.
+// Meaning of the template arguments of a function object.
 struct FunctionObject {
   std::string_view name;
   std::array<int, 2> inputs;  // template arguments; kNone = no such input
@@ -122,8 +122,8 @@ std::optional<Function> function_of(std::string_view text) {
   return object_of(text);
 }
 
-// Elements of one thread. Up to 2.5, which the older array tells, it took 4; of narrow types, and
-// on AMD, what the versions between took.
+// Elements per thread. 4 up to 2.5, which has the older array; for narrow types, and on AMD, the
+// number of the versions between.
 LaunchRule per_thread(double vector, bool old_array, const Function& function, double threads) {
   constexpr double kWide = 4;
   constexpr double kThreadsOfNvidia = 128;
@@ -135,7 +135,7 @@ LaunchRule per_thread(double vector, bool old_array, const Function& function, d
   return {std::max(kFewestPerThread, vector), always_four ? kFewestPerThread : kMostPerThread};
 }
 
-// What a kernel over lists does to each element: lists read and written.
+// Lists that a kernel over lists reads and writes per element.
 struct ListFunction {
   ElementType type = ElementType::kUntold;
   double lists = 0;
@@ -151,9 +151,9 @@ ListFunction fused_optimizer(ElementType type, double lists) {
   return {type, lists, lists, lists, lists - 1, lists};
 }
 
-// BinaryOpListAlphaFunctor<float, 2, 2, 0>: two lists, of which two are read, and the first is
-// written. Two that are read may be one list. Norms write one number for each chunk:
-// LpNormFunctor<float, (at::native::NormType)1, float, 1, 1, 0>.
+// BinaryOpListAlphaFunctor<float, 2, 2, 0>: two lists; two are read, and the first is written. The
+// two may be one list. Norms write one number for each chunk: LpNormFunctor<float,
+// (at::native::NormType)1, float, 1, 1, 0>.
 std::optional<ListFunction> list_function(std::string_view text) {
   const size_t open = text.find('<');
   if (open == std::string_view::npos) return std::nullopt;
@@ -186,7 +186,7 @@ double most_tensors(double lists) {
   return at < kMost.size() ? kMost[at] : 0;
 }
 
-// What the name of a kernel over contiguous tensors says; nothing of other kernels.
+// Information in the name of a kernel over contiguous tensors; empty for other kernels.
 struct PointwiseName {
   double vector = 0;
   bool old_array = false;

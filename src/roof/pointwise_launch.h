@@ -1,13 +1,13 @@
 #pragma once
 
-// Work that a kernel's name and its launch tell within bounds, where no operator's shapes do: of
-// PyTorch's elementwise kernels over contiguous tensors the name has the types and the number of
-// tensors, and the grid is as large as their elements ask for.
+// Bounds on work from a kernel's name and launch, without the shapes of an operator. For PyTorch's
+// elementwise kernels over contiguous tensors, the name contains the types and the number of
+// tensors, and the grid depends on the number of elements.
 //
 // The sizes are those of PyTorch's launches, aten/src/ATen/native/cuda/CUDALoops.cuh and
-// thread_constants.h: a thread takes 4 elements of old (at::detail::Array, up to 2.5), later 4, 8
-// or 16 by type and device, and never fewer than one vector. Grids of public traces are compared
-// with the sizes that were recorded there (tests/golden/check_roof.py).
+// thread_constants.h. A thread processes 4 elements in old versions (at::detail::Array, up to 2.5),
+// later 4, 8 or 16 by type and device, and at least one vector. Grids of public traces are compared
+// with recorded sizes (tests/golden/check_roof.py).
 
 #include <cstdint>
 #include <optional>
@@ -22,32 +22,32 @@ struct LaunchSize {
   uint64_t threads = 0;  // of a block
 };
 
-// What launches of a kernel tell of its other ones.
+// Rule that some launches of a kernel show for the others.
 struct LaunchRule {
   double fewest = 4;  // elements that a thread takes: a power of two
   double most = 16;
-  double result_bytes = 0;  // of an element; 0 = not told
+  double result_bytes = 0;  // of an element; 0 = unknown
 };
-// What a launch over so many elements shows of it; nothing where none of the three fits. The
-// elements of one block tell no more than that they fit.
+// The rule that a launch with this number of elements shows; nullopt if none of the three fits. A
+// launch of one block shows only that its elements fit.
 std::optional<LaunchRule> per_thread_shown(const LaunchSize& launch, double elements);
 
-// The type that all tensors of such a kernel have, its result among them; kUntold where they are
-// several or the name does not tell. op: as below.
+// The common type of all tensors of such a kernel, including the result; kUntold if there are
+// several or the name does not contain it. op: as below.
 ElementType pointwise_type(std::string_view kernel, std::string_view op);
 
-// kernel: demangled, as traces have it. kBounds, or kNoModel where name and launch do not tell.
-// Tensors count as distinct, as for operators; operations are not counted: memory bounds it.
-// op: that launched it, or none. The name of a lambda leaves its result out: one that adds or
-// clamps gives what it takes. shown: by launches of this kernel whose sizes were recorded; kNoModel
-// where it is none of what name and version allow.
+// kernel: demangled, as in traces. Returns kBounds, or kNoModel if name and launch are not enough.
+// Tensors count as distinct, as for operators. Operations are not counted, because memory is the
+// limit. op: the operator that launched it, or none. The name of a lambda lacks its result type;
+// one that adds or clamps returns the type of its arguments. shown: from launches of this kernel
+// with recorded sizes; kNoModel if name and version do not allow it.
 WorkAnswer pointwise_launch_work(std::string_view kernel, const LaunchSize& launch,
                                  std::string_view op = {}, LaunchRule shown = {});
 
-// The same for PyTorch's kernels over lists of tensors (_foreach_*, fused optimizers): a block
-// takes a chunk of 65,536 elements, of which only the last of a tensor may be shorter, and a launch
-// holds so many tensors (aten/src/ATen/native/cuda/MultiTensorApply.cuh, all versions since 1.6).
-// apex and DeepSpeed pass the size of a chunk as an argument: their kernels are not told.
+// The same for PyTorch's kernels over lists of tensors (_foreach_*, fused optimizers). A block
+// processes a chunk of 65,536 elements; only the last chunk of a tensor may be shorter. The number
+// of tensors per launch is fixed (aten/src/ATen/native/cuda/MultiTensorApply.cuh, all versions
+// since 1.6). apex and DeepSpeed pass the chunk size as an argument, so their kernels are unknown.
 WorkAnswer list_launch_work(std::string_view kernel, const LaunchSize& launch);
 
 }  // namespace assay

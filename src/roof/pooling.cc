@@ -1,7 +1,7 @@
-// Pooling and interpolation: few operations for each element, so that memory bounds them. The
-// input is read once, the result written once; positions of a maximum are integers of eight bytes
-// beside it. Backward, the gradient of the result (and these positions) are read and a gradient of
-// the input's size is written; neither needs the input.
+// Pooling and interpolation have few operations per element, so memory limits them. The input is
+// read once and the result written once; a maximum also has positions, integers of eight bytes. The
+// backward pass reads the gradient of the result (and these positions) and writes a gradient of the
+// input's size; neither needs the input.
 
 #include <algorithm>
 #include <array>
@@ -82,7 +82,7 @@ double windows(double size, double reach, double step, double pad, bool up) {
 
 struct Extents {
   double results = kNan;  // elements
-  double compared = 0;    // elements behind each of them
+  double compared = 0;    // elements after each of them
 };
 
 // kernel, stride (none: as the kernel), padding, of maxima also dilation, rounding.
@@ -146,8 +146,8 @@ WorkAnswer pool_backward(const PoolBackward& kind, const OpInputs& inputs) {
   return told(work, is_typed(*gradient));
 }
 
-// Elements of the result. Sizes are told, or factors: (input, sizes or none, …, factors), where
-// one factor for each axis stands in a list; without a list the sizes are told.
+// Elements of the result, from sizes or factors. The arguments are (input, sizes or none, …,
+// factors), with a list of one factor per axis; if it is missing, the sizes are given.
 std::optional<double> resized(const Resize& kind, const OpInputs& inputs, const TensorInput& from) {
   const size_t leading = from.sizes.size() - kind.axes;
   double all = 1;
@@ -200,7 +200,7 @@ std::optional<double> grid_taps(const OpInputs& inputs) {
   return std::nullopt;
 }
 
-// grid_sampler_2d(input [n, c, h, w], grid [n, h', w', 2], mode of interpolation, …).
+// Arguments of grid_sampler_2d: input [n, c, h, w], grid [n, h', w', 2], mode of interpolation, …
 WorkAnswer grid_work(const OpInputs& inputs) {
   const TensorInput* from = inputs.tensor(0);
   const TensorInput* grid = inputs.tensor(1);

@@ -10,7 +10,7 @@ namespace assay {
 namespace {
 
 enum class ProductForm : uint8_t {
-  kProduct,  // [..., m, k] x [..., k, n], the same leading axes
+  kProduct,  // [..., m, k] x [..., k, n]; equal leading axes
   kMatmul,   // the same with broadcasting, vectors allowed
   kLinear,   // [..., k] x [n, k] transposed
   kGrouped,  // [t, k] x [groups, k, n]: every row with the matrix of its group
@@ -123,8 +123,8 @@ ElementType scalar_type(double number) {
   return ElementType::kUntold;
 }
 
-// What the result's elements are. Products of eight bits and fewer give sixteen or more: without a
-// word on it, sixteen.
+// Type of the result's elements. Products of eight bits or fewer give sixteen or more; sixteen if
+// it is not stated.
 ElementType result_type(const Product& product, const OpInputs& inputs, ElementType left) {
   const auto number = inputs.number(product.out_type);
   if (number && scalar_type(*number) != ElementType::kUntold) return scalar_type(*number);
@@ -137,10 +137,10 @@ ElementType result_type(const Product& product, const OpInputs& inputs, ElementT
   return left;
 }
 
-// Products with weights of 2 to 8 bits, several in a word, in an order of the library's own: how
-// many columns they have is told by their scales [groups, n], or [groups, n, 2] with zeros, and the
-// bytes must be those of so many bits. Where versions put arguments between, types tell them apart.
-// Zeros and orders that stand apart are not counted: a few percent of the weights.
+// Products with weights of 2 to 8 bits, several in a word, in an order of the library's own. Their
+// scales [groups, n], or [groups, n, 2] with zeros, give the number of columns, and the bytes must
+// match a number of bits. Some versions insert arguments; types identify them. Separate zeros and
+// orders are not counted, a few percent of the weights.
 constexpr auto kPacked = std::to_array<std::string_view>({
     "_C::gptq_marlin_gemm",
     "_C::marlin_gemm",
@@ -182,7 +182,7 @@ WorkAnswer packed_work(const OpInputs& inputs) {
   return {WorkKnown::kTold, work};
 }
 
-// gemv_4bit(x [..., k], weights, [n, k], absmax, code, …): weights of four bits each.
+// Arguments of gemv_4bit: x [..., k], weights, [n, k], absmax, code, … Weights have four bits each.
 WorkAnswer four_bit_vector(const OpInputs& inputs) {
   const TensorInput* x = inputs.tensor(0);
   const TensorInput* weights = inputs.tensor(1);

@@ -1,8 +1,9 @@
-// Problem: most operators do so little per element that memory bounds them, and there are hundreds.
+// Problem: most operators have so few operations per element that memory limits them, and there are
+// hundreds.
 //
-// Method: a table says of each which arguments it reads and which it writes, or that it writes what
-// its inputs broadcast to; an operator that works in place has the name of the other and an
-// underscore. What stands behind the inputs is the caller's own result and is not read.
+// Method: a table lists for each the arguments that it reads and writes, or that it writes the
+// broadcast shape of its inputs. An in-place operator has the same name with an underscore.
+// Arguments after the inputs are the caller's result and are not read.
 
 #include <algorithm>
 #include <array>
@@ -128,7 +129,7 @@ constexpr auto kElementwise = std::to_array<Elementwise>({
     {"smooth_l1_loss_backward", 3, 4},
 });
 
-// What reads and writes arguments, and what is of their shape, as a whole.
+// Operators that read and write whole arguments, or tensors of their shape.
 struct ListedStream {
   std::string_view op;
   OpWorkKind kind;
@@ -251,8 +252,8 @@ constexpr auto kReductions = std::to_array<Reduction>({
     {"aten::std_mean", 4},
 });
 
-// Bytes of what an argument's bits name; `typed` turns false where a type is not told, `sized`
-// where a list's sizes are not.
+// Bytes of the arguments in a bit mask. `typed` becomes false if a type is unknown, `sized` if a
+// list's sizes are.
 struct Counted {
   double bytes = 0;
   double elements = 0;
@@ -269,9 +270,9 @@ void count_argument(const OpArgument& argument, bool stored, Counted& counted) {
   }
 }
 
-// A profiler that writes the sizes of one list writes those of all that are no longer than it; the
-// lists of an optimizer are equally long. What has none is empty, as the maxima of an AMSGrad that
-// is off.
+// A profiler that writes the sizes of one list writes those of all lists of at most its length; the
+// lists of an optimizer have equal length. A list without sizes is empty, as the maxima of an
+// AMSGrad that is off.
 bool lists_are_told(const OpInputs& inputs) {
   return std::any_of(
       inputs.arguments.begin(), inputs.arguments.end(),
@@ -372,7 +373,7 @@ WorkAnswer listed_work(const ListedStream& kind, const OpInputs& inputs) {
   return told(work, read.typed && written.typed);
 }
 
-// Over axes that nobody recorded: one element is left, or nearly all.
+// Over unrecorded axes: one element is left, or nearly all.
 WorkAnswer over_some_axes(OpWork work, const TensorInput& from) {
   if (!is_typed(from)) return {WorkKnown::kNoTypes, work};
   WorkAnswer answer{WorkKnown::kBounds, work, work};
@@ -388,7 +389,7 @@ WorkAnswer reduction_work(const Reduction& kind, const OpInputs& inputs) {
   OpWork work{.kind = OpWorkKind::kReduction, .math = from->type};
   work.flop = kind.flop * from->elements();
   work.read_bytes = from->bytes();
-  // Of all elements: (x, type), (x, order). More arguments are axes.
+  // A reduction over all elements: (x, type), (x, order). More arguments are axes.
   constexpr size_t kWithoutAxes = 2;
   if (!inputs.values_told && inputs.arguments.size() > kWithoutAxes)
     return over_some_axes(work, *from);
@@ -432,8 +433,8 @@ WorkAnswer foreach_work(std::string_view op, const OpInputs& inputs) {
   return told(work, read.typed && written.typed);
 }
 
-// A kernel that a compiler made: its tensors are what it reads and writes, once each, and none of
-// it touches more elements than it is launched over, which the numbers behind the tensors tell.
+// A kernel of a compiler: it reads and writes each of its tensors once, and at most as many
+// elements as its launch has, which the numbers after the tensors give.
 WorkAnswer generated_work(const OpInputs& inputs) {
   double launched = 1;
   bool launched_told = false;
@@ -451,7 +452,7 @@ WorkAnswer generated_work(const OpInputs& inputs) {
     if (!argument.tensor()) continue;
     const TensorInput& tensor = argument.tensors.front();
     typed &= is_typed(tensor);
-    // Which of them it writes is not told; the sum counts.
+    // The written ones are unknown; only the sum counts.
     work.read_bytes += bytes_of(std::min(tensor.stored(), launched), tensor);
     work.math = tensor.type;
   }
@@ -465,7 +466,7 @@ bool is_generated(std::string_view op) {
 
 constexpr std::string_view kAten = "aten::";
 
-// add, and add_ that works in place.
+// Finds add, and the in-place add_.
 const Elementwise* find_elementwise(std::string_view op, bool& in_place) {
   if (!op.starts_with(kAten)) return nullptr;
   op.remove_prefix(kAten.size());

@@ -1,13 +1,13 @@
 #pragma once
 
-// The work that an operator's arguments ask for: floating point operations and the bytes that an
-// ideal implementation moves, which reads every input once and writes every result once.
+// Work of an operator from its arguments: floating point operations, and the bytes of an ideal
+// implementation, which reads every input once and writes every result once.
 //
 // A multiplication and an addition are two operations. Counted are the products of GEMM,
-// convolution and attention, without epilogues, and one to a few operations per element of the
-// rest, which memory bounds anyhow. Padding counts as if it were data; causal attention counts the
-// pairs of query and key that it may look at, exactly. The models are in product.cc,
-// convolution.cc, attention.cc and the table of streams.cc.
+// convolution and attention, without epilogues. All other operators count one to a few operations
+// per element, because memory limits them. Padding counts as data. Causal attention counts exactly
+// the valid pairs of query and key. The models are in product.cc, convolution.cc, attention.cc and
+// the table of streams.cc.
 
 #include <cstddef>
 #include <cstdint>
@@ -43,12 +43,12 @@ struct OpWork {
   double flop = 0;
   double read_bytes = 0;
   double write_bytes = 0;
-  // Lengths are told by recorded values, not by shapes: where the same launch runs again, as in a
-  // graph, they may be others.
+  // Lengths come from recorded values, not from shapes. They may differ when the same launch runs
+  // again, as in a graph.
   bool by_values = false;
 
   double bytes() const { return read_bytes + write_bytes; }
-  // What a kernel's name tells of it: in memory FP32, multiplied as TF32.
+  // From a kernel's name: FP32 in memory, multiplied as TF32.
   void multiply_as(ElementType kernel_type) {
     const bool reduced = kernel_type == ElementType::kTf32;
     if (matrix && math == ElementType::kFloat32 && reduced) math = kernel_type;
@@ -59,10 +59,10 @@ enum class WorkKnown : uint8_t {
   kTold,
   kNoModel,     // the operator is in no table
   kNoShapes,    // its sizes were not recorded
-  kNoTypes,     // FLOP are told, bytes are not: an element type is not told
+  kNoTypes,     // FLOP are known, bytes are not: an element type is unknown
   kNoValues,    // strides, flags or axes that the model needs were not recorded
-  kNotCovered,  // shapes that the model does not stand for: sequences of unknown lengths, odd ranks
-  kBounds,      // lengths or types are told within bounds: at least `work`, at most `most`
+  kNotCovered,  // shapes outside the model: sequences of unknown lengths, unexpected ranks
+  kBounds,      // lengths or types have only bounds: at least `work`, at most `most`
 };
 inline constexpr size_t kWorkKnowns = 7;
 // In words, for a reader: "no model of this operator".
@@ -70,35 +70,34 @@ std::string_view work_known_words(WorkKnown known);
 
 struct WorkAnswer {
   WorkKnown known = WorkKnown::kNoModel;
-  OpWork work = {};  // of kTold; of kNoTypes without bytes; of kBounds the least
+  OpWork work = {};  // for kTold; for kNoTypes without bytes; for kBounds the minimum
   OpWork most = {};  // of kBounds
 };
 
-// What an operator stands in: the backward parts of a convolution are told their weight only there.
+// The enclosing operator. Only there do the backward parts of a convolution have their weight.
 struct EnclosingOp {
   std::string_view name = {};
   const OpInputs* inputs = nullptr;
-  // Of the operator's result, where the gradient that came back for it tells them; empty = not
-  // told.
+  // Sizes of the operator's result, from its gradient; empty = unknown.
   Sizes result = {};
-  // Of a lookup what its gradient's node was called with, of such a node what its lookup was.
+  // For a lookup, the arguments of its gradient node; for such a node, those of its lookup.
   const OpInputs* paired = nullptr;
 };
 WorkAnswer operator_work(std::string_view op, const OpInputs& inputs,
                          const EnclosingOp& enclosing = {});
-// Whether some table has the operator, whatever it is called with.
+// True if a table has the operator, for any arguments.
 bool has_work_model(std::string_view op);
 
-// How long the sequences of a forward attention are, where one length tells all of them.
+// Sequence lengths of a forward attention, if all are equal.
 struct AttentionLengths {
   double queries = 0;
-  double keys = 0;     // 0 = in pages, of which nothing tells how many are read
+  double keys = 0;     // 0 = in pages; the number read is unknown
   bool pages = false;  // keys lie in pages: somebody keeps them from step to step
 };
 std::optional<AttentionLengths> attention_lengths(std::string_view op, const OpInputs& inputs);
 
-// FLOP on matrix units, by the texts of Trace::op_inputs; NaN when the operator has none or its
-// shapes do not tell.
+// FLOP on matrix units, from the texts of Trace::op_inputs; NaN if the operator has none or its
+// shapes are not enough.
 double matrix_flop(std::string_view op, std::string_view dims, std::string_view concrete);
 
 }  // namespace assay

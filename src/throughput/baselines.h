@@ -1,8 +1,8 @@
 #pragma once
 
-// What anyone would try first, on the same splits: plain regressors of throughput on the numbers of
-// a row. Each once per configuration (lengths and batch size) and once over all of them (also the
-// number of devices and one-hot names).
+// Baselines on the same splits: plain regression of throughput on the numbers of a row. Each runs
+// once per configuration (lengths and batch size) and once over all configurations (also the number
+// of devices and one-hot names).
 
 #include <vector>
 

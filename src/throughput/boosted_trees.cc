@@ -16,8 +16,7 @@ namespace {
 // No cell of ours is NaN, and NaN is what XGBoost shall take for missing.
 constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 
-// XGBoost itself, opened when trees are first asked for: who reports on a trace does not pay for
-// it.
+// XGBoost itself, loaded when trees are first needed, so that reports on traces do not pay for it.
 struct Library {
   decltype(&::XGBGetLastError) last_error;
   decltype(&::XGDMatrixCreateFromMat) matrix_from;

@@ -1,8 +1,8 @@
 #pragma once
 
-// Regression by boosted trees and random forests: XGBoost behind a small face. Single thread and
-// seeded, so one version of the library gives the same answers again and again. Builds without
-// XGBoost have the interface and say so when it is used.
+// Regression by boosted trees and random forests: a small interface to XGBoost. Single-threaded and
+// seeded, so one version of the library always gives the same answers. Builds without XGBoost have
+// the interface, and return an error when it is used.
 
 #include <memory>
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace assay {
 
-// Row-major features; XGBoost works in single precision.
+// Row-major features; XGBoost uses single precision.
 struct FeatureMatrix {
   size_t columns = 0;
   std::vector<float> values;

@@ -12,8 +12,8 @@
 
 namespace assay {
 
-// Of those configurations that are wanted, asked once for each. A digest that an exact answer
-// contradicts is left out: such configurations are answered exactly later, too.
+// One digest for each wanted configuration. A digest that contradicts an exact answer is left out;
+// such configurations are always answered exactly.
 std::vector<ConfigDigest> make_digests(const Trained& trained, const std::vector<BenchRow>& rows,
                                        const FactBook& facts,
                                        const std::function<bool(const BenchRow&)>& wanted);

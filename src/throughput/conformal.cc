@@ -6,7 +6,7 @@
 namespace assay {
 namespace {
 
-// What all rows together weigh beside those of one pair, in misses.
+// Weight of all rows together against those of one pair, in errors.
 constexpr double kPoolWeight = 20;
 
 // The smallest value that at least 90 % of new misses stay below, if they are drawn as the pair's

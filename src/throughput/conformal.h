@@ -1,7 +1,7 @@
 #pragma once
 
-// How far the standard deviations of a Gaussian process must be stretched for 90 % of new misses to
-// stay inside, by what it missed when rows were left out (spec/throughput, "Intervals"; Vovk,
+// The factor on the standard deviations of a Gaussian process with which intervals contain 90 % of
+// new errors. It is measured on the errors of held-out rows (spec/throughput, "Intervals"; Vovk,
 // Gammerman and Shafer, 2005; Lei et al., JASA 113, 2018).
 
 #include <cstddef>
@@ -31,13 +31,14 @@ struct Miss {
 struct ConformalScale {
   double scale = kNormalScale;  // over all rows
   size_t residuals = 0;         // misses that it is the quantile of
-  bool measured = false;        // else assumed: the data cannot tell
+  bool measured = false;        // else assumed: too few data to measure it
   // For the rows of one hardware and framework: some are steadier than others, and 90 % over all is
   // not 90 % of each. Few misses of its own leave a pair close to `scale`.
   std::map<std::string, double> of_pair;
 
-  // Beyond a configuration's own rows (latency_fit.h): what the fit to them weighs against the
-  // process where it has all of its weight, and the scale that both together take there.
+  // Beyond a configuration's own rows (latency_fit.h): the weight of the configuration's fit
+  // against the Gaussian process at the point where it has its full weight, and the scale of the
+  // two combined.
   double fit_weight = 0;
   double blended_scale = kNormalScale;
 

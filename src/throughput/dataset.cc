@@ -14,7 +14,7 @@
 namespace assay {
 namespace {
 
-// Beyond what any installation measures: a slip of the keyboard or an overflow, not a result.
+// Limits of plausible throughput; values outside them are typing errors or overflows.
 constexpr double kFewestTokensPerS = 1e-6;
 constexpr double kMostTokensPerS = 1e9;
 constexpr double kLongest = 1e8;
@@ -135,7 +135,7 @@ RepeatNoise noise_of(const std::vector<Repeats>& all) {
   return noise;
 }
 
-// Says how repeats were taken: how many, how far apart, and the worst.
+// Reports the treatment of repeats: their number, their spread, and the worst.
 void note_repeats(const std::vector<Repeats>& all, std::vector<BenchOddity>& oddities) {
   struct Kind {
     const char* code;

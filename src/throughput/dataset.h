@@ -1,7 +1,7 @@
 #pragma once
 
-// From a benchmark table to rows that can be fitted: cleaned, one per key, with the configuration
-// and the group of each. Nothing leaves in silence: what was dropped or marked is counted.
+// From a benchmark table to rows that can be fitted: cleaned, one per key, each with its
+// configuration and group. Dropped and marked rows are counted.
 
 #include <functional>
 #include <limits>
@@ -17,12 +17,12 @@ namespace assay {
 // How long reading the active weights once per output token takes.
 struct LatencyBound {
   double least_s = 0;    // faster is impossible
-  double assumed_s = 0;  // at the bits that are assumed where none are told; else as above
+  double assumed_s = 0;  // at the assumed bits if the precision is unknown; else as above
 };
-// Absent where the facts of a row's model or hardware are not known.
+// nullopt if the specifications of a row's model or hardware are unknown.
 using LeastLatency = std::function<std::optional<LatencyBound>(const BenchRow&)>;
 
-// What a table whose rows do not tell their precision ran at.
+// Precision of a table without precision in its rows.
 enum class UntoldPrecision : uint8_t {
   kSixteenBits,  // as LLM-Inference-Bench did
   kAssumed,      // 16 bits are likely; fewer are possible
@@ -32,25 +32,26 @@ inline UntoldPrecision untold_precision(const BenchTable& table) {
   return untold_precision(table.format);
 }
 
-// Weights at the row's precision over the bandwidth of all devices. Where it is not told and only
-// assumed, no more than the fewest bits in use make a row impossible. The book must outlive the
-// function.
+// Weights at the row's precision over the bandwidth of all devices. If the precision is only
+// assumed, the fewest bits in use decide if a row is impossible. `facts` must outlive the function.
 LeastLatency least_latency_by_facts(const FactBook& facts = FactBook::built_in(),
                                     UntoldPrecision untold = UntoldPrecision::kSixteenBits);
 // Warns of repeats that scatter by far more than the noise of one measurement that a method takes.
 void note_repeat_noise(double taken_log_sd, ThroughputData& data);
-// Why no run of the point can have this throughput; absent where it can, or nobody knows.
+// Reason why no run of the point can have this throughput; nullopt if it can, or if that is
+// unknown.
 std::optional<std::string> impossible_reason(const LeastLatency& least_latency, BenchRow point,
                                              double tokens_per_s);
-// Counts rows with facts whose precision is assumed, or whose peak in that precision is not known.
+// Counts rows with specifications but an assumed precision, or with an unknown peak in their
+// precision.
 void note_precision(const FactBook& facts, UntoldPrecision untold, ThroughputData& data);
 
-// Drops rows without a positive and believable throughput, lengths, batch size or device count, in
-// tables of batches also those whose sizes are not whole. Of rows with one key (hardware, devices,
-// framework, model, variant, ii, oo, bb) copies are dropped and repeats averaged; of
-// LLM-Inference-Bench the first is kept. Of more than `most_rows` a subset by hash of the names
-// remains. Rows faster than `least_latency` are kept and marked infeasible. An error when nothing
-// remains.
+// Drops rows without a positive and plausible throughput, lengths, batch size or device count. In
+// tables of batches, it also drops rows with sizes that are not integers. A key is (hardware,
+// devices, framework, model, variant, ii, oo, bb). Copies of a key are dropped and repeats are
+// averaged; of LLM-Inference-Bench the first is kept. Of more than `most_rows` rows, a subset by
+// hash of the names remains. Rows faster than `least_latency` are kept and marked infeasible. An
+// error if nothing remains.
 Result<ThroughputData> make_throughput_data(const BenchTable& table,
                                             const LeastLatency& least_latency = {},
                                             size_t most_rows = std::numeric_limits<size_t>::max());
@@ -69,7 +70,7 @@ std::string pair_name(const BenchRow& row);  // "hardware|framework"
 
 // The rows at `indices`, in that order, with the same ids and names.
 ThroughputData subset(const ThroughputData& data, const std::vector<size_t>& indices);
-// Without the infeasible and the unsteady ones.
+// The rows that are neither infeasible nor unsteady.
 ThroughputData feasible_rows(const ThroughputData& data);
 
 }  // namespace assay

@@ -15,7 +15,7 @@ std::vector<BenchRow> questions(const ThroughputData& data, const std::vector<si
   points.reserve(indices.size());
   for (const size_t i : indices) {
     BenchRow point = data.rows[i];
-    // A method must not see what it is asked for.
+    // A method must not see the value that it predicts.
     point.tokens_per_s = point.latency_s = point.output_tokens_per_s =
         std::numeric_limits<double>::quiet_NaN();
     point.ttft_ms = point.tpot_ms = point.power_w = point.latency_s;

@@ -1,7 +1,7 @@
 #pragma once
 
-// How far a method is off on rows it has not seen: absolute percentage errors pooled over the folds
-// of a split (spec/throughput 2).
+// Errors of a method on held-out rows: absolute percentage errors pooled over the folds of a split
+// (spec/throughput 2).
 
 #include <cstdint>
 #include <functional>
@@ -19,7 +19,7 @@ namespace assay {
 struct ErrorSummary {
   size_t rows = 0;        // feasible test rows
   size_t answered = 0;    // of those, with a prediction
-  size_t outside = 0;     // of those, marked as outside the reach of the data
+  size_t outside = 0;     // of those, marked as outside the range of the data
   size_t impossible = 0;  // answered with zero tokens/s or fewer
   size_t infeasible = 0;  // or unsteady: test rows left out of the errors
   double p10_ape = std::numeric_limits<double>::quiet_NaN();

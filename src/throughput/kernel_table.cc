@@ -10,7 +10,7 @@
 namespace assay {
 namespace {
 
-// Where log2 of the features is 0; the kernels do not depend on it.
+// Origin of log2 of the features; the kernels do not depend on it.
 constexpr double kRowLengthUnit = 512;
 constexpr double kRowBatchUnit = 8;
 
@@ -70,14 +70,14 @@ Placed place_on_physics(const BenchRow& row, const ModelFacts& model, const Hard
   return placed;
 }
 
-// A token of the prompt costs this much of one that is generated. On 703 rows of NVIDIA's
-// AIConfigurator beside a row of equal lengths and the same batch size, input over output from 1/8
-// to 32, throughput was off by 0.85 in logarithms in the middle (0.9 quantile 1.41) with 1, by 0.11
-// (0.36) with this.
+// Cost of a prompt token relative to a generated one. It was measured on 703 rows of NVIDIA's
+// AIConfigurator with a matching row of equal lengths and the same batch size, at input over output
+// from 1/8 to 32. With 1, the median error of throughput was 0.85 in logarithms (0.9 quantile
+// 1.41); with this value it is 0.11 (0.36).
 constexpr double kPromptCost = 0.05;
 
-// Without facts: all tokens, over the time that they take as if generated; 1 for equal lengths.
-// What batching and length cost is for the data to say.
+// For rows without specifications: all tokens, over the time that they would take if generated; 1
+// for equal lengths. The data determine the cost of batching and length.
 Placed place_plainly(const BenchRow& row, GroupNames& names) {
   const double cost = (row.out_len + kPromptCost * row.in_len) / (1 + kPromptCost);
   return {plain_point(row, names), std::log((row.in_len + row.out_len) / 2 / cost)};

@@ -40,8 +40,7 @@ struct KernelTable {
   std::vector<double> log_base;
   std::vector<double> residual;
 };
-// names: of the rows that were learnt from, so that the same name is the same number; new ones are
-// added.
+// names: of the training rows, so that equal names have equal numbers. New names are added.
 KernelTable kernel_table(const std::vector<BenchRow>& rows, const FactBook& facts, bool physics,
                          GroupNames& names);
 KernelTable kernel_table(const std::vector<BenchRow>& rows, const FactBook& facts, bool physics);

@@ -12,7 +12,7 @@
 namespace assay {
 namespace {
 
-// Of all squares: what a term must explain of them to be taken in.
+// Share of all squares that a term must explain to be included.
 constexpr double kNoBetter = 1e-9;
 constexpr int kReweighings = 8;
 // Misses below this, in logarithms, weigh alike.
@@ -27,7 +27,7 @@ double share_at(double doublings) {
   return doublings <= 1 ? std::max(doublings, 0.0) : std::exp2(1 - doublings);
 }
 
-// 1 where the rows tell how latency goes with this value, 0 a doubling away from there.
+// 1 if the rows show the effect of this value on latency, 0 at a doubling away from there.
 double told(double value, const Range& range) {
   const double below = doublings(range.low, value);
   const double above = varies(range) ? 0 : doublings(value, range.high);
@@ -80,9 +80,9 @@ Solution solved(const Reduced& r, unsigned mask) {
   return out;
 }
 
-// None negative. There are 15 ways of leaving terms out: all are tried. Of sums that fit equally
-// well the one without the later terms: one sequence at two lengths cannot tell a square from what
-// is there once.
+// No negative coefficients. There are 15 ways of leaving terms out, and all are tried. Among
+// equally good fits, the one without the later terms is used: one sequence at two lengths cannot
+// separate a square from a constant.
 Solution non_negative(const Equations& weighted) {
   const Reduced r = reduced_rows(weighted);
   const double squares = r.rightCols<1>().squaredNorm();

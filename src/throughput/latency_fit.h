@@ -1,9 +1,10 @@
 #pragma once
 
-// Beyond a configuration's own largest batch or lengths: its latency as a sum of four terms, fitted
-// to its own rows alone. The Gaussian process falls back on what others did there, the sum goes on
-// as this configuration did; their errors have little in common, so both together are better than
-// either. Inside of the predictor.
+// Predictions beyond a configuration's own largest batch or lengths. The latency is a sum of four
+// terms, fitted only to the rows of the configuration. The Gaussian process reverts to the
+// behaviour of others there, and the sum continues the behaviour of this configuration. Their
+// errors are nearly independent, so the combination is better than either. Internal to the
+// predictor.
 
 #include <array>
 #include <cstddef>
@@ -19,27 +20,27 @@
 
 namespace assay {
 
-// What grows with the steps, with steps and sequences (llama.cpp: with the pieces of the prompt),
-// with the tokens that every step looks back on, and what is there once.
+// Terms proportional to the steps, to steps times sequences (llama.cpp: to the chunks of the
+// prompt), to the tokens in the context of each step, and a constant.
 inline constexpr size_t kLatencyTerms = 4;
 using LatencyTerms = std::array<double, kLatencyTerms>;
-// physics: of the base's terms, weighed as in the base; else of lengths and batch alone.
+// physics: terms and weights of the analytical model. If false, terms of lengths and batch alone.
 LatencyTerms latency_terms(const BenchRow& row, const FactBook& facts, bool physics);
 
 // One more than there are terms.
 inline constexpr size_t kLatencyFitRows = kLatencyTerms + 1;
 
-// How much of its weight the fit has at a point: none within the configuration's rows, all at twice
-// the largest batch or length, which is as far as held-out rows show what it is worth, and half as
-// much with every further doubling. None where the rows cannot tell: a batch or a length that never
-// varied, fewer rows than kLatencyFitRows.
+// Weight of the fit at a point, as a share of its full weight. It is 0 within the configuration's
+// rows and 1 at twice the largest batch or length, up to which held-out rows measure its value. It
+// halves with every further doubling. It is also 0 if the rows do not determine the fit: a constant
+// batch or length, or fewer rows than kLatencyFitRows.
 struct FitShares {
   double batch = 0;
   double length = 0;
 };
 FitShares fit_shares(const BenchRow& point, const Reach& own);
 
-// The fits of those configurations that are asked about. What is given must outlive it.
+// The fits of the queried configurations. Arguments must outlive it.
 class LatencyFits {
  public:
   // rows: sorted by config_name().
@@ -60,9 +61,9 @@ class LatencyFits {
   std::map<std::string, Own> by_config_;
 };
 
-// The largest values of what grows, to stand for what lies beyond: every configuration's rows above
-// half of its own largest batch (or length), unless these are all that it has. Where that leaves
-// too few, the rows above half of the largest of all.
+// Splits off the largest batches (or lengths) as a substitute for values beyond the rows: every
+// configuration's rows above half of its own maximum, unless these are all its rows. If too few are
+// left, the rows above half of the overall maximum.
 struct WithoutLargest {
   std::vector<BenchRow> inner;
   std::vector<BenchRow> outer;
@@ -76,10 +77,10 @@ struct BeyondMiss {
   double fit = 0;
   double share = 0;  // of the fit's weight
 };
-// Weights inverse to the squared misses, as if these had nothing in common, which does better on
-// new data than weights that trust the correlation found (Bates and Granger, "The combination of
-// forecasts", Operational Research Quarterly 20, 1969). And what 90 % takes of the process's
-// standard deviations without and with the fit.
+// Weights are inverse to the squared errors, as for independent errors. On new data this is better
+// than weights from the measured correlation (Bates and Granger, "The combination of forecasts",
+// Operational Research Quarterly 20, 1969). Also returns the factors on the process's standard
+// deviations for 90 %, without and with the fit.
 ConformalScale scale_beyond(const std::vector<BeyondMiss>& misses);
 
 }  // namespace assay

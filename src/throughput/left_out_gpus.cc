@@ -1,10 +1,11 @@
-// Problem: whether the process or the nearest GPU of the vendor knows more of a GPU without rows
-// differs from table to table (on LLM-Inference-Bench the sibling, on AIConfigurator's the
-// process), and the process's own deviation says nothing of what both are off by together.
+// Problem: for a GPU without rows, the better predictor differs from table to table: the vendor's
+// nearest GPU on LLM-Inference-Bench, the process on AIConfigurator's. The process's own deviation
+// does not show the error of the combination.
 //
-// Method: every GPU of the rows is left out, in closed form (gp.h), and its rows are told by the
-// process, by its nearest sibling times the ratio of data sheets, and by that times what physics
-// makes of the two. The weights are those with the least miss; what they miss is the interval.
+// Method: every GPU of the rows is held out, in closed form (gp.h). Its rows are predicted by the
+// process, by its nearest sibling times the ratio of data sheets, and by that sibling times the
+// analytical ratio. The weights with the minimum error are used, and their errors give the
+// interval.
 //
 // Effect: docs/measured/throughput_llm_inference_bench.md.
 
@@ -23,12 +24,12 @@ namespace assay {
 namespace {
 
 constexpr int kSteps = 4;            // weights are in quarters
-constexpr double kPooledBlocks = 3;  // what all blocks weigh beside those of the engine
+constexpr double kPooledBlocks = 3;  // weight of all blocks against those of the engine
 constexpr size_t kRowsOfBlock = 32;  // that are asked
 constexpr double kFullBlock = 10;    // rows; one of fewer counts for that many tenths
 constexpr size_t kFewestToWeigh = 2;
 constexpr double kFewestToMeasure = 8;
-// Where not even all blocks reach the share, the largest miss is stretched so much.
+// Factor on the largest error if not even all blocks reach the share.
 constexpr double kBeyondLargest = 1.25;
 
 std::vector<SiblingWeights> candidates() {
@@ -209,7 +210,7 @@ SiblingRule sibling_rule(const std::vector<GpuMiss>& misses, const SiblingWeight
 std::vector<GpuMiss> left_out_gpus(const LearntRows& learnt, const FactBook& facts,
                                    UnmeasuredKind kind) {
   FactLookup lookup(facts);
-  // By the facts' name: tables may write a GPU in two ways.
+  // By the name in the specifications: tables may write a GPU in two ways.
   std::map<std::string, std::map<std::string, std::vector<size_t>>> by_gpu;  // and engine
   for (size_t i = 0; i < learnt.rows.size(); ++i) {
     const BenchRow& row = *learnt.rows[i];

@@ -1,8 +1,8 @@
 #pragma once
 
-// How much the nearest GPU of the vendor should count beside the process where a GPU has no rows
-// under an engine (unmeasured_gpu.h), and how far the answer is then off: found by leaving out the
-// GPUs that the rows have, one at a time.
+// For a GPU without rows under an engine (unmeasured_gpu.h): the weight of the vendor's nearest GPU
+// against the Gaussian process, and the error of the result. Measured by holding out the GPUs of
+// the rows, one at a time.
 
 #include <algorithm>
 #include <array>
@@ -18,7 +18,7 @@
 
 namespace assay {
 
-// What the rows know of a GPU that has none under the engine.
+// What is new about a GPU without rows under the engine.
 enum class UnmeasuredKind : uint8_t { kNewGpu, kNewUnderEngine };
 inline constexpr size_t kUnmeasuredKinds = 2;
 // "new GPU", "GPU new under the engine"
@@ -28,8 +28,8 @@ constexpr UnmeasuredKind unmeasured_kind(bool known) {
   return known ? UnmeasuredKind::kNewUnderEngine : UnmeasuredKind::kNewGpu;
 }
 
-// A row whose GPU was left out, as was told of it in three ways: logarithms of how much faster it
-// ran.
+// A row of a held-out GPU and three predictions of it, as logarithms of the ratio of measured to
+// predicted speed.
 struct GpuMiss {
   size_t row = 0;  // of those learnt from
   std::string vendor;
@@ -40,14 +40,14 @@ struct GpuMiss {
   double by_physics = 0;
 };
 
-// Holds nine of ten blocks, one more standing for the one to come.
+// Contains nine of ten blocks, with one block added for the next.
 struct GpuInterval {
-  double half_width = 0;  // in logarithms; 0: nothing was left out
+  double half_width = 0;  // in logarithms; 0 = nothing was held out
   double blocks = 0;      // that it is from; one of few rows is part of one
   bool measured = false;  // else too few blocks say so
 
-  // Of a point whose own half width is `own`: too few left-out GPUs, and a point that is new in
-  // more than its GPU, make nothing narrower.
+  // `own`: half width of the point's own interval. This one replaces it only if enough GPUs were
+  // held out and only the GPU is new; otherwise it can only widen it.
   bool replaces(bool only_gpu_is_new) const { return measured && only_gpu_is_new; }
   double half_width_of(double own, bool only_gpu_is_new) const {
     return replaces(only_gpu_is_new) ? half_width : std::max(half_width, own);
@@ -67,16 +67,17 @@ struct SiblingRule {
 };
 using SiblingRules = std::array<SiblingRule, kUnmeasuredKinds>;
 
-// Weights in quarters, per vendor: those with the least mean miss over its blocks, those of the
-// engine counting one each and all together three more. From two blocks on; else `otherwise`: what
-// another vendor's GPUs need says nothing (Intel's and AMD's were told worse by NVIDIA's).
+// Weights in quarters, per vendor: those with the minimum mean error over its blocks. Blocks of the
+// engine count one each, and all others together count three. Needs two blocks or more; else
+// `otherwise`. GPUs of other vendors are no substitute: NVIDIA's made predictions for Intel's and
+// AMD's worse.
 SiblingRule sibling_rule(const std::vector<GpuMiss>& misses, const SiblingWeights& otherwise);
 
 // Rows that a process was learnt from, in its order.
 struct LearntRows {
   const GaussianProcess* process = nullptr;
   std::vector<const BenchRow*> rows;
-  std::vector<double> log_value;  // measured: what the process tells plus the base
+  std::vector<double> log_value;  // measured: the process's value plus the base
   bool value_is_time = false;     // else a speed
   double HardwareFacts::* goes_with = nullptr;
   // Rows that can be siblings under one engine have the same.

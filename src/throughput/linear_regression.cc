@@ -31,9 +31,9 @@ LinearModel fit_linear(const std::vector<std::vector<double>>& rows,
   const double mean_y = y.mean();
   x.rowwise() -= mean;
   y.array() -= mean_y;
-  // Of all solutions the smallest: columns of groups depend on each other (a device that ran under
-  // one framework only), and what is held out then tells solutions apart. The rank must not hang on
-  // round-off: at a threshold of a few epsilon, coefficients of 10^14 cancel in training alone.
+  // The solution of minimum norm. Columns of groups depend on each other (a device with one
+  // framework only), and held-out rows may separate the solutions. The rank must not depend on
+  // round-off: at a threshold of a few epsilon, coefficients of 10^14 cancel only in training.
   const Eigen::VectorXd solution = shortest_least_squares(x, y, kDependent);
   LinearModel model;
   model.intercept = mean_y - mean.dot(solution);

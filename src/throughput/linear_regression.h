@@ -14,7 +14,7 @@ struct LinearModel {
   double predict(const std::vector<double>& features) const;
 };
 
-// rows: one vector of features each, all of one length; not empty.
+// rows: one feature vector each, all of one length; not empty.
 LinearModel fit_linear(const std::vector<std::vector<double>>& rows,
                        const std::vector<double>& target);
 

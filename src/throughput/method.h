@@ -1,7 +1,7 @@
 #pragma once
 
-// What every way of predicting throughput offers, so that splits, tables and figures treat them
-// alike: learn from rows, then answer for points. Pure functions over plain data.
+// Common interface of all methods that predict throughput, for splits, tables and figures: train on
+// rows, then answer points. Pure functions over plain data.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace assay {
 
-// How far measurements of one key were apart. Keys that contradict each other are not among them.
+// Spread of measurements with the same key. Contradictory keys are excluded.
 struct RepeatNoise {
   size_t keys = 0;    // with several measurements
   uint64_t rows = 0;  // of them
@@ -36,7 +36,7 @@ struct ThroughputData {
 };
 
 enum class PredictionStatus : uint8_t {
-  kInside,    // within the reach of the data
+  kInside,    // within the range of the data
   kWide,      // as inside, but the interval reaches beyond twice the estimate
   kOutside,   // another hardware, model kind or scale: the interval is all there is
   kNoAnswer,  // the method has nothing to say (e.g. no row of the configuration)
@@ -44,7 +44,7 @@ enum class PredictionStatus : uint8_t {
 std::string_view prediction_status_name(PredictionStatus status);
 // Wider than this (high90 / estimate - 1, as a share) no number alone says anything.
 inline constexpr double kWidestInside = 1;
-// The one definition: outside the reach of the data, or by the width.
+// The one definition: outside the range of the data, or by the width.
 PredictionStatus prediction_status(bool outside, double half_width90);
 
 struct Prediction {
@@ -64,7 +64,7 @@ class ThroughputModel {
   virtual std::vector<Prediction> predict(const std::vector<BenchRow>& points) const = 0;
 };
 
-// What a split holds out: intervals are made for questions of this kind.
+// Held-out part of a split. Intervals are calibrated for questions of this kind.
 enum class HeldOut : uint8_t {
   kRow,
   kGroup,

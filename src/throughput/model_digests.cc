@@ -134,7 +134,7 @@ auto parsed(std::string_view text, size_t rows, Make make) -> decltype(make(Elem
   }
 }
 
-// What the lines are about: row and process of each.
+// Row and process of each line.
 std::optional<std::vector<std::pair<size_t, bool>>> index_in(std::string_view first_line) {
   const Json document = parsed_ordered_json("{" + std::string(first_line) + "]}");
   if (!document.is_object() || !document.contains("index")) return std::nullopt;

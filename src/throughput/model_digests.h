@@ -20,13 +20,14 @@ std::string with_digests(const std::string& model, const std::vector<ConfigDiges
 
 struct ModelText {
   std::string head;        // without digests, a JSON object
-  size_t digests_at = 0;   // where their value stands in the text
+  size_t digests_at = 0;   // offset of their value in the text
   size_t digests_end = 0;  // 0: there are none
 };
-// A file that another program wrote anew keeps its digests in the head, where nobody looks for
-// them: its answers are the same, later.
+// A file that another program rewrote keeps its digests in the head, where they are ignored. Its
+// answers are the same but slower.
 ModelText split_digests(std::string_view text);
-// rows: how many there are to point to. The options keep the text. What is wrong, if anything.
+// rows: number of rows that digests may refer to. The options keep the text. Returns the error
+// message, if any.
 std::optional<std::string> read_digests(const std::shared_ptr<const std::string>& text,
                                         const ModelText& parts, size_t rows,
                                         PredictorOptions& options);

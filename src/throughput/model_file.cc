@@ -82,7 +82,7 @@ Error damaged(const std::string& file, const std::string& what) {
                -1};
 }
 
-// The facts as the text that FactBook reads.
+// The specifications as the text that FactBook reads.
 std::string facts_text(const Json& facts) {
   const auto line = [](std::string text) {
     for (char& c : text) {
@@ -217,7 +217,7 @@ bool usable(const std::optional<ConformalScales>& scales) {
   });
 }
 
-// Without the library's own name for the problem, which stands before it in brackets.
+// Removes the library's own name for the problem, which is in brackets at the front.
 std::string reason_of(const Json::exception& problem) {
   const std::string_view text = problem.what();
   const size_t bracket = text.find("] ");
@@ -242,7 +242,7 @@ Status read_process(const Json& document, const std::string& file, ThroughputFit
   return Ok{};
 }
 
-// What this version does not know is told rather than kept back.
+// Unknown weights of other versions are shown rather than hidden.
 OddityWeight weight_from(std::string_view name) {
   for (const OddityWeight weight : {OddityWeight::kNote, OddityWeight::kLoss}) {
     if (name == oddity_weight_name(weight)) return weight;
@@ -270,7 +270,7 @@ Result<ThroughputFit> fit_from(const Json& document, const std::string& file) {
          weight_from(oddity.at("weight").get_ref<const std::string&>()),
          oddity.value("merged", uint64_t{0})});
   }
-  // Facts of the fit win; points beside its rows may need those of the program.
+  // Specifications of the fit have priority; points beyond its rows may need those of the program.
   fit.facts = FactBook::built_in();
   fit.options.outside_factor = document.at("outside_factor").get<double>();
   if (!(fit.options.outside_factor >= 1) || !std::isfinite(fit.options.outside_factor))
@@ -308,8 +308,8 @@ void add_rows(const ThroughputFit& fit, Json& out) {
   }
 }
 
-// Of all members but itself and the digests, which have their own, written without spaces: the same
-// JSON in another layout has the same one.
+// Over all members except itself and the digests, which have their own, written without spaces: the
+// same JSON in another layout has the same one.
 std::string members_checksum(Json document) {
   document.erase("checksum");
   document.erase("digests");

@@ -1,7 +1,8 @@
 #pragma once
 
-// A fitted model as a file (docs/formats/throughput_model.md): everything that predictions need, so
-// that they do not change with the table, the facts or the defaults of a later version.
+// A fitted model as a file (docs/formats/throughput_model.md). It contains everything that
+// predictions need, so they do not change with the table, the specifications or the defaults of a
+// later version.
 
 #include <string>
 #include <string_view>
@@ -22,7 +23,7 @@ struct ThroughputFit {
   std::string method = "assay";  // or "ala"
 };
 
-// What a predictor was made of, with the scales that it measured.
+// The inputs of a predictor, with the scales that it measured.
 std::string write_model(const ThroughputFit& fit, const Predictor& predictor,
                         const Predictor::DigestProgress& progress = {});
 // The same for ALA: the rows are all it is made of.

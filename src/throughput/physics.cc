@@ -17,11 +17,11 @@ constexpr double kLayerSeconds = 1e-5;
 constexpr double kHostSeconds = 1e-5;
 constexpr double kOnceSeconds = 0.01;
 constexpr double kUsableMemory = 0.9;
-// Shares that rows of equal lengths cannot tell, chosen on 580 rows of Llama-3.1-8B and Qwen3-32B
-// in NVIDIA's AIConfigurator (its silicon measurements): of the attention term the prompt's, of
-// what computing costs the prompt's. Input over output from 1/2 to 80, the base was off by 0.36 in
-// logarithms in the middle and 1.14 at the 90th percentile against rows of equal lengths with all
-// of the attention and half of the compute, and by 0.04 and 0.16 with these.
+// Shares that rows of equal lengths do not determine: the prompt's part of the attention term, and
+// of the compute cost. Chosen on 580 rows of Llama-3.1-8B and Qwen3-32B in NVIDIA's AIConfigurator
+// (its silicon measurements), at input over output from 1/2 to 80, relative to rows of equal
+// lengths. With all of the attention and half of the compute, the base was off by 0.36 in
+// logarithms in the median and 1.14 at the 90th percentile. With these it is 0.04 and 0.16.
 constexpr double kPromptAttention = 0.03;
 constexpr double kPromptCompute = 0.9;
 
@@ -107,7 +107,7 @@ PhysicsTerms physics_terms(const BenchRow& row, const ModelFacts& model,
   set(PhysicsTerm::kHops, out * model.layers * kLayerSeconds * std::log2(row.devices));
   set(PhysicsTerm::kWaves, out * weights_s * overfull);
   set(PhysicsTerm::kOnce, kOnceSeconds);
-  // What decoding reads of its context costs far more than what the prompt computes at once.
+  // Reading the context in decoding costs far more than the prompt's parallel computation.
   const double pairs =
       kPromptAttention * in * in + (1 - kPromptAttention) * out * (in + out / 2) / 1.5;
   set(PhysicsTerm::kAttention, sequences * pairs * model.layers * model.hidden * 4 / 1e12 / tflops);

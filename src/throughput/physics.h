@@ -1,8 +1,8 @@
 #pragma once
 
-// How long a run must at least take, term by term: reading weights and KV cache, computing,
-// talking, waiting. Latency is a sum of non-negative coefficients times these terms; throughput
-// follows. What the sum leaves over is learnt (gp.h).
+// Analytical lower bound of a run's latency, by term: reading weights and KV cache, computing,
+// communicating, waiting. Latency is a sum of non-negative coefficients times these terms, and
+// throughput follows. The residual is learned (gp.h).
 
 #include <array>
 #include <cstddef>
@@ -25,7 +25,7 @@ enum class PhysicsTerm : uint8_t {
   kChunks,         // weights read again per piece of the prompt (llama.cpp's batch size)
   kHost,           // host work per sequence and step
   kHops,           // latency of collectives: log2 of the devices, per layer and step
-  kWaves,          // a batch whose KV cache exceeds the memory is served in waves
+  kWaves,          // a batch with a KV cache larger than the memory is served in waves
   kOnce,           // fixed cost per run
   kAttention,      // square term of the prompt's attention
 };
@@ -33,13 +33,13 @@ inline constexpr size_t kPhysicsTerms = 12;
 using PhysicsTerms = std::array<double, kPhysicsTerms>;
 std::string_view physics_term_name(PhysicsTerm term);
 
-// Of a device's memory sequences have at least so much, however large the weights are said to be.
+// Minimum share of a device's memory for sequences, even if the declared weights leave less.
 inline constexpr double kLeastFreeMemory = 0.02;
 
 // llama.cpp's batch size cuts the prompt into pieces.
 bool batch_is_chunk(const BenchRow& row);
-// 1e9 weights that one step of `sequences` tokens reads: the shared ones, and of the experts those
-// that at least one token chose, when every token chooses alike often.
+// 1e9 weights that one step of `sequences` tokens reads. That is the shared weights plus the
+// experts that at least one token selects, if tokens select experts uniformly.
 double weights_touched(const ModelFacts& model, double sequences);
 // 10^12 operations per second of one device in the row's precision; 16-bit's where that of the
 // precision is not known.
@@ -47,7 +47,7 @@ double peak_tflops(const BenchRow& row, const HardwareFacts& hardware);
 bool peak_is_known(const BenchRow& row, const HardwareFacts& hardware);
 // K and V of one token in the row's precision, all layers.
 double kv_gb_per_token(const BenchRow& row, const ModelFacts& model);
-// Sequences that fit beside the weights in 0.9 of the memory.
+// Sequences that fit with the weights in 0.9 of the memory.
 double sequences_in_memory(const BenchRow& row, const ModelFacts& model,
                            const HardwareFacts& hardware);
 
@@ -56,7 +56,7 @@ PhysicsTerms physics_terms(const BenchRow& row, const ModelFacts& model,
                            const HardwareFacts& hardware);
 // The coefficients of the base.
 const PhysicsTerms& fixed_coefficients();
-// Latency that the row's throughput stands for: (ii + oo) * sequences / throughput.
+// Latency equivalent to the row's throughput: (ii + oo) * sequences / throughput.
 double equivalent_latency_s(const BenchRow& row);
 
 }  // namespace assay

@@ -12,7 +12,7 @@ constexpr double kUsedShare = 0.9;
 constexpr double kWeightsWithBuffers = 1.03;
 constexpr double kBytesOf16Bits = 2;
 
-// llama.cpp splits a model by layers, and its batch size is no number of sequences.
+// llama.cpp splits a model by layers, and its batch size is not a number of sequences.
 bool splits_by_layers(const BenchRow& row) { return row.framework == "llama.cpp"; }
 
 double tensor_parallel_of(const BenchRow& row) {

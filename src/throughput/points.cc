@@ -56,7 +56,7 @@ void copy_name(const Attribute& attribute, const BenchRow& from, BenchRow& to) {
   }
 }
 
-// What was typed may be a list of hundreds.
+// Input may be a list of hundreds.
 std::string shortened(const std::string& text) {
   constexpr size_t kMost = 40;
   return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
@@ -167,7 +167,7 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-// Letters and digits that stand together; a point between digits belongs to them: "3.1".
+// Contiguous letters and digits; a point between digits is included: "3.1".
 std::vector<std::string> tokens_of(const std::string& name) {
   std::vector<std::string> tokens(1);
   for (size_t i = 0; i < name.size(); ++i) {
@@ -181,7 +181,7 @@ std::vector<std::string> tokens_of(const std::string& name) {
   return tokens;
 }
 
-// Every run of neighbouring tokens, written together: what may stand for the name.
+// Every sequence of neighbouring tokens, joined: possible short forms of the name.
 std::set<std::string> runs_of(const std::string& name) {
   const std::vector<std::string> tokens = tokens_of(name);
   std::set<std::string> runs;
@@ -192,7 +192,7 @@ std::set<std::string> runs_of(const std::string& name) {
   return runs;
 }
 
-// Says too little to tell devices apart.
+// Does not distinguish devices.
 bool is_vendor(const std::string& key) {
   static const std::set<std::string> words = {"nvidia", "amd", "intel", "habana", "gpu"};
   return words.count(key) > 0;
@@ -314,7 +314,7 @@ Result<std::vector<double>> parse_numbers(const Attribute& attribute, const std:
   return values;
 }
 
-// What all rows agree on, for attributes that were not given.
+// Values that all rows agree on, for attributes that were not given.
 Status fill_in(const std::vector<Given>& given, const MeasuredValues& measured, BenchRow& point) {
   const auto is_given = [&](const Attribute& attribute) {
     return std::any_of(given.begin(), given.end(), [&](const Given& g) {
@@ -326,7 +326,7 @@ Status fill_in(const std::vector<Given>& given, const MeasuredValues& measured, 
   for (const Attribute& attribute : attributes()) {
     if (attribute.kind == Kind::kBothLengths || is_given(attribute)) continue;
     if (attribute.is_name()) {
-      // A variant that is not asked for is the plain one where there is one.
+      // If no variant is requested, the plain one counts if it exists.
       const std::vector<std::string>& values = measured.texts[place_of(attribute)];
       const bool plain =
           attribute.kind == Kind::kVariant && !values.empty() && values.front().empty();

@@ -14,8 +14,7 @@
 
 namespace assay {
 
-// What the rows that were measured have: distinct values per attribute, in the order of the
-// attributes below.
+// Distinct values of the measured rows per attribute, in the order of the attributes below.
 struct MeasuredValues {
   MeasuredValues(const std::vector<BenchRow>& rows);
   std::array<std::vector<std::string>, 9> texts;
@@ -23,10 +22,10 @@ struct MeasuredValues {
   std::map<std::string, BenchVariant> variants;  // of the first row that has each
 };
 
-// One point. Attributes: hw, n, fw, model, variant, ii, oo, len (both), bb. What is left out is
-// taken from the rows when they all agree on it. Names are resolved against the rows, then the
-// facts: without letter case and punctuation, or by whole words that only one of them has. Errors
-// name the attribute or value that was probably meant.
+// Parses one point. The attributes are hw, n, fw, model, variant, ii, oo, len (both) and bb.
+// Missing ones come from the rows if all rows agree. Names are matched against the rows, then the
+// specifications, without case and punctuation, or by whole words that only one of them has. Errors
+// suggest the attribute or value that was probably meant.
 Result<BenchRow> parse_point(const std::string& text, const MeasuredValues& measured,
                              const FactBook& facts);
 

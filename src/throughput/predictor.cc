@@ -35,11 +35,11 @@ namespace {
 constexpr std::array<const char*, 6> kRelations = {
     "same configuration",       "other number of devices", "same hardware and framework",
     "same model and framework", "same framework",          "nothing in common"};
-// What is assumed of half an interval, in logarithms per doubling beyond rows that are all alike.
-// Batch: without physics 90 % of 434 rows of LLM-Inference-Bench were no further off where only
-// batch 1, 16 or 64 of their configuration was known (0.219, 0.194, 0.170). Ratio of lengths: with
-// physics of 115 rows of NVIDIA's AIConfigurator where only equal lengths were known, every pair of
-// lengths counting alike (0.05); without physics its 693 others needed less.
+// Assumed half interval, in logarithms per doubling, beyond rows that are all alike. Batch, without
+// an analytical model: 90 % of 434 rows of LLM-Inference-Bench had a smaller error with only batch
+// 1, 16 or 64 of their configuration known (0.219, 0.194, 0.170). Ratio of lengths, with an
+// analytical model: 115 rows of NVIDIA's AIConfigurator with only equal lengths known, every pair
+// of lengths with equal weight (0.05). Its 693 others needed less without it.
 constexpr double kBatchPerDoubling = 0.22;
 constexpr double kRatioPerDoubling = 0.05;
 // More than two points lie apart in batch, devices, lengths and hardware.
@@ -97,7 +97,7 @@ struct Predictor::State {
   std::array<std::map<std::string, Reach>, kKernelGroups> reach;
   std::set<std::string> groups;
   std::map<std::string, MeasuredGpus> measured;  // with facts, by framework and words
-  std::set<std::string> gpus;                    // with facts, by the facts' name
+  std::set<std::string> gpus;                    // with specifications, by their names
   std::set<std::string> gpu_engines;             // "GPU|framework", the same
   std::set<std::string> engine_models;           // "framework|model"
   Range active_b, parameters_b;                  // of the models with facts
@@ -132,7 +132,7 @@ struct Predictor::State {
                             std::vector<std::string>& reasons);
 };
 
-// What there is to compare points with.
+// Collects the rows to compare points with.
 void Predictor::State::look_around() {
   FactLookup lookup(facts);
   for (const BenchRow& row : rows) {
@@ -214,7 +214,7 @@ void Predictor::State::judge_context(const BenchRow& point, const ModelFacts* mo
                     point.model + "' (" + rounded_text(model->context) + ")");
 }
 
-// Kind and reach of one point; the prediction itself is filled in later.
+// Kind and range of one point; the prediction itself is filled in later.
 Explained Predictor::State::judge(const BenchRow& point, FactLookup& lookup) const {
   Explained out;
   const auto keys = GroupNames::keys_of(point);

@@ -1,7 +1,7 @@
 #pragma once
 
-// `--method assay`: a physics base, a Gaussian process on what it leaves over, and intervals that
-// are as wide as the model's own misses, on questions of the same kind, say they must be.
+// `--method assay`: an analytical base, a Gaussian process on its residuals, and intervals. Their
+// width is calibrated on the model's own errors for questions of the same kind.
 
 #include <array>
 #include <functional>
@@ -27,8 +27,8 @@ inline constexpr std::array<HeldOut, kHeldOutKinds> kAllHeldOut = {
     HeldOut::kRow,          HeldOut::kGroup,    HeldOut::kConfig,
     HeldOut::kModel,        HeldOut::kHardware, HeldOut::kLargerBatch,
     HeldOut::kLongerLength, HeldOut::kRatio,    HeldOut::kCampaign};
-// "row", "length pair", "configuration", "model", "hardware", "larger batch", "longer length",
-// "length ratio", "campaign"
+// The names are "row", "length pair", "configuration", "model", "hardware", "larger batch", "longer
+// length", "length ratio" and "campaign".
 std::string_view held_out_name(HeldOut kind);
 
 using ConformalScales = std::array<ConformalScale, kHeldOutKinds>;
@@ -41,7 +41,7 @@ struct Evidence {
   double batch_ratio = 1;
 };
 
-// A prediction with everything that says how far to trust it.
+// A prediction with everything that determines its confidence.
 struct Explained {
   Prediction prediction;
   HeldOut kind = HeldOut::kRow;  // what is new about the point: its interval is made for that
@@ -130,15 +130,16 @@ class Predictor final : public ThroughputModel {
   // Scales of the process on physics, and of the one without; absent when there is no such process.
   const ConformalScales* physics_scales() const;
   const ConformalScales* plain_scales() const;
-  // How GPUs without rows are told; nullptr without physics. Found when first asked for.
+  // The rules for GPUs without rows; nullptr without the analytical base. Computed at the first
+  // call.
   const SiblingRules* sibling_rules() const;
   // Models and hardware of the rows that no facts are known of.
   std::vector<std::string> unknown_names() const;
   std::vector<FitGroup> groups() const;
   // Half of the interval's width in logarithms; 0 where there is no answer.
   std::vector<double> log_half_widths(const std::vector<BenchRow>& points) const;
-  // Training rows by the width that was told when their length pair was left out, in five equal
-  // parts: what the widths are worth.
+  // Training rows by predicted interval width with their length pair held out, in five equal parts.
+  // Shows how well the widths predict errors.
   std::vector<ConfidenceBin> confidence() const;
   // Of every configuration that has rows, checked against exact answers; seconds to make.
   // Called before each with how many are done, of how many at most.
@@ -153,7 +154,7 @@ class Predictor final : public ThroughputModel {
  private:
   struct State;
   explicit Predictor(std::unique_ptr<State> state);
-  // Without the nearest rows.
+  // The same without the nearest rows.
   std::vector<Explained> judged(const std::vector<BenchRow>& points) const;
   // As judged(), of GPUs without rows what the process alone says (unmeasured_gpu.h).
   std::vector<Explained> by_rows(const std::vector<BenchRow>& points) const;

@@ -1,6 +1,6 @@
 #pragma once
 
-// How far the rows of a table reach, and how a point lies beyond them.
+// The range of a table's rows, and the ways in which a point lies outside it.
 
 #include <cstddef>
 #include <limits>
@@ -20,7 +20,7 @@ struct Range {
 // Of input over output tokens.
 double ratio_of(const BenchRow& row);
 
-// How far the rows of some group reach.
+// The range of a group of rows.
 struct Reach {
   Range in_len, out_len, length, batch, devices, ratio;
   size_t rows = 0;
@@ -34,7 +34,7 @@ void note_beyond(const char* what, double value, const Range& range, double fact
 double doublings_beyond(double value, const Range& range);
 // True and a reason where all rows have one batch size, and the point another.
 bool note_only_batch(double batch, const Range& range, std::vector<std::string>& reasons);
-// What a prompt costs against an answer cannot be learnt where the two always go together.
+// If prompt and answer lengths always have the same ratio, their separate costs cannot be learned.
 void note_ratio(double ratio, const Range& range, std::vector<std::string>& reasons);
 
 }  // namespace assay

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a prototype of the methods in another language found on LLM-Inference-Bench (argonne-lcf,
-// Plots/All_results.csv, BSD-3-Clause), on the same splits: printed beside results on that table.
+// Results of a prototype of the methods in another language on LLM-Inference-Bench (argonne-lcf,
+// Plots/All_results.csv, BSD-3-Clause), on the same splits. Printed next to results on that table.
 
 #include <optional>
 #include <string_view>
@@ -17,7 +17,7 @@ struct ReferenceError {
   double p90_ape = 0;
 };
 
-// Whether these are the 4,715 configurations of that table, in any order.
+// True if these are the 4,715 configurations of that table, in any order.
 bool is_llm_inference_bench(const ThroughputData& data);
 
 std::optional<ReferenceError> reference_error(std::string_view split, std::string_view method);

@@ -87,7 +87,7 @@ void fill(const ThroughputData& data, Split& split) {
     case HeldOut::kCampaign:
       return hash_folds(data, split, [&](size_t i) { return data.rows[i].campaign; });
     case HeldOut::kRatio:
-      return;  // no split of LLM-Inference-Bench, whose lengths are all equal
+      return;  // not a split of LLM-Inference-Bench, where all lengths are equal
   }
 }
 

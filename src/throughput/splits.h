@@ -33,18 +33,26 @@ struct Split {
   std::vector<SplitFold> folds;  // those with rows on both sides
 };
 
-// S1 unseen group, S2 random rows, S3 batch <= 32 -> >= 64, S4 lengths <= 512 -> >= 1024 (both
-// lengths), S5 unseen configuration, S6 leave one model out, S7 leave one hardware out. A split
-// that the data cannot have (one model only, no large batches) has no folds.
+// The splits:
+// - S1 new group
+// - S2 random rows
+// - S3 batch <= 32 -> >= 64
+// - S4 lengths <= 512 -> >= 1024 (both lengths)
+// - S5 new configuration
+// - S6 leave one model out
+// - S7 leave one hardware out
+//
+// A split that the data do not support (one model only, no large batches) has no folds.
 std::vector<Split> make_splits(const ThroughputData& data);
-// Four shapes of a training set, each tested on all other rows (in the manner of ALA, Figure 6): E1
-// every second batch size at every length, the largest included; E2 the larger half of the lengths
-// and of the batch sizes, densely; E3 the smaller half of the batch sizes; E4 every second length
-// and every third batch size.
+// Four shapes of a training set, each tested on all other rows (in the manner of ALA, Figure 6):
+// - E1 every second batch size at every length, including the largest
+// - E2 the larger half of the lengths and of the batch sizes, densely
+// - E3 the smaller half of the batch sizes
+// - E4 every second length and every third batch size
 std::vector<Split> make_training_sets(const ThroughputData& data);
-// S8: whole campaigns (bench_table.h) held out, in five folds by the hash of their names; not among
-// the others, since most tables are one campaign. Nothing tells which rows of another campaign
-// share its conditions, so that its intervals are those of an unseen configuration.
+// S8: whole benchmark runs (bench_table.h) held out, in five folds by the hash of their names. It
+// is separate because most tables are one benchmark run. Rows of another run under the same
+// conditions cannot be identified, so its intervals are those of a new configuration.
 Split campaign_split(const ThroughputData& data);
 // One of S1 to S8, by name, letter case ignored; names the choices when there is no such split.
 Result<Split> make_split(const ThroughputData& data, const std::string& name);

@@ -12,7 +12,7 @@
 namespace assay {
 namespace {
 
-// Candidates whose effect is worked out: those most like the target first.
+// Candidates with a computed effect, the most similar to the target first.
 constexpr size_t kMostCandidates = 4000;
 
 double tokens_of(const BenchRow& row) { return (row.in_len + row.out_len) * sequences_of(row); }

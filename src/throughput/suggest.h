@@ -1,6 +1,7 @@
 #pragma once
 
-// What to measure next, and what to run: the two questions that an interval answers.
+// Two questions that intervals answer: the next configuration to measure, and the configuration to
+// run.
 
 #include <optional>
 #include <vector>
@@ -33,8 +34,8 @@ Result<MeasureNext> suggest_measurements(const Predictor& predictor,
                                          const std::vector<BenchRow>& targets,
                                          const std::vector<BenchRow>& candidates, size_t top);
 
-// Combinations of each configuration's own lengths and the table's batch sizes that nobody
-// measured.
+// Combinations of each configuration's own lengths and the table's batch sizes without
+// measurements.
 std::vector<BenchRow> unmeasured_points(const std::vector<BenchRow>& rows);
 
 // A goal with 95 % confidence: the lower end of the 90 % interval meets it.
@@ -54,21 +55,21 @@ struct GoalPoint {
   GoalVerdict verdict = GoalVerdict::kMissed;
 };
 
-// Every point against the goal; kMet at least 95 % sure, kMissed at least 95 % sure that not. Where
-// the interval is assumed nobody is that sure, and kLikely is the best there is.
-// kOutside beyond the reach of the data, whatever the estimate: nobody is 95 % sure there.
+// Compares every point with the goal. kMet and kMissed have a confidence of 95 % or more. With an
+// assumed interval, kLikely is the best possible result. kOutside: outside the range of the data,
+// whatever the estimate; 95 % confidence is impossible there.
 std::vector<GoalPoint> check_goal(const Predictor& predictor, const std::vector<BenchRow>& points,
                                   const Goal& goal);
 
-// What is best among candidates that keep a latency.
+// Criterion for the best of the candidates that meet a latency.
 enum class GoalRank : uint8_t {
   kPerDevice,  // tokens/s per device: what a unit of money buys
   kTotal,      // tokens/s of all devices
 };
 
-// Best first: what meets the goal, with a latency to keep the most tokens/s first, else the fewest
-// devices and on them the smallest batch (by kTotal: the smallest batch); then what comes closest
-// to it; what is outside last.
+// Sorts best first. Points that meet the goal come first: with a latency limit by most tokens/s,
+// else by fewest devices and then smallest batch (with kTotal, smallest batch). Then the points
+// closest to the goal; points outside the data are last.
 void sort_by_goal(std::vector<GoalPoint>& points, const Goal& goal,
                   GoalRank rank = GoalRank::kPerDevice);
 

@@ -1,13 +1,13 @@
-// Problem: an interval must cover what it says for rows of a kind that nobody measured (a new
-// configuration, a larger batch), and the process's own standard deviation does not.
+// Problem: an interval must cover new kinds of rows (a new configuration, a larger batch), and the
+// process's own standard deviation does not.
 //
-// Method: per kind of question the rows are left out block by block, a block being all that such a
-// question would lack; what the process then misses, in its own standard deviations, is the scale
-// of that kind. Leaving out is in closed form on one factorisation (gp.h), which is made when
-// first asked for: a model file with digests never does.
+// Method: for each kind of question, the rows are held out block by block; a block is everything
+// that such a question lacks. The errors of the process, in its own standard deviations, are the
+// scale of that kind. Holding out is in closed form on one factorisation (gp.h), which is made when
+// first needed. A model file with digests never needs it.
 //
-// Effect: one factorisation in place of one per block; what the intervals then cover is in
-// docs/measured/throughput_llm_inference_bench.md.
+// Effect: one factorisation instead of one per block;
+// docs/measured/throughput_llm_inference_bench.md has the coverage.
 
 #include "throughput/trained_process.h"
 
@@ -98,17 +98,17 @@ namespace {
 // A new block is missed by more than the worst of eight once in nine times.
 constexpr size_t kFewestBlocks = 8;
 
-// Whose miss it is. Only where single blocks of a pair stand for the new one: a model, a hardware,
-// larger batches or longer lengths are missed as a whole, and of those one pair has too few. Drawn
-// by pair all the same, the intervals of LLM-Inference-Bench held 60.9 % instead of 69.6 % of the
-// worst pair's larger batches (S3), 85.8 % instead of 89.5 % of longer lengths (S4) and 87.4 %
-// instead of 89.1 % of new models (S6).
+// Pair of an error. Only where single blocks of a pair represent the new one. Models, hardware,
+// larger batches and longer lengths have correlated errors, too few per pair. Drawn by pair all the
+// same, the intervals of LLM-Inference-Bench contained 60.9 % instead of 69.6 % of the worst pair's
+// larger batches (S3), 85.8 % instead of 89.5 % of longer lengths (S4) and 87.4 % instead of 89.1 %
+// of new models (S6).
 std::string pair_of_miss(const BenchRow& row, HeldOut kind) {
   const bool own = kind == HeldOut::kRow || kind == HeldOut::kGroup || kind == HeldOut::kConfig;
   return own ? pair_name(row) : "";
 }
 
-// Rows whose lengths are more alike than half of the most unlike ones, in doublings; the others.
+// Splits the rows by the difference of their lengths in doublings, at half of the largest one.
 WithoutLargest without_steepest(const std::vector<BenchRow>& rows) {
   const auto unlike = [](const BenchRow& row) {
     return std::abs(std::log2(row.in_len / row.out_len));
@@ -121,7 +121,7 @@ WithoutLargest without_steepest(const std::vector<BenchRow>& rows) {
   return out;
 }
 
-// Learnt without the largest, asked for them.
+// Trained without the largest values, tested on them.
 Result<ConformalScale> nested_scale(const std::vector<BenchRow>& rows, const FactBook& facts,
                                     bool physics, const std::vector<double>& parameters,
                                     HeldOut kind) {
@@ -142,7 +142,7 @@ Result<ConformalScale> nested_scale(const std::vector<BenchRow>& rows, const Fac
     misses.push_back({asked.residual[i] - answers[i].mean, answers[i].sd, fit, share});
   }
   ConformalScale scale = scale_beyond(misses);
-  // Without physics to carry it, one step beyond the data says too little about several.
+  // If there is no analytical model, one step beyond the data does not determine several.
   if (!physics) {
     scale.scale = std::max(scale.scale, kNormalScale);
     scale.blended_scale = std::max(scale.blended_scale, kNormalScale);
@@ -150,8 +150,8 @@ Result<ConformalScale> nested_scale(const std::vector<BenchRow>& rows, const Fac
   return scale;
 }
 
-// Whole campaigns left out, and whole builds of engines, which several campaigns may share: a build
-// that has rows does not protect from what differs between campaigns. The wider of the two.
+// The wider of two scales: over whole held-out benchmark runs, and over whole builds of engines,
+// which several runs may share. A build with rows does not exclude variation between runs.
 ConformalScale campaign_scale(const Trained& trained, const std::vector<BenchRow>& rows) {
   constexpr size_t kFewestBuilds = 6;
   const std::vector<uint32_t> campaigns = blocks_of(rows, trained.table, HeldOut::kCampaign);
@@ -196,8 +196,8 @@ Result<ConformalScale> measure_scale(const Trained& trained, const std::vector<B
   return scale;
 }
 
-// Questions that the rows cannot test are taken to be missed as badly as the worst that they can,
-// and never so little that a training row lies outside of its own interval.
+// Questions that the rows cannot test get the scale of the worst testable one, and at least one
+// with which all training rows are inside their own intervals.
 void assume_the_rest(Trained& trained) {
   double widest = kNormalScale;
   for (const ConformalScale& scale : trained.scales) {

@@ -22,7 +22,7 @@ struct Trained {
   ConformalScales scales;
 
   const KernelSpec& spec() const { return physics ? physics_kernel() : plain_kernel(); }
-  // Factorised when first asked for; nullptr when that fails.
+  // Factorised at the first call; nullptr if that fails.
   const GaussianProcess* process() const;
 
   struct Lazy;
@@ -36,7 +36,7 @@ Result<Trained> train_and_measure(const std::vector<BenchRow>& rows, const FactB
 // Per row of the table: its block, when everything of a kind is left out together.
 std::vector<uint32_t> blocks_of(const std::vector<BenchRow>& rows, const KernelTable& table,
                                 HeldOut kind);
-// What leaving out can tell: with a single block nothing would be left to learn from.
+// True with two blocks or more: holding out a single block would leave no training data.
 bool several(const std::vector<uint32_t>& blocks);
 
 }  // namespace assay

@@ -1,10 +1,10 @@
-// Problem: a process that never saw a GPU forgets what its features say: an H200 came out below an
-// H100, which has the same compute and less bandwidth and memory.
+// Problem: a process without rows of a GPU ignores the meaning of its features. It predicted an
+// H200 below an H100, which has the same compute and less bandwidth and memory.
 //
-// Method: see the header. With M the fastest measured GPU that a data sheet dominates, C the
-// slowest measured that dominates it, and R the fastest of itself and the GPUs without rows that it
-// dominates, the answer is max(M, min(R, C)): each of the three rises with the data sheet, so the
-// answer does.
+// Method: see the header. M is the fastest measured GPU that a data sheet dominates, and C the
+// slowest measured one that dominates it. R is the fastest of the GPU itself and the GPUs without
+// rows that it dominates. The answer is max(M, min(R, C)). All three increase with the data sheet,
+// so the answer does too.
 //
 // Effect: docs/measured/throughput_llm_inference_bench.md.
 
@@ -109,7 +109,7 @@ class Settled {
     return speeds[sibling.asked].told + std::log(hardware.*goes_with / sibling.facts->*goes_with);
   }
 
-  // What is told of a GPU before the order.
+  // Estimate for a GPU before the order is applied.
   double blend(const Candidate& gpu, double HardwareFacts::* goes_with,
                const std::vector<LogSpeed>& speeds) const {
     const LogSpeed& own = speeds[gpu.asked];

@@ -1,8 +1,9 @@
 #pragma once
 
-// Estimates for GPUs that no row ran on under an engine: the process's, the nearest measured GPU's
-// of the vendor times what the data sheets differ by, and the order of the data sheets, which no
-// estimate leaves unless rows do. Spec page planner, 3.1. One home for throughput and latencies.
+// Estimates for GPUs without rows under an engine. They combine the Gaussian process with the
+// vendor's nearest measured GPU, scaled by the data sheets. The order of the data sheets bounds
+// each estimate unless rows contradict it. Spec page planner, 3.1. Shared by throughput and
+// latencies.
 
 #include <functional>
 #include <string>
@@ -17,8 +18,9 @@ namespace assay {
 // Adds one unless its facts are there.
 void note_gpu(const HardwareFacts* facts, const std::string& name, MeasuredGpus& gpus);
 
-// How the nearest sibling counts beside the process, in logarithms: its speed times the ratio of
-// one value of the data sheets, and times what physics says of the two. The process has the rest.
+// Weights of the nearest sibling against the Gaussian process, in logarithms: its speed times the
+// ratio of one data-sheet value, and times the analytical ratio. The process has the remaining
+// weight.
 struct SiblingWeights {
   double by_sheet = 0;
   double by_physics = 0;
@@ -32,15 +34,16 @@ struct UnmeasuredPoint {
   const HardwareFacts* hardware = nullptr;
   const MeasuredGpus* measured = nullptr;
 };
-// Of a GPU without rows under the engine.
+// For a GPU without rows under the engine.
 using WeightsOf =
     std::function<SiblingWeights(const HardwareFacts& gpu, const std::string& engine)>;
 
 struct SheetEstimate {
   double log_factor = 0;   // on the process's speed
-  std::string sibling;     // the nearest GPU of the vendor; empty: none
-  double log_sibling = 0;  // it times the sheets' ratio over the process: the baseline; 0 without
-  // How much of it is the sibling's, and why the order moved it; empty where neither is so.
+  std::string sibling;     // the nearest GPU of the vendor; empty if there is none
+  double log_sibling = 0;  // baseline: the sibling times the data-sheet ratio, over the process; 0
+                           // without
+  // The sibling's weight, and the reason if the order moved the estimate; empty if neither applies.
   std::vector<std::string> reasons;
 };
 
@@ -50,11 +53,10 @@ struct LogSpeed {
   double physics = 0;  // without any rows
 };
 using LogSpeeds = std::function<std::vector<LogSpeed>(const std::vector<BenchRow>&)>;
-// The process and the nearest sibling, as the weights say, with `goes_with` the value whose
-// ratio the sibling is multiplied by; then never below the measured GPUs that the
-// data sheet dominates, nor below GPUs without rows that it dominates, nor above the measured ones
-// that dominate it, which count least. Points do not see each other: the answer for one is the same
-// whatever else is asked.
+// Combines the process and the nearest sibling by the weights; `goes_with` is the data-sheet value
+// that scales the sibling. The result is not below the measured GPUs that the data sheet dominates,
+// nor below dominated GPUs without rows, nor above the measured ones that dominate it. The last
+// bound has the lowest priority. Points are independent: other queries do not change an answer.
 std::vector<SheetEstimate> sheet_estimates(const std::vector<UnmeasuredPoint>& points,
                                            const FactBook& facts, double HardwareFacts::* goes_with,
                                            const WeightsOf& weights_of,

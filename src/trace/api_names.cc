@@ -7,8 +7,8 @@ namespace assay {
 
 namespace {
 
-// Names are matched by what they contain, not one by one: every release of CUDA, HIP and Level Zero
-// adds variants (ExC, _ptsz, _spt, _v2, Exp, MultiDevice), and they all keep the verb.
+// Names are matched by parts, not one by one. Every release of CUDA, HIP and Level Zero adds
+// variants (ExC, _ptsz, _spt, _v2, Exp, MultiDevice) that keep the verb.
 bool has(std::string_view name, std::string_view part) {
   return name.find(part) != std::string_view::npos;
 }
@@ -19,8 +19,9 @@ bool starts_with_any(std::string_view name, const std::array<std::string_view, N
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-// Vendors name their calls alike: a short prefix in small letters (cuda, cu, hip, ur, pi, ze, musa,
-// mu, cnrt, cn, aclrt) and then, in capitalised words, what the call does. Empty for other names.
+// The call's name after the vendor's prefix. All vendors use a short prefix in small letters (cuda,
+// cu, hip, ur, pi; ze, musa, mu, cnrt, cn, aclrt), followed by capitalised words. Empty for other
+// names.
 std::string_view behind_vendor(std::string_view name) {
   constexpr size_t kShortest = 2;
   constexpr size_t kLongest = 6;
@@ -39,7 +40,7 @@ constexpr std::array<std::string_view, 7> kLaunchParts = {
     "LaunchKernel",         "KernelLaunch",      "LaunchCooperativeKernel",
     "LaunchMultipleKernel", "LaunchMultiKernel", "LaunchGrid",
     "InvokeKernel"};
-// The oldest CUDA and HIP entry points, too short to be told by a part.
+// The oldest CUDA and HIP entry points, too short to be matched by a part.
 constexpr std::array<std::string_view, 3> kLaunchNames = {"cudaLaunch", "cuLaunch",
                                                           "hipLaunchByPtr"};
 // MTIA names its runtime rows by what they do; this one submits a job to the device.
@@ -74,7 +75,7 @@ struct PartRole {
   std::string_view part;
   ApiRole role;
 };
-// The first part that a name contains tells its role; what is asked about an allocation is none.
+// The first part in a name decides its role; queries about an allocation have none.
 constexpr std::array<PartRole, 40> kPartRoles = {{
     {"GetAlloc", ApiRole::kOther},
     {"RetainAlloc", ApiRole::kOther},

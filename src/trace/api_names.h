@@ -1,7 +1,7 @@
 #pragma once
 
-// What the name of a runtime or driver call (CUDA, HIP, XPU, MTIA) tells. Decided once per name,
-// not per row.
+// Properties of a runtime or driver call (CUDA, HIP, XPU, MTIA) from its name. Computed once per
+// name, not per row.
 
 #include <cstdint>
 #include <string>
@@ -32,8 +32,8 @@ enum class ApiRole : uint8_t {
 };
 
 ApiRole classify_api(std::string_view name);
-// API names of one function carry the CUDA version they were introduced in, cudaLaunchKernel_v7000:
-// the name without it. Shorter suffixes (_v2) tell functions apart and stay.
+// Removes the CUDA version in which a function was introduced, as in cudaLaunchKernel_v7000.
+// Shorter suffixes (_v2) distinguish functions and stay.
 std::string_view without_api_version(std::string_view name);
 // Blocks the host until the device is done: kSynchronize and kMemcpySync.
 bool is_blocking(ApiRole role);

@@ -4,9 +4,9 @@
 
 namespace assay {
 
-// A node of PyTorch's autograd graph or the engine's span around one: "MulBackward0",
-// "torch::autograd::AccumulateGrad", "autograd::engine::evaluate_function: MulBackward0". The
-// number that such a row carries is its forward operator's.
+// True for a node of PyTorch's autograd graph or the engine's span around one, such as
+// "MulBackward0", "torch::autograd::AccumulateGrad" or "autograd::engine::evaluate_function:
+// MulBackward0". Such a row has the number of its forward operator.
 bool is_backward_node(std::string_view name);
 
 }  // namespace assay

@@ -218,9 +218,8 @@ std::vector<uint32_t> duplicate_rows(const Table& table, Same same) {
   return repeats;
 }
 
-// Allocator records that repeat the one before them: an address that was given out is free before
-// it is given out again, so the same record twice at one time without its counterpart is one
-// record.
+// Allocator records that repeat the previous one. An address is freed before it is allocated again,
+// so two equal records at one time without a counterpart are one record.
 std::vector<uint32_t> repeated_records(const MemoryEventTable& rows) {
   std::vector<uint32_t> repeats;
   for (uint32_t i = 1; i < rows.size(); ++i) {
@@ -584,13 +583,13 @@ int64_t TraceBuilder::typical_start_ns() const {
 
 namespace {
 
-// Brings the tables into the order of their lanes and times, without exact duplicates and what lies
-// out of reach; what refers to a row that moved follows it.
+// Sorts the tables by lane and time, without exact duplicates and rows out of range; references
+// follow the moved rows.
 class TableSorter {
  public:
   TableSorter(TraceBuilder& built, const Reach& reach) : built_(built), reach_(reach) {}
 
-  // Owners first, with their side tables repointed; then the tables nobody refers to.
+  // Owners first, with their side tables updated; then tables without references to them.
   void sort() {
     sort_ops();
     sort_api_calls();
@@ -608,8 +607,8 @@ class TableSorter {
     keep_only(table, keep_others(table.size(), far));
   }
 
-  // same: whether two rows are one; repoint: told per new row which old one it was, and how many
-  // there were.
+  // same: true if two rows are one. repoint: called with the old index of each new row, and the
+  // number of old ones.
   template <typename Table, typename Lanes, typename Same, typename Repoint>
   void sort_owner(Table& table, const Lanes& lane, Same same, Repoint repoint) {
     const size_t rows = table.size();
@@ -789,7 +788,7 @@ Trace TraceBuilder::finish(int64_t base_time_ns) && {
   }
   for (Stream& s : streams_) s.name = name_of(std::to_string(s.device), std::to_string(s.stream));
   trace.metadata = process_entries();
-  // Where it saw work, the rows tell how long.
+  // If it recorded activities, the rows have the time range.
   if (trace.ops.empty() && trace.activities.empty() && profiler_span_ns > 0) {
     trace.metadata.push_back({std::string(kProfilerSpanNs), std::to_string(profiler_span_ns)});
   }

@@ -1,9 +1,9 @@
 #pragma once
 
-// Collects rows in input order, then turns them into a Trace. A reader that works on several pieces
-// of the input at once gives each piece a builder and merges them. The Trace has one canonical
-// order: threads by process and thread id, streams by device and stream, rows as trace.h states,
-// texts by their first use. It comes out the same however the input was cut or ordered.
+// Collects rows in input order, then turns them into a Trace. A reader with several pieces of the
+// input gives each piece a builder and merges them. The Trace has one canonical order: threads by
+// process and thread id, streams by device and stream, rows as in trace.h, texts by their first
+// use. The order does not depend on the pieces or on their order.
 
 #include <cstdint>
 #include <map>
@@ -17,14 +17,14 @@
 
 namespace assay {
 
-// What the time texts of an input looked like; decides how far its times can be believed.
+// Form of the time texts of an input, which determines their precision.
 struct TimeShape {
   int64_t max_start_ns = INT64_MIN;
   int64_t min_start_ns = INT64_MAX;
   int64_t max_dur_ns = 0;
   uint32_t fraction_lengths = 0;  // bit k: a time with k fraction digits was seen (k <= 31)
   bool fraction_leading_zero = false;
-  bool sub_microsecond = false;  // a time that is no whole number of microseconds was seen
+  bool sub_microsecond = false;  // at least one time was not a whole number of microseconds
   uint64_t times = 0;
 
   bool whole_microseconds() const { return times > 0 && !sub_microsecond; }
@@ -61,13 +61,13 @@ class TraceBuilder {
   ImportLog log;
   TimeShape time_shape;
   std::vector<SpanMark> marks;
-  // Ends of arrows from calls to device work in files whose rows have no correlation ids.
+  // Ends of arrows from calls to GPU activities, in files without correlation ids in their rows.
   std::vector<ForwardBackwardFlowRow> dependency_flows;
-  // Of rows of other_events, by their place there: the ids that join them to others, where told.
+  // For rows of other_events, by index: the ids that join them to others, if recorded.
   std::vector<std::pair<uint32_t, uint32_t>> other_correlations;
   // Likewise: what kind of task an NPU ran.
   std::vector<std::pair<uint32_t, StringId>> other_task_types;
-  // How long PyTorch's profiler says it was on; 0 = not told.
+  // Recording time of PyTorch's profiler by its own report; 0 = unknown.
   int64_t profiler_span_ns = 0;
 
   StringId text(std::string_view value) { return strings.intern(value); }
@@ -82,20 +82,20 @@ class TraceBuilder {
   void name_lane(std::string_view pid, std::string_view tid, std::string_view name);
 
   const Thread& lane(ThreadId thread) const { return threads_[thread.index()]; }
-  // As told so far; empty when not.
+  // As recorded so far; empty if unknown.
   std::string_view lane_name(std::string_view pid, std::string_view tid) const;
   std::string_view process_fact(std::string_view fact, std::string_view pid) const;
 
-  // A fact of process_facts.h; the last one told counts. finish() makes metadata entries of those
-  // whose process has a thread or a stream.
+  // A property of process_facts.h; the last value counts. finish() writes metadata entries for
+  // processes with a thread or a stream.
   void tell_process(std::string_view fact, std::string_view pid, std::string_view value);
   // The same in a timeline that Assay wrote, where only these count: the others are of the
   // timeline.
   void tell_timeline_process(std::string_view fact, std::string_view pid, std::string_view value);
   void mark_timeline() { is_timeline_ = true; }
 
-  // Rows of the lane `written` are rows of the thread `of`, whose name this is: how a file that
-  // shows one thread as several lanes is read back. Told before the rows, and thread by thread.
+  // Rows of the lane `written` belong to the thread `of` with this name. For files that show one
+  // thread as several lanes. Call it before the rows, thread by thread.
   void join_lane(Lane written, Lane of, std::string_view name);
 
   size_t longest_table() const;
@@ -130,7 +130,7 @@ class TraceBuilder {
   std::vector<MetadataEntry> process_entries() const;
   void count_odd_devices();
 
-  // The last lookups: one lane usually follows itself thousands of times.
+  // The last look-ups: thousands of consecutive rows are typically in one lane.
   std::string thread_key_;
   ThreadId last_thread_;
   StreamId last_stream_;

@@ -25,8 +25,8 @@ bool is_pinned_copy(std::string_view name);
 // the call, and no graph can hold the copy.
 bool is_pageable_copy(std::string_view name);
 
-// Of managed memory. Where no call launches it, pages migrate: the driver moves them while a kernel
-// waits for them.
+// True for copies of managed memory. If no call launches one, pages migrate: the driver moves them
+// while a kernel waits for them.
 bool is_managed_copy(std::string_view name);
 
 }  // namespace assay

@@ -7,8 +7,8 @@
 namespace assay {
 namespace {
 
-// Devices may be numbered otherwise in the header than in the rows, as on ROCm: where all bear one
-// name, that is no matter.
+// Devices may be numbered differently in header and rows, as on ROCm. If all have one name, that
+// does not matter.
 std::string only_device_name(const Trace& trace) {
   std::set<std::string> names;
   for (const DeviceProperties& device : trace.devices) names.insert(device.name);

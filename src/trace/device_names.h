@@ -1,6 +1,6 @@
 #pragma once
 
-// What a trace calls its devices.
+// Names of a trace's devices.
 
 #include <string>
 
@@ -8,10 +8,10 @@
 
 namespace assay {
 
-// The name of the GPU that ran most kernels, as the trace tells it; empty when it does not.
+// The name of the GPU that ran most kernels; empty if the trace lacks it.
 std::string gpu_of_trace(const Trace& trace);
-// The name of a device by its number; of the first one where that is negative. Empty when the trace
-// does not tell it.
+// The name of a device by its number; of the first device if the number is negative. Empty if the
+// trace lacks it.
 std::string device_name(const Trace& trace, int64_t device);
 
 }  // namespace assay

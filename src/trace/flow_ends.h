@@ -11,8 +11,8 @@
 
 namespace assay {
 
-// Rows of ForwardBackwardFlowTable; SIZE_MAX = this end is not in the file. Of ends told twice the
-// last one stands.
+// Rows of ForwardBackwardFlowTable; SIZE_MAX = this end is not in the file. The last of several
+// equal ends counts.
 struct FlowEnds {
   size_t forward = SIZE_MAX;
   size_t backward = SIZE_MAX;

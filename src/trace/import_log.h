@@ -1,8 +1,8 @@
 #pragma once
 
-// Every way in which an input was odd, counted. Loading goes on; the user is told what was seen,
-// how often, and what it means for the numbers. Part of every report. The list of codes is closed
-// and in one place so that wording is reviewed as a set.
+// Counts of all irregularities of an input. Loading continues, and every report lists each
+// irregularity with its count and its effect on the numbers. The list of codes is closed and in one
+// place, so that its wording is reviewed as a set.
 
 #include <array>
 #include <cstddef>
@@ -139,9 +139,10 @@ class ImportLog {
     int64_t first_offset = -1;  // byte in the uncompressed input; -1 = not tied to a place
   };
 
-  // offset: where the oddity was seen; the smallest one is kept.
+  // offset: position of the irregularity; the smallest one is kept.
   void add(ImportCode code, int64_t offset = -1, uint64_t count = 1);
-  // Of what was counted, `count` turned out not to be odd; without any left, the place goes too.
+  // Removes `count` of the counted irregularities that turned out to be regular; with none left,
+  // also the position.
   void take_back(ImportCode code, uint64_t count);
   const Entry& entry(ImportCode code) const { return entries_[static_cast<size_t>(code)]; }
   void merge(const ImportLog& other);

@@ -1,44 +1,47 @@
-// Seven ways to find the repeated unit of work; the first that answers is taken.
+// Seven methods to find the repeated unit of work; the first one with a result is used.
 //
 // 1. ProfilerStep#n spans: one window per distinct n, the widest span of that number (every thread
-//    under the profiler may carry its own copy). A window that reaches into the next one is cut.
+//    under the profiler may have its own copy). A window that overlaps the next one is cut.
 //
-// 2. Steps of an inference engine: among the outermost annotations of one thread those that say
-//    prefill or decode (trace/phases.h), where together they contain nearly all launches and
-//    decode comes more often than prefill: a label around a whole decode loop comes once for each
-//    prefill. Decode steps launch alike (3). Each span is a window, whatever the order.
+// 2. Steps of an inference engine: the outermost annotations of one thread with a name of prefill
+// or
+//    decode (trace/phases.h), if together they contain nearly all launches and decode is more
+//    frequent than prefill; a label around a whole decode loop occurs once per prefill. Decode
+//    steps have similar numbers of launches (3). Each span is a window, in any order.
 //
-// 3. A user's span that repeats: among the outermost annotations of one thread, those whose names
-//    differ only in their digits ("step[DECODE bs=8]", "step[DECODE bs=9]"), at least two of them,
-//    that contain nearly all launches of the trace, none less than half or more than twice as many
-//    as the middle one. Each span is a window.
+// 3. A user's span that repeats: the outermost annotations of one thread with names that differ
+// only
+//    in their digits ("step[DECODE bs=8]", "step[DECODE bs=9]"), at least two of them, that contain
+//    nearly all launches of the trace, each between half and twice as many as the median one. Each
+//    span is a window.
 //
 // 4. A sequence that repeats: the names of the outermost spans of a thread (root operators and
-//    annotations), in order, have a period, from the first to the last (the end may lack a part).
-//    Assumes that iterations run the same operators in the same order, and that what is not
-//    repeated (an embedding before the layers, a head behind them) tells a pass over layers from a
-//    loop over iterations. All windows must launch about as much as the middle one, and not too
-//    little; of three or more, the first may differ (gradients that do not exist yet are not
+//    annotations), in order, have a period from the first to the last (the end may be incomplete).
+//    Assumes that iterations run the same operators in the same order, and that non-repeated parts
+//    (an embedding before the layers, a head after them) distinguish a pass over layers from a loop
+//    over iterations. All windows must have about as many launches as the median one, and not too
+//    few. With three or more, the first may differ (gradients that do not exist yet are not
 //    zeroed). Windows start where the trace starts, which may be in the middle of an iteration:
-//    their length and content are right, their phase is not known.
+//    their length and content are correct, their phase is unknown.
 //
 // 5. Steps of an optimizer, which PyTorch labels: an iteration ends with each. All but the first,
-//    which may hold the start of the program, must launch alike: two optimizers that take turns do
+//    which may contain the start of the program, must have similar numbers of launches. Two
+//    alternating optimizers do not.
+//
+// 6. The spans of 3 inside spans that occur once and contain nearly everything (a run, a
+// benchmark).
+//    Layers may have labels there too, so each span must read a result on the host, which layers do
 //    not.
 //
-// 6. What 3 looks for, inside spans that come once and hold nearly everything (a run, a benchmark):
-//    then layers may bear labels, too, and each must look at a result on the host, as layers do
-//    not.
+// 7. A sequence of GPU activities that repeats (trace/kernel_periods.h): kernels and copies of the
+//    device with the most, in the order of their launch calls; without calls, those of its busiest
+//    stream in order of execution. A window begins at the start of a period and leaves out
+//    activities outside iterations.
 //
-// 7. A sequence of device work that repeats (trace/kernel_periods.h): kernels and copies of the
-//    device that has most, in the order of their launch calls; without calls those of its busiest
-//    stream, in the order in which they ran. This one begins at a period's own begin and leaves out
-//    what is no part of an iteration.
-//
-// Otherwise the trace is one window. Wrong when a model is nothing but identical blocks (4 takes a
-// block for an iteration), or when spans of one name cover the work but are no iterations, as when
-// a user labels the layers and nothing else (3). Iterations whose operators differ (a dynamic
-// batch) are missed by 4, on purpose: a wrong period spoils every mean, one window spoils none.
+// Otherwise the trace is one window. Wrong for a model of identical blocks only (4 takes a block
+// for an iteration), and for spans of one name that cover the launches but are not iterations, as
+// if a user labels the layers and nothing else (3). 4 misses iterations with different operators (a
+// dynamic batch) on purpose: a wrong period makes every mean wrong, one window makes none wrong.
 
 #include "trace/iterations.h"
 
@@ -64,8 +67,8 @@ constexpr std::string_view kCompiledRegion = "## Call CompiledFxGraph";
 
 // Repeats must hold this share of all launches, else they are not what the trace is about.
 constexpr double kCoveredShare = 0.9;
-// How far launches per window may lie from the middle window: spans named by the user may differ,
-// a period guessed from operator names may not.
+// Allowed ratio of launches per window to the median window: spans with user names may differ, a
+// period inferred from operator names may not.
 constexpr double kSpanSpread = 0.5;
 constexpr double kPeriodSpread = 0.1;
 // A shorter period is a loop over one operator rather than an iteration of a program.
@@ -99,8 +102,8 @@ class Launches {
   std::vector<int64_t> start_ns_;
 };
 
-// Whether the windows launch alike: each at least `least`, and within `spread` (or its inverse) of
-// the middle one.
+// True if the windows have similar launches: each at least `least`, and within `spread` (or its
+// inverse) of the median one.
 bool alike(std::vector<size_t> launches, double spread, size_t least) {
   std::sort(launches.begin(), launches.end());
   const double middle = static_cast<double>(launches[launches.size() / 2]);
@@ -109,7 +112,7 @@ bool alike(std::vector<size_t> launches, double spread, size_t least) {
          static_cast<double>(launches.back()) <= middle / (1 - spread);
 }
 
-// Of the marks of one number the widest, each cut where the next one begins.
+// The widest mark of each number, cut at the start of the next one.
 Windows profiler_steps(const Trace& trace) {
   std::vector<StepMark> steps = profiler_marks(trace);
   std::erase_if(steps, [](const StepMark& step) { return step.end_ns == step.start_ns; });
@@ -210,7 +213,7 @@ std::string numbered(const Trace& trace, StringId name, size_t number) {
   return std::string(trace.text(name)) + " [" + std::to_string(number) + "]";
 }
 
-// Where the host gets a result: a copy to it, or a wait for the device.
+// Times at which the host gets a result: a copy to it, or a wait for the device.
 std::vector<int64_t> looks_at_results(const Trace& trace, const Links& links) {
   std::vector<int64_t> looks;
   for (size_t c = 0; c < trace.api_calls.size(); ++c) {
@@ -226,7 +229,7 @@ std::vector<int64_t> looks_at_results(const Trace& trace, const Links& links) {
   return looks;
 }
 
-// Of the spans of a thread those of one label that are iterations, if they cover more launches than
+// The spans of a thread with one label that are iterations, if they cover more launches than
 // `best_covered`.
 void add_repeated(const Trace& trace, std::vector<Span> spans, const Launches& launches,
                   size_t& best_covered, Windows& best) {
@@ -264,7 +267,7 @@ Windows repeated_annotation(const Trace& trace, const std::vector<ThreadSpans>& 
   return best;
 }
 
-// Of the outermost annotations of a thread those that say prefill or decode, if they are steps.
+// The outermost annotations of a thread with a name of prefill or decode, if they are steps.
 std::vector<Span> steps_by_phase(const Trace& trace, const std::vector<Span>& annotations,
                                  const Launches& launches) {
   std::vector<Span> steps;
@@ -282,7 +285,7 @@ std::vector<Span> steps_by_phase(const Trace& trace, const std::vector<Span>& an
   }
   const bool nearly_all =
       static_cast<double>(covered) >= kCoveredShare * static_cast<double>(launches.size());
-  // One prefill and what it starts are told by what repeats.
+  // A single prefill and its decode steps are found by repetition.
   const bool are_steps = prefills > 1 && decode.size() > prefills && nearly_all &&
                          alike(std::move(decode), kSpanSpread, 1);
   return are_steps ? steps : std::vector<Span>();
@@ -343,8 +346,8 @@ Windows repeated_inside_wrappers(const Trace& trace, const Links& links, const L
   return best;
 }
 
-// "Optimizer.step#AdamW.step": an iteration ends with each, on whatever thread. Work behind the
-// last one belongs to an iteration that was not recorded to its end.
+// "Optimizer.step#AdamW.step": an iteration ends with each, on any thread. Activities after the
+// last one belong to an incomplete iteration.
 Windows optimizer_steps(const Trace& trace, const Launches& launches, int64_t trace_start_ns) {
   std::vector<Window> steps;
   const auto add = [&trace, &steps](const auto& table) {
@@ -393,8 +396,8 @@ size_t period(const std::vector<Span>& spans) {
   return spans.size() - border[spans.size()];
 }
 
-// Threads that launch much, the one that launches first in front: in training it runs the forward
-// pass, so that windows start there and not with the backward pass of another thread.
+// Threads with many launches, the first to launch in front. In training it runs the forward pass,
+// so windows start there and not with the backward pass of another thread.
 std::vector<size_t> leading_threads(const Trace& trace, const Links& links,
                                     const Launches& launches) {
   std::vector<size_t> count(trace.threads.size());
@@ -449,7 +452,7 @@ Windows repeated_sequence(const Trace& trace, const std::vector<ThreadSpans>& th
   return found;
 }
 
-// One piece of device work as a step of a sequence.
+// One GPU activity as a step of a sequence.
 struct Step {
   int64_t time_ns;  // of its call, else its own
   int64_t start_ns;
@@ -464,15 +467,15 @@ size_t fullest(const std::map<int64_t, size_t>& counts) {
   return counts.empty() ? 0 : static_cast<size_t>(most->first);
 }
 
-// Work of the device that has most kernels. Where calls were recorded, what they launched, in their
-// order: what was queued before is left out. Where none were, the stream with most kernels, in its
-// own order.
+// Activities of the device with the most kernels. With recorded calls, in the order of their
+// launches, without those queued before. Otherwise the stream with the most kernels, in its own
+// order.
 struct DeviceSequence {
   std::vector<Step> steps;
   size_t kernels = 0;
   size_t linked = 0;  // of these, with a recorded call
-  // Work with a call belongs to the window of its call, the rest to that of its own time: with a
-  // few calls neither order is one, and the steps are in that of their own time.
+  // An activity with a call belongs to the window of its call, others to that of their own time.
+  // With a few calls neither order is consistent, and the steps are in order of their own time.
   bool mixed = false;
 };
 DeviceSequence device_sequence(const Trace& trace, const Links& links) {
@@ -513,8 +516,8 @@ DeviceSequence device_sequence(const Trace& trace, const Links& links) {
   return found;
 }
 
-// Where `loose`, names that differ only in digits (tile sizes, lengths) are one, and so are those
-// of attention, whose kernels are chosen by length.
+// If `loose`, names that differ only in digits (tile sizes, lengths) count as equal, and so do
+// those of attention, because the length selects the kernel.
 std::vector<SequenceItem> items_of(const Trace& trace, const std::vector<Step>& steps,
                                    const std::vector<WorkRole>& roles, bool loose) {
   std::vector<SequenceItem> items;
@@ -577,7 +580,7 @@ Windows repeated_kernels(const Trace& trace, const Links& links, const std::vect
   std::optional<Periods> found = find_periods(items_of(trace, steps, roles, false));
   if (!found || found->outside > 0) {
     std::optional<Periods> loose = find_periods(items_of(trace, steps, roles, true));
-    // Names told apart show best that nothing else lies between the periods.
+    // Exact names show best that nothing else is between the periods.
     const bool less_left = loose && loose->evidence != PeriodEvidence::kWhole &&
                            (!found || loose->outside < found->outside);
     if (less_left) found = std::move(loose);

@@ -34,19 +34,19 @@ struct Windows {
   WindowSource source = WindowSource::kWholeTrace;
   std::vector<Window> windows;  // ordered by start, disjoint, none empty but that of an empty trace
   uint64_t overlaps_cut = 0;    // windows that reached into the next one and were cut at its start
-  // Of kKernelPeriod: what tells that these are iterations, in words; of kWholeTrace: why periods
-  // that were found are none; else empty.
+  // In words: for kKernelPeriod, the evidence for iterations; for kWholeTrace, the reason why
+  // periods that were found are not iterations; else empty.
   std::string evidence = {};
 };
 
-// Launches belong to the window in which their host call starts, whatever thread made it; device
-// work without a call belongs to the window in which it starts on the device.
-// `roles`: what the names of device work tell, by StringId; may be shorter than the names, which
-// are then plain. Copies need none.
+// A launch belongs to the window in which its host call starts, on any thread. An activity without
+// a call belongs to the window in which it starts on the device. `roles`: role by the names of
+// activities, by StringId; it may be shorter than the names, which are then plain. Copies need
+// none.
 Windows find_iterations(const Trace& trace, const Links& links,
                         const std::vector<WorkRole>& roles = {});
 
-// What windows are called by: n of ProfilerStep#n, else their place from 1.
+// Numbers for display: n of ProfilerStep#n, else the position, starting at 1.
 std::vector<int32_t> iteration_numbers(const Windows& windows);
 
 // Index of the window that holds time_ns, its start included and its end not; -1 when none does.

@@ -1,19 +1,18 @@
-// Problem: a recording of the device alone has steps and layers in it, nested and not marked: 30
-// training steps of 28 layers are 840 equal stretches of kernels. Warm-up, autotuning, evaluation,
-// checkpoints and logging stand between, so that no shift of the sequence lies on it exactly.
+// Problem: a recording of the device alone contains nested, unmarked steps and layers: 30 training
+// steps of 28 layers are 840 equal sequences of kernels. Warm-up, autotuning, evaluation,
+// checkpoints and logging are in between, so no shift maps the sequence exactly to itself.
 //
-// Method: a name that comes once per iteration cuts the sequence at its iterations, and so does the
-// first of a name that comes in clusters. Every name is tried as such a mark. Stretches between
-// marks are compared as bags of names with the usual stretch (the median count of each name); marks
-// whose stretches are alike and hold most of the sequence are a level. A stretch that is alike but
-// for more work before or behind it is cut to the usual length. Levels of different lengths are
-// layers, iterations, or iterations with a rarer one (a logging step): a level is made of layers
-// where the one above adds work that is not in it and that weighs something. What is left counts
-// as iterations only with evidence (PeriodEvidence), and where the names of one stretch follow each
-// other as in the next.
+// Method: a name that occurs once per iteration splits the sequence at its iterations, and so does
+// the first of a name that occurs in clusters. Every name is tried as such a mark. The parts
+// between marks are compared, as bags of names, with the typical part (the median count of each
+// name). Marks with similar parts that cover most of the sequence are a level. A part with
+// additional work before or after it is cut to the typical length. Levels of different lengths are
+// layers, iterations, or iterations with a rarer one (a logging step). A level consists of layers
+// if the level above adds substantial work. The result counts as iterations only with evidence
+// (PeriodEvidence), and if the names of consecutive parts are in the same order.
 //
-// Effect: tests/unit/trace/kernel_periods_test.cc has the sequences this was made for, and those in
-// which it must say nothing: the layers of one pass, blocks of a ResNet, a loop over one kernel.
+// Effect: tests/unit/trace/kernel_periods_test.cc has sequences with a result, and those without
+// one: the layers of one pass, blocks of a ResNet, a loop over one kernel.
 
 #include "trace/kernel_periods.h"
 
@@ -38,7 +37,7 @@ constexpr double kLayersCover = 0.3;    // of a period, by the block that repeat
 constexpr size_t kLeastLayers = 2;      // of an iteration
 constexpr double kAddsMuch = 0.25;      // of a level's items: what the level above adds to be one
 constexpr double kClusterJump = 2;      // gaps inside a cluster and between clusters
-constexpr size_t kSampled = 15;         // stretches of which the usual one is taken
+constexpr size_t kSampled = 15;         // number of parts that determine the typical one
 constexpr size_t kMarksPerCount = 3;
 constexpr size_t kMostMarks = 48;
 constexpr double kSameLength = 0.1;
@@ -50,7 +49,7 @@ using Counts = std::vector<uint32_t>;  // per token
 struct Level {
   std::vector<Period> parts;
   Counts usual;
-  size_t length = 0;   // items of the usual stretch
+  size_t length = 0;   // items of the typical part
   size_t covered = 0;  // items of all parts
   double alike = 1;
 };
@@ -72,7 +71,7 @@ double median_of(std::vector<double> values) {
   return *middle;
 }
 
-// How far the distances between marks lie from the middle one, as a share of it.
+// Deviation of the distances between marks from the median one, as a share of it.
 double unevenness(const std::vector<size_t>& begins) {
   std::vector<double> gaps;
   for (size_t i = 1; i < begins.size(); ++i) {
@@ -83,8 +82,8 @@ double unevenness(const std::vector<size_t>& begins) {
   return median_of(gaps) / middle;
 }
 
-// The distance from which on a new cluster begins: where sorted distances jump most; 0 = they do
-// not.
+// Minimum distance between clusters, at the largest jump of the sorted distances; 0 = there is
+// none.
 size_t cluster_gap(const std::vector<size_t>& at) {
   std::vector<size_t> gaps;
   for (size_t i = 1; i < at.size(); ++i) gaps.push_back(at[i] - at[i - 1]);
@@ -152,9 +151,9 @@ class Search {
     return level;
   }
 
-  // Whether the stretches of `above` are iterations that hold those of `below` as their layers:
-  // they add work that is no part of a layer and weighs something. A logging step every now and
-  // then adds little; layers of another kind add attention.
+  // True if the parts of `above` are iterations with those of `below` as their layers: they add
+  // substantial work outside the layers. A logging step now and then adds little; layers of another
+  // kind add attention.
   bool adds_to_layers(const Level& above, const Level& below) const {
     const Period& middle = above.parts[above.parts.size() / 2];
     return adds_to_layers(middle, below, 0);
@@ -179,7 +178,7 @@ class Search {
     return std::find(role_.begin(), role_.end(), role) != role_.end();
   }
 
-  // Whether a block repeats inside the middle one of the stretches, as layers do.
+  // True if a block repeats inside the middle part, as layers do.
   bool holds_layers(const Level& level) const {
     const Period& middle = level.parts[level.parts.size() / 2];
     const std::vector<SequenceItem> inside(
@@ -194,8 +193,8 @@ class Search {
     return false;
   }
 
-  // Whether the sequence is nothing but the level: all stretches alike, what is cut at the ends
-  // like the parts of one.
+  // True if the sequence consists only of the level: all parts similar, and the ends like parts of
+  // one.
   bool is_whole(const Level& level) {
     for (size_t k = 1; k < level.parts.size(); ++k) {
       if (level.parts[k].begin != level.parts[k - 1].end) return false;
@@ -205,19 +204,19 @@ class Search {
     if (head >= level.length || tail >= level.length) return false;
     const Period& first = level.parts.front();
     const Period& last = level.parts.back();
-    // What was taken into a part at the ends would be the head of a pass.
+    // Additional items in a part at the ends would be the head of a pass.
     if (first.end - first.begin != level.length || last.end - last.begin != level.length) {
       return false;
     }
     return equal(0, first.end - head, head) && equal(last.end, last.begin, tail);
   }
 
-  // Whether nothing but whole stretches was recorded: what is cut of layers of one pass, where
-  // nothing else was recorded either, hardly ever comes out even.
+  // True if only complete parts were recorded. Layers cut from one pass, without other activities,
+  // hardly ever match a multiple.
   bool is_even(const Level& level) const { return items_.size() % level.length == 0; }
 
-  // Whether the names of a stretch follow each other as in the one before: bags of names are alike
-  // in work of no order, too.
+  // True if consecutive parts have their names in the same order: bags of names are similar also
+  // for unordered work.
   bool in_order(const Level& level) const {
     std::vector<double> shares;
     const size_t pairs = level.parts.size() - 1;
@@ -235,7 +234,7 @@ class Search {
     return median_of(std::move(shares)) >= kInOrder;
   }
 
-  // Whether each stretch but the first comes after a pause of many times its own length.
+  // True if each part but the first follows a gap of many times its own length.
   bool comes_after_pauses(const Level& level) const {
     std::vector<double> lengths;
     for (size_t k = 1; k < level.parts.size(); ++k) {
@@ -250,8 +249,8 @@ class Search {
     return *std::min_element(lengths.begin(), lengths.end()) >= kPauseLengths;
   }
 
-  // The same level cut where an iteration is likely to begin: after the optimizer, or at the
-  // longest pause.
+  // The same level split at the likely start of an iteration: after the optimizer, or at the
+  // longest gap.
   Level cut_well(const Level& level) {
     const bool trains = holds_role(level, WorkRole::kOptimizer);
     for (const std::vector<size_t>& begins :
@@ -301,7 +300,8 @@ class Search {
     // One attention among others: a layer of another kind, so that all of it is layers.
     const bool other_layer = attention == 1 || attention == 2;
     if (layers < kLeastLayers || other_layer) return false;
-    // What is added to layers that attend is a head at least, else these are of two kinds.
+    // Work added to layers with attention is at least a head; otherwise the layers are of two
+    // kinds.
     if (holds_role(below, WorkRole::kAttention)) return adds_heavy || reads_back;
     return adds_heavy ||
            static_cast<double>(added) >= kAddsMuch * static_cast<double>(below.length);
@@ -348,7 +348,7 @@ class Search {
     return static_cast<double>(common) / static_cast<double>(std::max(end - begin, level.length));
   }
 
-  // The stretch, or the part of it that is like the usual one.
+  // The part, or the section of it that is similar to the typical one.
   void add_part(Level& level, size_t begin, size_t end, bool last_first) {
     double alike = likeness(level, begin, end);
     if (alike < kAlike && end - begin > level.length) {
@@ -412,7 +412,7 @@ class Search {
     return kept;
   }
 
-  // Behind each cluster of optimizer kernels.
+  // End of each cluster of optimizer kernels.
   std::vector<size_t> optimizer_ends() const {
     std::vector<size_t> at;
     for (size_t i = 0; i < items_.size(); ++i) {
@@ -428,7 +428,7 @@ class Search {
     return ends;
   }
 
-  // The longest pause of each stretch, if it nearly always comes before the same name.
+  // The longest gap of each part, if it nearly always precedes the same name.
   std::vector<size_t> longest_pauses(const Level& level) const {
     std::vector<size_t> at;
     std::map<uint32_t, size_t> times;
@@ -451,13 +451,13 @@ class Search {
     at.clear();
     for (size_t i = 0; i < items_.size(); ++i) {
       const bool paused = static_cast<double>(items_[i].gap_ns) >= long_enough;
-      // The first of all has no pause before it.
+      // The first one has no gap before it.
       if (items_[i].token == usual->first && (paused || i == 0)) at.push_back(i);
     }
     return at;
   }
 
-  // Places of the name that comes once in each stretch and has the longest pause before it.
+  // Positions of the name that occurs once in each part after the longest gap.
   std::vector<size_t> paused_begins(const Level& level) const {
     std::map<uint32_t, std::vector<double>> pauses;
     std::map<uint32_t, bool> inside;
@@ -489,7 +489,7 @@ class Search {
   bool heavy_ = false;
 };
 
-// The level whose stretches are iterations, and why; nothing where it is not clear.
+// The level with iterations as its parts, and the evidence; nullopt if it is unclear.
 std::optional<std::pair<Level, PeriodEvidence>> iterations_of(Search& search,
                                                               std::vector<Level> levels) {
   if (search.has_role(WorkRole::kOptimizer)) {
@@ -506,7 +506,7 @@ std::optional<std::pair<Level, PeriodEvidence>> iterations_of(Search& search,
     if (search.adds_to_layers(levels[above], levels[at])) at = above;
   }
   Level& level = levels[at];
-  // Names that tell nothing tell no layers: one with experts looks like an iteration then.
+  // Unknown names do not show layers: a layer with experts looks like an iteration then.
   if (search.is_model() && (at > 0 || search.holds_layers(level))) {
     return std::pair(std::move(level), PeriodEvidence::kLayers);
   }

@@ -1,7 +1,6 @@
 #pragma once
 
-// Iterations without any host side that tells them: what comes again and again in the sequence of
-// device work.
+// Iterations without host events: repeated sequences of GPU activities.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +10,7 @@
 
 namespace assay {
 
-// What the name of a piece of device work tells about its place in an iteration.
+// Role of a GPU activity in an iteration, by its name.
 enum class WorkRole : uint8_t {
   kPlain,
   kHeavy,      // matrix products, convolutions
@@ -29,12 +28,12 @@ struct SequenceItem {
   int64_t dur_ns = 0;
 };
 
-// What tells that a period is an iteration and no layer.
+// Evidence that a period is an iteration and not a layer.
 enum class PeriodEvidence : uint8_t {
   kOptimizer,  // each holds one step of an optimizer
   kLayers,     // each holds a block that repeats, and other work around it
   kReadback,   // each copies a result to the host
-  kPause,      // each comes after a pause of many times its length
+  kPause,      // each follows a gap of many times its length
   kWhole,      // the sequence is nothing but this period, from its first item to its last; with
                // products in it, whole ones alone
 };
@@ -47,8 +46,8 @@ struct Period {
 struct Periods {
   std::vector<Period> periods;  // in order, disjoint; at least 3
   PeriodEvidence evidence = PeriodEvidence::kWhole;
-  size_t items = 0;    // of the usual period
-  double alike = 0;    // lowest share of names that one of them has in common with the usual one
+  size_t items = 0;    // of the typical period
+  double alike = 0;    // lowest share of names that a period has in common with the typical one
   size_t outside = 0;  // items in none: a warm-up, an evaluation, what is cut at the ends
 };
 

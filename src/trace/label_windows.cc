@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kLabelsShown = 8;
 constexpr size_t kLabelLength = 60;
 
-// Whether each string of the pool matches; found out for the names in use only.
+// Match result of each string of the pool, computed only for the names in use.
 class NameMatcher {
  public:
   NameMatcher(const Trace& trace, std::string_view glob)
@@ -49,7 +49,7 @@ std::string printable(std::string_view label) {
                                       : std::string(label.substr(0, kLabelLength - 3)) + "...";
 }
 
-// The most frequent labels, those that are no iterations' already found without a glob first.
+// The most frequent labels, without those of iterations, which are found without a glob.
 template <typename Table>
 void add_labels(const Trace& trace, const Table& table, std::vector<std::string>& labels) {
   std::unordered_map<uint32_t, size_t> counts;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Windows that a person picks by label: the annotations whose label matches a glob.
+// Windows selected by label: the annotations with a label that matches a glob.
 
 #include <cstdint>
 #include <string_view>
@@ -13,16 +13,18 @@
 
 namespace assay {
 
-// Whether all of `text` matches: '*' stands for any run of characters, '?' for one; everything else
-// for itself, letter case included (labels are full of brackets).
+// True if all of `text` matches. '*' matches any characters and '?' one character. All others match
+// only themselves, letter case included, because labels are full of brackets.
 bool matches_glob(std::string_view text, std::string_view glob);
 
-// Orders windows by start and makes them disjoint: one inside an earlier one is part of it, one
-// that reaches out of it cuts it short and is counted in `overlaps_cut`. Empty ones vanish.
+// Sorts windows by start and makes them disjoint. A window inside an earlier one is merged into it.
+// A window that extends beyond an earlier one ends it, which `overlaps_cut` counts. Empty ones are
+// dropped.
 std::vector<Window> disjoint_windows(std::vector<Window> windows, uint64_t& overlaps_cut);
 
-// One window per annotation whose label matches; without any, per operator; without any, per Python
-// frame; disjoint as above. Fails when nothing matches, with some labels that exist.
+// One window per annotation with a matching label; if there are none, per operator; if there are
+// none, per Python frame. They are disjoint as above. Fails if nothing matches, with examples of
+// existing labels.
 Result<Windows> windows_by_label(const Trace& trace, std::string_view glob);
 
 }  // namespace assay

@@ -4,8 +4,8 @@
 
 namespace assay {
 
-// A launch call that has not returned after this long waits for room in the launch queue, or for
-// code to be loaded (spec/launch 2): from here on the host does not launch, it waits.
+// A launch call that runs longer than this waits for space in the launch queue, or for code to be
+// loaded (spec/launch 2). The rest of the call counts as waiting, not launching.
 constexpr int64_t kLaunchBackPressureNs = 100'000;
 
 }  // namespace assay

@@ -8,8 +8,8 @@ namespace assay {
 
 namespace {
 
-// How far a child may outlive its parent: whole-microsecond traces cut both ends to 1 us, and even
-// nanosecond traces show children that end a few hundred ns late.
+// Maximum time by which a child may outlive its parent. Whole-microsecond traces round both ends to
+// 1 us, and even nanosecond traces have children that end a few hundred ns late.
 constexpr int64_t kOutliveNs = 1000;
 // Of parents above an operator: more than Python's limit of 1,000 calls.
 constexpr uint32_t kMostNested = 1000;
@@ -19,9 +19,9 @@ void add_clamped(int64_t& sum, int64_t more) {
   if (__builtin_add_overflow(sum, more, &sum)) sum = std::numeric_limits<int64_t>::max();
 }
 
-// First call of every correlation id. Ids are a per-process counter, so the range in use is nearly
-// always a small multiple of the number of calls and a table of that range answers in one load,
-// sequentially; ids that are far apart (traces glued together) go through a sorted list.
+// First call of every correlation id. Ids are a per-process counter, so their range is nearly
+// always a small multiple of the number of calls. A table of that range answers in one load,
+// sequentially. Ids that are far apart (concatenated traces) use a sorted list.
 class CorrelationIndex {
  public:
   explicit CorrelationIndex(const ApiCallTable& calls) {
@@ -196,10 +196,10 @@ void count_calls(const Trace& trace, const CorrelationIndex& calls, Links& links
 
 // One pass over ops and calls, thread by thread in time order, with a stack of the open ops.
 //
-// Ops leave the stack for good either when they have ended or when a child outlives them by more
-// than kOutliveNs: whatever starts later and inside such an op also starts inside that child, which
-// is the inner one, and what outlives the child outlives the op too. An op under a tolerated child
-// may have ended already, hence the end test at every pop.
+// An op leaves the stack for good if it has ended, or if a child outlives it by more than
+// kOutliveNs. Any later start inside such an op is also inside that child, which is the inner one,
+// and whatever outlives the child outlives the op too. An op under a tolerated child may have ended
+// already, so every pop tests the end.
 class Nester {
  public:
   Nester(const Trace& trace, Links& links) : trace_(trace), links_(links) {}

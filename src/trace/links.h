@@ -1,11 +1,10 @@
 #pragma once
 
-// Edges over a Trace: launch call -> device activities, operator -> child operator, operator ->
-// call.
+// Edges over a Trace: launch call -> GPU activities, operator -> child operator, operator -> call.
 //
-// A correlation id is not a key by itself: it is unique per process only, a graph launch shares one
-// among hundreds of kernels, runtime and driver rows of one launch may both carry it, and work
-// queued before the window has a kernel but no call. Each of these is counted below; nothing is
+// A correlation id alone is not a key. It is unique only per process. A graph launch shares one
+// among hundreds of kernels, and runtime and driver rows of one launch may both have it. Activities
+// queued before the window have a kernel but no call. Each of these is counted below; nothing is
 // dropped.
 
 #include <cstdint>
@@ -64,15 +63,15 @@ struct Links {
   std::vector<ActivityId> call_activities;  // activities per call by device start
   std::vector<OpId> op_parent;              // per op: enclosing op on the same thread, or kNone
   std::vector<OpId> call_op;                // per call: innermost enclosing op, or kNone
-  // Per activity: the operator that caused it, or kNone. It is the op of the linked call; else the
-  // op that bears the External id of the activity or of its call. An External id that equals the
-  // correlation id of its row is no operator's (Kineto wrote those for rows it could not attribute
-  // until 2024-10) and is ignored. If several ops bear the id (it restarts with every profiling
-  // session), the last one that starts before the row does.
+  // Per activity, the operator that caused it, or kNone. It is the op of the linked call, else the
+  // op with the External id of the activity or of its call. An External id that equals the
+  // correlation id of its row belongs to no operator and is ignored (Kineto wrote those for rows it
+  // could not attribute until 2024-10). If several ops have the id (it restarts with every
+  // profiling session), the last one that starts before the row counts.
   std::vector<OpId> activity_op;
   std::vector<ApiRole> role;  // per StringId
-  // Per stream: start of its first linked kernel (of the trace's first one, if the stream has
-  // none); INT64_MAX when no kernel of the trace is linked.
+  // Per stream, the start of its first linked kernel; of the trace's first one, if the stream has
+  // none. INT64_MAX if no kernel of the trace is linked.
   std::vector<int64_t> first_linked_ns;
   LinkStats stats;
 
@@ -99,16 +98,16 @@ struct Links {
 
 // Parent rule (SKIP section IV-A, spec/launch 1): the parent of an op c is the innermost op p of
 // the same thread that is open when c starts, p.start <= c.start < p.end, and that c does not
-// outlive by more than 1 us. Half-open: what starts when p ends is not inside it, and a zero-length
-// op encloses nothing. Equal start: the longer one is the parent; equal duration too: the one first
-// in the input. An op that outlives the innermost open op by more than 1 us becomes its sibling and
-// is counted.
+// outlive by more than 1 us. Intervals are half-open: an op that starts when p ends is not inside
+// it, and a zero-length op encloses nothing. At equal start, the longer op is the parent; at equal
+// duration too, the first in the input. An op that outlives the innermost open op by more than 1 us
+// becomes its sibling and is counted.
 //
-// A call belongs to the innermost op open when it starts, however long it runs: its times come from
+// A call of any length belongs to the innermost op open when it starts, because its times come from
 // another clock (CUPTI, roctracer) than those of the operators.
 //
-// Several calls with one correlation id (runtime and driver row of one launch): the one that starts
-// first is the launch, the others have no activities.
+// Of several calls with one correlation id (runtime and driver row of one launch), the first to
+// start is the launch; the others have no activities.
 Links link_trace(const Trace& trace);
 
 }  // namespace assay

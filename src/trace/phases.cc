@@ -21,7 +21,7 @@ constexpr size_t kShortestPeriod = 16;  // kernels; a shorter one is a loop over
 constexpr double kFewestPrefillKernels = 0.8;
 constexpr double kMostPrefillKernels = 1.5;
 
-// Whether `word` stands in the lower-case text with no letter before or behind it.
+// True if `word` is in the lower-case text with no letter before or after it.
 bool has_word(std::string_view text, std::string_view word) {
   for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
     const size_t end = at + word.size();
@@ -32,7 +32,7 @@ bool has_word(std::string_view text, std::string_view word) {
   return false;
 }
 
-// Whether the digits behind `key` are a number above 0; nullopt without the key and digits.
+// True if the digits after `key` are a number above 0; nullopt without the key and digits.
 std::optional<bool> positive_behind(std::string_view text, std::string_view key) {
   const size_t at = text.find(key);
   if (at == std::string_view::npos) return std::nullopt;
@@ -108,7 +108,7 @@ std::vector<Launched> launch_sequence(const Trace& trace, const Links& links) {
   return sequence;
 }
 
-// What one window ran: names sorted for comparing, and the device time.
+// Content of one window: names sorted for comparing, and the device time.
 struct Pass {
   std::vector<StringId> names;
   int64_t device_ns = 0;
@@ -178,7 +178,7 @@ Phases phases_of_iterations(const Trace& trace, const std::vector<Launched>& seq
   return phases;
 }
 
-// z[i]: how many elements from i on equal those from 0 on (Gusfield).
+// z[i]: number of equal elements of the sequences starting at i and at 0 (Gusfield).
 std::vector<size_t> z_function(const std::vector<StringId>& text) {
   std::vector<size_t> z(text.size(), 0);
   size_t left = 0;
@@ -194,7 +194,7 @@ std::vector<size_t> z_function(const std::vector<StringId>& text) {
   return z;
 }
 
-// Where the host waits for the device or copies from it, sorted.
+// Times at which the host waits for the device or copies from it, sorted.
 std::vector<int64_t> waits_for_device(const Trace& trace, const Links& links) {
   std::vector<int64_t> waits;
   for (size_t c = 0; c < trace.api_calls.size(); ++c) {
@@ -260,7 +260,7 @@ Phases phases_of_sequence(const Trace& trace, const Links& links,
   for (size_t period = kShortestPeriod; period * kShortestRun <= z.size(); ++period) {
     const size_t repeats = z[period] / period + 1;
     if (repeats < kShortestRun) continue;
-    // Where the prefill ends with a whole period, as when it runs the same kernels, one less.
+    // One less if the prefill ends with a complete period, as when it runs the same kernels.
     for (size_t taken = repeats; taken >= kShortestRun && taken + 1 >= repeats; --taken) {
       Phases phases = phases_of_period(trace, links, sequence, period, taken, end_ns);
       if (phases.source != PhaseSource::kNone) return phases;
@@ -342,7 +342,7 @@ Phases find_phases(const Trace& trace, const Links& links, const Windows& window
     return none;
   }
   const std::vector<Launched> sequence = launch_sequence(trace, links);
-  // Periods of kernels leave out the prefill before them, which is no period.
+  // Periods of kernels leave out the prefill before them, which is not a period.
   const bool told =
       windows.source != WindowSource::kWholeTrace && windows.source != WindowSource::kKernelPeriod;
   if (told) {

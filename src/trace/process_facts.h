@@ -1,7 +1,7 @@
 #pragma once
 
-// What a trace says of the processes that its threads and devices belong to. Kept as metadata
-// entries, "process_name 4711", so that they go wherever those go.
+// Properties of the processes of a trace's threads and devices. Stored as metadata entries,
+// "process_name 4711", so that they are copied with those.
 
 #include <string>
 #include <string_view>
@@ -20,17 +20,17 @@ constexpr std::string_view kProcessFacts[] = {kProcessName, kProcessLabels, kPro
 // How long PyTorch's profiler was on, in a trace in which it saw neither operators nor work of a
 // device; its entry is a number of nanoseconds.
 constexpr std::string_view kProfilerSpanNs = "profiler_span_ns";
-// 0 where the trace does not tell.
+// 0 if the trace lacks it.
 int64_t profiler_span_ns(const Trace& trace);
 
 // The key of the entry. pid as written in the input; a device's number for its process.
 std::string process_fact_key(std::string_view fact, std::string_view pid);
 
-// Empty where the trace does not tell.
+// Empty if the trace lacks it.
 std::string_view process_fact(const Trace& trace, std::string_view fact, std::string_view pid);
 
-// What to call each thread of the trace: its name, else its id. Threads of one process that have
-// one name are told apart by their ids.
+// Display name of each thread of the trace: its name, else its id. Threads of one process with
+// equal names get their ids as well.
 std::vector<std::string> thread_labels(const Trace& trace);
 
 }  // namespace assay

@@ -1,9 +1,9 @@
 #pragma once
 
-// The schema of a Trace, declared once. Each row macro lists COL(type, name, unit, doc); from it
-// come the storage (trace/table.h), the row structs, the CSV/JSON names and docs/schema.md.
-// Column name = C++ field = CSV header = JSON key. Times are int64 nanoseconds, in epoch time where
-// the file tells it. "0 = none" marks the columns whose zero means absent.
+// The schema of a Trace, declared once. Each row macro lists COL(type, name, unit, doc). The
+// storage (trace/table.h), the row structs, the CSV/JSON names and docs/schema.md come from it.
+// Column name = C++ field = CSV header = JSON key. Times are int64 nanoseconds, in epoch time if
+// the file has it. "0 = none" marks the columns with a zero that means absent.
 
 #include <cstdint>
 #include <string_view>
@@ -12,8 +12,8 @@
 
 namespace assay {
 
-// The column that every row of its table has a text for, if only the empty one; other texts may
-// have no id: not told. TraceBuilder::finish and the reader of .assay files hold to it.
+// The column with a text in every row of its table, possibly the empty one. Other texts may have no
+// id, which means unknown. TraceBuilder::finish and the reader of .assay files ensure it.
 constexpr std::string_view kNameColumn = "name";
 
 enum class ApiKind : uint8_t { kRuntime, kDriver };
@@ -23,7 +23,7 @@ enum class ActivityKind : uint8_t {
   kMemcpy,
   kMemset,
   kSync,   // cuda_sync / cuda_event rows: waiting on the device, never busy time
-  kOther,  // device-side work that is no kernel (e.g. MTIA command packets)
+  kOther,  // GPU activity other than a kernel (e.g. MTIA command packets)
 };
 // Work that every vendor's device does: kernels, copies and fills.
 constexpr bool is_plain_work(ActivityKind kind) {
@@ -31,7 +31,7 @@ constexpr bool is_plain_work(ActivityKind kind) {
          kind == ActivityKind::kMemset;
 }
 
-// What a synchronisation row says somebody waited for; in the order of CUPTI's own numbers.
+// Object of the wait in a synchronization row, in the order of CUPTI's own numbers.
 enum class WaitKind : uint8_t {
   kUnknown,
   kEventSync,        // the host for an event
@@ -67,13 +67,13 @@ enum class WaitKind : uint8_t {
   COL(uint32_t, external_id, "id", "id of the operator that made the call; 0 = none") \
   COL(ApiKind, kind, "enum", "runtime or driver")
 
-// Kernels that launch calls name (HIP: the argument `kernel`). A launch that is recorded into a graph
-// runs nothing: nothing else tells which kernel its node is.
+// Kernels named in launch calls (HIP: the argument `kernel`). A launch captured into a graph runs
+// nothing, so only this shows the kernel of its node.
 #define ASSAY_LAUNCH_NAMES(COL)                                                       \
   COL(ApiCallId, call, "row", "the launch call")                                      \
   COL(StringId, kernel, "string", "kernel that it launches, as recorded")
 
-// What ran on a device: kernels, copies, fills, synchronisation rows.
+// GPU activities: kernels, copies, fills, synchronization rows.
 #define ASSAY_ACTIVITIES(COL)                                                         \
   COL(int64_t, start_ns, "ns", "start on the device, ts_b(k) of SKIP Eq. 1")          \
   COL(int64_t, dur_ns, "ns", "duration on the device, t_k of SKIP Eq. 3")             \
@@ -130,7 +130,7 @@ enum class WaitKind : uint8_t {
   COL(int32_t, device_type, "enum", "c10::DeviceType: 0 CPU, 1 CUDA")                 \
   COL(int32_t, device, "id", "device index; -1 = host")
 
-// Launch shape of an activity; only where the file tells it.
+// Launch shape of an activity; only if the file has it.
 #define ASSAY_KERNEL_SHAPES(COL)                                                      \
   COL(ActivityId, activity, "row", "the kernel")                                      \
   COL(uint32_t, grid_x, "blocks", "grid size")                                        \
@@ -149,7 +149,7 @@ enum class WaitKind : uint8_t {
   COL(ActivityId, activity, "row", "the memcpy or memset")                            \
   COL(int64_t, bytes, "bytes", "bytes moved or set")
 
-// What a collective kernel carried (record_param_comms arguments).
+// Message of a collective kernel (record_param_comms arguments).
 #define ASSAY_COLLECTIVES(COL)                                                        \
   COL(ActivityId, activity, "row", "the communication kernel")                        \
   COL(StringId, collective, "string", "allreduce, _allgather_base, ...")              \
@@ -161,8 +161,8 @@ enum class WaitKind : uint8_t {
   COL(int64_t, group_size, "ranks", "size of the group; -1 = not told")               \
   COL(int64_t, seq, "id", "sequence number in the group; -1 = not told")
 
-// What a synchronisation row waited for (kSync activities): its correlation id is that of the call
-// that waits or makes the stream wait, its stream the one that waits (-1: the host).
+// Object of the wait of a synchronization row (kSync activities). The correlation id is that of the
+// call that waits or makes the stream wait. The stream is the one that waits (-1 = the host).
 #define ASSAY_WAITS(COL)                                                              \
   COL(ActivityId, activity, "row", "the synchronisation row")                         \
   COL(WaitKind, kind, "enum", "who waits for what")                                   \
@@ -175,8 +175,8 @@ enum class WaitKind : uint8_t {
   COL(int64_t, sequence, "id", "autograd sequence number")                            \
   COL(int64_t, forward_thread, "id", "RecordFunction thread id of the forward op; 0 = this is it")
 
-// What an operator was called with (record_shapes=True), kept only where an analysis asks for it: each
-// the JSON text of the file without white space between its tokens.
+// Arguments of an operator (record_shapes=True), stored only if an analysis needs them. Each is the
+// JSON text of the file without white space between its tokens.
 #define ASSAY_OP_INPUTS(COL)                                                          \
   COL(OpId, op, "row", "the operator")                                                \
   COL(StringId, dims, "string", "Input Dims, e.g. [[8,128],[]]; empty = not told")    \

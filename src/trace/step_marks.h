@@ -17,7 +17,7 @@ struct StepMark {
   int64_t end_ns = 0;
 };
 
-// Of the annotations, then of the operators, among which Kineto filed them before it had user
+// First from the annotations, then from the operators, where Kineto put them before it had user
 // annotations; each in the order of its table.
 std::vector<StepMark> profiler_marks(const Trace& trace);
 

@@ -20,8 +20,8 @@ namespace assay {
 #define ASSAY_FIRST_SIZE(type, name, unit, doc) \
   if (rows == SIZE_MAX) rows = name.size();
 
-// What handles all columns of a row is in trace/table.cc: made once, not in every file that reads
-// one.
+// Code for all columns of a row is in trace/table.cc, compiled once and not in every file that
+// reads one.
 #define ASSAY_DEFINE_TABLE(member, Name, COLUMNS, doc)                       \
   struct Name##Row {                                                         \
     COLUMNS(ASSAY_FIELD)                                                     \

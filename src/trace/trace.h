@@ -1,9 +1,9 @@
 #pragma once
 
-// A Trace: what one profiled process did, as columns. Built once by a TraceBuilder, never changed.
-// Every table is sorted by (lane, start, longer first, ids, texts), where the lane is the thread or
-// the stream; side tables are sorted by the row they belong to. Row ids are positions in that order,
-// which is independent of the order of the input.
+// A Trace: the events of one profiled process, as columns. Built once by a TraceBuilder and then
+// immutable. Every table is sorted by (lane, start, longer first, ids, texts); the lane is the
+// thread or the stream. Side tables are sorted by the row they belong to. Row ids are positions in
+// that order, which is independent of the order of the input.
 
 #include <cstdint>
 #include <optional>
@@ -20,7 +20,7 @@
 namespace assay {
 
 struct Thread {
-  std::string pid;  // as written: usually a number
+  std::string pid;  // as written, typically a number
   std::string tid;
   std::string name;  // thread_name metadata; may be empty
 };
@@ -64,8 +64,8 @@ struct RowCounts {
   uint64_t spans = 0;  // cat Trace: the profiler's own whole-window rows, ignored for busy time
 };
 
-// What took the times. Launch times of one tracer are not another's: an empty kernel reads 2.4 us
-// with the PyTorch profiler and 4.6 us with Nsight Systems (docs/metrics.md, Overhead).
+// Source of the times. Launch times of different tracers are not comparable: an empty kernel takes
+// 2.4 us with the PyTorch profiler and 4.6 us with Nsight Systems (docs/metrics.md, Overhead).
 enum class Tracer : uint8_t { kPyTorchProfiler, kNsightSystems, kAssay, kOther };
 
 struct Trace {
@@ -78,7 +78,7 @@ struct Trace {
   std::string source;          // file name as given, "-" for stdin
   uint64_t source_bytes = 0;   // bytes on disk
   uint64_t content_bytes = 0;  // bytes after decompression
-  // Of the bytes on disk, by base/checksum.h; absent for a pipe that was not read to its end.
+  // For the bytes on disk, by base/checksum.h; nullopt for a pipe that was not read to its end.
   std::optional<uint64_t> source_checksum;
 
 #define ASSAY_MEMBER(member, Row, COLUMNS, doc) Row##Table member;
@@ -95,7 +95,7 @@ struct Trace {
   RowCounts counts;
   ImportLog log;
   bool whole_microseconds = false;  // no time in the file has a fraction: resolution is 1 us
-  // What the recorder left out: unrecorded_spans() of the rows, found once (trace/unrecorded.h).
+  // Time without recording: unrecorded_spans() of the rows, computed once (trace/unrecorded.h).
   std::vector<Interval> unrecorded;
   int64_t base_time_ns = 0;  // baseTimeNanoseconds, already added to every time
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a reader must know before believing a number: what was unlinked, carried over, clamped,
-// dropped, overlapping; how much time is at stake; and which printed number it may move.
+// Caveats of a number: unlinked, carried-over, clamped, dropped or overlapping rows, the affected
+// time, and the printed number that may change.
 
 #include <cstdint>
 #include <string>

@@ -8,8 +8,8 @@
 
 namespace assay {
 
-// Of what kind they are, for a sentence that has told how many: "of categories Assay has no table
-// for (Op)", "without a category (cuMemAlloc_v2, forward and others)". Empty without any.
+// Kind of these rows, to complete a sentence with their number: "of categories Assay has no table
+// for (Op)", "without a category (cuMemAlloc_v2, forward and others)". Empty if there are none.
 std::string unread_rows_words(const Trace& trace);
 
 }  // namespace assay

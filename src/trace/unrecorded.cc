@@ -1,12 +1,15 @@
-// Stretches that the recorder left out, in the middle of one file: PyTorch's profiler can record
-// some steps, pause, and record later ones into the same file.
+// Time that the recorder missed in the middle of one file: PyTorch's profiler can record some
+// steps, pause, and record later ones into the same file.
 //
-// Problem: what happened between is not known. Told as idle time of the device it becomes "the host
-// did something that is not recorded", with a lever that would end it.
-// Method: the profiler numbers its steps. Where a number is missing between two steps that follow
-// each other and no table has a row for a while between them, it was paused. Silence alone is no
-// evidence: a program that waits or computes without operators looks the same.
-// Effect: two windows of eight steps, 1.1 s apart, of a run of 2.07 s: "Host-bound, 53.6 %" before.
+// Problem: the activity in between is unknown. As idle time of the device it would become "the host
+// did something that is not recorded", with an action to remove it.
+//
+// Method: the profiler numbers its steps. It was off if a number is missing between two consecutive
+// steps and no table has a row for a while between them. A gap alone is no evidence, because a
+// program that waits or computes without operators looks the same.
+//
+// Effect: a run of 2.07 s with two windows of eight steps, 1.1 s apart, would be "Host-bound, 53.6
+// %".
 
 #include "trace/unrecorded.h"
 
@@ -46,7 +49,7 @@ std::vector<Interval> jumps(const std::map<uint64_t, Interval>& steps) {
   return found;
 }
 
-// What of `span` some row of the trace covers.
+// The part of `span` that rows of the trace cover.
 std::vector<Interval> rows_in(const Trace& trace, Interval span) {
   std::vector<Interval> rows;
   const auto add = [&](const auto& table) {

@@ -10,11 +10,11 @@
 
 namespace assay {
 
-// From here on a host pauses: it does one thing, or nothing that is recorded, for so long, or the
-// recorder does. What a busy host does between two launches takes tens of microseconds.
+// Minimum length of a host stall. For so long the host does one thing, or nothing that is recorded,
+// or the recorder stalls. A busy host takes tens of microseconds between two launches.
 constexpr int64_t kPauseNs = 300'000;
 
-// Ascending and disjoint; of these nothing is known, so that they are no part of any wall time.
+// Ascending and disjoint. Unrecorded, and therefore excluded from wall time.
 std::vector<Interval> unrecorded_spans(const Trace& trace);
 
 }  // namespace assay

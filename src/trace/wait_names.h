@@ -16,8 +16,8 @@ std::string_view wait_name(WaitKind kind);
 WaitKind wait_kind_of(std::string_view name);
 WaitKind wait_kind_of(int64_t cupti_type);
 
-// Whether a row of a device is a command that waits ("event_wait", "BARRIER_PACKET", "semaphore
-// wait"): it occupies nothing. True where every word of the name speaks of waiting.
+// True if a row of a device is a command that waits ("event_wait", "BARRIER_PACKET", "semaphore
+// wait"), and therefore occupies nothing. Every word of such a name is about waiting.
 bool is_device_wait(std::string_view name);
 
 }  // namespace assay

@@ -1,7 +1,7 @@
 #pragma once
 
-// The frame of an .assaytrace file: its head and its whole blocks, in order. What is damaged or cut
-// is passed over and counted; nothing of it is ever delivered.
+// The head and the complete blocks of an .assaytrace file, in order. Damaged and truncated blocks
+// are skipped and counted; no part of them is delivered.
 
 #include <cstdint>
 #include <string>
@@ -31,7 +31,7 @@ class AssayTraceBlocks {
  private:
   explicit AssayTraceBlocks(ReadFn read) : read_(std::move(read)) {}
   Status read_header();
-  // Whether `bytes` lie ahead; reads on as needed.
+  // True if `bytes` are available; reads on as needed.
   Result<bool> ensure(size_t bytes);
   Result<bool> whole_block_ahead(wire::BlockHeader& header);
   void note_sequence(uint32_t sequence);
@@ -52,8 +52,8 @@ class AssayTraceBlocks {
   uint64_t vain_bytes_ = 0;  // checked of blocks that were none
 };
 
-// Walks over the records of a payload. visit(kind, record) is called for each; `record` holds its
-// bytes with the header. Returns the number of bytes left that are no records.
+// Iterates over the records of a payload. Calls visit(kind, record) for each; `record` holds its
+// bytes with the header. Returns the number of trailing bytes that are not records.
 template <typename Visitor>
 size_t for_each_record(std::string_view payload, Visitor&& visit) {
   while (payload.size() >= sizeof(wire::RecordHeader)) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// The clocks of a recording: the tracer's, CLOCK_MONOTONIC and CLOCK_REALTIME, told together again
-// and again. Tracer time is what a Trace is laid out in; the others are brought to it.
+// The clocks of a recording: the tracer's, CLOCK_MONOTONIC and CLOCK_REALTIME, sampled together
+// repeatedly. A Trace uses tracer time; the others are converted to it.
 
 #include <cstdint>
 #include <vector>
@@ -14,7 +14,7 @@ namespace assay {
 class RecordingClock {
  public:
   void add(const wire::Clock& clock) { clocks_.push_back(clock); }
-  // kind: of the process; header: a pair that is there when no Clock is.
+  // kind: of the process. header: a clock pair used if there is no Clock record.
   void settle(wire::ClockKind kind, const wire::FileHeader* header);
 
   // Tracer time of a moment on CLOCK_MONOTONIC.
@@ -22,8 +22,8 @@ class RecordingClock {
   // To be added to tracer times for the time since the epoch: that of the first pair, so that
   // durations stay what they were measured to be.
   int64_t base_ns() const { return base_ns_; }
-  // How far the tracer's clock ran from CLOCK_MONOTONIC between the first pair and the last, and
-  // over how long; 0 when it is that clock.
+  // Drift of the tracer's clock against CLOCK_MONOTONIC between the first pair and the last, and
+  // the time between them; 0 if it is that clock.
   int64_t drift_ns() const { return drift_ns_; }
   int64_t told_ns() const { return told_ns_; }
   void report(ImportLog& log) const;

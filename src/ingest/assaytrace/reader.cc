@@ -26,7 +26,7 @@ namespace {
 
 using wire::Kind;
 
-// Times beyond this are no times; before it, no sum of two overflows.
+// Later times are invalid; up to here, no sum of two overflows.
 constexpr auto kLatestUnsignedNs = static_cast<uint64_t>(kLatestNs);
 constexpr int64_t kStreamsPerContext = 1'000'000;
 
@@ -57,7 +57,7 @@ std::string_view overhead_name(uint32_t type) {
   return word(kNames, type >> 16);
 }
 
-// Longer names cost the demangler too much, and nobody reads them.
+// Longer names cost the demangler too much and are unreadable.
 constexpr size_t kLongestMangled = 8192;
 
 std::string demangled(std::string_view name) {
@@ -163,7 +163,7 @@ class Recording {
   std::unordered_map<uint32_t, uint64_t> external_ids_;
   std::unordered_map<uint32_t, uint32_t> outer_calls_;  // of a call, the one that made it
   std::vector<std::pair<uint64_t, uint64_t>> pauses_;  // tracer times at which nothing was captured
-  std::vector<uint32_t> call_correlations_;            // sorted; only when there are pauses
+  std::vector<uint32_t> call_correlations_;            // sorted; only if there are host stalls
 };
 
 void Recording::add(Kind kind, std::string_view bytes) {
@@ -362,7 +362,7 @@ void Recording::add_calls() {
     Span span;
     if (!read_span(call.start, call.end, span)) continue;
     if (call.domain == wire::Domain::kHsa) {
-      // What HIP does below itself: kept aside, in no number, as of rocprofv3's files.
+      // HIP's internal calls: kept aside, in no number, as in rocprofv3's files.
       builder_.other_events.push_back({span.start_ns, span.dur_ns, call_name(call.name),
                                        builder_.text("HSA"), thread(call.thread)});
       continue;
@@ -436,7 +436,7 @@ void Recording::add_fills() {
   }
 }
 
-// Graphs that ran as one row. Where their kernels are told too, the row would count them twice.
+// Graphs that ran as one row. If their kernels are recorded too, the row would count them twice.
 void Recording::add_graphs() {
   if (graphs_.empty()) return;
   std::vector<uint32_t> told;
@@ -455,7 +455,7 @@ void Recording::add_graphs() {
   }
 }
 
-// After the others, which tell which device a context is on.
+// After the others, which determine the device of a context.
 void Recording::add_waits() {
   for (const wire::Wait& wait : waits_) {
     Span span;

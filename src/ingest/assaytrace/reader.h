@@ -1,7 +1,7 @@
 #pragma once
 
-// The reader of .assaytrace files, which `assay record` writes (docs/formats/assaytrace.md): one
-// process each. Whatever whole blocks a file has are read; what is missing is in the import log.
+// The reader of .assaytrace files, which `assay record` writes (docs/formats/assaytrace.md), one
+// process each. It reads all complete blocks; the import log counts the missing ones.
 
 #include <array>
 #include <cstdint>
@@ -23,7 +23,7 @@ bool is_assaytrace(std::string_view head);
 // Errors: kUnsupported (a newer format, too many rows), kNotATrace (no whole block).
 Result<Trace> read_assaytrace(ReadFn read, const ReadOptions& options);
 
-// What the recorder says of its recording, without the rows.
+// The recorder's data about its recording, without the rows.
 struct RecordingFacts {
   struct Note {
     wire::NoteCode code = {};
@@ -49,7 +49,7 @@ struct RecordingFacts {
   struct Device {
     uint32_t id = 0;
     std::string name;
-    std::string uuid;  // as nvidia-smi writes it; empty = not told
+    std::string uuid;  // as nvidia-smi writes it; empty = unknown
   };
   std::vector<Device> devices;
 

@@ -118,7 +118,7 @@ constexpr NamedUnit kUnits[] = {
     {"tokens/sec", NAN, NAN, 1},
 };
 
-// What one of the named unit is in the unit of the record; NaN when it measures something else.
+// Factor from the named unit to the unit of the record; NaN for another dimension.
 double unit_factor(Dimension dimension, std::string_view name) {
   for (const NamedUnit& unit : kUnits) {
     if (unit.name != name) continue;

@@ -53,16 +53,15 @@ struct BenchColumn {
   bool per_sequence = false;  // by its batch size
 };
 
-// What a title alone says: role and unit. "Latency (ms)" is latency with factor 0.001.
+// Role and unit from a title alone: "Latency (ms)" is latency with factor 0.001.
 struct TitleMeaning {
   BenchRole role = BenchRole::kHardware;
   double factor = 1;
   bool per_device = false;
 };
 std::optional<TitleMeaning> meaning_of_title(const std::string& title);
-// How a column that the user gave this role is to be read, with what its title says of the unit:
-// throughput that counts requests has the role of requests. An error where the title names a unit
-// that cannot be converted.
+// Interpretation of a column with a role from the user and a unit from its title. Throughput in
+// requests has the role of requests. Fails if the unit cannot be converted.
 struct MappedColumn {
   BenchRole role = BenchRole::kHardware;
   BenchColumn column;  // without its place
@@ -72,8 +71,8 @@ bool names_unit(BenchRole role, const std::string& title);
 // The unit that a title of a known role names; 1 without one.
 double unit_of_title(BenchRole role, const std::string& title);
 
-// A number as people write it: "1,234.5", "46.19 W", "12 ms". Units of another kind than the role's
-// are no number.
+// A number as people write it: "1,234.5", "46.19 W", "12 ms". With a unit of another kind than the
+// role's, it is not a number.
 struct CellNumber {
   double value = 0;  // in the record's unit
   bool had_unit = false;
@@ -84,7 +83,7 @@ std::optional<CellNumber> parse_cell(const std::string& text, BenchRole role, do
 void set_number(BenchRow& row, BenchRole role, double value);
 void set_text(BenchRow& row, BenchRole role, const std::string& text);
 
-// Counts of what was odd, by code, in the order in which the codes came up.
+// Counts of irregularities by code, in the order of their first occurrence.
 class OddityLog {
  public:
   // A loss where the row was dropped.
@@ -96,8 +95,8 @@ class OddityLog {
   std::vector<BenchOddity> oddities_;
 };
 
-// Role values of --constants where rows tell nothing, applied to every row. Wrong roles and texts where
-// numbers belong are errors.
+// Applies the role values of --constants to every row without them. Fails on wrong roles and on
+// text for a number.
 Status apply_meta(const std::vector<std::pair<std::string, std::string>>& meta, BenchTable& table);
 
 }  // namespace assay

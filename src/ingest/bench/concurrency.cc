@@ -8,14 +8,14 @@ namespace {
 
 // Ramp-up, ramp-down and rounding leave a full run a little under its limit.
 constexpr double kNearLimit = 0.9;
-// A run without a rate whose requests in flight are so few of its limit had other limits.
+// A run without a rate and with so few requests in flight, relative to its limit, had other limits.
 constexpr double kFarFromLimit = 0.5;
 
 bool known(double value) { return std::isfinite(value) && value > 0; }
 
 double two_decimals(double value) { return std::round(value * 100) / 100; }
 
-// NaN where one of them is not told.
+// NaN if one of them is unknown.
 double latency_of_tokens(const BenchRow& row) {
   return (row.ttft_ms + (row.out_len - 1) * row.tpot_ms) / 1000;
 }

@@ -8,13 +8,13 @@
 
 namespace assay {
 
-// Of a client's results, whose latency is the mean over requests. Without a concurrency it is
-// worked out by Little's law: requests per second x mean latency. In runs limited by their request
-// rate the same takes the place of the limit; where it cannot be worked out the row is dropped.
+// For results of a client with latency as the mean over requests. A missing concurrency follows
+// from Little's law: requests per second x mean latency. In runs limited by their request rate,
+// that value replaces the limit; if it cannot be computed, the row is dropped.
 void settle_concurrency(BenchTable& table);
 
-// The same of rows of a CSV that tell a request rate, whose batch sizes are whole numbers. False:
-// the row has no batch size that can be known.
+// The same for CSV rows with a request rate; their batch sizes are integers. Returns false if the
+// batch size cannot be known.
 bool settle_paced_batch(BenchRow& row, OddityLog& log);
 
 }  // namespace assay

@@ -110,7 +110,7 @@ Status refuse_other_tables(const std::vector<std::string>& header) {
 // The columns that a row's variant is made of.
 struct VariantColumns {
   std::vector<std::pair<size_t, VariantPart>> parts;
-  bool devices = false;  // no column but the layout's tells how many
+  bool devices = false;  // only the layout's column has the number
 };
 
 VariantColumns variant_columns(const std::vector<std::string>& header, const Columns& columns,
@@ -130,7 +130,8 @@ VariantColumns variant_columns(const std::vector<std::string>& header, const Col
   return out;
 }
 
-// Precision, layout, version, in one text; where only the layout tells, the number of devices.
+// Precision, layout and version in one text. If only the layout has the number of devices, it
+// counts.
 void complete_variant(const VariantColumns& columns, const std::vector<std::string>& cells,
                       BenchRow& row) {
   VariantParts parts;
@@ -182,7 +183,7 @@ double meta_number(const BenchReadOptions& options, BenchRole role) {
   return kNan;
 }
 
-// A throughput per device needs their number. Sequences are asked for anyway.
+// A throughput per device needs the number of devices. Sequences are required anyway.
 Status check_per_device(const std::vector<std::string>& header, const Columns& columns,
                         const VariantColumns& variant, const BenchReadOptions& options) {
   const bool told = given(columns, options, BenchRole::kDevices) ||
@@ -357,8 +358,8 @@ void read_milliwatts(const std::string& title, BenchTable& table, OddityLog& log
   }
 }
 
-// Whether a comma in a number is known to stand for the point ("1394,87"), or for thousands
-// ("1,234.5", "1,234,567"); "1,234" alone may be either.
+// Meaning of a comma in a number: decimal point ("1394,87"), thousands ("1,234.5", "1,234,567"), or
+// either ("1,234").
 enum class Comma : uint8_t { kNone, kEither, kDecimal, kThousands };
 
 Comma comma_of(const std::string& cell) {
@@ -378,8 +379,8 @@ Comma comma_of(const std::string& cell) {
   return three && leads ? Comma::kEither : Comma::kDecimal;
 }
 
-// Commas that stand for the decimal point become points, in all columns of numbers or in none: the
-// same text must not be read a thousand times apart in two of them.
+// Decimal commas become points, in all columns of numbers or in none: equal texts in two columns
+// must not differ by a factor of a thousand.
 Status settle_decimal_commas(std::vector<CsvRecord>& records, const Columns& columns,
                              char delimiter, OddityLog& log) {
   std::vector<size_t> places;
@@ -434,7 +435,7 @@ Status settle_decimal_commas(std::vector<CsvRecord>& records, const Columns& col
   return Ok{};
 }
 
-// Units that a title tells, and latencies without one that can hardly be seconds.
+// Units in titles, and latencies without one that can hardly be seconds.
 void note_units(const std::vector<std::string>& header, const Columns& columns,
                 const BenchTable& table, OddityLog& log) {
   for (const BenchColumn& column : columns) {

@@ -15,7 +15,7 @@ namespace assay {
 Result<BenchTable> bench_table_of_csv(std::vector<CsvRecord> records, char delimiter,
                                       const BenchReadOptions& options);
 
-// Whether these titles name a size of a run, and how fast or how long it was.
+// True if these titles name a size of a run, and its speed or duration.
 bool names_throughput(const std::vector<std::string>& header);
 
 }  // namespace assay

@@ -7,12 +7,12 @@
 
 namespace assay {
 
-// The engine of a client's or image's word for it, as the other tables call it: "vLLM" for
-// "vllm-openai"; `otherwise` where it names none. A client's "openai" backend does not tell the
+// The engine for a client's or image's name of it, as in the other tables: "vLLM" for
+// "vllm-openai". Returns `otherwise` for other names. A client's "openai" backend does not name the
 // server.
 std::string engine_name(const std::string& backend, const std::string& otherwise);
 
-// Spellings of engines: letter case and punctuation tell none apart, and "trtllm" is TensorRT-LLM.
+// Spellings of engines. Letter case and punctuation do not count, and "trtllm" is TensorRT-LLM.
 class EngineSpellings {
  public:
   // Gives all rows of an engine the name that its first row has, also over several calls; the

@@ -18,7 +18,7 @@ constexpr double kLeastFactor = 20;
 // A unit is that of the column when so many of the rows that can be checked have it.
 constexpr double kWholeColumn = 0.9;
 
-// What the identity says about a row.
+// Result of the identity for a row.
 enum class Identity : uint8_t {
   kUnchecked,  // one of the quantities is missing
   kHolds,
@@ -43,7 +43,7 @@ bool near(double a, double b) { return std::fabs(a / b - 1) <= kIdentityToleranc
 
 bool about(double a, double b) { return std::fabs(std::log(a / b)) <= kFactorTolerance; }
 
-// Without a latency, a column of requests per second tells the same: but for its own unit.
+// If there is no latency, a column of requests per second gives the same, except for its own unit.
 Identity identity_by_requests(const BenchRow& row) {
   if (!(row.requests_per_s > 0) || !(row.tokens_per_s > 0)) return Identity::kUnchecked;
   const double tokens = tokens_of(row);
@@ -89,7 +89,7 @@ Units units_of(const Counts& counts) {
   const bool one_kind = milliseconds == 0 || requests == 0;
   if (agreeing == 0 && one_kind && share >= kWholeColumn)
     return milliseconds > 0 ? Units::kMilliseconds : Units::kRequests;
-  // Where the identity hardly ever holds, a few rows meet a factor by chance.
+  // If the identity hardly ever holds, a few rows match a factor by chance.
   return agreeing + other >= fails ? Units::kMixed : Units::kAsTold;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Throughput = (ii + oo) x bb / latency holds where a table is of batches: what is missing is
-// worked out, and units that were not told show in the factor by which it fails.
+// Throughput = (ii + oo) x bb / latency holds in tables of batches. Missing values follow from it,
+// and the factor by which it fails shows unknown units.
 
 #include "records/bench_table.h"
 

@@ -51,7 +51,7 @@ double milliseconds(const BenchField& field, const char* seconds) {
   return 1000 * number_at(field, seconds);
 }
 
-// Why a run is no row.
+// Reason why a run is not a row.
 struct Unreadable {
   const char* code = nullptr;  // nullptr: it is one
   const char* effect = nullptr;

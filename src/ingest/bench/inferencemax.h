@@ -10,10 +10,10 @@ namespace assay {
 
 // field: by key, empty where there is none.
 bool is_inferencemax(const BenchField& field);
-// Adds the run, or counts why it is none. Times are in seconds; a GPU's throughput counts prompts
-// and answers; the GPUs are those of tensor parallelism, over which experts and attention replicas
-// are spread, too. Rates per user (`intvty`) are not read: what their percentiles mean differs from
-// schema to schema.
+// Adds the run, or counts the reason if it is not valid. Times are in seconds. A GPU's throughput
+// counts prompts and answers. The GPUs are those of tensor parallelism; experts and attention
+// replicas share them. Rates per user (`intvty`) are not read, because their percentiles differ
+// between schemas.
 void add_inferencemax_run(const BenchField& field, int64_t line, BenchTable& table, OddityLog& log);
 
 }  // namespace assay

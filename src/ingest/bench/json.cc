@@ -28,7 +28,7 @@ struct Piece {
   int64_t line = 0;
 };
 
-// Cuts a sequence of objects or arrays apart. What stands between them is skipped: line ends.
+// Splits a sequence of objects or arrays. Skips line ends and other text between them.
 class SequenceCutter {
  public:
   explicit SequenceCutter(const std::string& text) : text_(text) {}
@@ -115,8 +115,8 @@ std::string text_of(const Json& object, const char* key) {
   return at != object.end() && at->is_string() ? at->get<std::string>() : "";
 }
 
-// What is told beside the results (vLLM's --metadata, SGLang's server_info): the GPU, how many, the
-// precision, how the model was split.
+// Properties outside the results (vLLM's --metadata, SGLang's server_info): the GPU, their number,
+// the precision, the split of the model.
 class OwnWords {
  public:
   void read(const Json& object) {
@@ -137,7 +137,7 @@ class OwnWords {
     }
   }
 
-  // That it was, where no word tells how.
+  // Speculative decoding, if no word shows its method.
   void speculated() { variant_.add(VariantPart::kSpeculation, "speculative"); }
 
   void tell(BenchRow& row) const {
@@ -181,15 +181,15 @@ void note_failed(double failed, double sent, int64_t line, OddityLog& log) {
   }
 }
 
-// Requests per second that a client was told to send. Arrivals by a trace or a ramp have no rate
-// but that at which they came.
+// Requests per second that a client should send. Arrivals by a trace or a ramp have only their
+// actual rate.
 double rate_asked(const Json& object, double requests_per_s) {
   const bool paced =
       text_of(object, "request_rate") == "trace" || !text_of(object, "ramp_up_strategy").empty();
   return paced ? requests_per_s : number(object, "request_rate");
 }
 
-// vLLM tells acceptance of speculative runs only; SGLang's length is 1 or null without.
+// vLLM has an acceptance only for speculative runs; SGLang's length is 1 or null for others.
 bool speculated(const Json& object) {
   return number(object, "spec_decode_acceptance_length") > 0 ||
          number(object, "spec_decode_acceptance_rate") > 0 || number(object, "accept_length") > 1;
@@ -312,7 +312,7 @@ std::string first_text(const Json* node) {
   return node != nullptr && node->is_string() ? node->get<std::string>() : "";
 }
 
-// What genai-perf's JSON, its CSV and AIPerf share once their metrics are numbers.
+// Common part of genai-perf's JSON, its CSV and AIPerf, once their metrics are numbers.
 void finish_client_row(BenchRow& row, double requests_per_s, OddityLog& log) {
   row.in_len = std::round(row.in_len);
   row.out_len = std::round(row.out_len);
@@ -378,8 +378,8 @@ BenchRow metric_blocks_row(const Json& object, int64_t line, OddityLog& log) {
   return row;
 }
 
-// GuideLLM: one file, a run per load. Each metric is told apart by how requests ended; a first
-// token that never came counts as 0 in its means over all, so only successful ones are taken.
+// GuideLLM: one file, a run per load. Each metric is split by the outcome of requests. A missing
+// first token counts as 0 in the means over all, so only successful ones are used.
 double guidellm_mean(const Json& metrics, const char* name) {
   const auto at = metrics.find(name);
   if (at == metrics.end() || !at->is_object()) return kNan;

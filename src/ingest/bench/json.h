@@ -1,8 +1,10 @@
 #pragma once
 
 // Result files of serving benchmarks: vLLM (serve, latency, throughput), SGLang, genai-perf (JSON
-// and CSV), AIPerf, GuideLLM, llama-bench, optimum-benchmark and InferenceMAX. Python's bare NaN
-// and Infinity, appended results and one result per line are all read as a sequence of JSON values.
+// and CSV), AIPerf, GuideLLM, llama-bench, optimum-benchmark and InferenceMAX.
+//
+// A file is a sequence of JSON values, which covers appended results and one result per line.
+// Python's bare NaN and Infinity are accepted.
 
 #include <string>
 #include <string_view>
@@ -14,7 +16,7 @@
 
 namespace assay {
 
-// Whether the first object's own keys are those of a benchmark's result. The text may be cut.
+// True if the first object's own keys are those of a benchmark result. The text may be truncated.
 bool looks_like_result(std::string_view head);
 
 Result<BenchTable> bench_table_of_json(const std::string& text);

@@ -13,22 +13,22 @@
 
 namespace assay {
 
-// One test of the file; NaN and empty: not told.
+// One test of the file; NaN and empty = unknown.
 struct LlamaTest {
   std::string build, gpu, cpu, file, type_k, time;
   std::string setting;  // what else two tests of one run have in common
   double batch = 0;     // n_batch and n_ubatch: tokens of a prompt at a time
   double micro_batch = 0;
   double gpu_layers = 0;
-  double prompt = 0, answer = 0, depth = 0;  // tokens; depth: of context that is already there
+  double prompt = 0, answer = 0, depth = 0;  // tokens; depth is existing context
   double ns = 0;                             // mean time of the whole test
   int64_t line = 0;
 };
 LlamaTest llama_test(const BenchField& field, int64_t line);
 
-// Runs of one sequence: every prompt alone with every answer alone of one model and setting; the
-// answer that begins with the prompt's context where one was tested. Tests without a partner are
-// dropped and counted.
+// Builds runs of one sequence: every prompt test with every answer test of the same model and
+// settings. If a test of an answer after the prompt's context exists, that one is used. Tests
+// without a partner are dropped and counted.
 void add_llama_runs(const std::vector<LlamaTest>& tests, BenchTable& table, OddityLog& log);
 
 bool is_llama_csv(const std::vector<CsvRecord>& records);

@@ -1,7 +1,7 @@
 #pragma once
 
-// What only the rows of a table together tell: which are one measurement under two names, which
-// belong to one campaign, and in which groups something else changed between the runs.
+// Properties that only all rows of a table show together: copies of one measurement under two
+// names, rows of one benchmark run, and groups in which something else changed between the runs.
 
 #include "records/bench_table.h"
 

@@ -45,7 +45,7 @@ BenchVariant variant_in(const BenchField& field, double devices) {
     const std::string word = field(path);
     if (!word.empty() && word != "null") parts.add(VariantPart::kPlain, word);
   }
-  // The leaderboard's names tell bits and kernels: "4bit-awq-gemv-sdpa".
+  // The leaderboard's names contain bits and kernels: "4bit-awq-gemv-sdpa".
   const std::string name = field("config.name");
   if (!name.empty()) parts.add(VariantPart::kPlain, name);
   const std::string version = field("config.backend.version");

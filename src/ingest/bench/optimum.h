@@ -1,7 +1,7 @@
 #pragma once
 
 // Results of Hugging Face's optimum-benchmark: a benchmark.json with its `config` and `report`, and
-// the CSV files of the llm-perf leaderboard, whose titles are the same names with points.
+// the CSV files of the llm-perf leaderboard. Titles of the latter are the same names with points.
 
 #include <string>
 #include <vector>

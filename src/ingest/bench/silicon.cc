@@ -19,7 +19,7 @@ const std::string* cell_of(const std::vector<std::string>& cells, int place) {
              : nullptr;
 }
 
-// 0 where nothing is told.
+// 0 if unknown.
 uint32_t told_size(const std::vector<std::string>& cells, int place) {
   const std::string* cell = cell_of(cells, place);
   const auto size = cell != nullptr ? parse_cell(*cell, BenchRole::kDevices, 1) : std::nullopt;
@@ -27,7 +27,7 @@ uint32_t told_size(const std::vector<std::string>& cells, int place) {
   return static_cast<uint32_t>(size->value);
 }
 
-// 1 where nothing is told.
+// 1 if unknown.
 uint32_t size_of(const std::vector<std::string>& cells, int place) {
   return std::max(told_size(cells, place), 1U);
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the accuracy table of NVIDIA's AIConfigurator (silicon_sample.csv) says in a way of its own:
-// where a row is from, how many requests were in flight, and layouts written as products.
+// Special columns of the accuracy table of NVIDIA's AIConfigurator (silicon_sample.csv): the source
+// of a row, the number of requests in flight, and layouts written as products.
 
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace assay {
 
-// Places of its columns; -1: the table has none.
+// Indices of its columns; -1 if missing.
 struct SiliconColumns {
   int source = -1;
   int tensor = -1;
@@ -22,16 +22,16 @@ struct SiliconColumns {
 };
 SiliconColumns silicon_columns(const std::vector<std::string>& header);
 
-// Completes a row of aggregated serving: requests in flight, date, devices and layout. False: it is
-// dropped, since nobody knows how many requests ran.
+// Completes a row of aggregated serving: requests in flight, date, devices and layout. Returns
+// false if the row is dropped because its number of requests is unknown.
 bool settle_silicon_row(const SiliconColumns& columns, const std::vector<std::string>& cells,
                         BenchRow& row, OddityLog& log);
 
-// "a=1; b=2": the value of a name; empty where there is none.
+// The value of a name in "a=1; b=2"; empty if there is none.
 std::string source_field(const std::string& text, const std::string& name);
 
-// Devices along which attention and experts were both split, where the table has their product: 8
-// for tensor parallel 64 = 8 x 8 on a machine of eight. 0: the layout is as it says.
+// Number of devices along which attention and experts were both split, if the table has their
+// product: 8 for tensor parallel 64 = 8 x 8 on a machine of eight. 0 = the layout is as written.
 enum class Square : uint8_t { kNone, kExperts, kReplicas };
 struct SquaredLayout {
   uint32_t side = 0;
@@ -40,8 +40,8 @@ struct SquaredLayout {
 SquaredLayout squared_layout(uint32_t tensor, uint32_t data, uint32_t moe_tensor,
                              uint32_t moe_expert);
 
-// Attention replicas of a row that does not tell them (data = 0): attention and experts span the
-// same devices, tensor x data = moe_tensor x moe_expert. 1 where the product is no multiple.
+// Attention replicas of a row without them (data = 0). Attention and experts span the same devices,
+// tensor x data = moe_tensor x moe_expert. 1 if the product is not a multiple.
 uint32_t untold_replicas(uint32_t tensor, uint32_t data, uint32_t moe_tensor, uint32_t moe_expert);
 
 }  // namespace assay

@@ -110,7 +110,7 @@ bool is_plain_text(const std::string& text) {
   return true;
 }
 
-// What most result files do not tell and every comparison needs.
+// Properties that most result files lack and every comparison needs.
 void note_unknown_names(BenchTable& table) {
   OddityLog log;
   for (const BenchRow& row : table.rows) {
@@ -149,7 +149,7 @@ bool runs_by_client(const BenchTable& table) {
          table.format == "aiperf" || table.format == "inferencemax";
 }
 
-// What the last of the rows was dropped for.
+// Reason why the last row was dropped.
 std::string no_row_left(const BenchTable& table) {
   std::string text = "no row can be used";
   for (const BenchOddity& oddity : table.oddities) {
@@ -158,8 +158,8 @@ std::string no_row_left(const BenchTable& table) {
   return text;
 }
 
-// Programs end the last line as every other one. Where it has no end, somebody wrote the table by
-// hand, or it was cut: then the last number may be short of digits, and still be a number.
+// Programs end the last line like every other. If it has no end, the table was written by hand or
+// truncated; the last number may then lack digits and still be a number.
 void note_open_end(const std::string& text, BenchTable& table) {
   if (begins_json(text) || table.rows.empty() || text.back() == '\n') return;
   table.oddities.push_back({.code = "last_line_open",
@@ -176,7 +176,7 @@ Result<BenchTable> read_any(const std::string& text, const std::string& path,
   const bool runs_of_batches = table.format == "csv" || table.format == "llm-inference-bench" ||
                                table.format == "aiconfigurator" || table.format == "vllm";
   if (gives_batch(options)) {
-    // Who says how many ran knows it, whatever rate was asked for.
+    // A given concurrency is exact for any requested rate.
     for (BenchRow& row : table.rows) row.request_rate = std::numeric_limits<double>::quiet_NaN();
   }
   refuse_unstreamed(table);
@@ -196,7 +196,7 @@ Result<BenchTable> read_any(const std::string& text, const std::string& path,
 
 struct Listed {
   std::string path;
-  bool by_folder = false;  // nobody said that it is a result
+  bool by_folder = false;  // found in a folder, not named as a result
 };
 
 Result<std::vector<Listed>> listed_files(const std::vector<std::string>& paths) {
@@ -233,7 +233,7 @@ void merge_oddities(const std::vector<BenchOddity>& from, const std::string& fil
   }
 }
 
-// Lines say nothing any more: rows of several files stand in one table.
+// Line numbers are meaningless for rows of several files in one table.
 void append(BenchTable&& from, const std::string& file, BenchTable& to) {
   if (to.rows.empty() && to.format.empty()) to.format = from.format;
   if (to.format != from.format) to.format = "several";

@@ -1,7 +1,7 @@
 #pragma once
 
-// Tables of measured throughput from whatever wrote them (docs/formats/bench.md): CSV with any
-// column names and the result files of serving benchmarks. The format is told by content.
+// Tables of measured throughput from any program (docs/formats/bench.md): CSV with any column
+// names, and the result files of serving benchmarks. The format is detected by content.
 
 #include <string>
 #include <utility>
@@ -13,9 +13,9 @@
 namespace assay {
 
 struct BenchReadOptions {
-  // (role, title of the column): which column of a CSV holds what, where the title does not tell.
+  // (role, title of the column): overrides the role of a CSV column if its title does not show it.
   std::vector<std::pair<std::string, std::string>> columns;
-  // (role, value) for what no cell tells: the GPU, how many, the length, ...
+  // (role, value) for values missing from the cells: the GPU, their number, the length, ...
   std::vector<std::pair<std::string, std::string>> meta;
 };
 
@@ -24,8 +24,8 @@ struct BenchReadOptions {
 Result<BenchReadOptions> parse_bench_options(const std::vector<std::string>& maps,
                                              const std::vector<std::string>& metas);
 
-// Results that tools leave one file per run: files, and folders, whose files are read in the order
-// of their names. What is no result in a folder is left out and counted.
+// Reads results with one file per run. The inputs are files and folders; files of a folder are read
+// in the order of their names. Files of a folder that are not results are skipped and counted.
 Result<BenchTable> read_bench_tables(const std::vector<std::string>& paths,
                                      const BenchReadOptions& options = {});
 Result<BenchTable> read_bench_table(const std::string& path, const BenchReadOptions& options = {});
@@ -33,8 +33,8 @@ Result<BenchTable> read_bench_table(const std::string& path, const BenchReadOpti
 Result<BenchTable> bench_table_of_text(const std::string& text, const std::string& path,
                                        const BenchReadOptions& options = {});
 
-// Whether a file that begins so, decompressed, is for these readers: by the keys of its first
-// result, or by titles of sizes and of a throughput or latency. Its rows may still be odd.
+// True if a file with this decompressed beginning is for these readers, by the keys of its first
+// result, or by titles of sizes and of a throughput or latency. Its rows may still be irregular.
 bool looks_like_bench(const std::string& head);
 
 }  // namespace assay

@@ -1,6 +1,6 @@
 #pragma once
 
-// What one program exports: values under exact names, the same in its JSON and its CSV.
+// Exports with exact names for values, equal in JSON and CSV.
 
 #include <functional>
 #include <initializer_list>
@@ -15,9 +15,9 @@ namespace assay {
 using BenchField = std::function<std::string(const char* name)>;
 double number_at(const BenchField& field, const char* name);  // NaN where there is no finite one
 
-// Whether the first record with cells has all of these titles.
+// True if the first record with cells has all of these titles.
 bool has_titles(const std::vector<CsvRecord>& records, std::initializer_list<const char*> titles);
-// The records behind that one, but those without cells and repeats of it. There must be one.
+// Visits the records after that one, without empty records and repeated headers. It must exist.
 void for_each_titled(const std::vector<CsvRecord>& records,
                      const std::function<void(const BenchField& field, int64_t line)>& visit);
 

@@ -157,7 +157,7 @@ class RateReader {
   std::vector<std::string> words_;
   RateUnit unit_;
   bool counted_ = false;
-  bool rate_ = false;  // a word that is a rate by itself
+  bool rate_ = false;  // a word that alone is a rate
   bool timed_ = false;
   bool divided_ = false;
   bool understood_ = true;

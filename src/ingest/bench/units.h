@@ -15,16 +15,17 @@ struct RateUnit {
   bool per_sequence = false;  // per user, request, sequence or stream
 };
 
-// What a title says of its unit: nothing, a unit, or one that cannot be converted ("tok/s/node").
+// The unit in a title: none, a unit, or one that cannot be converted ("tok/s/node").
 struct TitleRate {
   bool names_one = false;
   std::optional<RateUnit> unit;  // absent: not understood, or none is named
 };
 TitleRate rate_of_title(const std::string& title);
 
-// "Minimum latency" may be "latency_min": minutes are spelled out, or stand in brackets.
+// True if a title means minutes, which must be spelled out or in brackets, because "latency_min"
+// may be "Minimum latency".
 bool says_minutes(const std::string& title);
-// Whether a title divides: "ms/token", "W per device".
+// True if a title divides: "ms/token", "W per device".
 bool names_ratio(const std::string& title);
 
 }  // namespace assay

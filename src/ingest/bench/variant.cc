@@ -56,7 +56,7 @@ constexpr std::array<Named, 38> kTitles = {{{"variant", VariantPart::kPlain},
                                             {"expert parallelism", VariantPart::kExpert},
                                             {"moe ep size", VariantPart::kExpert}}};
 
-// What engines write where nothing was chosen.
+// Values that engines write for defaults.
 bool says_nothing(const std::string& value) {
   const std::string word = lower_trimmed(value);
   return word.empty() || word == "auto" || word == "none" || word == "null" || word == "default";
@@ -65,8 +65,8 @@ bool says_nothing(const std::string& value) {
 constexpr std::array<const char*, 4> kSpeculations = {"mtp", "eagle", "ngram", "medusa"};
 constexpr const char* kSomeSpeculation = "speculative";
 
-// "mtp", "eagle", "ngram", else "speculative": which is never compared with a run without; empty
-// where there was none.
+// "mtp", "eagle", "ngram", else "speculative", which is never compared with a run without; empty if
+// there was none.
 std::string speculation_word(const std::string& value) {
   const std::string word = lower_trimmed(value);
   for (const char* none : {"false", "off", "no", "0", "disabled"}) {

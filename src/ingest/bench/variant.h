@@ -1,7 +1,7 @@
 #pragma once
 
-// What tells runs apart beside hardware, engine, model and sizes (BenchVariant), from the columns,
-// keys and texts that say so.
+// Differences between runs in addition to hardware, engine, model and sizes (BenchVariant), from
+// columns, keys and texts.
 
 #include <cstdint>
 #include <optional>
@@ -28,14 +28,14 @@ std::optional<VariantPart> variant_part(const std::string& title);
 // it belongs, the rest is words.
 BenchVariant variant_of_text(const std::string& text);
 
-// Whether its words say that tokens were guessed ahead.
+// True if its words name speculative decoding.
 bool is_speculative(const BenchVariant& variant);
 
 // Collects the parts of one row.
 class VariantParts {
  public:
   void add(VariantPart part, const std::string& value);
-  // As columns of sizes tell it, whether it is the plain case or not.
+  // From columns of sizes, also for the plain case.
   const std::optional<ParallelLayout>& layout() const { return layout_; }
   // devices: that the row ran on.
   BenchVariant variant(double devices) const;

@@ -29,9 +29,9 @@ bool is_type_word(std::string_view name) {
   });
 }
 
-// What a task does: by the engine that its type names, else by what it says of itself. A task that
-// is no operator is named by its type (TS_TASK_TYPE_... in the runtime of CANN), of which there are
-// ever more: one that names no engine, copy or fill computes nothing. type: empty where not told.
+// Kind of a task: by the engine in its type, else by its own name. A task other than an operator is
+// named by its type (TS_TASK_TYPE_... in the runtime of CANN), and new types are added over time.
+// One that names no engine, copy or fill computes nothing. type: empty if unknown.
 ActivityKind task_kind_of(std::string_view name, std::string_view type) {
   const bool named_by_type = type.empty() ? is_type_word(name) : name == type;
   const std::string_view told = type.empty() ? name : type;
@@ -166,8 +166,8 @@ class AscendLanes {
   // How long an operator may lie in the queue while the thread that launches keeps up.
   static constexpr int64_t kBehindNs = 20'000;
 
-  // Work is asked for where its operator is put into the queue, or, without one, or where the
-  // thread that launches is behind, by the launch.
+  // An activity is submitted where its operator enters the queue. If there is no queue, or the
+  // launching thread is late, it is submitted by the launch.
   void join() {
     std::map<uint64_t, const LanePlace*> launch_of;  // by arrow to the device
     std::map<uint64_t, const LanePlace*> put_of;     // by arrow of the queue

@@ -6,7 +6,7 @@
 namespace assay {
 namespace {
 
-// Keys of up to four letters as one word, to tell them apart in one comparison.
+// Keys of up to four letters as one word, to compare them at once.
 constexpr uint32_t word_of(std::string_view key) {
   uint32_t word = 0;
   for (const char c : key) word = word << 8 | static_cast<unsigned char>(c);
@@ -26,8 +26,8 @@ Field field_of(std::string_view key) {
 }
 #undef ASSAY_CASE
 
-// Whether two texts of one length are the same. Most that are not differ in their first or last
-// letter, and two letters cost less than a call of memcmp.
+// True if two texts of one length are equal. Most unequal ones differ in their first or last
+// letter, and comparing two letters costs less than a call of memcmp.
 bool same_text(std::string_view a, std::string_view b) {
   return a.empty() || (a.front() == b.front() && a.back() == b.back() && a == b);
 }
@@ -137,7 +137,7 @@ Walk read_args(JsonCursor& cursor, RawEvent& event) {
       note_arg(arg, event);
       return read_value(at, event.args[static_cast<size_t>(arg)]);
     }
-    // Nobody reads these as numbers, so what is no number is noticed here.
+    // No other code reads these as numbers, so non-numbers are detected here.
     JsonValue value;
     const Walk walk = read_value(at, value);
     if (walk == Walk::kOk && value.kind == JsonKind::kScalar) {

@@ -80,8 +80,8 @@ enum class Arg : uint8_t { ASSAY_EVENT_ARGS(ASSAY_ENUMERATOR) kCount };
 // From here on: arguments kept as JSON text, if at all.
 constexpr Arg kFirstTextArg = Arg::kInputDims;
 
-// What an event's category means. Names of every Kineto version, CUDA, ROCm, XPU and MTIA
-// (spec/formats 1.4); compared without regard to case.
+// Meaning of an event's category. Names of every Kineto version, CUDA, ROCm, XPU and MTIA
+// (spec/formats 1.4); letter case ignored.
 enum class Category : uint8_t {
   kNone,  // no category given
   kOp,

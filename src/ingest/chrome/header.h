@@ -1,6 +1,6 @@
 #pragma once
 
-// The top-level keys of a Chrome trace beside its events.
+// The top-level keys of a Chrome trace in addition to its events.
 
 #include <cstdint>
 #include <optional>

@@ -19,7 +19,7 @@ bool is_null(const JsonValue& value) {
   return value.kind == JsonKind::kScalar && value.text == "null";
 }
 
-// What stands where a number belongs: the text of a number, or why there is none.
+// Text of a number, or why there is none.
 enum class NumberText : uint8_t { kNumber, kQuoted, kAbsent, kBareWord, kWrongType };
 
 NumberText number_text(const JsonValue& value) {
@@ -41,9 +41,9 @@ std::string_view trailing_digits(std::string_view text) {
   return text.substr(begin);
 }
 
-// The one place that says which table a category's events go to. `from` gives the columns: name(),
-// thread(), stream(), correlation(), external_id(), category_text(); only those that the table has
-// are asked for, since reading them is most of the work.
+// The only mapping from categories to tables. `from` gives the columns name(), thread(), stream(),
+// correlation(), external_id() and category_text(). Only those of the table are called, because
+// reading them is most of the cost.
 template <typename Columns>
 void file_row(TraceBuilder& builder, Category category, int64_t start_ns, int64_t dur_ns,
               int64_t offset, Columns&& from) {
@@ -105,7 +105,7 @@ void file_row(TraceBuilder& builder, Category category, int64_t start_ns, int64_
   }
 }
 
-// The columns of a span whose begin and end came apart: as its begin had them.
+// The columns of a span with separate begin and end, from its begin.
 struct MarkColumns {
   const SpanMark& mark;
 
@@ -238,7 +238,7 @@ void KinetoRows::add_span(const RawEvent& event) {
   const bool of_torch =
       event.has(Field::kName) && event[Field::kName].text.starts_with("PyTorch Profiler");
   if (!of_torch || !event.has(Field::kDuration)) return;
-  // Of no weight in what the other times tell of the file's resolution.
+  // Excluded from the detection of the file's time resolution.
   int64_t dur_ns = 0;
   DecimalShape shape;
   if (parse_decimal(event[Field::kDuration].text, time_scale_, dur_ns, shape) ==
@@ -247,7 +247,7 @@ void KinetoRows::add_span(const RawEvent& event) {
   }
 }
 
-// What the arguments tell about the operator just filed.
+// Properties of the last added operator, from its arguments.
 void KinetoRows::add_sequence(const RawEvent& event) {
   if (!event.has(Arg::kSequence)) return;
   const int64_t sequence = read_integer(event, Arg::kSequence, -1);
@@ -277,7 +277,7 @@ void KinetoRows::add_launch_name(const RawEvent& event) {
   builder_.launch_names.push_back({ApiCallId(builder_.api_calls.size() - 1), kernel});
 }
 
-// What the arguments tell about the activity just filed.
+// Properties of the last added activity, from its arguments.
 void KinetoRows::add_activity_details(const RawEvent& event, JsonCursor cursor) {
   const ActivityId activity(builder_.activities.size() - 1);
   if (event.has(Arg::kGrid) || event.has(Arg::kGraphNodeId)) {
@@ -443,7 +443,7 @@ void KinetoRows::add_metadata(const RawEvent& event) {
   }
 }
 
-// An event of the file's own tells one fact, one of a timeline all of the process that it shows.
+// The file's own event has one property; a timeline's has all of the process that it shows.
 void KinetoRows::add_process_facts(const RawEvent& event, std::string_view what) {
   const bool timeline = what == "assay_process";
   if (timeline) builder_.mark_timeline();
@@ -622,7 +622,8 @@ StreamId KinetoRows::stream_of(const RawEvent& event) {
       return -1;
     }
     if (!event.has(field)) return -1;
-    // A lane without arguments of its own is told by its text, "GPU 3 stream 7", or by its number.
+    // A lane without arguments of its own is identified by its text, "GPU 3 stream 7", or by its
+    // number.
     const bool named = event[field].kind == JsonKind::kString;
     const std::string_view digits = named ? trailing_digits(event[field].text) : event[field].text;
     return parse_int64(digits, number) && number >= 0 ? number : -1;

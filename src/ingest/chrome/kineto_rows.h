@@ -1,8 +1,8 @@
 #pragma once
 
 // From the events of a Chrome trace to the rows of a Trace: Kineto's categories and arguments in
-// all their versions (spec/formats 1.3-1.5, docs/formats/kineto.md). Every odd field is counted in
-// the import log; an event is left out only when it has no usable time.
+// all versions (spec/formats 1.3-1.5, docs/formats/kineto.md). The import log counts every
+// irregular field. An event is dropped only without a usable time.
 
 #include <cstdint>
 #include <string>
@@ -19,8 +19,8 @@ enum class DecimalRead : uint8_t { kOk, kNone, kOverflow };
 
 class KinetoRows {
  public:
-  // time_scale: decimal digits from the file's time unit to nanoseconds: 3 for microseconds, 0 when
-  // the file counts in nanoseconds.
+  // time_scale: decimal digits from the file's time unit to nanoseconds, 3 for microseconds and 0
+  // for nanoseconds.
   KinetoRows(TraceBuilder& builder, int time_scale) : builder_(builder), time_scale_(time_scale) {}
 
   void set_time_scale(int scale) { time_scale_ = scale; }

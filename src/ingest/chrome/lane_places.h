@@ -1,6 +1,6 @@
 #pragma once
 
-// Where rows stood in a Chrome trace whose arrows name them by lane and time, not by an id.
+// Positions of rows in a Chrome trace with arrows that name them by lane and time, not by an id.
 
 #include <cstddef>
 #include <cstdint>

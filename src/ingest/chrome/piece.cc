@@ -9,13 +9,13 @@ namespace {
 // The window: large enough that its bookkeeping vanishes, small enough to stay in the cache between
 // the copy, simdjson's pass and the walk.
 constexpr size_t kWindowBytes = 1 << 20;
-// Where it starts, so that a small file costs little.
+// Initial size, so that a small file costs little.
 constexpr size_t kFirstWindowBytes = 32 << 10;
 // No event of any known producer comes near this; a string that does is an attack or an accident.
 constexpr size_t kLargestItem = 64 << 20;
-// How far to look for the first event that tells the time unit: metadata may stand before it.
+// Search limit for the first event with the time unit, because metadata may precede it.
 constexpr size_t kTimeUnitSearch = 16 << 20;
-// What may be read beyond the window's end by SIMD loads.
+// SIMD loads may read this far beyond the window's end.
 constexpr size_t kSlack = 128;
 
 bool starts_with_bom(const char* text, size_t size) {
@@ -82,8 +82,8 @@ Status ChromePiece::fill() {
   return Ok{};
 }
 
-// The start of the last event in the window, told by how events meet: `}` `,` `{`. A string may
-// hold that too; then the piece ends inside it, which the index tells.
+// The start of the last event in the window, at a boundary of events: `}` `,` `{`. A string may
+// contain that too. Then the piece ends inside it, which the index detects.
 size_t ChromePiece::find_cut() const {
   const char* const text = window_.data();
   size_t search_end = end_;
@@ -387,8 +387,8 @@ ChromePiece::Progress ChromePiece::consume_events(JsonCursor& cursor, bool heade
   return Progress::kMore;
 }
 
-// Epoch microseconds have 16 digits until the year 2286; 18 or more are nanoseconds, as hand-made
-// exports write them. The first event that is not at time zero tells for the whole file.
+// Epoch microseconds have 16 digits until the year 2286; 18 or more are nanoseconds, as in
+// hand-made exports. The first event that is not at time zero decides for the whole file.
 bool ChromePiece::detect_time_scale(JsonCursor cursor) {
   while (!cursor.ended() && cursor.peek() == '{') {
     if (read_event(cursor, event_) != Walk::kOk) break;

@@ -38,12 +38,12 @@ class ElementSink {
 
 class ChromePiece {
  public:
-  // read delivers the bytes from `offset` on. stage: kStart, or kEvents with `offset` at an
+  // read delivers the bytes starting at `offset`. stage: kStart, or kEvents with `offset` at an
   // element.
   ChromePiece(ReadFn read, uint64_t offset, Stage stage);
 
-  // Reads up to the first event and tells the file's time unit from what comes first. The piece can
-  // go on with run(), or be dropped and its offset() be a start for other pieces.
+  // Reads up to the first event and detects the file's time unit from the beginning. Afterwards
+  // either run() continues the piece, or it is dropped and other pieces start at its offset().
   Status read_header();
   // Reads on until an element begins at or after `stop_at`, or the document ends.
   Status run(uint64_t stop_at);

@@ -1,9 +1,8 @@
-// A plain file is cut into stretches that several threads parse at once. Where an event begins can
-// only be guessed from the middle of a file (`}` `,` `{` `"`), so every guess is verified: a
-// stretch counts only if the one before it, which started at a verified place, ends exactly where
-// it begins. A guess inside a string or an argument list fails that test and is parsed over. The
-// rows are the same as from one thread, byte for byte, because merging keeps the order of the
-// input.
+// A plain file is split into chunks that several threads parse in parallel. In the middle of a
+// file, the start of an event can only be guessed (`}` `,` `{` `"`), so every guess is verified. A
+// chunk counts only if the previous one, which started at a verified position, ends exactly at its
+// start. A guess inside a string or an argument list fails that test and is parsed again. The rows
+// are the same as from one thread, byte for byte, because merging keeps the order of the input.
 
 #include "ingest/chrome/reader.h"
 
@@ -83,7 +82,7 @@ struct Parsed {
   Status status = Ok{};
 };
 
-// What the header told, for reading events from the middle of the document.
+// Properties of the header that are needed to read events from the middle of the document.
 struct EventForm {
   int time_scale = 3;
   bool root_is_array = false;
@@ -211,7 +210,7 @@ Status merge_stretches(const ByteSource& source, std::unique_ptr<ChromePiece>& d
 
 Error not_a_trace(const char* message) { return Error{ErrorCode::kFormat, message, "", -1}; }
 
-// What the end of the input means for what was read.
+// Consequence of the end of the input for the rows.
 Status judge_end(ChromePiece& document, const ReadOptions& options) {
   const uint64_t offset = document.offset();
   const bool complete = document.stage() == Stage::kEnd && document.at_end_of_input();

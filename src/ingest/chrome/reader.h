@@ -1,8 +1,8 @@
 #pragma once
 
-// The reader of Chrome-trace JSON: Kineto / PyTorch profiler files of every version, and whatever
-// else writes the same shape. Bounded memory: the input passes through a window of about 1 MiB, cut
-// at event boundaries; what stays are the rows.
+// The reader of Chrome-trace JSON: Kineto / PyTorch profiler files of every version, and all other
+// files of the same shape. Memory is bounded: the input passes through a window of about 1 MiB, cut
+// at event boundaries, and only the rows stay.
 
 #include <atomic>
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace assay {
 
-// How far reading has come, for whoever watches from another thread.
+// Progress of reading, for another thread.
 struct ReadProgress {
   std::atomic<uint64_t> stored_bytes_read = 0;
   std::atomic<uint64_t> stored_bytes = 0;  // 0 = unknown
@@ -32,9 +32,12 @@ struct ReadOptions {
 // How many threads may read, 1 or more.
 unsigned threads_of(const ReadOptions& options);
 
-// Reads the whole source, which must be seekable. Errors: kFormat (not JSON; with the byte offset
-// in the decompressed input), kNotATrace (JSON that is no trace), kTruncated, kUnsupported (one
-// event beyond 64 MiB, more than 2^32 rows), kIo.
+// Reads the whole source, which must be seekable. Errors:
+// - kFormat: not JSON; with the byte offset in the decompressed input
+// - kNotATrace: JSON but not a trace
+// - kTruncated
+// - kUnsupported: one event beyond 64 MiB, or more than 2^32 rows
+// - kIo
 Result<Trace> read_chrome_trace(ByteSource& source, const ReadOptions& options);
 
 // The same from any decoded bytes, in one thread.

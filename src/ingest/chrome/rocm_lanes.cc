@@ -43,9 +43,9 @@ RocmLane lane_of(const TraceBuilder& builder, ThreadId thread) {
   return {};
 }
 
-// What the runtime's tracer calls a row of a queue that is no kernel: the command kinds of ROCclr
-// (getOclCommandKindString in platform/activity.cpp). A kernel has its own name, so a row of a kind
-// that the runtime has no word for is none, either.
+// Names in the runtime's tracer for rows of a queue other than kernels: the command kinds of ROCclr
+// (getOclCommandKindString in platform/activity.cpp). A kernel has its own name, so a row of an
+// unknown kind is not a kernel either.
 constexpr std::array<std::string_view, 19> kCopyCommands = {"CopyDeviceToHost",
                                                             "CopyHostToDevice",
                                                             "CopyDeviceToDevice",
@@ -95,7 +95,7 @@ bool is_call_name(std::string_view name) {
          name.starts_with("cuda") || name.starts_with("cu");
 }
 
-// Copies whose lane names no device are those of the only one there is.
+// Copies in a lane without a device belong to the only one.
 int64_t device_of_copies(const std::vector<RocmLane>& lanes) {
   int64_t device = -1;
   for (const RocmLane& lane : lanes) {

@@ -7,9 +7,9 @@
 
 namespace assay {
 
-// An error for a trace with events of which no table took any: whose timeline it is, where its rows
-// tell, and what to record instead. Ok for every other, and for rows of categories of their own,
-// which other verbs ask for by name.
+// Fails for a trace with events but none in any table. The message names the tool of the timeline,
+// if its rows show it, and suggests another recording. Ok for every other trace, and for rows with
+// categories of their own, which other verbs select by name.
 Status check_form(const Trace& trace);
 
 }  // namespace assay

@@ -13,8 +13,8 @@ Error impossible(std::string_view table, std::string_view column) {
                "", -1};
 }
 
-// What an id or enum of each type may be in the trace. A text that is not told has no id; a name
-// always has one: rooms keep what they know of names by its index.
+// Range of ids and enums of each type in the trace. An unknown text has no id. A name always has
+// one, because modules index their data by it.
 struct Limits {
   const Trace& trace;
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What writer and reader of `.assay` files share: the fixed head, the directory of blocks, and the
-// order of the blocks. All of it in the byte order of the machine, which the head tells.
+// Common to writer and reader of `.assay` files: the fixed head, the directory of blocks, and the
+// order of the blocks. Uses the byte order of the machine, which the head records.
 
 #include <cstddef>
 #include <cstdint>
@@ -61,13 +61,13 @@ void for_each_column(AnyTrace& trace, Visitor&& visit){
 uint64_t schema_hash();
 uint64_t reader_stamp();  // generated when the library is built
 
-// What is no column: as little-structured bytes in block 0.
+// All data outside columns, as bytes of block 0.
 std::string encode_info(const Trace& trace, const SourceStamp& source);
 // False when the bytes are not what encode_info writes.
 bool decode_info(std::string_view bytes, Trace& trace, SourceStamp& source);
 
-// Whether ids, enums, durations and order are what trace/trace.h promises; else the name of the
-// first column that is not.
+// Checks that ids, enums, durations and order are as promised in trace/trace.h; else names the
+// first bad column.
 Status check_trace(const Trace& trace);
 
 }  // namespace assay::columnar

@@ -32,7 +32,7 @@ Error write_error(const std::string& path, int code) {
   return {ErrorCode::kIo, std::string("cannot write: ") + std::strerror(code), path, -1};
 }
 
-// The texts of the pool behind each other, and the length of each.
+// The concatenated texts of the pool, and the length of each.
 struct PoolBytes {
   std::vector<uint32_t> lengths;
   std::string text;
@@ -112,7 +112,7 @@ Result<SourceStamp> stamp_source(const std::string& path) {
 }
 
 Status write_columnar(const Trace& trace, const SourceStamp& source, const std::string& path) {
-  // What a reader of ours would refuse later is not written.
+  // Data that the reader would reject is not written.
   ASSAY_TRY(columnar::check_trace(trace));
   const std::string info = columnar::encode_info(trace, source);
   const PoolBytes pool = pool_bytes(trace.strings);

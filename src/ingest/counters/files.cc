@@ -50,8 +50,8 @@ std::string_view from_header(std::string_view text) {
   return {};
 }
 
-// A column of one of AMD's hardware blocks. rocprof-compute also has the times of each kernel in
-// the columns of a kernel trace; its tables without a counter are one.
+// True for a column of one of AMD's hardware blocks. rocprof-compute also has the times of each
+// kernel in the columns of a kernel trace; its tables without a counter are such traces.
 bool has_block_counters(const std::vector<std::string>& header) {
   return std::any_of(header.begin(), header.end(), [](const std::string& name) {
     for (const char* block :
@@ -122,7 +122,7 @@ bool may_hold_counters(const std::string& name) {
       name, {".csv", ".csv.gz", ".csv.zst", ".json", ".json.gz", ".json.zst", ".db", ".sqlite"});
 }
 
-// Whether the file is one of a counter run: of everything else in a folder nothing is said.
+// True if the file is from a counter run; other files of a folder are ignored.
 bool holds_counters(const std::string& path) {
   const auto head = head_of(path);
   if (!head) return false;

@@ -12,15 +12,15 @@
 
 namespace assay {
 
-// Every counter file behind the arguments, folders searched to a depth of four, sorted by name.
-// Errors name the argument that gave none and what was found instead.
+// All counter files of the arguments. Folders are searched to a depth of four, sorted by name.
+// Errors name the argument without counter files, and the files found instead.
 Result<std::vector<CounterPass>> read_counter_passes(const std::vector<std::string>& arguments,
                                                      bool allow_truncated);
 // One file.
 Result<CounterPass> read_counter_pass(const std::string& path, bool allow_truncated);
 
-// What counter file a text begins like, in words ("a counter table of Nsight Compute (CSV)");
-// empty when it begins like none.
+// Kind of counter file by the beginning of its text, in words ("a counter table of Nsight Compute
+// (CSV)"); empty if none matches.
 std::string_view counter_format(std::string_view head);
 
 }  // namespace assay

@@ -69,7 +69,7 @@ const std::set<std::string, std::less<>> kAbout = {"id",
                                                    "estimatedspeeduptype",
                                                    "kernelid"};
 
-// What the details page calls metrics that formulas need by their names.
+// Names on the details page of metrics that formulas need.
 struct Label {
   std::string_view label;
   std::string_view metric;
@@ -217,8 +217,8 @@ CounterDispatch TableReading::dispatch_of(const CsvRecord& record, int64_t order
   return dispatch;
 }
 
-// What the raw page of Nsight Compute says of the device, the machine and the launch beside
-// counters.
+// Properties of the device, the machine and the launch on the raw page of Nsight Compute; they are
+// not counters.
 bool is_attribute(std::string_view name) {
   constexpr std::array<std::string_view, 8> kPrefixes = {
       "device__",  "launch__",   "numa__",       "nvlink__",
@@ -239,7 +239,7 @@ void TableReading::add(Counted& counted, std::string_view name, std::string_view
   if (!is_new && sums) found->second += value;
 }
 
-// A name that stands in the header before, also with the suffix that rocprof-compute then adds.
+// A repeated name in the header, also with the suffix that rocprof-compute then adds.
 bool TableReading::repeats(std::string_view name, size_t column) const {
   if (columns_.at(key_of(name)) != column) return true;
   const size_t at = name.rfind('_');

@@ -16,7 +16,7 @@ struct Opcode {
   std::string_view name;
 };
 
-// What imports, calls or builds, or refers to what is not in the file.
+// Opcodes that import, call or build, or refer to objects outside the file.
 constexpr Opcode kCode[] = {
     {'c', "GLOBAL"},    {0x93, "STACK_GLOBAL"}, {'R', "REDUCE"},
     {'b', "BUILD"},     {'i', "INST"},          {'o', "OBJ"},
@@ -82,7 +82,7 @@ class Machine {
     return Ok{};
   }
 
-  // What may be taken from the stack: nothing below the last mark.
+  // Number of values that may be popped: nothing below the last mark.
   size_t above_mark() const { return stack_.size() - (marks_.empty() ? 0 : marks_.back()); }
 
   Status push_integer(size_t width, bool is_signed) {

@@ -17,10 +17,12 @@ enum class PickleKind : uint8_t { kNone, kBool, kInteger, kReal, kText, kList, k
 
 struct PickleValue {
   PickleKind kind = PickleKind::kNone;
-  int64_t integer = 0;         // kInteger, modulo 2^64: addresses have 64 bits; kBool
+  int64_t integer = 0;         // for kBool, and for kInteger modulo 2^64 because addresses have 64
+                               // bits
   double real = 0;             // kReal
   std::string_view text = {};  // kText, in the bytes of the file: also those of Python 2 and bytes
-  std::vector<uint32_t> of = {};  // kList and tuples: values; kDict: key, value, key, value, ...
+  std::vector<uint32_t> of = {};  // values of kList and tuples; alternating keys and values of
+                                  // kDict
 };
 
 // All values of a file; values refer to each other by number, and one may be in several places.

@@ -48,7 +48,7 @@ bool moves_bytes(SnapshotAction action) {
 
 BlockState state_of(std::string_view word) {
   if (word == "active_allocated") return BlockState::kAllocated;
-  // What PyTorch writes, and what its documentation says.
+  // The word that PyTorch writes, and the one in its documentation.
   if (word == "active_pending_free" || word == "active_awaiting_free")
     return BlockState::kAwaitingFree;
   return word == "inactive" ? BlockState::kInactive : BlockState::kUnknown;
@@ -177,8 +177,8 @@ class Reader {
     return stack->second = site->second;
   }
 
-  // Of a stack, innermost frame first: the first in Python outside of torch, where the program
-  // asked; else the first in Python, else the first.
+  // Name of a stack, innermost frame first: the first Python frame outside of torch, which
+  // requested the memory; else the first Python frame, else the first.
   std::string site_name(const PickleValue& frames) const {
     const PickleValue* best = nullptr;
     int best_rank = 0;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The cells of a Nsight Systems export as columns of a Trace: times, ids, names, lanes. Every odd
-// cell is counted in the import log; a row is left out only when it has no usable time.
+// The cells of a Nsight Systems export as columns of a Trace: times, ids, names, lanes. The import
+// log counts every irregular cell. A row is dropped only without a usable time.
 
 #include <cstdint>
 #include <string>
@@ -38,7 +38,7 @@ class NsysCells {
   TraceBuilder& builder;
   NsysLanes& lanes;
   const bool keep_op_inputs;
-  // Of each row of builder.api_calls, builder.activities and builder.waits.
+  // Process of each row of builder.api_calls, builder.activities and builder.waits.
   std::vector<uint32_t> call_process;
   std::vector<uint32_t> activity_process;
   std::vector<uint32_t> wait_process;
@@ -50,7 +50,7 @@ class NsysCells {
   // False: the row has no usable time.
   bool read_time(const SqliteRows& rows, int cell, int64_t& time_ns);
   bool read_span(const SqliteRows& rows, int start_cell, int end_cell, NsysSpan& span);
-  // is_expected: a row without one is odd.
+  // is_expected: a row without one is irregular.
   uint32_t read_correlation(const SqliteRows& rows, int cell, bool is_expected);
   uint32_t read_process(const SqliteRows& rows, int cell);
   ThreadId read_thread(const SqliteRows& rows, int cell);
@@ -64,8 +64,8 @@ class NsysCells {
     if (span.open) open_rows_.push_back({&table.start_ns, &table.dur_ns, table.size() - 1});
   }
 
-  // What only all rows together tell: when open rows end, and which process a correlation id is of.
-  // session_end_ns: 0 = not told.
+  // Completes values that need all rows: ends of open rows, and the process of a correlation id.
+  // session_end_ns: 0 = unknown.
   void finish(int64_t session_end_ns);
 
  private:

@@ -58,8 +58,7 @@ class TransferNames {
     return kind >= 0 && kind < 15 ? static_cast<size_t>(kind) : 15;
   }
 
-  // Managed memory that moves is told by the side that it is on, too: what is not the device's is
-  // managed.
+  // Managed memory that moves also has a side: if it is not the device's, it is managed.
   std::string_view side(int64_t memory, bool moves_pages) const {
     const std::string_view word = memory_.word(memory);
     return moves_pages && word.find("Device") == std::string_view::npos ? "Managed" : word;
@@ -85,7 +84,7 @@ class EventRecords {
   }
   // Once, after the last add().
   void sort();
-  // Null when none is told before `correlation`.
+  // Null if there is none before `correlation`.
   const Record* last_before(uint32_t process, int64_t event, uint32_t correlation) const;
 
  private:
@@ -165,7 +164,7 @@ void DeviceRows::add_activity(const NsysSpan& span, StringId name, ActivityKind 
   cells_.note_open(span, cells_.builder.activities);
 }
 
-// The cells from first_cell on, as ordered in read_kernels().
+// The cells starting at first_cell, as ordered in read_kernels().
 void DeviceRows::add_shape(const SqliteRows& rows, int first_cell) {
   const auto cell = [&](int i) { return small_or_zero(rows.integer_or(first_cell + i, 0)); };
   const auto id = [&](int i) {
@@ -293,8 +292,8 @@ Status DeviceRows::read_syncs() {
   return rows.status();
 }
 
-// What the synchronisation row just added waited for. Its correlation id and that of the record are
-// of one process and moved together later.
+// Object of the wait of the last added synchronization row. Its correlation id and that of the
+// record belong to one process and are moved together later.
 void DeviceRows::add_wait(WaitKind kind, uint32_t correlation, int64_t event,
                           const EventRecords& records) {
   if (kind == WaitKind::kUnknown) return;
@@ -316,7 +315,7 @@ void DeviceRows::add_wait(WaitKind kind, uint32_t correlation, int64_t event,
   cells_.wait_process.push_back(process);
 }
 
-// Graphs that ran as one row. Where their kernels are told too, the row would count them twice.
+// Graphs that ran as one row. If their kernels are recorded too, the row would count them twice.
 Status DeviceRows::read_graphs() {
   enum { kStart, kEnd, kGraph, kLane, kCorrelation = kLane + 2, kProcess = kLane + 3 };
   if (!file_.has_table(kGraphs)) return Ok{};

@@ -152,7 +152,7 @@ Status HostRows::read_other(const char* table, std::string_view category) {
     cells_.count_row();
     NsysSpan span;
     if (!cells_.read_span(rows, 0, 1, span)) continue;
-    // Calls of the operating system tell what the host waits for; all else here is in no number.
+    // Calls of the operating system show host waits; all others here are in no number.
     if (category != kSystemCallCategory) cells_.builder.log.add(ImportCode::kUnknownCategory);
     cells_.builder.other_events.push_back({span.start_ns, span.dur_ns,
                                            cells_.read_name(rows, 2, NameForm::kPlain), category_id,

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the numbers of a Nsight Systems export stand for: names by their row in StringIds, threads
-// and processes packed into global ids, streams that several processes number alike.
+// Decodes the numbers of a Nsight Systems export: names by their row in StringIds, threads and
+// processes packed into global ids, and streams with equal numbers in several processes.
 
 #include <cstdint>
 #include <map>
@@ -35,10 +35,10 @@ class NsysNames {
   StringId read(int64_t id, NameForm form, TraceBuilder& builder);
 
   SqliteFile::Lookup lookup_;
-  // Without an integer key, look-ups would each pass over the whole table: then it is read once.
+  // If false, every look-up would scan the whole table, so it is read once.
   bool has_key_ = true;
   std::unordered_map<int64_t, std::string> all_;
-  std::vector<StringId> small_[2];  // by id, per form; kNone = not asked for yet
+  std::vector<StringId> small_[2];  // by id, per form; kNone = not yet requested
   std::unordered_map<int64_t, StringId> large_[2];
   std::string scratch_;
 };
@@ -58,11 +58,11 @@ class NsysLanes {
   // Small numbers in order of appearance, for a global id of the process or of a thread of it.
   uint32_t process(uint64_t global_id);
   size_t processes() const { return process_keys_.size(); }
-  // The process's id as the operating system had it, with "@machine" behind it for all but the
-  // first machine of the file.
+  // The process's id of the operating system, with the suffix "@machine" except on the first
+  // machine of the file.
   std::string pid_text(uint64_t global_id);
-  // The lane of a stream. Where a second process has work on the same device, its streams get
-  // numbers of their own: kStreamsPerProcess more for each process before it.
+  // The lane of a stream. If several processes use one device, streams of the later ones get
+  // distinct numbers: kStreamsPerProcess more for each earlier process.
   StreamId stream(uint32_t process, int64_t device, int64_t stream);
   // The same lane if something was filed on it, else none.
   StreamId find_stream(uint32_t process, int64_t device, int64_t stream) const;
@@ -96,7 +96,7 @@ class NsysWords {
  public:
   NsysWords(std::vector<std::string> fallback) : words_(std::move(fallback)) {}
   Status read(const SqliteFile& file, const std::string& table, std::string_view column);
-  // "Unknown" for a number that nobody named.
+  // "Unknown" for a number without a name.
   std::string_view word(int64_t number) const;
 
  private:

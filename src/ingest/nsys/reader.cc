@@ -54,7 +54,7 @@ Status check_kind(const SqliteFile& file) {
   return Ok{};
 }
 
-// ---- facts about the recording ------------------------------------------------------------------
+// ---- properties of the recording ----------------------------------------------------------------
 
 // The version of the export; names of users, hosts and paths stay in the file.
 Status read_version(const SqliteFile& file, TraceBuilder& builder,
@@ -76,7 +76,7 @@ Status read_version(const SqliteFile& file, TraceBuilder& builder,
   return rows.status();
 }
 
-// Start of the session in epoch nanoseconds; 0 when it is not told.
+// Start of the session in epoch nanoseconds; 0 if unknown.
 Result<int64_t> read_base_time(const SqliteFile& file, TraceBuilder& builder) {
   ASSAY_TRY_ASSIGN(SqliteRows rows, file.rows("TARGET_INFO_SESSION_START_TIME", {"utcEpochNs"}));
   int64_t base_ns = 0;
@@ -87,7 +87,7 @@ Result<int64_t> read_base_time(const SqliteFile& file, TraceBuilder& builder) {
   return 0;
 }
 
-// When recording stopped, from the start of the session; 0 when it is not told.
+// End of recording, from the start of the session; 0 if unknown.
 Result<int64_t> read_session_end(const SqliteFile& file) {
   constexpr int64_t kLongestNs = int64_t{1} << 48;  // three days
   ASSAY_TRY_ASSIGN(SqliteRows rows, file.rows("ANALYSIS_DETAILS", {"duration"}));
@@ -100,7 +100,7 @@ Result<int64_t> read_session_end(const SqliteFile& file) {
   return end_ns;
 }
 
-// Empty unless several processes are told to number devices by themselves.
+// Empty unless several processes number devices independently.
 Result<NsysDevices> read_device_map(const SqliteFile& file,
                                     std::map<int64_t, int64_t>& cuda_of_gpu) {
   ASSAY_TRY_ASSIGN(SqliteRows rows,

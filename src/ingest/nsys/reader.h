@@ -11,8 +11,8 @@
 
 namespace assay {
 
-// Errors: kUnsupported (a SQLite file of another tool, named; too many rows), and those of
-// SqliteFile. The environment that these files carry is never read.
+// Errors: kUnsupported (a SQLite file of another tool, which is named; or too many rows), and those
+// of SqliteFile. The environment in these files is never read.
 Result<Trace> read_nsys_sqlite(const std::string& path, const ReadOptions& options);
 
 }  // namespace assay

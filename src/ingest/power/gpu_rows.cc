@@ -93,7 +93,7 @@ std::vector<Round> rounds_of(const std::vector<size_t>& starts, size_t rows) {
   return rounds;
 }
 
-// The largest number of rows that is common: rows are lost, not added. 1 where rounds are of all
+// The largest frequent number of rows: rows may be lost, but are never added. 1 if rounds have all
 // sizes, as those of one GPU that is polled unevenly.
 size_t rows_per_round(const std::vector<Round>& rounds) {
   std::map<size_t, size_t> counts;
@@ -245,12 +245,12 @@ size_t looks_like(const std::vector<NumberColumn>& slow) {
   return 1;
 }
 
-// Rows of GPUs that take turns without a pause: by how many steps of the usual gap each comes after
-// the one before.
+// Rows of GPUs that alternate at a constant gap: number of typical gaps from each to the previous
+// one.
 Result<GpuRows> place_by_turns(const CsvTable& table, const std::vector<int64_t>& times,
                                const std::string& path, size_t gpus) {
   constexpr double kMostOff = 0.3;    // of a step
-  constexpr double kMostSteps = 4.5;  // a longer pause is none of lost rows
+  constexpr double kMostSteps = 4.5;  // a longer gap is not explained by lost rows
   std::vector<double> gaps;
   for (size_t i = 1; i < times.size(); ++i) {
     gaps.push_back(static_cast<double>(times[i] - times[i - 1]));

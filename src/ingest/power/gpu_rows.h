@@ -1,7 +1,7 @@
 #pragma once
 
-// Which GPU a row of a log is of, where no column tells: nvidia-smi writes all GPUs once per round,
-// in the same order.
+// Infers the GPU of each row of a log without a GPU column: nvidia-smi writes all GPUs once per
+// round, in the same order.
 
 #include <cstddef>
 #include <cstdint>
@@ -24,13 +24,13 @@ struct GpuRows {
   std::string name(size_t row) const { return gpus > 1 ? std::to_string(of_row[row]) : ""; }
 };
 
-// times: of the rows, in ns. Rows of one round are nearer to each other than rounds are: the split
-// is the widest step in the logarithms of the sorted gaps. A full round is placed by order, one
-// with lost rows by the choice of GPUs that fits their last values best; never by row number modulo
-// the count. Fails where the rows look like those of several GPUs and no rounds are seen.
-// told: how many GPUs wrote the log, 0 = to be found. Where they are told and no rounds are seen,
-// rows are evenly apart: one that is missing leaves a gap of twice the length. Fails where a gap
-// does not tell how many are missing.
+// times: of the rows, in ns. Rows of one round are closer together than rounds: the split is at the
+// widest step in the logarithms of the sorted gaps. A full round is assigned in order. A round with
+// lost rows gets the choice of GPUs that fits their last values best, never the row number modulo
+// the count. Fails if the rows appear to be of several GPUs and no rounds are visible. told: number
+// of GPUs in the log, 0 = detect it. With a given number and no visible rounds, rows are evenly
+// spaced, and a missing one leaves a gap of twice the length. Fails if a gap does not show how many
+// are missing.
 Result<GpuRows> place_gpu_rows(const CsvTable& table, const std::vector<int64_t>& times,
                                const std::string& path, size_t told = 0);
 

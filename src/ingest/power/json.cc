@@ -20,7 +20,8 @@ using OrderedJson = nlohmann::ordered_json;
 constexpr const char* kPlan = "plan.json";
 constexpr int64_t kSchema = 1;
 constexpr int64_t kLongest = 1'000'000'000'000;      // ns; no sensor is slower
-constexpr int64_t kLongestRun = 86'400 * kSecondNs;  // a day; campaigns take six hours at most
+constexpr int64_t kLongestRun = 86'400 * kSecondNs;  // a day; measurement runs take six hours at
+                                                     // most
 
 Result<OrderedJson> read_object(const std::string& path) {
   ASSAY_TRY_ASSIGN(const std::string text, file_text(path));

@@ -1,7 +1,7 @@
 #pragma once
 
-// Small JSON files of the power room: a sensor's calibration (docs/formats/calibration.md) and the
-// plan of a campaign (plan.json beside its recording).
+// Small JSON files of the power module: a sensor's calibration (docs/formats/calibration.md) and
+// the plan of a measurement run (plan.json in the folder of its recording).
 
 #include <string>
 
@@ -14,8 +14,8 @@ namespace assay {
 Result<SensorCalibration> read_sensor_calibration(const std::string& path);
 // Makes the folders above it.
 Status write_sensor_calibration(const SensorCalibration& calibration, const std::string& path);
-// Where the calibration of one GPU, driver and reading is kept: $XDG_CACHE_HOME/assay/sensors, else
-// ~/.cache/assay/sensors. Empty when neither variable is set.
+// Path of the calibration of one GPU, driver and kind of sample: $XDG_CACHE_HOME/assay/sensors,
+// else ~/.cache/assay/sensors. Empty if neither variable is set.
 std::string calibration_path(const std::string& uuid, const std::string& driver,
                              const std::string& reading);
 

@@ -43,7 +43,7 @@ std::string_view without_unit(std::string_view text, double& factor) {
   return text;
 }
 
-// "30.81 W", "30.81"; nullopt for [Unknown Error], [N/A] and the like.
+// "30.81 W", "30.81"; nullopt for [Unknown Error], [N/A] and similar texts.
 std::optional<double> watts_of(const std::string& cell, double column_factor) {
   const std::string lowered = lower_trimmed(cell);
   double factor = column_factor;
@@ -88,7 +88,7 @@ Result<int> power_column(const CsvTable& table, const std::string& path,
   for (const char* name : {"power.draw.instant", "power.draw", "power_w", "power.draw.average"}) {
     if (const int column = column_starting(table, name); column >= 0) return column;
   }
-  // A script's own: the one whose name says power.
+  // Columns of custom scripts: the one with a name of power.
   std::vector<int> others;
   std::string names;
   for (size_t i = 0; i < table.header.size(); ++i) {
@@ -105,7 +105,7 @@ Result<int> power_column(const CsvTable& table, const std::string& path,
       path, -1};
 }
 
-// Watts of one of a column's numbers: by its unit, else by its name; 0: neither tells.
+// Watts per unit of a column, by its unit, else by its name; 0 if neither is known.
 double column_factor(const std::string& header) {
   const std::string unit = unit_in_name(header);
   if (!unit.empty()) return unit_in_watts(unit).value_or(1);
@@ -131,8 +131,8 @@ Status check_told_unit(const std::string& header, double factor, const LogSample
       path, -1};
 }
 
-// Without a unit in header or cells, half of the powers must be what a device can draw: else they
-// are milliwatts, or nothing that can be read.
+// If neither header nor cells have a unit, half of the powers must be in the range of devices; else
+// they are milliwatts, or unreadable.
 Result<double> factor_of(const CsvTable& table, int column, const std::string& path,
                          bool& assumed) {
   const std::string& header = table.header[static_cast<size_t>(column)];
@@ -157,7 +157,7 @@ Status check_watts(double watts, const std::string& path, size_t line, const std
   return csv_error_at(path, line, "'" + text + "' cannot be watts; is it in milliwatts?");
 }
 
-// Which says of which GPU a row is; -1: none.
+// The column with the GPU of a row; -1 = none.
 int gpu_column(const CsvTable& table) {
   for (const char* name : {"index", "gpu", "uuid", "pci.bus_id", "gpu_bus_id", "name"}) {
     if (const int column = table.column(name); column >= 0) return column;
@@ -165,7 +165,7 @@ int gpu_column(const CsvTable& table) {
   return -1;
 }
 
-// The one column that counts energy, by name and unit; -1: none, or several.
+// The only energy counter column, by name and unit; -1 if there are none or several.
 int energy_column(const CsvTable& table, const std::string& wanted) {
   int found = -1;
   for (size_t i = 0; i < table.header.size(); ++i) {
@@ -180,7 +180,7 @@ int energy_column(const CsvTable& table, const std::string& wanted) {
   return found;
 }
 
-// A table of times and of energies counted from some beginning on.
+// A table of times and cumulative energies.
 Result<PowerLog> read_energy_table(const CsvTable& table, int energy, const std::string& path) {
   constexpr uint64_t kGrowingPerReset = 20;
   const std::string& header = table.header[static_cast<size_t>(energy)];
@@ -257,9 +257,9 @@ Result<PowerLog> read_smi(const CsvTable& table, const std::string& path,
   return log;
 }
 
-// samples.csv of a recording, with its meta.json when it lies beside it; or a file of `assay
-// sample`, whose times are since 1970, whose rows of processors have no power, and which has the
-// device's energy counter beside it.
+// samples.csv of a recording, with the meta.json of its folder, if any; or a file of `assay
+// sample`. The latter has times since 1970, rows of processors without power, and the device's
+// energy counter.
 Result<PowerLog> read_own(const CsvTable& table, const std::string& path,
                           const std::string& wanted) {
   PowerLog log;
@@ -371,7 +371,7 @@ Result<PowerLog> read_uprof(const std::string& text, size_t records_at, const st
   return log;
 }
 
-// What other programs wrote, by the reader of that program.
+// Logs of other programs, by the reader of that program.
 Result<PowerLog> read_foreign(const ForeignLog& is, const std::string& text,
                               const std::string& path, const PowerLogChoice& choice) {
   ASSAY_TRY_ASSIGN(LogSamples samples, is.read(text, path, choice.column));

@@ -1,6 +1,6 @@
 #pragma once
 
-// Power logs that other programs wrote (docs/formats/power_log.md); the format is told by content.
+// Power logs of other programs (docs/formats/power_log.md); the format is detected by content.
 
 #include <string>
 
@@ -15,9 +15,9 @@ struct PowerLogChoice {
   std::string column = {};
   bool allow_truncated = false;  // a compressed log that ends early is read up to there, and marked
   LogTiming timing = {};         // of logs without times
-  size_t gpus = 0;  // that wrote a log whose rows do not say of which they are; 0 = to be found
+  size_t gpus = 0;               // number of GPUs in a log without a GPU column; 0 = detect it
 };
-// Errors name file and, where one is at fault, line.
+// Errors name the file, and the line if one is responsible.
 Result<PowerLog> read_power_log(const std::string& path, const PowerLogChoice& choice = {});
 
 }  // namespace assay

@@ -30,7 +30,8 @@ std::string in_folder(const std::string& folder, const char* name) { return join
 
 // ---- reading ----
 
-// A line without its end was being written when the campaign stopped: its last number may be short.
+// A line without its end was being written when the measurement run stopped: its last number may be
+// incomplete.
 Result<CsvTable> read_recording_rows(const std::string& path) {
   ASSAY_TRY_ASSIGN(CsvTable table, read_csv_table(path));
   if (table.unfinished && !table.cut && !table.rows.empty()) {

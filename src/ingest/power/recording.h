@@ -1,8 +1,8 @@
 #pragma once
 
-// A power campaign as a folder: samples.csv, execs.csv, sync.csv, meta.json
-// (docs/formats/power_recording.md). Written while the campaign runs, so that an interrupt loses
-// nothing already measured; read back by `assay power profile`.
+// A power measurement run as a folder: samples.csv, execs.csv, sync.csv, meta.json
+// (docs/formats/power_recording.md). Written during the run, so an interrupt loses no measured
+// data; `assay power profile` reads it.
 
 #include <cstdint>
 #include <memory>

@@ -17,8 +17,8 @@ constexpr int64_t kTolerableStep =
 
 int64_t day_of(int64_t t_ns) { return t_ns / kLogDay * kLogDay; }
 
-// Parts of a counter in which it only grows: it is set back by a reboot, by a driver that is loaded
-// again and by its end, and what was counted in between is not known.
+// Parts of a counter in which it only grows. A reboot, a reload of the driver and a wrap reset it,
+// and the energy in between is unknown.
 std::vector<std::vector<EnergyCount>> growths(std::vector<EnergyCount> counts) {
   std::stable_sort(counts.begin(), counts.end(),
                    [](const EnergyCount& a, const EnergyCount& b) { return a.t_ns < b.t_ns; });
@@ -30,7 +30,7 @@ std::vector<std::vector<EnergyCount>> growths(std::vector<EnergyCount> counts) {
   return parts;
 }
 
-// The longest of them; resets: how often the counter was set back.
+// The longest of them. resets: number of resets of the counter.
 std::vector<EnergyCount> longest_growth(std::vector<EnergyCount> counts, uint64_t& resets) {
   std::vector<std::vector<EnergyCount>> parts = growths(std::move(counts));
   if (parts.empty()) return {};

@@ -1,6 +1,6 @@
 #pragma once
 
-// Readings of a log filed under their devices.
+// Samples of a log, grouped by device.
 
 #include <map>
 #include <string>
@@ -12,12 +12,12 @@
 
 namespace assay {
 
-// When a log without times was begun, and how far apart its rounds are.
+// Start of a log without times, and the distance of its rounds.
 struct LogTiming {
   LogStamp start = {};
   bool started = false;
   int64_t interval_ns = 0;  // 0: not told
-  bool by_options = true;   // --log-start and --log-interval can tell it
+  bool by_options = true;   // --log-start and --log-interval can set it
 };
 
 // Rows as they come, filed under their device; days added to times without a date.
@@ -38,7 +38,7 @@ class SeriesBuilder {
   int64_t largest_step_back_ = 0;
 };
 
-// Times of all samples on one clock; fails where the log has none and they are not told.
+// Times of all samples on one clock; fails if the log has none and they are not given.
 Status settle_log_times(LogSamples& samples, const LogTiming& timing, const std::string& path);
 // Powers and energies of a log as series; times settled. Devices that only count energy get their
 // mean power between two values of the counter.

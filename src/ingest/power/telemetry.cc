@@ -30,8 +30,8 @@ constexpr double kMostMhz = 100'000;
 
 // ---- cells ----
 
-// "1410 MHz", "1.41 GHz", "53 %", "411 MiB", "30.8 W", "29910 mW", "1410": the number in MHz, %,
-// bytes, W. The unit of the header counts where the cell has none.
+// The number in MHz, %, bytes or W, from "1410 MHz", "1.41 GHz", "53 %", "411 MiB" or "30.8 W". If
+// the cell has no unit, as "1410", that of the header counts.
 std::optional<double> value_of(const std::string& cell, const std::string& header_unit) {
   std::string text = lower_trimmed(cell);
   const size_t digits = text.find_first_not_of("+-.0123456789e");
@@ -548,7 +548,7 @@ void list_devices(TelemetryLog& log) {
   }
 }
 
-// What a file that is no table is taken for, by its first bytes; empty for what may be one.
+// Format of a file that is not a table, by its first bytes; empty if it may be one.
 std::string_view kind_of_other_file(std::string_view text) {
   if (begins_json(text)) return "JSON, as traces are";
   if (text.starts_with("SQLite format 3")) return "an SQLite database, as exported traces are";

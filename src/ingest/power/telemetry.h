@@ -1,6 +1,6 @@
 #pragma once
 
-// Logs of cores and GPUs (docs/formats/telemetry.md); the format is told by content.
+// Logs of cores and GPUs (docs/formats/telemetry.md); the format is detected by content.
 
 #include <string>
 

@@ -16,7 +16,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int64_t kFileVersion = 1;
-// Beyond these no launch, dispatch or kernel was measured: something else went into the number.
+// Larger values are not from a launch, dispatch or kernel alone.
 constexpr double kAbsurdNs = 1e11;
 constexpr double kAbsurdFloorNs = 1e6;
 
@@ -339,7 +339,7 @@ Result<ReplayEntry> read_entry(const Fields& fields, uint64_t runs) {
   return entry;
 }
 
-// Files of before this was told were made by the program of C++.
+// Files without this key are from the C++ program.
 Result<ReplayThrough> read_through(const Fields& document) {
   if (document.find("through") == nullptr) return ReplayThrough::kCpp;
   ASSAY_TRY_ASSIGN(const std::string name, document.text("through", true));

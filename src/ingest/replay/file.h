@@ -1,9 +1,8 @@
 #pragma once
 
-// The files that the collectors write beside a trace (docs/formats/floor.md,
-// docs/formats/replay.md). What the page promises is checked here: version, keys, order of the
-// quantiles, times that no launch can take. Whether a file belongs to a trace is checked where they
-// meet (overhead/measured.h).
+// The files that the collectors write for a trace (docs/formats/floor.md, docs/formats/replay.md).
+// Checks the promises of these pages: version, keys, order of the quantiles, plausible times.
+// overhead/measured.h checks that a file belongs to a trace.
 
 #include <string>
 

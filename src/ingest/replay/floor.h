@@ -1,6 +1,6 @@
 #pragma once
 
-// The launch floor that the user asks for, with the file behind it.
+// The launch-overhead floor that the user requests, including floors in files.
 
 #include <optional>
 #include <string>
@@ -11,10 +11,9 @@
 
 namespace assay {
 
-// `--floor` as typed: nanoseconds, a floor file (docs/formats/floor.md), or the name of a published
-// platform or of its GPU; absent when empty. trace: what the floor is for, nullptr when it is for
-// several. Fails on text that is none of these, and on a floor measured on another GPU than the
-// trace's.
+// Parses `--floor`: nanoseconds, a file (docs/formats/floor.md), or the name of a published
+// platform or of its GPU; nullopt if empty. trace: the trace it applies to, nullptr for several.
+// Fails on any other text, and on a value measured on another GPU than the trace's.
 Result<std::optional<LaunchFloor>> given_floor(const std::string& text, const Trace* trace);
 
 // find_floor with `--floor` as typed.

@@ -70,7 +70,7 @@ bool is_shape_or_list(const Json& value) {
   return true;
 }
 
-// The i-th element of an array with one per argument; nullptr when it is not told.
+// The i-th element of an array with one per argument; nullptr if unknown.
 Result<const Json*> element(const Json& entry, const char* key, size_t i, size_t count,
                             const std::string& where) {
   const Json* array = field(entry, key);
@@ -97,7 +97,7 @@ Status read_inputs(const Json& entry, const std::string& where, ReplayRequest& r
   const Json* types = field(entry, "input_types");
   if (types == nullptr) return Ok{};
   if (!types->is_array()) return format_error(where + ".input_types is not an array");
-  // Profilers of 2021 tell shapes and no types.
+  // Profilers of 2021 record shapes but no types.
   const Json* dims = field(entry, "input_dims");
   const bool typed = !types->empty() || dims == nullptr || !dims->is_array();
   const size_t count = typed ? types->size() : dims->size();
@@ -195,8 +195,8 @@ bool is_floating(const std::string& type) {
   return type == "float" || type == "double" || type == "c10::Half" || type == "c10::BFloat16";
 }
 
-// The profiler does not record the element type of tensor lists: that of the other inputs, else the
-// floating type that most kernels of the database were called with.
+// The profiler does not record the element type of tensor lists. It is that of the other inputs,
+// else the floating type of most kernels in the database.
 std::string common_type(const ReplayPlan& plan) {
   std::map<std::string, uint64_t> used;
   for (const ReplayRequest& entry : plan.entries) {

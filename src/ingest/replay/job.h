@@ -1,8 +1,8 @@
 #pragma once
 
-// Between a kernel database and the program that replays it: reads the database
-// (docs/formats/kernel_db.md), writes the job that assay-replay takes (collect/replay/job.h), and
-// reads the lines that it answers with.
+// Connects a kernel database with the program that replays it: reads the database
+// (docs/formats/kernel_db.md), writes the job of assay-replay (collect/replay/job.h), and reads its
+// output lines.
 
 #include <cstdint>
 #include <optional>
@@ -28,7 +28,7 @@ struct ReplayJobOptions {
 std::string replay_job_text(const ReplayPlan& plan, const std::vector<size_t>& entries,
                             const ReplayJobOptions& options);
 
-// What assay-replay said of one entry.
+// Output of assay-replay for one entry.
 struct ReplayAnswer {
   size_t entry = 0;
   ReplayStatus status = ReplayStatus::kFailed;

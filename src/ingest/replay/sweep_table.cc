@@ -9,7 +9,7 @@ namespace {
 
 using Record = std::vector<std::string>;
 
-// Where a quantity stands and what one unit of it is in base units; column -1 = not in the table.
+// Column of a quantity, and its unit in base units; column -1 = not in the table.
 struct ColumnAt {
   int column = -1;
   double factor = 1;

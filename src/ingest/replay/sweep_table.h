@@ -20,10 +20,10 @@ struct SweepRow {
   std::optional<double> cpu_idle_share;
 };
 
-// Reads a table with a header line. Columns by name, letter case ignored, any order, others
-// ignored: batch, tklqt, launches; optional latency, gpu_idle_share, cpu_idle_share. Time columns
-// take a unit suffix (_ns, _us, _ms, _s); without one they are nanoseconds. Errors name file and
-// line.
+// Reads a table with a header line. Columns are found by name, in any order, letter case ignored;
+// others are ignored. Required are batch, tklqt and launches. Optional are latency, gpu_idle_share
+// and cpu_idle_share. Time columns have a unit suffix (_ns, _us, _ms, _s); without one they are
+// nanoseconds. Errors name file and line.
 Result<std::vector<SweepRow>> read_sweep_table(const std::string& path);
 
 }  // namespace assay

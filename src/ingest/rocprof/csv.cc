@@ -20,7 +20,7 @@ struct KnownTable {
   std::string_view words;
   std::array<std::string_view, 3> columns;  // all of them, in lower case; empty = no more
 };
-// The first that fits: counters before kernels, whose columns they share.
+// The first match counts: counters before kernels, because they share columns.
 constexpr std::array<KnownTable, 9> kTables = {{
     {RocprofTable::kCounters,
      "counters of rocprofv3 (counter_collection.csv)",
@@ -92,7 +92,7 @@ bool whole_number(std::string_view text, int64_t& value) {
   return parse_decimal(text, 0, value, shape) == DecimalStatus::kOk;
 }
 
-// "8.1097E+14", as a spreadsheet writes a time: its last digit stands for more than a kernel lasts.
+// "8.1097E+14", a time as a spreadsheet writes it: its last digit is longer than a kernel.
 bool is_rounded_time(std::string_view text) {
   constexpr int kLastDigit = 4;  // 10 us
   const size_t at = text.find_first_of("eE");

@@ -104,7 +104,7 @@ Status RocpdRun::read_version() {
   return Ok{};
 }
 
-// columns: id, guid, then the text and what stands in for it.
+// columns: id, guid, then the text and its substitute.
 Status RocpdRun::read_texts(const char* name, std::initializer_list<std::string_view> columns,
                             Names& names) {
   ASSAY_TRY_ASSIGN(SqliteRows rows, file_.rows(table(name), columns));
@@ -320,7 +320,7 @@ bool has_rocpd_tables(const std::vector<std::string>& tables) {
   const auto any = [&tables](const auto& fits) {
     return std::any_of(tables.begin(), tables.end(), fits);
   };
-  // RPD, whose tables have rocpd's prefix, is another format.
+  // RPD is another format, although its tables have rocpd's prefix.
   if (any([](const std::string& table) { return table == "rocpd_api" || table == "rocpd_op"; }))
     return false;
   return any([](const std::string& table) { return table.starts_with("rocpd_"); });

@@ -1,7 +1,7 @@
 #pragma once
 
-// What one process did under rocprofv3, whatever shape the file has (CSV, JSON, rocpd): rows as
-// plain data, from which a Trace or a CounterPass is made (docs/formats/rocprof.md).
+// Data of one process under rocprofv3 in any file format (CSV, JSON, rocpd), as plain rows. A Trace
+// or a CounterPass is made from them (docs/formats/rocprof.md).
 
 #include <array>
 #include <cstdint>
@@ -36,9 +36,9 @@ struct RocprofKernel {
   int64_t dispatch = 0;
   uint64_t correlation = 0;  // 0 = none
   StringId name;
-  std::array<uint64_t, 3> grid = {};   // work-items; 0 = not told
+  std::array<uint64_t, 3> grid = {};   // work-items; 0 = unknown
   std::array<uint64_t, 3> group = {};  // work-items per workgroup
-  uint64_t grid_items = 0;             // all of them, where only that is told
+  uint64_t grid_items = 0;             // all of them, if only the total is known
   uint64_t group_items = 0;
   int64_t start_ns = kNoCounterTime;
   int64_t end_ns = kNoCounterTime;
@@ -88,13 +88,13 @@ struct RocprofRun {
   ImportLog log;
   uint64_t rows = 0;
   uint64_t rows_skipped = 0;
-  std::string rounded_time = {};  // of a row whose times a spreadsheet rounded; empty = none
+  std::string rounded_time = {};  // of a row with times that a spreadsheet rounded; empty = none
   uint64_t content_bytes = 0;
   bool truncated = false;
 
   StringId text(std::string_view value) { return strings.intern(value); }
-  // Whether a row's times are times (told: both were read); what is odd is counted, the end is
-  // never before the start.
+  // Validates a row's times (told: both were read). Counts irregular ones; the end is never before
+  // the start.
   bool take_times(bool told, int64_t& start_ns, int64_t& end_ns);
 };
 
@@ -119,13 +119,13 @@ std::string_view rocprof_table_words(RocprofTable table);
 
 // ---- readers ------------------------------------------------------------------------------------
 
-// The table at `path` and those beside it that have the same name up to the kind: of
-// 12_kernel_trace.csv also 12_hip_api_trace.csv and so on.
+// The table at `path` and those of the same run in its folder, with the same name up to the kind:
+// for 12_kernel_trace.csv also 12_hip_api_trace.csv and so on.
 Result<RocprofRun> read_rocprof_csv(const std::string& path, bool allow_truncated);
 Result<RocprofRun> read_rocprof_json(const std::string& path);
 // True when the start of a JSON file is one of rocprofv3.
 bool is_rocprof_json(std::string_view head);
-// What the JSON text of an agent tells beside its names.
+// Properties of an agent other than its names, from its JSON text.
 void read_agent_facts(std::string_view json, CounterDevice& facts);
 // True for a SQLite file that has rocpd's tables, false for one that has not or cannot be opened.
 bool is_rocpd(const std::string& path);

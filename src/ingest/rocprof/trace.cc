@@ -117,7 +117,7 @@ void TraceMaking::add_kernel(const RocprofKernel& kernel) {
                                     small(kernel.registers), small(kernel.shared_bytes), 0, 0});
 }
 
-// HIP calls launch; roctx ranges label; what HSA and RCCL do under them is kept aside.
+// HIP calls launch, and roctx ranges label; calls of HSA and RCCL below them are kept aside.
 void TraceMaking::add_call(const RocprofCall& call) {
   const ThreadId lane = builder_.thread(std::to_string(call.process), std::to_string(call.thread));
   const int64_t dur_ns = call.end_ns - call.start_ns;

@@ -16,8 +16,8 @@ namespace {
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr size_t kCellGrowsBy = size_t{1} << 20;
 
-// What the callbacks of libcsv fill. Lines are counted from the character that ended each record,
-// as libcsv does not tell where it is.
+// State of the callbacks of libcsv. Lines are counted from the character that ended each record,
+// because libcsv does not report its position.
 struct Collector {
   std::vector<CsvRecord> records;
   CsvRecord open;

@@ -24,10 +24,10 @@ Result<std::vector<CsvRecord>> read_csv_records(const std::string& path, bool ke
 // The same of text that is already in memory; `source` names it in errors.
 Result<std::vector<CsvRecord>> parse_csv_records(const std::string& text, const std::string& source,
                                                  bool keep_blank = false, char delimiter = ',');
-// What most likely separates cells, by the first line: a comma, a semicolon or a tab.
+// The most likely separator of cells, from the first line: a comma, a semicolon or a tab.
 char guess_delimiter(std::string_view text);
 
-// Without white space at both ends, in lower case: how names of columns are compared.
+// Trimmed and in lower case, for comparing names of columns.
 std::string lower_trimmed(std::string_view text);
 
 }  // namespace assay

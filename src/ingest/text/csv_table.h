@@ -1,9 +1,8 @@
 #pragma once
 
-// A CSV file with a header line as text cells, for the readers of tables. Quotes as RFC 4180 has
-// them; cells are separated by commas, semicolons or tabs, as the header is (guess_delimiter), and
-// where by semicolons, a comma between the digits of a number is its point. Compressed files are
-// read as they are.
+// A CSV file with a header line as text cells, for the readers of tables. Quotes are as in RFC
+// 4180. The separator is that of the header: comma, semicolon or tab (guess_delimiter). With
+// semicolons, a comma between digits is a decimal point. Compressed files are decompressed.
 
 #include <cstddef>
 #include <string>
@@ -30,8 +29,8 @@ Result<CsvTable> read_csv_table(const std::string& path);
 Result<CsvTable> parse_csv_table(const std::string& text, const std::string& path);
 // Lines that begin with # as blank ones, so that the numbers of lines stay.
 std::string without_comments(std::string text);
-// The whole input as text, decompressed. truncated: set, and what was read given, where a
-// compressed file ends early; without it that is an error.
+// The whole input as text, decompressed. A compressed file that ends early is an error. If
+// `truncated` is given, it is set instead and the part read is returned.
 Result<std::string> read_text_file(const std::string& path, bool* truncated = nullptr);
 // The same for a log that may be cut: an early end is `truncated` where that is allowed, else an
 // error that says how to allow it.

@@ -1,9 +1,8 @@
 #pragma once
 
-// Where the structure of a piece of JSON lies: the positions of { } [ ] : , of opening quotes and
-// of the first character of every other scalar. simdjson's stage 1 finds them with SIMD at several
-// GB/s; what they mean for a trace is ours (docs/decisions/0003-json-structure.md). This is the
-// only place that knows simdjson.
+// Structural positions of a piece of JSON: { } [ ] : , and opening quotes and the first character
+// of every other scalar. simdjson's stage 1 finds them with SIMD at several GB/s; Assay interprets
+// them (docs/decisions/0003-json-structure.md). Only this file uses simdjson.
 
 #include <cstddef>
 #include <cstdint>

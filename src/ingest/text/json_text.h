@@ -13,13 +13,13 @@ struct TextRepairs {
   uint64_t invalid_bytes = 0;
 };
 
-// Resolves escapes of `raw` (a JSON string without its quotes) and, with check_utf8, replaces each
-// byte that is no UTF-8 by U+FFFD. Returns `raw` itself when nothing had to be done, else
-// `scratch`. An escape that JSON does not know keeps its backslash, as Windows paths mean it.
+// Resolves escapes of `raw` (a JSON string without its quotes). With check_utf8, replaces each byte
+// that is not UTF-8 by U+FFFD. Returns `raw` itself if nothing changed, else `scratch`. An unknown
+// escape keeps its backslash, because Windows paths contain such backslashes.
 std::string_view clean_json_text(std::string_view raw, bool check_utf8, std::string& scratch,
                                  TextRepairs& repairs);
 
-// `text` with each byte that is no UTF-8 replaced by U+FFFD, in `scratch` if there is any.
+// `text` with each byte that is not UTF-8 replaced by U+FFFD; in `scratch` if there is any.
 std::string_view valid_utf8(std::string_view text, std::string& scratch, uint64_t& invalid_bytes);
 
 // `raw` (a JSON value as written) without the white space outside its strings, in `scratch`. A

@@ -19,7 +19,7 @@ enum class Walk : uint8_t {
 enum class JsonKind : uint8_t { kString, kScalar, kArray, kObject };
 
 struct JsonValue {
-  std::string_view text;  // string: without quotes, escapes untouched; others: as written
+  std::string_view text;  // as written; strings without quotes, with escapes unresolved
   JsonKind kind = JsonKind::kScalar;
   uint32_t position = 0;  // index of its first position, to walk into it again
 };
@@ -57,7 +57,7 @@ inline Walk read_string(JsonCursor& cursor, std::string_view& value) {
   return Walk::kOk;
 }
 
-// Steps over a nested value whose opening bracket is at the cursor.
+// Skips a nested value; the cursor is at its opening bracket.
 inline Walk skip_nested(JsonCursor& cursor) {
   int64_t depth = 0;
   uint32_t at = cursor.at;

@@ -82,7 +82,7 @@ std::optional<LogStamp> log_stamp(std::string_view text) {
   if (take_time_of_day(rest, in_day) && rest.empty()) {
     return LogStamp{in_day, LogClock::kTimeOfDay};
   }
-  // A bare number: nanoseconds where the column says so is handled before; here by its size.
+  // A bare number, by its size; columns named as nanoseconds are handled before.
   DecimalShape shape;
   int64_t whole = 0;
   if (parse_decimal(text, 0, whole, shape) != DecimalStatus::kOk) return std::nullopt;

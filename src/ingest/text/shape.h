@@ -1,6 +1,6 @@
 #pragma once
 
-// What the first bytes of a text say of it, before anything parses it.
+// Properties of a text from its first bytes, before it is parsed.
 
 #include <cstddef>
 #include <functional>
@@ -13,7 +13,7 @@ namespace assay {
 // The first byte that is neither white space nor of a UTF-8 byte order mark; npos without one.
 size_t first_text_byte(std::string_view text);
 
-// Whether the first of these bytes opens an object or an array; false for a text without any.
+// True if the first of these bytes opens an object or an array; false for a text without any.
 bool begins_json(std::string_view text);
 
 // UTF-16 by its byte order mark or by zeros in every other one of its first bytes.

@@ -13,8 +13,8 @@ constexpr std::array kRampsS = {0.0,   .002, .003, .004, .006, .008, .01, .0125,
 constexpr size_t kAlwaysHeld = 6;
 constexpr size_t kMostHeldBytes = size_t{48} << 20;  // beyond those
 
-// Adds the integral of one class up to every grid point: starts before t less ends before t, all
-// counted from begin_s, so that long traces lose no digits.
+// Adds the integral of one class up to every grid point: starts before t minus ends before t. Both
+// count from begin_s, so that long traces lose no digits.
 void add_busy(const std::vector<BusySpan>& spans, double begin_s, double step_s, size_t stride,
               size_t points, double* out) {
   for (const bool starts : {true, false}) {

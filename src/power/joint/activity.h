@@ -1,7 +1,7 @@
 #pragma once
 
-// How much of each class of kernels ran in any stretch of time, seen through a first-order ramp:
-// the right-hand side of the joint model, which is asked for it some thousand times.
+// Time in which each class of kernels ran in any interval, seen through a first-order ramp. This is
+// the right-hand side of the joint model, which evaluates it some thousand times.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,8 +25,8 @@ size_t nearest_ramp(double ramp_s);
 // integral of y is C - tau y with C that of x; both are kept on a grid, C exact at its points.
 class Activity {
  public:
-  // spans[k]: when kernels of class k run, in any order, overlapping or not. Times from begin_s to
-  // end_s may be asked for; before begin_s, y has followed nothing.
+  // spans[k]: intervals of the kernels of class k, in any order, overlapping or not. Valid queries
+  // are from begin_s to end_s. Before begin_s the ramp has no state.
   Activity(const std::vector<std::vector<BusySpan>>& spans, double begin_s, double end_s,
            double step_s);
 
@@ -53,12 +53,12 @@ class Activity {
 
     const Activity& activity_;
     const float* held_;              // tau y on the grid; null for a ramp of 0
-    const float* second_ = nullptr;  // of a shorter ramp behind the first
+    const float* second_ = nullptr;  // of a shorter ramp after the first
     double first_weight_ = 1;
     double second_weight_ = 0;
   };
-  // second: a shorter ramp behind the first, 0 = none. Two of them are the difference of each
-  // alone: (tau_1 y_1 - tau_2 y_2) / (tau_1 - tau_2).
+  // second: a shorter ramp after the first, 0 = none. The two in series are a difference of single
+  // ramps: (tau_1 y_1 - tau_2 y_2) / (tau_1 - tau_2).
   Ramped ramped(size_t ramp, size_t second = 0);
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
 
-// Which columns of the model are one: classes whose shares of the sensor's window go up and down
-// together in all readings can only be given one power.
+// Columns of the model that count as one. If the window shares of several classes rise and fall
+// together in all samples, only one power can be fitted for them.
 
 #include <cstddef>
 #include <vector>

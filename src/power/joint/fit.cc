@@ -1,12 +1,12 @@
-// Problem: a log of powers is late by an unknown time, drifts, is a mean over an unknown window
-// behind an unknown ramp, and its noise is no white noise; each of these moves joules from one
-// kernel to the next.
+// Problem: a power log has an unknown delay and drift. Its samples are means over an unknown window
+// after an unknown ramp, and their noise is not white. Each of these moves energy from one kernel
+// to the next.
 //
-// Method: where these five are given, the powers of the kernels are a linear fit. They are searched
-// on a grid and refined from every mode; a random walk finds how far the likelihood lets them go;
-// the intervals are over all that is allowed, with residuals whose neighbours may be alike.
+// Method: for given values of these five, the powers of the kernels are a linear fit. The values
+// are searched on a grid and refined from every mode. A random walk finds the range that the
+// likelihood allows. The intervals cover that range, with autocorrelated residuals.
 //
-// Effect: every energy within 5 % of a physical meter, 12 of 12 intervals hold it
+// Effect: every energy within 5 % of a physical meter, 12 of 12 intervals contain it
 // (docs/measured/meter.md).
 
 #include "power/joint/fit.h"
@@ -31,7 +31,7 @@ constexpr double kWorthOneMore = 6.63;  // 99 %: what another parameter must be 
 constexpr double kGridStepS = 5e-4;     // shorter windows are means between its points
 constexpr double kRampsBack = 8;        // time constants after which a ramp has forgotten
 constexpr double kLeastNoiseW = 0.3;    // a sensor is never better
-constexpr double kSearchNoise = 0.01;   // of the readings' deviation, before noise is known
+constexpr double kSearchNoise = 0.01;   // of the samples' deviation, before noise is known
 constexpr size_t kMostAtOnce = 2000;    // updates that the search looks at, and of one piece
 constexpr double kMostAtOnceS = 400;    // likewise in time: grids of slow sensors are long
 constexpr size_t kFewestAtOnce = 200;
@@ -46,8 +46,8 @@ constexpr double kFinestS = 1e-4;
 // A pattern of steps down to this one finds the valley, Newton's method its bottom.
 constexpr double kPatternS = 1e-3;
 constexpr double kLeastKept = 1e-4;
-// Of the noise: places that are allowed and no better than the best come behind it, or one of them
-// is what is shown.
+// In units of the noise: allowed points that are not better than the best sort after it, because
+// one of them would be shown otherwise.
 constexpr double kNoBetter = 1e-9;
 constexpr double kHardlyAny = 0.002;   // profiles of the part end above 0
 constexpr double kAsGoodAsNone = 0.1;  // a part kept below delays by a ninth of an update
@@ -93,7 +93,7 @@ bool within(const Span95& range, double value) {
 double ramp_s(const Response& response) { return ramp_list_s()[response.ramp]; }
 double second_s(const Response& response) { return ramp_list_s()[response.second]; }
 
-// Of a search whose step of the lag is `lag_s`: a part kept is found finer than a lag, so that its
+// For a search with step `lag_s` of the lag. A part kept is resolved more finely than a lag, so its
 // steps shrink faster.
 double kept_step(double lag_s) { return 0.1 * std::pow(lag_s / kFirstStepS, 1.5); }
 
@@ -118,9 +118,10 @@ bool better(const Scored& a, const Scored& b) { return a.squares < b.squares; }
 struct Noise {
   double variance = 0;  // of a reading
   double repeated = 1;
-  double uneven = 1;  // of what tells the response
+  double uneven = 1;  // of the parameters of the response
   double critical = 0;
-  // What another parameter must be worth is in the one, which responses are allowed in the other.
+  // scale(): the improvement that another parameter needs is in units of it. reach(): the range of
+  // allowed responses is.
   double scale() const { return variance * repeated; }
   double reach() const { return variance * std::max(repeated, uneven); }
 };
@@ -189,12 +190,13 @@ double variance_of(const std::vector<TimedPower>& updates) {
   return squares_around_mean(watts) / static_cast<double>(watts.size());
 }
 
-// Of each power but the base's.
+// For each power except the base.
 void hold_powers(double ridge, NormalEquations& normal) {
   for (size_t i = 1; i < normal.terms(); ++i) normal.gram[i * normal.terms() + i] += ridge;
 }
 
-// What the fit's powers leave of the readings y over the model's rows x, which is also told in it.
+// Residuals of the samples y under the fit's powers over the model's rows x. Stores the modelled
+// samples and the quality of the fit in `fit`.
 std::vector<double> take_residuals(const std::vector<double>& x, const std::vector<double>& y,
                                    JointFit& fit) {
   std::vector<double> left = residuals(x, y, fit.powers_w);
@@ -237,7 +239,8 @@ Response moved(const Response& r, const Smooth& by) {
 
 }  // namespace
 
-// Scan, refinement of every local optimum, then a random walk through what the readings allow.
+// Scan, refinement of every local optimum, then a random walk through the responses that the
+// samples allow.
 class JointSearch {
  public:
   explicit JointSearch(JointProblem problem)
@@ -292,8 +295,8 @@ class JointSearch {
     row_[0] = 1;
     activity.means(end_s, r.window_s, row_.data() + 1);
   }
-  // The same where each update keeps a part of the one before: `before` is the row of the last one,
-  // at `last_s`; empty at the first. Updates that were not seen were made nonetheless.
+  // The same if each update keeps a part of the previous one: `before` is the row of the last one,
+  // at `last_s`; empty at the first. Updates that were not recorded still happened.
   void fill_smoothed_row(const Activity::Ramped& activity, const Response& r, double t_s,
                          double last_s, std::vector<double>& before);
   // Calls use(update) for each, with row_ filled.
@@ -301,7 +304,7 @@ class JointSearch {
   void each_row(Piece& piece, const Response& r, Use use);
   void add_rows(Piece& piece, const Response& r, NormalEquations& normal);
   NormalEquations normal_of(std::vector<Piece>& pieces, const Response& r);
-  // What holds powers to most_w, where a reading is off by the root of `variance`.
+  // Ridge that bounds powers to most_w, for samples with an error of the root of `variance`.
   double ridge(double variance) const { return variance / (problem_.most_w * problem_.most_w); }
   double squares_of(const Response& r);
   void add_rows_to(std::vector<Piece>& pieces, const Response& r, std::vector<double>& x,
@@ -347,7 +350,7 @@ class JointSearch {
                            std::vector<double>& x, std::vector<double>& y);
   bool follows(const JointFit& fit, double total) const;
 
-  // Responses that the readings allow.
+  // Responses that the samples allow.
   struct Region {
     std::vector<Scored> places;
     Noise noise;
@@ -366,7 +369,8 @@ class JointSearch {
   std::vector<double> row_;
   std::vector<Piece> pieces_;          // that the search looks at: all, or blocks of a long log
   std::vector<Scored> kept_starts_;    // optima without a part kept, and with several
-  bool one_load_ = false;              // which does not tell a part kept, whatever fits best
+  bool one_load_ = false;              // a single load does not determine a part kept, whatever
+                                       // fits best
   std::optional<double> held_kept_;    // nothing else is tried while it is set
   std::optional<size_t> held_second_;  // likewise
   double middle_s_ = 0;
@@ -516,7 +520,7 @@ void JointSearch::add_kept_moves(const Response& r, double more,
 }
 
 // Moves of one parameter, and of window and ramp with the centre of the response (lag + w/2 + tau)
-// held: without those the search stalls on the ridge that they share.
+// fixed. Without the latter, the search stalls on the ridge that they share.
 std::vector<Response> JointSearch::neighbours(const Response& r, const Step& step,
                                               size_t places) const {
   std::vector<Response> tries;
@@ -576,7 +580,7 @@ Response JointSearch::inside_prior(Response r) const {
   return r;
 }
 
-// How the model's readings change with each smooth parameter that is free, by differences.
+// Derivative of the modelled samples by each free smooth parameter, from differences.
 JointSearch::Slopes JointSearch::slopes_at(const Response& r) {
   const ResponsePrior& prior = problem_.prior;
   const std::array<bool, kSmooth> free = {prior.lag_s.high > prior.lag_s.low,
@@ -657,7 +661,7 @@ Scored JointSearch::to_bottom_by_ramps(Scored at) {
   return at;
 }
 
-// Where the readings end to allow each smooth parameter, the others moved along.
+// The limits of each smooth parameter under the samples, with the others moved along.
 void JointSearch::add_ends(const Scored& at, double room, std::vector<Scored>& places) {
   const Slopes slopes = slopes_at(at.response);
   const size_t n = slopes.of.size();
@@ -697,8 +701,8 @@ void JointSearch::restart_with_same_spread(std::vector<Scored>& modes) {
   if (problem_.prior.most_kept > 0) restart_with_kept(modes);
 }
 
-// The window as a second ramp of the same mean, the device's behind the sensor's or the other way
-// round: where the readings ask for it, for one step fits either.
+// The window as a second ramp of the same mean, in either order of device and sensor. Only if the
+// samples require it, because a single step fits both.
 void JointSearch::restart_with_two_ramps(std::vector<Scored>& modes) {
   const Response r = modes.front().response;
   Response other = r;
@@ -713,8 +717,8 @@ void JointSearch::restart_with_two_ramps(std::vector<Scored>& modes) {
   modes.insert(modes.begin(), two);
 }
 
-// Starts with a part of the update before in each: instead of the ramp, or beside a shorter one,
-// and the delay that it makes taken from the lag.
+// Starts in which each update keeps a part of the previous one, instead of the ramp or with a
+// shorter one. Its delay is subtracted from the lag.
 std::vector<Scored> JointSearch::starts_with_kept(const Response& from) {
   constexpr size_t kRamps = 2;  // of each part
   std::vector<Scored> starts;
@@ -731,8 +735,8 @@ std::vector<Scored> JointSearch::starts_with_kept(const Response& from) {
   return starts;
 }
 
-// With a part of the update before in each, where the readings ask for it. Unrefined, the starts
-// do not tell which is best, nor do they refined roughly: they are left out step by step.
+// The same with a part of the previous update, if the samples require it. Neither unrefined nor
+// roughly refined starts show which is best, so they are eliminated step by step.
 void JointSearch::restart_with_kept(std::vector<Scored>& modes) {
   constexpr double kRoughS = 4e-3;
   constexpr size_t kRefined = 3;
@@ -758,9 +762,9 @@ void JointSearch::restart_with_kept(std::vector<Scored>& modes) {
   if (modes.front().squares - best.squares >= worth) modes.insert(modes.begin(), best);
 }
 
-// A part kept of each update is an exponential in updates as a ramp is one in time: with the two
-// exchanged a response is another optimum, the lower one or not. Also where the part kept becomes a
-// second ramp or one of the ramps a part kept.
+// A part kept of each update is an exponential in updates, and a ramp is one in time. Exchanging
+// the two gives another optimum, which may be the lower one. A part kept can also become a second
+// ramp, and one of two ramps a part kept.
 void JointSearch::add_exchanged(const Response& r, std::vector<Scored>& starts) {
   const double kept_s = r.kept > 0 ? -period_s_ / std::log(r.kept) : 0;
   std::array<double, 3> ramps = {ramp_s(r), second_s(r), kept_s};
@@ -780,11 +784,11 @@ void JointSearch::add_exchanged(const Response& r, std::vector<Scored>& starts) 
   }
 }
 
-// Whether what runs steps up or down twice at least, as the mean between two updates shows it. The
-// tail of one load is a sensor's or the GPU's own, whatever fits best; of more the fit says whether
-// the part kept is told.
+// True if the load steps up or down at least twice, in the mean between two updates. The tail of a
+// single load may be the sensor's or the GPU's. With more loads, the fit shows if the part kept is
+// determined.
 bool JointSearch::steps_twice(const Response& r) {
-  constexpr double kStep = 0.1;  // of what the readings span
+  constexpr double kStep = 0.1;  // of the range of the samples
   const std::vector<double> p = non_negative(normal_of(pieces_, r));
   const Response plain{r.lag_s, period_s_, 0, r.drift};
   std::vector<double> x;
@@ -967,9 +971,9 @@ Scored JointSearch::best_with_ramp(const Response& from, size_t ramp) {
   return best;
 }
 
-// The best with each ramp held, on both sides of the best of all until two in a row are worse than
-// `worst`, and without a ramp: a walk does not find its way along the narrow valley in which ramp,
-// lag and window go together.
+// The best fit with each ramp fixed, on both sides of the overall best until two in a row are worse
+// than `worst`, and without a ramp. A walk does not follow the narrow valley in which ramp, lag and
+// window change together.
 std::vector<Scored> JointSearch::profile_ramp(const Scored& best, double worst) {
   std::vector<Scored> profile;
   const auto last = static_cast<std::ptrdiff_t>(ramp_list_s().size()) - 1;
@@ -1014,9 +1018,9 @@ Scored JointSearch::best_with_second(const Response& from, size_t second) {
   return best;
 }
 
-// The best with each second ramp held, shorter than the first, on both sides of the best of all
-// until two in a row are worse than `worst`: readings tell a short one hardly from a window of
-// twice its length, and the energies differ.
+// The best fit with each second ramp fixed, shorter than the first, on both sides of the overall
+// best until two in a row are worse than `worst`. Samples hardly distinguish a short one from a
+// window of twice its length, but the energies differ.
 std::vector<Scored> JointSearch::profile_second(const Scored& best, double worst) {
   std::vector<Scored> profile;
   const auto at = static_cast<std::ptrdiff_t>(best.response.second);
@@ -1047,10 +1051,10 @@ Scored JointSearch::best_with_kept(const Response& from, double kept) {
   return held;
 }
 
-// How far the part kept may go either way, all else fitted anew, until it is worse than `worst`:
-// away in growing steps, back by halves. A walk does not get there: lag, ramp and window have to
-// move with it. The last place inside falls short of the end by a tenth on average, so that the end
-// is looked for where a parabola through it and the next one outside has it.
+// The range of the part kept, with all else fitted again, until the fit is worse than `worst`:
+// outwards in growing steps, back by halves. A walk does not get there, because lag, ramp and
+// window must move with it. The last value inside is short of the limit by a tenth on average. The
+// limit is therefore interpolated by a parabola through it and the next value outside.
 std::vector<Scored> JointSearch::profile_kept(const Scored& best, double worst) {
   constexpr double kFirst = 5e-4;
   // An end between two places is found between them; at the border of what may be one more step is.
@@ -1116,8 +1120,8 @@ Noise JointSearch::noise_at(const Scored& best) {
     if (r < 2 / std::sqrt(n)) break;
     noise.repeated += 2 * r;
   }
-  // Noise from before readings are smoothed is smoothed with them, which few readings do not show;
-  // where it comes after, intervals are wider than they need be.
+  // Noise from before the smoothing of samples is smoothed too, which few samples do not show. If
+  // it is added after, intervals are wider than needed.
   const double kept = best.response.kept;
   noise.uneven = slopes_at(best.response).valley.uneven;
   noise.repeated = std::max(noise.repeated, (1 + kept) / (1 - kept));
@@ -1191,8 +1195,8 @@ bool JointSearch::follows(const JointFit& fit, double total) const {
   return gain > chi_square_99(freedom) + 2 * std::log(lags * windows);
 }
 
-// Whether updates keep a part is not told by one load: the places of a response that was not taken
-// are as good as the best, and no better. Returns whether there are any.
+// A single load does not show if updates keep a part. The points of a rejected response then count
+// as no better than the best. Returns true if there are any.
 bool JointSearch::add_untold_kept(const Scored& from, const Scored& best, Region& met) {
   const bool keeps = from.response.kept > 0;
   const double scale = keeps ? met.noise.reach() : noise_at(from).reach();
@@ -1210,8 +1214,8 @@ bool JointSearch::add_untold_kept(const Scored& from, const Scored& best, Region
   return true;
 }
 
-// What is allowed around an optimum with another part kept, or none. `around_best`: the profile of
-// what the best keeps, where it keeps a part.
+// Allowed points around an optimum with another part kept, or none. `around_best`: profile of the
+// part kept by the best, if it keeps one.
 void JointSearch::add_kept_from(const Scored& from, const Scored& best,
                                 const std::vector<Scored>& around_best, Region& met) {
   if (one_load_) {
@@ -1230,8 +1234,8 @@ void JointSearch::add_kept_from(const Scored& from, const Scored& best,
   }
 }
 
-// What the walks from every mode met within the likelihood's reach, and how noisy the best of it
-// is. Better places than the modes are added to these.
+// Points within the likelihood's range from the walks of all modes, and the noise of the best.
+// Points better than the modes are added to these.
 JointSearch::Region JointSearch::explore(std::vector<Scored>& modes) {
   Region met;
   Scored best = modes.front();
@@ -1269,7 +1273,7 @@ JointSearch::Region JointSearch::explore(std::vector<Scored>& modes) {
     const std::vector<Scored> second = profile_second(best, worst);
     ramps.insert(ramps.end(), second.begin(), second.end());
   }
-  // Where another ramp is no clear gain it is allowed, and no better.
+  // A different ramp without a clear improvement is allowed, but not better.
   const double room = met.noise.critical * met.noise.reach();
   const double no_better = best.squares + kNoBetter * met.noise.reach();
   for (Scored one : ramps) {
@@ -1295,7 +1299,7 @@ JointSearch::Region JointSearch::explore(std::vector<Scored>& modes) {
   return met;
 }
 
-// How far each parameter reaches over the places.
+// Range of each parameter over the points.
 void add_ranges(const std::vector<Scored>& places, double period_s, JointFit& fit) {
   const auto range = [&](auto&& parameter) {
     Span95 ends{INFINITY, -INFINITY};

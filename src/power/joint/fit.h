@@ -1,20 +1,20 @@
 #pragma once
 
-// One model of a power log beside a trace (no counterpart in FinGraV: there the sensor is known):
+// One model of a power log over a trace (FinGraV has no counterpart; there the sensor is known):
 //
 //   reading_i = base + sum over k of p_k s_k(i) + noise,   base, p_k >= 0
-//   s_k(i)    = mean over [u_i - lag_i - w, u_i - lag_i] of class k behind a ramp tau
+//   s_k(i)    = mean over [u_i - lag_i - w, u_i - lag_i] of class k after a ramp tau
 //   lag_i     = lag + drift (u_i - middle)
 //
-// or, where the readings ask for it, each keeps a part of the one before, as firmware that smooths
-// does: reading_i = kept reading_(i-1) + (1 - kept) (base + ...). Taken for a ramp, that cost the
-// largest kernel up to 15 % in 120 jobs (docs/measured/meter.md).
+// If the samples require it, each keeps a part of the previous one, like firmware that smooths:
+// reading_i = kept reading_(i-1) + (1 - kept) (base + ...). A ramp in its place changed the power
+// of the largest kernel by up to 15 % in 120 jobs (docs/measured/meter.md).
 //
-// Clock offset and sensor delay are one lag: a log cannot tell them apart. Boxcar, exponential and
-// everything between are one family. What is not known about the sensor is a parameter with a
-// prior, so that its error is in every interval: with a fixed window and offset, powers came out as
-// 0 (0 to 0) J where a meter said 505, and 14 of 200 intervals held the truth with a clock 50 ms
-// off; fitted jointly, 186 to 194 of 200 do.
+// Clock offset and sensor delay are one lag, because a log cannot separate them. Boxcar and
+// exponential are the two ends of one family. Each unknown property of the sensor is a parameter
+// with a prior, so every interval includes its error. With a fixed window and offset, energies were
+// 0 (0 to 0) J where a meter measured 505, and 14 of 200 intervals contained the truth with a clock
+// error of 50 ms. With the joint fit, 186 to 194 of 200 contain it.
 
 #include <cstdint>
 #include <memory>
@@ -31,7 +31,7 @@ struct Span95 {
   double high = 0;
 };
 
-// Of the update before, in each one: what keeps more shows seconds, not updates.
+// Maximum weight of the previous update. With more, a sensor shows seconds instead of updates.
 constexpr double kMostKept = 0.85;
 
 // Flat inside, nothing outside; low == high holds a value.
@@ -43,7 +43,7 @@ struct ResponsePrior {
   Span95 ramp_s = {0, 0.25};
   double drift = 200e-6;   // either way
   bool two_ramps = false;  // sensor and device may each have one
-  double most_kept = 0;    // of the reading before, in each one; 0: not asked
+  double most_kept = 0;    // maximum weight of the previous sample; 0 = not fitted
 };
 
 struct Response {
@@ -51,42 +51,42 @@ struct Response {
   double window_s = 0;
   size_t ramp = 0;  // into ramp_list_s()
   double drift = 0;
-  size_t second = 0;  // a shorter ramp behind the first; 0: none
+  size_t second = 0;  // a shorter ramp after the first; 0 if none
   double kept = 0;    // part of the update before that each one keeps, as firmware may
 
   bool operator==(const Response&) const = default;
 };
-// Between what happens and what shows it, on average: lag + w/2 + both ramps, and where updates
-// keep a part of the one before, kept / (1 - kept) of their period.
+// Mean delay between an event and the samples that show it: lag + w/2 + both ramps. If updates keep
+// a part of the previous one, kept / (1 - kept) of their period is added.
 double centre_s(const Response& response, double period_s);
-// How long before a reading an update was of which less than 2 % is in it.
+// Age of the oldest update that contributes 2 % or more to a sample.
 double kept_reach_s(double kept, double period_s);
-// Where a ramp may be of which those of ramp_list_s() in `ramp_s` are allowed: between them and the
-// next of the list none was tried, so up to that, within the prior.
+// Range of a ramp, if those of ramp_list_s() in `ramp_s` are allowed. No value was tried between
+// these and their neighbours in the list, so the range extends to the neighbours, within the prior.
 Span95 up_to_neighbours(Span95 ramp_s, const Span95& prior);
 
 // Why an interval is wide: its lower end is under half its upper end.
 enum class WhyWide : uint8_t {
   kNone,
-  kDoesNotFollow,    // a constant explains the readings as well
+  kDoesNotFollow,    // a constant explains the samples equally well
   kLagWindowOrRamp,  // the sensor's response is not known well enough
   kRunsAlike,        // with another class, or with the base
   kBelowNoise,
 };
 const char* why_wide_name(WhyWide why);
 
-// More than any GPU draws, whatever runs on it: boards are limited to 1,400 W at most (B300,
-// MI355X), and one was seen at 1.35 times its limit for a tenth of a second
-// (docs/measured/2026-11-26-nvidia-h200.md).
+// Above the power of any GPU. Boards are limited to 1,400 W at most (B300, MI355X). One exceeded
+// its limit by a factor of 1.35 for a tenth of a second (docs/measured/2026-11-26-nvidia-h200.md).
 inline constexpr double kMostKernelWatts = 3000;
 
 struct JointProblem {
   std::vector<std::vector<BusySpan>> classes;  // when each runs
   std::vector<TimedPower> updates;             // in order; windows inside what the trace covers
   ResponsePrior prior;
-  // That any class adds; infinite: not known. Powers are drawn from around 0 with this deviation
-  // (ridge regression; Hoerl and Kennard, 1970): it moves none that a reading saw, and holds one
-  // that nearly none did, which came out as 440 kW (docs/measured/2026-11-27-nvidia-h100.md).
+  // Maximum power that any class adds; infinite if unknown. Powers have a prior around 0 with this
+  // deviation (ridge regression; Hoerl and Kennard, 1970). It does not change a power that a sample
+  // shows. It bounds a power that hardly any sample shows, which would otherwise reach 440 kW
+  // (docs/measured/2026-11-27-nvidia-h100.md).
   double most_w = kMostKernelWatts;
   uint64_t seed = 1;
 };
@@ -100,12 +100,13 @@ struct JointFit {
   std::vector<WhyWide> why;   // as powers_w; of the base never
   std::vector<size_t> alike;  // which power it runs alike with, where that is why
   Span95 lag_s, window_s, ramp_s, drift, kept;
-  // How long before a reading's stamp what is in it may begin, over every response allowed: its
-  // lag, window, ramps of which 2 % are left, and updates kept.
+  // How long before its timestamp the content of a sample may begin, over all allowed responses:
+  // lag, window, ramps down to 2 %, and updates kept.
   double reach_s = 0;
-  // false: the readings show one load alone, whose tail a part kept, a ramp and a slow GPU explain
-  // alike, or so few that none kept fits about as well as some. Then `kept` is from 0 to the most
-  // that fits, and intervals are over all of it.
+  // false: `kept` is not determined. Either the samples show a single load, and a part kept, a ramp
+  // and a slow GPU explain its tail equally well; or there are so few that none kept fits about as
+  // well as some. Then `kept` ranges from 0 to the maximum that fits, and intervals cover all of
+  // it.
   bool kept_told = true;
   bool one_load = false;  // what runs does not step up or down twice
   struct Mode {
@@ -113,17 +114,17 @@ struct JointFit {
     double worse = 0;
   };
   std::vector<Mode> modes;  // local optima, best first
-  bool follows = false;     // do the readings follow the trace at all
+  bool follows = false;     // true if the samples follow the trace
   double explained = 0;     // share of their variance
-  double noise_w = 0;       // standard deviation of a reading
+  double noise_w = 0;       // standard deviation of a sample
   double repeated = 1;      // by how much neighbours repeat each other's noise
   double squares = 0;
   size_t readings = 0;
   std::vector<double> modelled_w;  // per update
   CarriedOver carried;
 
-  // 95 % interval of a sum of powers, a >= 0 with the base first: the union of the profile
-  // intervals over every response that the readings allow.
+  // 95 % interval of a sum of powers, a >= 0, base first: the union of the profile intervals over
+  // all responses that the samples allow.
   Span95 interval(const std::vector<double>& a) const;
   // The sum of each power's own interval: holds the one above, at no cost.
   Span95 outer_interval(const std::vector<double>& a) const;
@@ -133,15 +134,15 @@ struct JointFit {
   std::shared_ptr<const AllowedFits> allowed;  // the responses that intervals are the union of
 };
 
-// What an energy counter adds to a fit: base and classes ran for these seconds between two of its
-// values.
+// Contribution of an energy counter to a fit: base and classes ran for these seconds between two of
+// its values.
 struct EnergyRow {
   std::vector<double> seconds;  // base first
   double joules = 0;
   double sigma_j = 0;
 };
-// The powers and intervals under both readings and counter. Responses are weighed by the readings
-// alone: a counter over seconds says nothing of the sensor's milliseconds.
+// The powers and intervals under both samples and counter. Only the samples weigh the responses,
+// because a counter over seconds contains nothing about the sensor's milliseconds.
 JointFit with_counter(const JointFit& fit, const EnergyRow& row);
 
 // The best fit with each lag held, over the prior's range, by lag: for a picture alone. Empty where

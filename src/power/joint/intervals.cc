@@ -29,9 +29,10 @@ std::vector<double> part_of_matrix(const std::vector<double>& matrix, size_t ter
   return part;
 }
 
-// By how much more a sum of powers varies than under even, independent noise; at least `repeated`:
-// smooth shares meet smooth noise. Noise that is a share of the power is uneven, and its lags,
-// estimated from few readings, are more often below 0 than above: without them it counts as well.
+// Ratio of the variance of a sum of powers to that under even, independent noise; at least
+// `repeated`, because smooth shares combine with smooth noise. Noise proportional to power is
+// uneven. Its autocorrelations from few samples are too often negative, so the value without them
+// counts as well.
 double spread(const AllowedFits& allowed, const std::vector<double>& a) {
   const AllowedFit& best = allowed.fits.front();
   std::vector<size_t> in;
@@ -133,7 +134,7 @@ std::vector<double> residuals(const std::vector<double>& x, const std::vector<do
 
 std::vector<double> undone_residuals(const std::vector<double>& x, std::vector<double> left,
                                      const AllowedFit& fit) {
-  constexpr double kMostLeverage = 0.9;  // of a reading that alone tells a power
+  constexpr double kMostLeverage = 0.9;  // of a sample that alone determines a power
   std::vector<size_t> in;
   for (size_t k = 0; k < fit.powers.size(); ++k) {
     if (fit.powers[k] > 0) in.push_back(k);
@@ -194,7 +195,7 @@ Span95 JointFit::interval(const std::vector<double>& a) const {
     all.low = std::min(all.low, one.low);
     all.high = std::max(all.high, one.high);
   }
-  // Readings that do not follow the trace bound what kernels draw from above only.
+  // Samples that do not follow the trace give only an upper bound for kernels.
   const bool kernels = std::any_of(a.begin() + 1, a.end(), [](double s) { return s > 0; });
   if (!follows && kernels) {
     all.low = a[0] > 0 ? std::min(all.low, a[0] * powers_95.front().low) : 0;

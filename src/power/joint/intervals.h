@@ -1,7 +1,7 @@
 #pragma once
 
-// 95 % intervals of powers and of sums of them: the union of profile intervals over the responses
-// that the readings allow.
+// 95 % intervals of powers and of their sums: the union of profile intervals over the responses
+// that the samples allow.
 
 #include <cstddef>
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace assay {
 
-// A response the readings allow, with its best powers.
+// A response that the samples allow, with its best powers.
 struct AllowedFit {
   Response response = {};
   double worse = 0;  // sum of squares above the least, in units of the scale of acceptance
@@ -19,7 +19,7 @@ struct AllowedFit {
   std::vector<double> powers = {};   // base first
   std::vector<double> inverse = {};  // of the gram matrix
   bool all_above_zero = false;
-  bool exact = false;  // asked also where powers stand at 0
+  bool exact = false;  // evaluate also where powers are 0
 };
 AllowedFit allowed_fit(const Response& response, double worse, bool exact, NormalEquations normal);
 
@@ -39,8 +39,8 @@ struct AllowedFits {
 // y - X p; x holds the rows of X one after the other.
 std::vector<double> residuals(const std::vector<double>& x, const std::vector<double>& y,
                               const std::vector<double>& p);
-// Of each reading, the residual that it would have had, had the fit not bent to it: over 1 less its
-// leverage (HC3; MacKinnon and White, 1985). Rows of X at the fit.
+// Leave-one-out residual of each sample: its residual divided by 1 - leverage (HC3; MacKinnon and
+// White, 1985). Rows of X at the fit.
 std::vector<double> undone_residuals(const std::vector<double>& x, std::vector<double> left,
                                      const AllowedFit& fit);
 // Covariance of X'e from the residuals as they are, neighbours up to `reach` apart with Bartlett's
@@ -48,7 +48,7 @@ std::vector<double> undone_residuals(const std::vector<double>& x, std::vector<d
 std::vector<double> noisy_gram(const std::vector<double>& x, const std::vector<double>& left,
                                size_t reach);
 
-// Fills powers_95, why and alike of a fit whose `allowed` is there.
+// Fills powers_95, why and alike of a fit that has `allowed`.
 void add_intervals(JointFit& fit);
 
 }  // namespace assay

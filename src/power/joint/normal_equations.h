@@ -1,7 +1,7 @@
 #pragma once
 
-// Least squares whose terms cannot be negative, on the normal equations, and how far a sum of terms
-// may move before the fit gets worse by a given amount.
+// Non-negative least squares on the normal equations, and the range of a sum of terms within a
+// given increase of the error.
 
 #include <cstddef>
 #include <vector>
@@ -33,8 +33,8 @@ struct SumRange {
   double low = 0;
   double high = 0;
 };
-// Least and greatest a.p over all p >= 0 whose sum of squares is at most `room` above the least,
-// which is at `best`; a >= 0. Exact also where terms stand at 0: the sum is held at a value, all
+// Minimum and maximum of a.p over all p >= 0 with a sum of squares at most `room` above the
+// minimum, which is at `best`; a >= 0. Exact also at terms of 0: the sum is fixed at a value, all
 // else is fitted again, and the value is bisected.
 SumRange sum_range(const NormalEquations& normal, const std::vector<double>& best,
                    const std::vector<double>& a, double room);

@@ -34,9 +34,9 @@ struct GridPhase {
   size_t alike = 0;  // bins that contradict as few, or one more
 };
 
-// The phase at which the fewest pairs are contradicted, on a circle of bins: every pair adds to the
-// bins that it forbids (repeat) or allows (change), by differences. A repeat over a period or more
-// contradicts every phase: left out, a period too short to check many pairs looked best.
+// The phase that contradicts the fewest pairs, on a circle of bins. Every pair adds to the bins
+// that it forbids (repeat) or allows (change), by differences. A repeat over a period or more
+// contradicts every phase. Leaving these out would favour a period too short to check many pairs.
 GridPhase best_phase(const std::vector<Pair>& pairs, double period_s, size_t bins) {
   std::vector<int64_t> change(bins + 2, 0);
   GridPhase best;
@@ -91,8 +91,8 @@ struct GridPeriod {
   double period_s = 0;
 };
 
-// Of periods tried in order, the middle of those around the best that contradict as few pairs:
-// polls far apart leave a range, whose lower end was taken, 1 % off in logs of 4 s.
+// The middle of the tried periods around the best that contradict equally few pairs. Polls far
+// apart leave a range, and its lower end would be 1 % off in logs of 4 s.
 GridPeriod middle_of(const std::vector<GridPeriod>& tried) {
   const auto best =
       std::min_element(tried.begin(), tried.end(), [](const GridPeriod& a, const GridPeriod& b) {
@@ -135,8 +135,8 @@ GridPeriod search_period(const std::vector<Pair>& pairs, double around_s, bool r
   return middle_of(tried);
 }
 
-// Of the pairs that repeat a value, the share that has an update in between by this grid: readings
-// in whole watts are alike by chance where the device does the same for a while.
+// Share of the repeated pairs that have an update in between by this grid. Samples in whole watts
+// are equal by chance while the device is steady.
 double repeated_by_chance(const std::vector<Pair>& pairs, const GridPeriod& found) {
   size_t same = 0;
   size_t updated = 0;

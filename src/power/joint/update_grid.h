@@ -1,8 +1,8 @@
 #pragma once
 
-// When a sensor made the values that a log shows. Polls repeat a value until the next update, so a
-// repeat says "no update in between" and a change says "one": many such pairs pin the sensor's
-// period and phase far better than the polls are apart.
+// The times at which a sensor made the values of a log. Polls repeat a value until the next update.
+// A repeat means no update in between, and a change means one. Many such pairs determine the
+// sensor's period and phase far more precisely than the distance between polls.
 
 #include <cstdint>
 #include <vector>
@@ -31,10 +31,10 @@ struct UpdateGrid {
 };
 // polls: in order of time, at least 2.
 UpdateGrid find_updates(const std::vector<TimedPower>& polls);
-// Of a log whose rows are means since the row before: each is new, whatever it repeats.
+// For a log of means since the previous row: each row is an update, even if it repeats a value.
 UpdateGrid every_poll_new(const std::vector<TimedPower>& polls);
-// The updates of a sensor of known period and phase: each poll shows the last one before it. Of the
-// polls of one update the one farthest from the next and the one before is believed.
+// The updates of a sensor of known period and phase. Each poll shows the last update before it. If
+// several polls show one update, the poll farthest from both neighbouring updates counts.
 std::vector<TimedPower> updates_on(const std::vector<TimedPower>& polls, double period_s,
                                    double phase_s);
 

@@ -7,10 +7,10 @@
 namespace assay {
 namespace {
 
-// Parameters that the readings hardly tell apart move together, not far.
+// Parameters that the samples hardly separate move together, not far.
 constexpr double kRidge = 1e-6;  // of each diagonal
 
-// Of each reading: the shares of the powers that are above 0, then the slopes.
+// For each sample, the shares of the powers above 0, then the slopes.
 struct Rows {
   size_t terms = 0;
   std::vector<double> values = {};  // one row after the other
@@ -49,8 +49,8 @@ NormalEquations equations(const Rows& rows, const std::vector<double>& left) {
   return normal;
 }
 
-// Variance of each term from the residuals as they are (White, 1980), over that of even noise of
-// their mean square; the largest of the terms from `first` on.
+// Variance of each term from the actual residuals (White, 1980), over that of even noise of their
+// mean square; the largest over the terms starting at `first`.
 double most_uneven(const Rows& rows, const std::vector<double>& left,
                    const std::vector<double>& inverse, size_t first) {
   const size_t terms = rows.terms;

@@ -11,14 +11,14 @@ namespace assay {
 struct Valley {
   std::vector<double> move;        // of each parameter to the bottom, in the units of its slope
   std::vector<double> covariance;  // parameters x parameters, for noise of variance 1
-  // By how much more a parameter varies than under even noise, of the one of which it is most: a
-  // sensor whose noise is a share of the power is noisiest where most is drawn. 1 at least.
+  // Largest ratio, over the parameters, of the variance to that under even noise; at least 1. A
+  // sensor with noise proportional to power is noisiest at high power.
   double uneven = 1;
 };
 
-// x: the model's rows one after the other; left: what the powers leave of each reading; slopes: of
-// each parameter, what one unit of it adds to each modelled reading. Powers at 0 stay there, the
-// others are fitted beside the parameters (Gauss and Newton; Kaufman, BIT 15, 1975).
+// x: the model's rows one after the other. left: residual of each sample. slopes: for each
+// parameter, the change of each modelled sample per unit. Powers at 0 stay there. The others are
+// fitted together with the parameters (Gauss and Newton; Kaufman, BIT 15, 1975).
 Valley valley_at(const std::vector<double>& x, const std::vector<double>& left,
                  const std::vector<double>& powers, const std::vector<std::vector<double>>& slopes);
 

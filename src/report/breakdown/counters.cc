@@ -11,7 +11,7 @@
 namespace assay {
 namespace {
 
-// A backward operation's name begins with "b_" already where its forward one told it.
+// A backward operation's name already begins with "b_" if it comes from its forward one.
 std::string op_name(const JobLevels& job, const OpWaterfall& op) {
   const std::string& name = job.op_names[op.op];
   switch (op.phase) {

@@ -16,10 +16,10 @@ struct CountersView {
   OverlapReading reading = OverlapReading::kCurve;
   WaterfallDevice device;
 };
-// Appends to the "breakdown" section: counter_passes, counter_repeats, peaks, waterfall,
-// overlap_factors, derived.
+// Appends these tables to the "breakdown" section: counter_passes, counter_repeats, peaks,
+// waterfall, overlap_factors and derived.
 void add_counter_blocks(const JobLevels& job, const CountersView& view, Section& section);
-// What stands between the peak and the measured time.
+// Sentences on the difference between the peak and the measured time.
 std::vector<std::string> counter_words(const JobLevels& job, const CountersView& view);
 
 }  // namespace assay

@@ -12,15 +12,15 @@
 
 namespace assay {
 
-// Of one rank.
+// Evidence of one rank.
 struct RankEvidence {
   std::string file = {};  // empty where there is one rank
   PlacementEvidence place;
 };
 
-// How sure that source is: "recorded", "likeness" or, of nothing, "untold".
+// Certainty of a source: `recorded`, `likeness`, or `untold` without one.
 std::string_view sure_word(PlacedBy by);
-// How much was found, of device_ns of all; `asked` is what names were asked for.
+// Number of matches, with their share of device_ns; `asked` is the requested pattern.
 std::string evidence_words(const std::vector<RankEvidence>& evidence, const std::string& asked,
                            int64_t device_ns);
 // "evidence": a paragraph for each of the longest, a table for data.

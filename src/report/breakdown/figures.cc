@@ -183,7 +183,7 @@ FigureSeries& add_to(FigureSeries& sum, const FigureSeries& series) {
   return sum;
 }
 
-// What of an iteration goes where, by name; in ns.
+// Parts of an iteration by name, in ns.
 std::map<std::string, FigureSeries> spent(const ConfigFigures& config) {
   std::map<std::string, FigureSeries> times;
   for (const FigurePart& part : config.parts) {
@@ -199,7 +199,7 @@ std::map<std::string, FigureSeries> spent(const ConfigFigures& config) {
   return times;
 }
 
-// Of a configuration that lacks a part, nothing in every iteration.
+// For a configuration that lacks a part, zero in every iteration.
 Shift part_shift(const std::map<std::string, FigureSeries>& a, size_t n_a,
                  const std::map<std::string, FigureSeries>& b, size_t n_b,
                  const std::string& name) {
@@ -217,7 +217,7 @@ std::string interval_words(const Shift& shift) {
                      signed_words(shift.high));
 }
 
-// Where the difference lies: what goes the same way, told apart from noise, and is a tenth of it.
+// Parts that explain the difference: with the same sign, significant, and at least a tenth of it.
 std::string where_words(const ConfigFigures& first, const ConfigFigures& other, double change_ns) {
   constexpr double kOfChange = 0.1;
   constexpr size_t kNamed = 2;
@@ -257,7 +257,7 @@ std::string slower_words(const ConfigFigures& first, const ConfigFigures& other)
   const FigureSeries to = block_means(other.span_each);
   if (from.empty() || to.empty()) return "";
   const Shift shift = shift_of_rows(first.span_each, other.span_each);
-  // What is shown differs by what is told.
+  // The displayed difference must equal the reported one.
   const double from_ns = shift.known ? shift.a : median(from);
   const double to_ns = shift.known ? shift.a + shift.change : median(to);
   if (!(from_ns > 0)) return "";

@@ -1,6 +1,6 @@
 #pragma once
 
-// Configurations beside each other: the figures of Chopper's evaluation as tables and charts.
+// Comparison of configurations: the figures of Chopper's evaluation as tables and charts.
 
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@ namespace assay {
 
 struct FiguresView {
   size_t top = 2;                        // operations per phase and type in Figure 7
-  std::vector<std::string> detail = {};  // configurations in Figures 7 to 9; empty: all
+  std::vector<std::string> detail = {};  // configurations in Figures 7 to 9; empty = all
 };
 // "figures"; the insights are those of the configurations.
 Section breakdown_figures_section(const std::vector<ConfigFigures>& configs,

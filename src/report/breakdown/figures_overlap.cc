@@ -129,7 +129,7 @@ Table layers_table(const std::vector<const ConfigFigures*>& configs,
   return table;
 }
 
-// Where a (iteration, layer) stands on the axis: layers in order, iterations one after the other.
+// Position of (iteration, layer) on the axis: layers in order, iterations one after the other.
 struct LayerAxis {
   std::map<std::pair<size_t, int32_t>, double> at;  // place of the iteration, layer
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the files of the figures section share: names, columns and cells of configurations and
-// operations, and the families of figures that figures.cc puts together.
+// Common to the files of the figures section: names, columns and cells of configurations and
+// operations, and the families of figures that figures.cc combines.
 
 #include <set>
 #include <string>
@@ -19,7 +19,7 @@ using Configs = std::vector<ConfigFigures>;
 
 // NaN where there is nothing to divide by.
 double ratio(double value, double to);
-// The operation, with its phase where the name does not tell it.
+// The operation, with its phase unless the name contains it.
 std::string name_of(const FigureOpName& op);
 std::vector<std::string> names_of(const Configs& configs);
 // Adds config, phase, op, op_type. R has `config`, a ConfigFigures, and `name`, a FigureOpName.
@@ -31,7 +31,7 @@ void add_op_columns(TableOf<R>& table) {
           keys::op, [](const R& row) { return row.name.op; }, elastic())
       .add(keys::op_type, [](const R& row) { return op_type_name(row.name.type); });
 }
-// What a configuration has of something: an operation, an execution, a layer of one.
+// Values of one kind in a configuration: operations, executions, layers of one.
 template <typename T>
 struct OfConfig {
   const ConfigFigures& config;

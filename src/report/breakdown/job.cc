@@ -16,8 +16,8 @@ namespace {
 
 // Kernel times that differ by less are called equal.
 constexpr double kEqualWithin = 0.05;
-// A GPU's launch overhead is told apart when its share of the span is that many times the median of
-// the other GPUs, and at least that much.
+// A GPU's launch overhead is reported if its share of the span is at least that many times the
+// median of the other GPUs, and at least that much.
 constexpr double kHostBehindTimes = 1.5;
 constexpr double kHostBehindShare = 0.05;
 constexpr size_t kHostsNamed = 3;
@@ -40,7 +40,7 @@ std::string place_words(const GpuShare& one) {
                      format_share(one.share));
 }
 
-// The one that comes last by most; nullptr where none is matched.
+// The last to arrive, by the largest share; nullptr if no collective is matched.
 const Arrivals* straggler(const JobLevels& job) {
   const auto last = std::max_element(
       job.arrivals.begin(), job.arrivals.end(),
@@ -48,7 +48,7 @@ const Arrivals* straggler(const JobLevels& job) {
   return last == job.arrivals.end() ? nullptr : &*last;
 }
 
-// Whether by what a GPU comes last may be an error of the alignment.
+// True if the delay of the last GPU may be an error of the alignment.
 bool clocks_explain(const JobLevels& job, const Arrivals& last) {
   const auto times = static_cast<double>(std::max<uint64_t>(last.last, 1));
   return static_cast<double>(last.last_margin_ns) < job.alignment.residual_p95_ns * times;
@@ -102,7 +102,7 @@ std::string compute_words(const JobLevels& job) {
   return words + ".";
 }
 
-// Median share of those that are left without `count` from `first` on; NaN where none is.
+// Median share without `count` GPUs starting at `first`; NaN if none is left.
 double median_without(const std::vector<GpuShare>& gpus, size_t first, size_t count) {
   std::vector<double> shares;
   for (size_t i = 0; i < gpus.size(); ++i) {

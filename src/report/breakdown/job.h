@@ -1,6 +1,6 @@
 #pragma once
 
-// Several ranks as one job: who comes last to collectives, and how much each waits.
+// Several ranks as one job: stragglers of collectives, and the wait of each rank.
 
 #include <string>
 #include <vector>
@@ -10,17 +10,17 @@
 
 namespace assay {
 
-// Whether the inputs can be compared as ranks of one job: they told different ranks, or their
-// collectives match.
+// True if the inputs are comparable as ranks of one job: their ranks differ, or their collectives
+// match.
 bool is_one_job(const JobLevels& job);
-// How much each waits and computes, and whose host is behind; who is late, report/flow/job.h tells.
-// Empty where is_one_job() is false.
+// Sentences on the wait and compute time of each rank, and on the rank with a slow host.
+// report/flow/job.h reports the stragglers. Empty if is_one_job() is false.
 std::vector<std::string> job_words(const JobLevels& job);
-// GPUs side by side, who comes last to collectives, and how well the clocks could be aligned: under
-// the keys that they have in "breakdown". Made from summaries, too (breakdown/ranks.h).
+// Comparison of GPUs, last arrivals at collectives, and the quality of the clock alignment, under
+// the same keys as in "breakdown". Works on summaries, too (breakdown/ranks.h).
 Section job_section(const JobLevels& job);
-// Who comes last to collectives, or why that cannot be told of ranks of one job; empty for one
-// rank, and where is_one_job() is false.
+// Sentence on the last arrivals at collectives, or why they are unknown for ranks of one job; empty
+// for one rank, and if is_one_job() is false.
 std::string straggler_words(const JobLevels& job);
 
 }  // namespace assay

@@ -99,7 +99,7 @@ Table places_table(const JobMemory& memory, bool ops) {
   return table;
 }
 
-// Of each run of samples the one with most allocated, so that no peak is lost.
+// From each run of samples, the one with the most allocated memory, so that no peak is lost.
 std::vector<MemorySample> thinned(const std::vector<MemorySample>& samples) {
   const size_t run = (samples.size() + kPointsOfLine - 1) / kPointsOfLine;
   if (run <= 1) return samples;
@@ -246,7 +246,7 @@ std::string device_words(const DeviceMemory& device) {
   return text + fmt::format("; {} before the first record.", format_bytes(device.first_bytes));
 }
 
-// What events of allocators say, and the lines of the page.
+// Tables of the allocator events, and the lines of the page.
 void add_allocator(const JobMemory& memory, Section& section) {
   section.blocks.push_back(devices_table(memory));
   section.blocks.push_back(places_table(memory, false));

@@ -1,16 +1,15 @@
 #pragma once
 
-// The results of breakdown, each declared once.
-// R(key, title, unit, meaning) declares a result; U(key, meaning) says what a declared one, or a
-// table, is here; O(object) begins the keys of an object. An empty meaning: that of the row above.
-// From here come JSON keys, columns, titles, units, and the tables of docs/metrics.md
-// (tools/gen_metrics_docs.py).
+// The results of breakdown, each declared once. R(key, title, unit, meaning) declares a result.
+// U(key, meaning) describes a declared one, or a table, in another place. O(object) begins the keys
+// of an object. An empty meaning repeats that of the row above. JSON keys, columns, titles, units,
+// and the tables of docs/metrics.md (tools/gen_metrics_docs.py) come from here.
 
 #include "report/document/results.h"
 
 // clang-format off: tables read best as tables
 
-// What belongs where
+// Attribution
 #define ASSAY_PLACEMENT_RESULTS(R, U, O) \
   O("`unplaced`") \
   U(time_ns, "device activities without an operation (`unplaced`, `b_unmapped`), of all") \
@@ -21,11 +20,11 @@
     "with an operation but outside every layer; distinct layers, and what they are") \
   R(no_layer_share, "outside layers, share", kShare, "") \
   R(no_phase_ns, "without a phase", kNanoseconds, \
-    "device time of which nothing recorded tells the phase") \
+    "device time without a known phase") \
   R(no_phase_share, "phase not known, share", kShare, "") \
   R(phase_inferred_ns, "phase by name", kNanoseconds, \
-    "device time that is backward or optimizer work by the kernel's name alone (`bwd`, `wgrad`, `adam`), where nothing recorded tells " \
-    "the phase; a convolution's gradient of its input counts where others tell that there is a backward pass") \
+    "device time with a phase from the kernel's name alone (`bwd`, `wgrad`, `adam`), backward or optimizer. A convolution's " \
+    "gradient of its input counts if other kernels show a backward pass") \
   R(phase_inferred_share, "phase by name alone, share", kShare, "") \
   R(layers, "layers", kCount, "") \
   R(layer_source, "layers from", kText, "") \
@@ -36,17 +35,16 @@
   R(flows_agree, "agree with the sequence number", kCount, "") \
   O("`unattributed_reasons`") \
   U(reason, \
-    "`carried_over`: queued before the trace; `no_launch`: no call in the trace; " \
-    "`no_operator`: launched outside every operator, module and label; `no_forward`: " \
-    "backward work whose forward operator is not in the trace; `graph_replay`") \
+    "`carried_over`: queued before the trace. `no_launch`: no call in the trace. `no_operator`: launched outside every " \
+    "operator, module and label. `no_forward`: backward work without its forward operator in the trace. `graph_replay`") \
   U(kernels, "") \
   U(time_ns, "") \
   U(share, "") \
   O("`attributed_by`") \
   U(source, "the table above") \
   R(sure, "sure", kText, \
-    "`recorded`: something recorded of the activity, or of the launch that a graph replays, tells " \
-    "it; `likeness`: only what repeats (`structure`), or another iteration (`twin`)") \
+    "`recorded`: from events of the activity or of the replayed launch. `likeness`: only from repeated sequences " \
+    "(`structure`) or another iteration (`twin`)") \
   U(kernels, "") \
   U(time_ns, "") \
   U(share, "")
@@ -56,7 +54,7 @@
   O("`evidence.places`") \
   U(file, "where there are several ranks") \
   U(kernel, \
-    "device activities of one name in one place that one source tells, longest first; their operation") \
+    "device activities with one name, attribution and source, longest first; their operation") \
   U(op, "") \
   U(phase, "") \
   R(stack, "stack", kText, \
@@ -85,22 +83,21 @@
     "O_prep (Eq. 1): of the bubble up to the launch call, idle time of the GPU in which a " \
     "launch was waited for") \
   R(call_ns, "call", kNanoseconds, \
-    "O_call (Eq. 2): the same from the launch call on") \
+    "O_call (Eq. 2): the same, starting at the launch call") \
   R(launch_ns, "launch overhead", kNanoseconds, \
-    "O_launch (Eq. 3) = `prep_ns` + `call_ns`: idle time that flow gives to operators, " \
-    "Python, runtime calls or launch latency, and unrecorded host code between recorded operators or " \
-    "frames") \
+    "O_launch (Eq. 3) = `prep_ns` + `call_ns`. Idle time caused by operators, Python, runtime calls or launch latency, plus " \
+    "unrecorded host code between recorded operators or frames") \
   R(comm_wait_ns, "wait for comm", kNanoseconds, \
-    "of the bubble: the time in which a collective ran on the GPU, from the launch call on; " \
-    "before it, only while some host thread sat in a blocking call. Never launch overhead") \
+    "of the bubble, time in which a collective ran on the GPU, after the launch call. Before the call it counts only while " \
+    "a host thread was in a blocking call. Never launch overhead") \
   R(comm_in_gap_ns, "comm alone", kNanoseconds, \
     "of the bubble, time in which a collective ran and the host had not launched the next kernel") \
   R(copy_ns, "copies", kNanoseconds, \
     "of the bubble, time in which a copy or fill ran and no collective") \
   R(idle_other_ns, "other idle", kNanoseconds, \
-    "of the bubble, idle time of any other cause: unseen device work, no evidence, waits for " \
-    "other work, synchronisation, one-off costs, allocation, input, nothing asked for; where " \
-    "neither operators nor frames were recorded, host code of which nothing is known, too") \
+    "of the bubble, idle time of any other cause, for example queued activities, dependencies, synchronization, " \
+    "initialization, allocation, input, or no submitted work. Without recorded operators and frames it includes unknown " \
+    "host code") \
   U(dur_ns, "Σ duration, of copies and collectives too in `rows`") \
   R(overlapping_kernels_ns, "at once", kNanoseconds, \
     "of the duration, time before E: an earlier kernel still ran") \
@@ -113,8 +110,8 @@
     "layer, op) that follow each other") \
   U(kernels, "device activities") \
   R(likeness_ns, "by likeness", kNanoseconds, \
-    "of the duration, of activities that are placed by what repeats or like another iteration " \
-    "(`structure`, `twin`): likely, not recorded; `levels_likeness` among the caveats. Tests: `Place`")
+    "of the duration, activities attributed by similarity to repeated sequences (`structure`) or another iteration " \
+    "(`twin`). Likely, not recorded; caveat `levels_likeness`. Tests: `Place`")
 
 // Launch overhead, waits, overlap
 #define ASSAY_LEVEL_TABLE_RESULTS(R, U, O) \
@@ -127,25 +124,24 @@
   R(op_type, "type", kText, "") \
   O("`tree`") \
   U(depth, \
-    "`job` > `phase` > `layer` > `operation` > `kernel`; layers of a phase together; " \
-    "`share` of Σ `dur_ns`; nodes below `--min-share` are one `rest`; also sums") \
+    "`job` > `phase` > `layer` > `operation` > `kernel`; layers of a phase in one node; `share` of Σ `dur_ns`. Nodes below " \
+    "`--min-share` form one `rest`. Also sums") \
   U(name, "") \
   U(kind, "") \
   U(share, "") \
   O("`iterations`") \
   U(gpu, \
-    "`span_ns`: how far the latest end moved; `dur_ns` − `overlapping_kernels_ns` + `launch_ns` + " \
-    "`comm_wait_ns` + `comm_in_gap_ns` + `copy_ns` + `idle_other_ns` = `span_ns` exactly; also " \
-    "sums over compute kernels") \
+    "`span_ns`: advance of the latest end. Exact: `dur_ns` − `overlapping_kernels_ns` + `launch_ns` + `comm_wait_ns` + " \
+    "`comm_in_gap_ns` + `copy_ns` + `idle_other_ns` = `span_ns`. Also sums over compute kernels") \
   U(iter, "") \
   R(span_ns, "span", kNanoseconds, "") \
   R(comm_kernels, "collectives", kCount, \
-    "collectives, their union, and the part of it without a compute kernel beside it") \
+    "collectives, their union, and the exposed part of it (without a concurrent compute kernel)") \
   R(comm_ns, "comm", kNanoseconds, "") \
   R(exposed_comm_ns, "exposed", kNanoseconds, "") \
   U(tokens, \
-    "indices given to `aten::embedding` (its largest call; shapes must have been recorded), " \
-    "over `span_ns`. Per GPU: ranks of one tensor-parallel group each count all tokens") \
+    "indices given to `aten::embedding` (its largest call, needs recorded shapes), over `span_ns`. Per GPU: each rank of a " \
+    "tensor-parallel group counts all tokens") \
   U(tokens_per_s, "") \
   O("`job`") \
   U(iter, \
@@ -160,19 +156,17 @@
   U(device, "") \
   R(file, "file", kText, "") \
   R(token_group, "tokens as GPU", kNone, \
-    "the first GPU that reads the same tokens: one whose rank shares a process group that " \
-    "reduces (all-reduce, reduce-scatter) outside backward and optimizer, in the median " \
-    "iteration once per layer or more (4 times where no layer is known), with equal tokens " \
-    "in all iterations that both have. Other GPUs of its own trace count as the same") \
+    "the first GPU that reads the same tokens. Its rank shares a process group that reduces (all-reduce, reduce-scatter) " \
+    "outside backward and optimizer. In the median iteration the group does so at least once per layer (4 times if no layer " \
+    "is known). Tokens are equal in all common iterations. Other GPUs of its own trace count as the same") \
   R(closure_ns, "closure", kNanoseconds, "`span_ns` less the sum above: 0; null with `chopper`") \
   R(comm_outside_ns, "comm outside", kNanoseconds, \
-    "before the first or after the last compute kernel, in no span: the union of the " \
-    "collectives; of copies and fills beside none. Tests: `WhatRunsOutsideTheSpanIsToldApart`") \
+    "before the first or after the last compute kernel, outside every span: the union of the collectives; of copies and " \
+    "fills that overlap none. Tests: `WhatRunsOutsideTheSpanIsToldApart`") \
   R(copy_outside_ns, "copies outside", kNanoseconds, "") \
   R(compute_ratio, "kernels / others", kRatio, \
-    "`dur_ns` over the median of the other GPUs' (with two GPUs: the other's; null for one " \
-    "alone); of operations with 1 % of the GPU's time, that furthest above its median over " \
-    "the other GPUs that have it, and how many times. Tests: " \
+    "`dur_ns` over the median of the other GPUs (with two GPUs, the other one; null for a single GPU). Then the operation " \
+    "furthest above its median over the other GPUs, among those with 1 % of the GPU's time, and its ratio. Tests: " \
     "`RatiosAreToTheMedianOfTheOtherGpus`, `golden/breakdown`") \
   R(slowest_op, "slowest op", kText, "") \
   R(slowest_op_ratio, "op / others", kRatio, "") \
@@ -181,17 +175,16 @@
   U(op, "") \
   O("`groups`") \
   R(stat, "stat", kText, \
-    "a sample is one GPU in one iteration: cells are summed, ratios taken of the sums, then " \
-    "`median`, `mean`, `min`, `max`, `p25`, `p75`, `p95` or `sum` over samples. Work " \
-    "outside iterations is in none; an iteration without the group is no sample of it. " \
-    "Tests: `Query`; also the keys of sums") \
+    "a sample is one GPU in one iteration. Cells are summed, ratios are taken of the sums, then `median`, `mean`, `min`, " \
+    "`max`, `p25`, `p75`, `p95` or `sum` over samples. Activities outside iterations are excluded, and so are iterations " \
+    "without the group. Tests: `Query`; also the keys of sums") \
   U(samples, "")
 
 // Many ranks
 #define ASSAY_RANK_RESULTS(R, U, O) \
   O("`alignment`") \
   R(ranks, "ranks", kCount, \
-    "traces; collectives matched; not matched; matched and used for clocks") \
+    "number of traces; matched collectives; unmatched ones; matched ones used for clocks") \
   R(collectives_matched, "collectives matched", kCount, "") \
   R(collectives_unmatched, "not matched", kCount, "") \
   R(collectives_aligned, "of these aligned", kCount, "") \
@@ -211,9 +204,8 @@
   R(arrival_median_ns, "behind the median", kNanoseconds, \
     "median of its start − the median start, aligned; negative when it leads") \
   R(waited_ns, "waited for the last", kNanoseconds, \
-    "Σ start of the last − own start; Σ own start − start of the second to last, where it " \
-    "came last. Two late ranks hide each other in the second, and a rank may only pass on what " \
-    "made it late: who is to blame stands in `blame`") \
+    "Σ start of the last − own start; Σ own start − start of the second to last, if it was last. Two stragglers hide each " \
+    "other in the second, and a rank may only propagate a delay. `blame` has the straggler analysis") \
   R(arrival_margin_ns, "last by", kNanoseconds, "") \
   O("`arrivals`") \
   U(gpu, "by phase and kind of collective; also the same") \
@@ -230,30 +222,28 @@
   U(device, "") \
   R(iterations, "iterations", kCount, "iterations that were counted") \
   U(kernels, \
-    "compute kernels of the trace and of the run in these iterations; of the run in others; " \
-    "with `--partial-counters`, of the trace with names that the run lacks") \
+    "compute kernels of the trace in these iterations; those of the run; those of the run in other iterations; with " \
+    "`--partial-counters`, those of the trace with names that the run lacks") \
   R(pass_kernels, "in the run", kCount, "") \
   R(unused_kernels, "unused", kCount, "") \
   R(missing_kernels, "absent", kCount, "") \
   R(matched, "matched", kCount, \
-    "pairs; pairs over the larger of `kernels` and `pass_kernels`; by what; what was " \
-    "counted. Below 0.9 an error, below 0.99 a caveat") \
+    "pairs; pairs over the larger of `kernels` and `pass_kernels`; criterion of the match; measured counters. Below 0.9 an " \
+    "error, below 0.99 a caveat") \
   R(match_rate, "match rate", kShare, "") \
   R(matched_by, "matched by", kText, "") \
   R(counters, "counters", kText, "") \
   O("`counter_repeats`") \
   R(counter, "counter", kText, \
-    "counters of several runs: the mean is used; (largest − smallest) / mean per kernel; " \
-    "kernels over 5 %") \
+    "counters measured in several runs, of which the mean is used; (largest − smallest) / mean per kernel; kernels over 5 %") \
   U(kernels, "") \
   R(spread_median, "spread, median", kShare, "") \
   R(spread_max, "spread, largest", kShare, "") \
   R(above_limit, "over 5 %", kCount, "") \
   O("`peaks`") \
   U(device, \
-    "TPT_peak = compute units x FLOP per clock x clock (else `tflops` of the facts), dense " \
-    "FP16/BF16. Units of the run's own list of agents come before the facts, `--peaks` " \
-    "before both") \
+    "TPT_peak = compute units x FLOP per clock x clock (else `tflops` of the specifications), dense FP16/BF16. The run's " \
+    "own list of agents takes precedence over the specifications, and `--peaks` over both") \
   R(flop_per_s, "matrix FLOP/s", kPerSecond, "") \
   R(clock_hz, "clock (Hz)", kPerSecond, "") \
   U(source, "") \
@@ -270,9 +260,8 @@
   R(assumed_zero, "not measured, taken as 0", kText, "") \
   O("`waterfall`") \
   U(phase, \
-    "operations with matrix products or attention, told by names of kernels or by matrix " \
-    "FLOP counted. An execution is one (GPU, iteration, layer); one with a kernel without " \
-    "counters is left out. `dur_ns`: Σ kernel time in the trace (D_act)") \
+    "operations with matrix products or attention, by names of kernels or by counted matrix FLOP. An execution is one (GPU, " \
+    "iteration, layer); it is left out if a kernel has no counters. `dur_ns`: Σ kernel time in the trace (D_act)") \
   U(op, "") \
   U(op_type, "") \
   R(executions, "executions", kCount, "") \
@@ -280,28 +269,26 @@
   U(kernels, "") \
   U(dur_ns, "") \
   R(flop, "FLOP", kNone, \
-    "F_gemm by shapes (2MNK; attention 4 bhd per pair of query and key, backward 2.5 times); F_perf; " \
-    "`shapes`, or `counted` where shapes were not recorded: then D_thr is of F_perf and the " \
-    "instruction factor not known; MFMA_util; C_gpu") \
+    "F_gemm by shapes (2MNK; attention 4 bhd per pair of query and key, backward 2.5 times); F_perf; `shapes`, or `counted` " \
+    "without recorded shapes; MFMA_util; C_gpu. For `counted`, D_thr uses F_perf and the instruction factor is unknown") \
   R(flop_counted, "FLOP counted", kNone, "") \
   R(flop_source, "FLOP from", kText, "") \
   R(matrix_busy, "matrix units busy", kNone, "") \
   R(cycles, "cycles", kNone, "") \
   R(d_thr_ns, "time at peak", kNanoseconds, \
-    "Chopper, Eq. 6 to 10: F_gemm / TPT_peak; F_perf / F_gemm; 1 / MFMA_util; D_50 % / D_0 " \
-    "%; (D_act / D_peak) / Ovr_overlap; C_gpu / clock") \
+    "Chopper, Eq. 6 to 10. In order: F_gemm / TPT_peak; F_perf / F_gemm; 1 / MFMA_util; D_50 % / D_0 %; (D_act / D_peak) / " \
+    "Ovr_overlap; C_gpu / clock") \
   R(ovr_inst, "x inst", kRatio, "") \
   R(ovr_util, "x util", kRatio, "") \
   R(ovr_overlap, "x overlap", kRatio, "") \
   R(ovr_freq, "x freq", kRatio, "") \
   R(d_peak_ns, "time with busy units at peak", kNanoseconds, "") \
   U(rho, \
-    "F_perf / (TPT_peak · MFMA_util · D_peak): what busy matrix cycles retire, over their " \
-    "peak. 1 at full rate, below for slower types; above 1.01 the operation is refused: " \
-    "peak or counter is wrong") \
+    "F_perf / (TPT_peak · MFMA_util · D_peak), the rate of busy matrix cycles over their peak. 1 at full rate, lower for " \
+    "slower types. Above 1.01 the operation is refused, because peak or counter is wrong") \
   R(threshold_ns, "theoretical", kNanoseconds, \
-    "bars, whose sum is `dur_ns` exactly: D_thr, then for factor f (for rho 1/rho) ln f / " \
-    "ln(D_act/D_thr) of D_act − D_thr. A factor below 1 has a negative bar") \
+    "bars, with the sum `dur_ns` exactly. First D_thr, then for factor f (for rho 1/rho) ln f / ln(D_act/D_thr) of D_act − " \
+    "D_thr. A factor below 1 has a negative bar") \
   R(instruction_ns, "instruction", kNanoseconds, "") \
   R(utilisation_ns, "utilisation", kNanoseconds, "") \
   U(overlap_ns, "") \
@@ -317,11 +304,10 @@
   U(reason, "") \
   O("`overlap_factors`") \
   U(name, \
-    "D_50 % / D_0 % by three readings; durations over the shortest of the GPU. `curve`: " \
-    "isotonic regression on overlap, at 0.5 and 0. `cumulative`: the duration by which half " \
-    "of all overlap has come, over the shortest. `quantile`: sorted overlaps against sorted " \
-    "durations. 1 where the overlap is `constant`; `pearson` of overlap and duration, null " \
-    "there") \
+    "D_50 % / D_0 % by three methods; durations over the shortest of the GPU. `curve`: isotonic regression on overlap, at " \
+    "0.5 and 0. `cumulative`: duration at half of the cumulative overlap, over the shortest. `quantile`: sorted overlaps " \
+    "against sorted durations. 1 if the overlap is `constant`. `pearson`: correlation of overlap and duration, null if " \
+    "constant") \
   U(samples, "") \
   R(curve, "curve", kRatio, "") \
   R(cumulative, "cumulative", kRatio, "") \
@@ -341,9 +327,8 @@
   R(unattributed_share, "unplaced", kShare, "") \
   U(span_ns, "median over samples of `span_ns`") \
   U(tokens, \
-    "medians over iterations; tokens of `job`, or of `--tokens`; over the longest `span_ns` " \
-    "of a GPU: kernels, launch overhead and waits, which is the paper's duration plus " \
-    "bubbles. Null where tokens are not known") \
+    "medians over iterations. Tokens of `job`, or of `--tokens`, over the longest `span_ns` of a GPU, which is kernels, " \
+    "launch overhead and waits (the paper's duration plus bubbles). Null if tokens are unknown") \
   U(tokens_per_s, "") \
   R(tokens_per_s_ratio, "of the first's", kRatio, "") \
   O("`breakdown` (4)") \
@@ -353,9 +338,8 @@
   U(all, "") \
   U(samples, "") \
   U(dur_ns, \
-    "medians over the samples that have the phase or type. The paper counts waits for " \
-    "collectives as launch overhead (`--definition chopper`) and recomputed work as " \
-    "backward") \
+    "medians over the samples with the phase or type. The paper counts waits for collectives as launch overhead " \
+    "(`--definition chopper`), recomputation as backward") \
   U(launch_ns, "") \
   U(comm_wait_ns, "") \
   R(phase_share, "of the phase", kShare, \
@@ -378,8 +362,8 @@
     "`median_ns` over the largest `max_ns` of the operation in all configurations") \
   O("`communication` (6)") \
   U(config, \
-    "Σ duration of the kernels of one kind in a sample; `relative`: over the largest " \
-    "`max_ns` of all kinds and configurations; also quantiles as above") \
+    "Σ duration of the kernels of one kind in a sample. `relative`: over the largest `max_ns` of all kinds and " \
+    "configurations. Also quantiles as above") \
   U(collective, "") \
   U(kernels, "") \
   U(samples, "") \
@@ -396,9 +380,8 @@
     "the three iterations shown); null where either is constant") \
   O("`overlap_by_layer` (7, 9)") \
   U(config, \
-    "the first three iterations, the `--top` longest vector operations and matrix products " \
-    "of each phase (those in layers before others), and the longest attention outside " \
-    "backward; `--detail` chooses configurations") \
+    "the first three iterations; of each phase the `--top` longest vector operations and matrix products (those in layers " \
+    "first); the longest attention outside backward. `--detail` chooses configurations") \
   U(phase, "") \
   U(op, "") \
   U(op_type, "") \
@@ -418,8 +401,8 @@
   R(dur_max_ns, "duration max", kNanoseconds, "") \
   O("`overlap_curve` (8)") \
   U(config, \
-    "one execution each, by duration, of `attn_op` in the forward pass, else of the forward " \
-    "matrix product in layers whose overlap ratio has the widest quartiles") \
+    "one execution each, by duration. `attn_op` in the forward pass, else the forward matrix product in layers with the " \
+    "widest quartiles of its overlap ratio") \
   U(phase, "") \
   U(op, "") \
   U(op_type, "") \
@@ -474,8 +457,8 @@
   U(max, "") \
   O("`waterfall` (15)") \
   U(config, \
-    "from `--counters NAME=PATH`: the bars of an operation, which add up to its duration; " \
-    "operations whose waterfall is refused are left out") \
+    "from `--counters NAME=PATH`: the bars of an operation, with its duration as their sum. Operations with a refused " \
+    "waterfall are left out") \
   U(phase, "") \
   U(op, "") \
   U(op_type, "") \
@@ -490,10 +473,10 @@
   R(missing, "missing", kText, "") \
   O("`insights`") \
   R(insight, "insight", kNone, \
-    "the paper's eight Insights as rules on these numbers: `holds`, `not` (these numbers do not show it) or `unknown`; of `config`, or of `config` " \
-    "against `other_config`, which has a tenth more tokens or more on as many GPUs and matrix products that take a " \
-    "tenth longer; the operation, collective or bar; what lacks. Of one run also `breakdown.insights`. " \
-    "Tests: `Insights`") \
+    "the paper's eight Insights as rules on these numbers: `holds`, `not` (these numbers do not show it) or `unknown`. Of " \
+    "`config`, or of `config` compared with `other_config`. The latter has at least a tenth more tokens on as many GPUs, " \
+    "and matrix products that take at least a tenth longer. Then the operation, collective or bar; the missing data. For " \
+    "one run also `breakdown.insights`. Tests: `Insights`") \
   U(figure, "") \
   R(insight_state, "says", kText, "") \
   U(config, "") \
@@ -501,9 +484,9 @@
   R(insight_of, "of", kText, "") \
   R(why_not, "why not", kText, "") \
   R(insight_from, "from", kNone, \
-    "in `config` and in `other_config`: times in ns, else shares or numbers, by the rule below; 95 % interval of the " \
-    "difference, of 3 of the correlation, of 5 of the share, of 7 of the ratio; iterations (3: GPUs, 7: samples, 8: " \
-    "operations) of both; what goes with it") \
+    "in `config` and in `other_config`: times in ns, else shares or numbers, by the rule below. Then the 95 % interval of " \
+    "the difference (rule 3: correlation, 5: share, 7: ratio); iterations of both (3: GPUs, 7: samples, 8: operations); " \
+    "related numbers") \
   R(insight_to, "to", kNone, "") \
   U(low, "") \
   U(high, "") \
@@ -513,7 +496,7 @@
   R(beside_to, "beside, to", kNone, "") \
   R(insight_beside, "with it", kNone, "")
 
-// Cores, clocks and power beside a trace
+// Cores, clocks and power during a trace
 #define ASSAY_TELEMETRY_RESULTS(R, U, O) \
   O("`cpu`") \
   U(samples, \
@@ -521,7 +504,7 @@
     "their median distance") \
   R(period_ns, "period", kNanoseconds, "") \
   R(logical_cores, "logical cores", kCount, \
-    "of the log; null where it does not tell the topology") \
+    "of the log; null if it lacks the topology") \
   R(physical_cores, "physical cores", kCount, "") \
   R(active_cores_median, "C_active, median", kRatio, \
     "C_active (Eq. 4) of a sample: logical cores with utilisation above 0. The kernel " \
@@ -549,10 +532,9 @@
   R(busy_cores, "mean busy", kRatio, "") \
   O("`telemetry`") \
   R(level, "level", kText, \
-    "`iteration`: the span of a GPU in it; `phase`, `operation`: runs of compute kernels of " \
-    "one phase or operation that follow each other, from the first start to the last end, " \
-    "all iterations together. `gpu` is the device in its trace, `file` the trace where " \
-    "there are several") \
+    "`iteration`: the span of a GPU in it. `phase`, `operation`: consecutive compute kernels of one phase or operation, " \
+    "from the first start to the last end, over all iterations. `gpu` is the device in its trace, `file` the trace if there " \
+    "are several") \
   U(gpu, "") \
   U(file, "") \
   U(iter, "") \
@@ -562,15 +544,14 @@
   U(time_ns, "") \
   U(longest_ns, "") \
   U(signal, \
-    "`sm_clock_mhz`, `memory_clock_mhz`, `power_w`, `gpu_util_percent`, " \
-    "`memory_util_percent`, `memory_used_bytes`, `temperature_c` of the GPU; `cpu_power_w`, " \
-    "`active_cores`, `min_cores` of the machine") \
+    "GPU: `sm_clock_mhz`, `memory_clock_mhz`, `power_w`, `gpu_util_percent`, `memory_util_percent`, `memory_used_bytes`, " \
+    "`temperature_c`. Machine: `cpu_power_w`, `active_cores`, `min_cores`") \
   R(how, "how", kText, "above") \
   U(value, "") \
   R(low, "low", kNone, "") \
   R(high, "high", kNone, "") \
   U(samples, \
-    "readings inside (of means: that reach in); share of the time that samples stand for") \
+    "samples inside (means: samples that overlap); share of the time that they represent") \
   R(coverage_share, "coverage", kShare, "") \
   O("`telemetry_files`") \
   U(file, "what its times are, what was added to them") \
@@ -581,59 +562,60 @@
   R(begins_ns, "begins", kNanoseconds, "first and last sample, since the trace began") \
   R(ends_ns, "ends after", kNanoseconds, "") \
   O("`telemetry_lags`") \
-  U(gpu, "a GPU whose power a log has; as the log calls it") \
+  U(gpu, "a GPU with power in a log; its name in the log") \
   U(file, "") \
   U(device, "") \
   R(placed, "placed", kText, \
-    "`clear`: one lag fits; `clock_off`: likewise, by more than a sensor is late (-150 to 250 ms), so that all " \
-    "signals of the GPU were taken so much later; `ambiguous`: several fit, and intervals hold all of them; else why " \
-    "nothing is known") \
+    "`clear`: one delay fits. `clock_off`: the same, but outside the delay of a sensor (-150 to 250 ms); all signals of the " \
+    "GPU were shifted by it. `ambiguous`: several fit, and intervals contain all of them. Else the reason why it is unknown") \
   R(lag_ns, "lag", kNanoseconds, \
-    "of what is read behind what is drawn, clock and sensor together; its 95 % interval. The joint model is that of " \
-    "[energy of a trace](#energy-of-a-trace)") \
+    "delay of a sample after the draw, clock and sensor together; its 95 % interval. The joint model is that of [energy of " \
+    "a trace](#energy-of-a-trace)") \
   R(delay_low_ns, "from", kNanoseconds, "") \
   R(delay_high_ns, "to", kNanoseconds, "") \
-  R(averaged_ns, "averaged", kNanoseconds, "that a reading is the mean of; time constant of sensor and device") \
+  R(averaged_ns, "averaged", kNanoseconds, "averaging window of a sample; time constant of sensor and device") \
   R(ramp_ns, "ramp", kNanoseconds, "") \
-  R(explained, "variance explained", kShare, "share of the variance of the power readings")
+  R(explained, "variance explained", kShare, "share of the variance of the power samples")
 
-// How far from the roof
+// Roofline
 #define ASSAY_ROOF_RESULTS(R, U, O) \
   O("`roofline`") \
   R(kernel_ns, "kernel time", kNanoseconds, \
     "compute kernels, summed; = `known_ns` + `unknown_ns` exactly. Tests: `RoofLevels`") \
   R(known_ns, "work known", kNanoseconds, \
-    "of kernels whose operator call has a work model and told shapes, types and values") \
+    "of kernels with an operator call that has a work model and known shapes, types and values") \
   R(known_share, "work known, share", kShare, "") \
   R(unknown_ns, "work not known", kNanoseconds, "") \
   R(known_replayed_ns, "known in graph replays", kNanoseconds, \
-    "of `known_ns`, kernels of graph replays that are joined to their recording (`--capture`): " \
-    "the work is that of the recorded operator; none where recordings of other sizes fit as " \
-    "well, or the work rests on recorded lengths. Tests: `Replays`, `RoofLevels`, `golden/roof`") \
+    "of `known_ns`, kernels of graph replays joined to their capture (`--capture`). The work is that of the captured " \
+    "operator. None if captures of other sizes fit as well, or the work depends on recorded lengths. Tests: `Replays`, " \
+    "`RoofLevels`, `golden/roof`") \
   R(with_roofline_ns, "with a roof", kNanoseconds, \
-    "of `known_ns`, on devices and in types whose peak is known; = `roofline_ns` + `above_ns` − " \
-    "`below_roofline_ns` exactly") \
+    "of `known_ns`, on devices and in types with a known peak; = `roofline_ns` + `above_ns` − `below_roofline_ns` exactly") \
   R(roofline_ns, "at the roof", kNanoseconds, \
     "Σ over calls of the longer of FLOP / peak and bytes / bandwidth, at boost clock") \
   R(above_ns, "above roof", kNanoseconds, \
-    "Σ over calls of what they take longer than that; what they are faster by. The second is not " \
-    "above 0 unless data came from a cache, the algorithm needs fewer operations, or model or peak are wrong") \
+    "Σ over calls of the time above that; of the time below it. The second is positive only if data came from a cache, the " \
+    "algorithm needs fewer operations, or model or peak are wrong") \
   R(below_roofline_ns, "faster than the roof", kNanoseconds, "") \
   R(underfilled_ns, "above, in small calls", kNanoseconds, \
-    "of `above_ns`, in calls that need less than 1 µs at the roof: latency, not throughput") \
-  R(roofline_share, "of roof", kShare, "`roofline_ns` / `with_roofline_ns`; above 1 where faster than the roof") \
+    "of `above_ns`, in calls that need less than 1 µs at the roofline: latency, not throughput") \
+  R(roofline_share, "of roof", kShare, "`roofline_ns` / `with_roofline_ns`; above 1 if faster than the roofline") \
   R(actual_clock_ns, "with a clock read beside it", kNanoseconds, \
-    "of `with_roofline_ns`, in calls between two readings of their GPU's clock (`--telemetry`); the roof of these where the peaks of arithmetic are scaled by " \
-    "the highest clock read around the call over the one that the peaks hold at, and its share. Tests: `RoofLevels`") \
+    "of `with_roofline_ns`, in calls between two clock samples of their GPU (`--telemetry`). Then their roofline time with " \
+    "arithmetic peaks scaled by the highest sampled clock around the call over the clock of the peaks, and its share. " \
+    "Tests: `RoofLevels`") \
   R(actual_clock_roofline_ns, "at the roof of that clock", kNanoseconds, "") \
   R(actual_clock_roofline_share, "of roof at that clock", kShare, "`actual_clock_roofline_ns` / `actual_clock_ns`") \
   R(calls_below_roofline, "calls faster than the roof", kCount, \
-    "calls with `below_roofline_ns` above 0, where times are whole microseconds above one for each kernel; of these, bound by memory and slow enough for " \
-    "the bytes that the device's last cache cannot hold, and no faster than that cache: what it held explains them") \
+    "calls with `below_roofline_ns` above 0, for times in whole microseconds above one per kernel. Then those that the " \
+    "cache explains: bound by memory, no faster than the last-level cache, and slow enough for the bytes that it cannot " \
+    "hold") \
   R(calls_cache_explained, "of these by the cache", kCount, "") \
   R(calls_fit_in_cache, "of these whose bytes fit the cache", kCount, \
-    "of `calls_below_roofline`, bound by memory and with bytes that the last cache holds and a faster one before it does not, where its rate is known " \
-    "(`cache_tb_s`): their time, what they need at the cache's rate, and how many are faster than that too. Tests: `RoofLevels`") \
+    "of `calls_below_roofline`, those bound by memory with bytes that fit the last-level cache but no faster one, if its " \
+    "rate is known (`cache_tb_s`). Their time; the time they need at the cache's rate; the number that are even faster. " \
+    "Tests: `RoofLevels`") \
   R(fits_in_cache_ns, "in these", kNanoseconds, "") \
   R(cache_roofline_ns, "at the cache's rate", kNanoseconds, "") \
   R(calls_beyond_cache, "faster than the cache", kCount, "") \
@@ -643,21 +625,20 @@
   R(moved_bytes, "bytes", kNone, \
     "that an ideal implementation moves: every input once, every result once") \
   R(collectives_ns, "collectives", kNanoseconds, \
-    "of collectives, and of these with a known message; of copies and fills: beside " \
-    "`kernel_ns`") \
+    "of collectives, and of those with a known message; of copies and fills, in addition to `kernel_ns`") \
   R(collectives_known_ns, "with a known message", kNanoseconds, "") \
   R(copies_ns, "copies and fills", kNanoseconds, "") \
   O("`roofline.ops`, `roofline.phases`, `roofline.places`") \
   U(phase, \
-    "`ops`: operator calls of one name and shape, over layers, iterations and GPUs, by " \
-    "`above_ns`; `phases`: all of one phase; `places`: one layer in one phase, by `above_ns`. Also the sums above") \
+    "`ops`: operator calls of one name and shape, over layers, iterations and GPUs, by `above_ns`. `phases`: all of one " \
+    "phase. `places`: one layer in one phase, by `above_ns`. Also the sums above") \
   U(op, "") \
   R(shape, "shape", kText, "sizes of the first three tensors, type of the first") \
   R(op_kind, "kind", kText, \
     "`gemm`, `conv`, `attention`, `norm`, `softmax`, `elementwise`, `reduction`, `embedding`, " \
     "`move`, `loss`, `optimizer`, `experts`, `generated` (bytes alone)") \
   R(math, "type", kText, \
-    "of the operands; `tf32` where the kernel's name tells that FP32 is multiplied so") \
+    "of the operands; `tf32` if the kernel's name shows that FP32 is multiplied as TF32") \
   U(device, "") \
   U(layer, "") \
   U(unknown_ns, "of the layer and phase") \
@@ -672,19 +653,19 @@
   O("`roofline.unknown`") \
   U(name, "operator, or kernel where none is around its launch; `share` of `kernel_ns`") \
   U(reason, \
-    "replayed by a graph; launch not in the trace; launched outside operators; shapes not recorded; " \
-    "no model of the operator; types, values or shapes not covered; known within bounds") \
+    "one of: replayed by a graph; launch not in the trace; launched outside operators; shapes not recorded; no model of the " \
+    "operator; types, values or shapes not covered; known within bounds") \
   U(kernels, "") \
   U(dur_ns, "") \
   U(share, "") \
   O("`roofline.bounds`") \
   U(op, \
-    "`bounds`: calls of one name and shape whose lengths or types are told within bounds: paged attention, where " \
-    "only the longest sequence is recorded, and tables of FBGEMM; and, `by the launch grid`, PyTorch's elementwise " \
-    "kernels of which no operator around them tells the work: name and grid tell types, tensors and elements. Tensors are " \
-    "taken to be different ones, and to come from memory: where one is used twice, or comes from a cache, a share may be above 1, by " \
-    "what the last cache holds at most: upper ends stop at what memory carries in the time of the calls and twice what the last cache holds (read from it, and left in it), where its size is known. " \
-    "Their time is part of `unknown_ns`. Tests: `RoofLevels`, `AttentionWork`, `FbgemmWork`, `PointwiseLaunch`") \
+    "calls of one name and shape with only bounds on lengths or types. `bounds`: paged attention, where only the longest " \
+    "sequence is recorded, and tables of FBGEMM. `by the launch grid`: PyTorch's elementwise kernels without work from an " \
+    "operator around them. Their name and grid show types, tensors and elements. Tensors count as distinct and as read from " \
+    "memory. If one is used twice, or comes from a cache, a share may be above 1. Upper bounds end at the bytes that memory " \
+    "transfers in the time of the calls, plus twice the last-level cache (read from it, and left in it), if its size is " \
+    "known. Their time is part of `unknown_ns`. Tests: `RoofLevels`, `AttentionWork`, `FbgemmWork`, `PointwiseLaunch`") \
   U(shape, "") \
   U(device, "") \
   U(calls, "") \
@@ -696,37 +677,39 @@
   R(roofline_min_share, "of roof, at least", kShare, "these over `dur_ns` of calls on devices with known peaks") \
   R(roofline_max_share, "of roof, at most", kShare, "") \
   R(same_kernel_ns, "told by the same kernel", kNanoseconds, \
-    "of `dur_ns`, where a launch of the same kernel over recorded sizes tells how many elements a thread takes") \
+    "of `dur_ns`, with elements per thread known from launches of the same kernel over recorded sizes") \
   R(limited_ns, "limited by the roof", kNanoseconds, \
-    "of `dur_ns`, where the upper end is what memory and a full last cache carry: of the elements a thread may take, the most " \
-    "that they carry in every launch of the kernel") \
-  R(calls_above, "above 100 %", kCount, "calls that are faster than the roof with the least work, and of those the ones that " \
-    "a full last cache does not explain") \
+    "of `dur_ns`, with the upper bound from memory and a full last-level cache: the most elements per thread that these " \
+    "supply in every launch of the kernel") \
+  R(calls_above, "above 100 %", kCount, \
+    "calls faster than the roofline with the minimum work; those that a full last-level cache does not explain") \
   R(calls_unexplained, "not explained", kCount, "") \
   O("`roofline.collectives`") \
   U(collective, \
-    "of one kind, group size, type and message; of several ranks the shortest duration of each " \
-    "collective, with one rank the duration, which includes waiting for other ranks") \
+    "of one kind, group size, type and message. With several ranks, the shortest duration of each collective; with one " \
+    "rank, the duration including the wait") \
   U(ranks, "") \
   R(dtype, "element type", kText, "") \
   R(message_bytes, "message", kBytes, "the larger of what a rank gives and gets") \
   U(collectives, "") \
   U(dur_ns, "") \
   R(algorithm_bytes_per_s, "algorithm bandwidth", kPerSecond, \
-    "message over time; that times the bus factor: 2 (n − 1) / n of an all-reduce, (n − 1) / n of " \
-    "all-gather, reduce-scatter and all-to-all, 1 of the others") \
+    "message over time; that times the bus factor, which is 2 (n − 1) / n for all-reduce, (n − 1) / n for all-gather, " \
+    "reduce-scatter and all-to-all, 1 for the others") \
   U(bus_bytes_per_s, "") \
   R(algorithm_gb_per_s, "GB/s", kRatio, "") \
   R(bus_gb_per_s, "bus GB/s", kRatio, "") \
   R(link_share, "of link", kShare, \
     "bus bandwidth over what the link allows; null where that is not known") \
   R(link, "link", kText, \
-    "the slower of `peers`, `link_gb_s` of the facts, and, of groups over several machines, `network`: what any algorithm can reach " \
-    "with a card of `nic_gb_s` for each GPU, an assumption. n ranks on m machines of k: `nic_gb_s` k (n − 1) / n · m / (m − 1) of all-reduce, " \
-    "all-gather and reduce-scatter, `nic_gb_s` k of broadcast and reduce, `nic_gb_s` (n − 1) / (n − k) of all-to-all; more where switches reduce (SHARP). " \
-    "Machines have as many ranks as the trace lists GPUs, 8 where it lists one. Null where a group spans machines and no rate is known. Tests: `Collectives`") \
+    "the slower of `peers`, which is `link_gb_s` of the specifications, and, for groups over several machines, `network`. " \
+    "The latter is the maximum of any algorithm with one card of `nic_gb_s` per GPU, which is an assumption. For n ranks on " \
+    "m machines of k it is `nic_gb_s` k (n − 1) / n · m / (m − 1) for all-reduce, all-gather and reduce-scatter. It is " \
+    "`nic_gb_s` k for broadcast and reduce, and `nic_gb_s` (n − 1) / (n − k) for all-to-all. Switches that reduce (SHARP) " \
+    "can exceed it. Machines have as many ranks as the trace lists GPUs, 8 if it lists one. Null if a group spans machines " \
+    "and no rate is known. Tests: `Collectives`") \
   O("`roofline.peaks`") \
-  U(device, "figures compared with, by attribute of the facts, in bytes, bytes/s and FLOP/s") \
+  U(device, "figures for the comparison, by attribute of the specifications, in bytes, bytes/s and FLOP/s") \
   U(quantity, "") \
   U(value, "")
 
@@ -734,8 +717,8 @@
 #define ASSAY_MEMORY_RESULTS(R, U, O) \
   O("`memory`") \
   R(driver_allocations, "driver allocations", kCount, \
-    "calls of all threads that take memory from the driver (`cudaMalloc`, `hipMalloc`, and those of " \
-    "pinned, managed and virtual memory); that give it back; their time. Tests: `Memory`, `golden/memory`") \
+    "calls of all threads that allocate driver memory (`cudaMalloc`, `hipMalloc`, and those of pinned, managed and virtual " \
+    "memory); calls that free it; their time. Tests: `Memory`, `golden/memory`") \
   R(driver_frees, "driver releases", kCount, "") \
   R(driver_ns, "in driver memory calls", kNanoseconds, "") \
   O("`memory.devices`") \
@@ -755,8 +738,8 @@
   R(outside_events, "outside operators", kCount, "") \
   O("`memory.phases`, `memory.ops`") \
   U(phase, \
-    "of the kernels below the operator, where they have one; `op`: of those around the event the innermost that " \
-    "launches kernels, itself or below, else the innermost; null where not known") \
+    "of the kernels launched below the operator, if they have one. `op`: among those around the event, the innermost that " \
+    "launches kernels, itself or in its children, else the innermost. Null if unknown") \
   U(op, "") \
   R(allocations, "allocations", kCount, "events of positive and of negative bytes, and their sums; also of `devices`") \
   R(frees, "releases", kCount, "") \
@@ -775,24 +758,24 @@
     "segments of which nothing is in use: `torch.cuda.empty_cache()` gives them back") \
   R(unexplained_bytes, "unexplained", kBytes, \
     "segments less their blocks, and blocks in a state that is not known; 0 in a sound file") \
-  R(rounding_bytes, "rounding", kBytes, "of `in_use_bytes`, what is beyond what was asked for") \
+  R(rounding_bytes, "rounding", kBytes, "of `in_use_bytes`, the part above the requested sizes") \
   R(snapshot_segments, "segments", kCount, "segments at the snapshot; blocks in use") \
   R(blocks, "blocks", kCount, "") \
   R(actions, "actions", kCount, \
-    "of the allocator that were recorded: all; segments taken from the driver or mapped; given back or unmapped; " \
-    "allocations that failed; of an unknown name") \
+    "recorded actions of the allocator. In order: all; segments allocated from the driver or mapped; freed or unmapped; " \
+    "failed allocations; unknown names") \
   R(segment_allocations, "segments taken", kCount, "") \
   R(segment_frees, "segments given back", kCount, "") \
   R(out_of_memory, "out of memory", kCount, "") \
   R(unknown_actions, "unknown actions", kCount, "") \
   R(inconsistent_blocks, "contradictions of blocks", kCount, \
-    "segments that are not the sum of their blocks, and blocks in an unknown state; releases of what was not allocated, " \
-    "allocations where something was, blocks that are not what the actions left. Where either or `unknown_actions` is above 0 no " \
-    "peak is told") \
+    "segments that are not the sum of their blocks, and blocks in an unknown state. Then releases of free memory, " \
+    "allocations of used memory, and blocks that differ from the result of the actions. If either or `unknown_actions` is " \
+    "above 0, no peak is reported") \
   R(inconsistent_actions, "contradictions of actions", kCount, "") \
   R(first_reserved_bytes, "reserved before", kBytes, "reserved before the first action; null where not known") \
   O("`memory.holders`") \
-  U(device, "whose blocks were in use at the snapshot; parts of `in_use_bytes`") \
+  U(device, "device of the blocks in use at the snapshot; parts of `in_use_bytes`") \
   R(site, "call site", kText, \
     "file, line and function of the innermost frame in Python outside of torch, else in Python, else of all; null where no frames " \
     "were recorded") \

@@ -24,9 +24,9 @@ constexpr size_t kShapesShown = 6;
 constexpr size_t kPointsShown = 400;  // of the chart
 // FLOP per byte below which no card that is known is bound by arithmetic.
 constexpr double kStreams = 10;
-// Share of the kernel time from which on readers see what is not known.
+// Minimum share of the kernel time for which unknown work is reported.
 constexpr double kMuchUnknown = 0.05;
-// A call may be a little faster than its roof by the clock's resolution alone.
+// A call may be slightly faster than its roofline time because of the clock's resolution alone.
 constexpr double kFasterThanRoof = 1.02;
 
 Value text_value(std::string_view text) { return text.empty() ? Value() : Value(text); }
@@ -150,7 +150,7 @@ Table phases_table(const JobRoof& roof, bool to_readers) {
   return table;
 }
 
-// The layers that are most above the roof first.
+// The layers furthest above the roofline first.
 Table places_table(const JobRoof& roof, bool to_readers) {
   using Place = RoofPlace;
   std::vector<RoofPlace> places = roof.places;
@@ -456,7 +456,7 @@ std::string most_words(const JobRoof& roof) {
   const RoofSums& sums = found->sums;
   const std::string which = fmt::format("Most above it: {} {} with {}", found->op, found->shape,
                                         format_ns(sums.above_ns));
-  // What is latency alone is bound by neither.
+  // Latency is not bound by either.
   if (2 * sums.small_ns > sums.above_ns) {
     return fmt::format("{} in {}, most of {} too small to fill the GPU.", which,
                        format_counted(sums.calls, "call", "calls"),
@@ -476,7 +476,7 @@ std::string small_words(const JobRoof& roof) {
       format_ns(roof.known.small_ns), format_ns(kSmallRoofNs));
 }
 
-// The operator that is faster than its roof by most; nullptr where none is, over all its calls.
+// The operator furthest below its roofline time over all its calls; nullptr if there is none.
 const RoofOp* most_beyond(const JobRoof& roof) {
   const RoofOp* most = nullptr;
   for (const RoofOp& op : roof.ops) {

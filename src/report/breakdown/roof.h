@@ -1,6 +1,6 @@
 #pragma once
 
-// How far operations are from the roof (breakdown/roof_levels.h), as words and a section.
+// Distance of operations from the roofline (breakdown/roof_levels.h), as words and a section.
 
 #include <string>
 #include <vector>
@@ -11,20 +11,20 @@
 
 namespace assay {
 
-// What readers see; data has it all.
+// The part shown to readers; the data has everything.
 struct RoofView {
   bool words = false;
   bool operators = false;  // the table of operators
   bool tables = false;     // all tables that are for readers
 };
-// "roofline": how much is known, operators by what they are above the roof, layers, what is not known,
-// collectives, and the roofline for the page.
+// "roofline": known share, operators by time above the roofline, layers, unknown work, collectives,
+// and the chart for the page.
 Section roof_section(const JobRoof& roof, const RoofView& view);
 // All of it in sentences; the first says how much is known.
 std::vector<std::string> roof_words(const JobRoof& roof);
-// What clocks were read beside the trace, against that of the peaks; empty where one is not known.
+// Sentence on the sampled clocks compared with that of the peaks; empty if one is unknown.
 std::string roof_clock_words(const JobRoof& roof, const TelemetryReport& samples);
-// One sentence; empty where nothing has a roof.
+// One sentence; empty if nothing has a roofline.
 std::string roof_sentence(const JobRoof& roof);
 
 }  // namespace assay

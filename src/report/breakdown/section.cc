@@ -156,7 +156,7 @@ class TreeMaker {
   static std::string words(size_t n, const char* what) {
     return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
   }
-  // The root holds all work: that of iterations whose begin was not recorded, too.
+  // The root has all activities, including those of iterations with an unrecorded begin.
   std::string root_label() const {
     const size_t told = iterations();
     const bool others =
@@ -193,7 +193,7 @@ class TreeMaker {
     return fmt::format("{}[{}..{}] ({} layers, {} to {})", name, low - own.first, high - own.first,
                        layers.size(), low, high);
   }
-  // Device time: what adds up over the tree. Launch overhead and waits stand beside it.
+  // Device time, which adds up over the tree. Launch overhead and waits are separate columns.
   static int64_t weight(const Node& node) { return node.sums.dur_ns; }
   void emit(const Node& node, uint32_t depth) {
     laid_out_.push_back({depth, node.label, node.kind, share(weight(node), total_ns_), node.sums});
@@ -228,7 +228,7 @@ class TreeMaker {
 
 // ---- tables ----
 
-// Of the compute kernels of a span or a GPU.
+// For the compute kernels of a span or a GPU.
 auto compute_of(int64_t LevelSums::*field) {
   return [field](const auto& row) { return row.compute.*field; };
 }
@@ -263,7 +263,7 @@ Table iterations_table(const JobLevels& job) {
   return table;
 }
 
-// Of the whole job: ranks of one tensor-parallel group count their tokens once.
+// For the whole job: ranks of one tensor-parallel group count their tokens once.
 Table job_table(const JobLevels& job) {
   using Iteration = JobIteration;
   TableOf table(job.iterations,
@@ -390,7 +390,7 @@ void add_alignment(const JobLevels& job, Section& section) {
   section.blocks.push_back(std::move(offsets));
 }
 
-// Counts by what told or did not tell the operation; the first stands for neither.
+// Counts by source of the operation, or by reason without one; the first entry is neither.
 template <typename Counts, typename Name>
 Table placements_table(const Counts& counts, const PlacementStats& stats, const ResultKey& what,
                        const Name& name, bool sure) {
@@ -445,7 +445,7 @@ void add_unplaced(const JobLevels& job, Section& section) {
   section.blocks.push_back(std::move(sources));
 }
 
-// What a key of --group-by is, and its cell.
+// Result and cell of a key of --group-by.
 const ResultKey& result_of(LevelKey key) {
   switch (key) {
     case LevelKey::kGpu:
@@ -612,7 +612,7 @@ void add_rank_charts(const JobLevels& job, Section& section) {
 
 std::string percent(int64_t part, int64_t whole) { return format_share(share(part, whole)); }
 
-// Of several stacks those that hold most time: " (T5Block 24, CLIPEncoderLayer 12)".
+// Among several stacks, those with the most time: " (T5Block 24, CLIPEncoderLayer 12)".
 std::string heaviest_stacks(const JobLevels& job) {
   constexpr size_t kNamed = 3;
   if (job.stacks.size() < 2) return "";
@@ -676,7 +676,7 @@ std::string heaviest_words(const JobLevels& job) {
   return words;
 }
 
-// A run whose phases nothing tells is no forward pass.
+// A run with unknown phases is not a forward pass.
 std::string phase_words(const JobLevels& job) {
   const PlacementStats& stats = job.placement;
   const std::string by_name =
@@ -712,7 +712,8 @@ std::string idle_words(const JobLevels& job, int64_t span_ns) {
   return words;
 }
 
-// Where the launch call cuts the launch overhead: the paper's numbers, which tell no cause.
+// The launch overhead before and after the launch call: the paper's numbers, which do not show a
+// cause.
 std::string overhead_words(const JobLevels& job) {
   const LevelSums total = total_of(job);
   const int64_t span_ns = span_of(job);
@@ -745,7 +746,7 @@ std::string span_words(const JobLevels& job, const LevelSums& total, int64_t spa
   return text + (causes.empty() ? "." : " (" + causes + ").");
 }
 
-// What the span leaves out, from a hundredth of it on.
+// Activities outside the span, if they are a hundredth of it or more.
 std::string outside_words(const JobLevels& job, int64_t span_ns) {
   int64_t comm_ns = 0;
   int64_t copy_ns = 0;

@@ -19,7 +19,7 @@ struct BreakdownView {
   const LevelQuery* query = nullptr;  // absent: no "groups"
   const TelemetryReport* telemetry = nullptr;  // absent: no "cpu", no "telemetry"
 };
-// "breakdown": rows, unplaced, alignment, and the tables behind the words.
+// "breakdown": rows, unattributed activities, alignment, and the tables for the sentences.
 Section breakdown_section(const JobLevels& job, const BreakdownView& view);
 // At which level the time goes, which overhead eats it, which rank is last.
 std::vector<std::string> breakdown_words(const JobLevels& job);

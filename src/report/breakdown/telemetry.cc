@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kMostPoints = 2000;      // of a curve on the page
 constexpr size_t kMostHeatMoments = 200;  // of the map of cores
-constexpr uint64_t kFewSamples = 5;       // fewer are told as few
+constexpr uint64_t kFewSamples = 5;       // fewer are reported as few
 
 struct SignalWords {
   TelemetrySignal signal;
@@ -35,16 +35,15 @@ constexpr std::array<SignalWords, 7> kSignalWords = {{
     {TelemetrySignal::kTemperature, "temp.", "C", 0},
 }};
 
-// Whether half the interval's width would tell a wrong end of it.
+// True if a symmetric interval would show a wrong limit.
 bool skewed(const SampledValue& value) {
   const double below = value.value - value.low;
   const double above = value.high - value.value;
   return std::max(below, above) > 1.25 * std::min(below, above);
 }
 
-// "1410 ±3", "1410 (1390..1415)" where one end is nearer; "1290..1410" where the samples cannot
-// tell, "~1410" where all around are the same;
-// "-" where there are none.
+// "1410 ±3", or "1410 (1390..1415)" for an asymmetric interval. "1290..1410" if the samples do not
+// resolve it, "~1410" if all around are equal, "-" if there are none.
 std::string value_words(const SampledValue& value, int digits) {
   switch (value.how) {
     case SampledHow::kModelled:
@@ -144,7 +143,7 @@ Table reader_table(const TelemetryReport& report, TelemetryLevel level) {
     uint64_t samples = 0;
     bool sampled = false;
     for (const SampledValue& value : row.values) {
-      if (value.how == SampledHow::kModelled) continue;  // from readings everywhere
+      if (value.how == SampledHow::kModelled) continue;  // from samples everywhere
       samples = std::max(samples, value.samples);
       sampled = true;
     }
@@ -190,7 +189,7 @@ std::string placed_words(const TelemetryLag& lag) {
   return lag.beyond_sensor ? "clock_off" : "clear";
 }
 
-// Where the readings lie on the trace.
+// Delays of the samples against the trace.
 Table lags_table(const TelemetryReport& report) {
   const auto of_fit = [](int64_t TelemetryLag::*field) {
     return [field](const TelemetryLag& lag) {
@@ -349,7 +348,7 @@ void add_track_charts(const TelemetryReport& report, Section& section) {
 
 // ---- words ----
 
-// A median of a few moments tells of these, not of the run.
+// A median of a few moments describes these, not the run.
 std::string few_cpu_words(const CpuActivity& cpu) {
   const size_t n = cpu.moments.size();
   const std::string spread =

@@ -1,6 +1,6 @@
 #pragma once
 
-// Cores, clocks and power beside a trace, as blocks of the breakdown section.
+// Cores, clocks and power during a trace, as blocks of the breakdown section.
 
 #include <string>
 #include <vector>

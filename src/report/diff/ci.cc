@@ -1,4 +1,4 @@
-// What build machines read: JUnit XML and annotations.
+// Output for build machines: JUnit XML and annotations.
 
 #include <algorithm>
 #include <string>

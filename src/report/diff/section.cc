@@ -293,7 +293,7 @@ Table level_table(const DiffLevel& level, size_t top) {
   return table;
 }
 
-// What each of the largest rows adds to the change, and all others together.
+// Contribution of each of the largest rows to the change, and of all others together.
 Chart level_chart(const DiffLevel& level, const DiffReport& report) {
   constexpr size_t kBars = 15;
   Series series{.name = "contribution", .mark = Mark::kBars};

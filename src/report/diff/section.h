@@ -30,19 +30,19 @@ std::vector<Section> diff_sections(const DiffView& view);
 // ns; nothing without an interval.
 std::optional<double> diff_least_change(const DiffReport& report);
 
-// What there is to say when a side could not be read: every gate, and the verdict, in error.
+// Output if a side could not be read: every gate, and the headline, as errors.
 std::string diff_error_junit(const std::vector<Gate>& gates, const std::string& message,
                              const std::string& a, const std::string& b);
 // One test case per gate; without gates one that says what changed and passes.
 std::string diff_junit(const DiffView& view, const std::string& a, const std::string& b);
-// "::error title=...::..." lines as GitHub reads them: gates that failed, then the verdict.
+// "::error title=...::..." lines as GitHub reads them: failed gates, then the headline.
 std::string diff_annotations(const DiffView& view);
-// A change with its sign; of a share in percentage points: "+1.20 pp".
+// A change with its sign; percentage points for a share: "+1.20 pp".
 std::string diff_change_text(double change, DiffUnit unit);
 std::string diff_interval_text(const ChangeInterval& interval, DiffUnit unit);
 // A relative change with its sign: "+12.0 %".
 std::string diff_percent_text(double share);
-// What a gate found, without and with its outcome.
+// The measured value of a gate, without and with its outcome.
 std::string gate_found(const GateResult& gate);
 std::string gate_words(const GateResult& gate);
 

@@ -1,8 +1,8 @@
 #pragma once
 
 // Results as columns and facts. A key is declared once, with title and unit, in the results.h of
-// its room (document/results.h for keys of several rooms); here it gets its values. A column is a
-// key and what gives its cell for a row, so no list of cells can slip against a list of columns.
+// its section (document/results.h for keys of several sections); here it gets its values. A column
+// is a key and a function that returns its cell for a row, so cells and columns always match.
 
 #include <concepts>
 #include <functional>
@@ -15,8 +15,8 @@
 
 namespace assay {
 
-// One result: its key in JSON, CSV and SQL, its title on screen, its unit. What it means stands
-// beside it in results.h, from where tools/gen_metrics_docs.py takes it to docs/metrics.md.
+// One result: its key in JSON, CSV and SQL, its title on screen, its unit. Its meaning is next to
+// it in results.h; tools/gen_metrics_docs.py copies it to docs/metrics.md.
 struct ResultKey {
   const char* key;
   const char* title;
@@ -75,7 +75,7 @@ class TableOf : public Table {
   TableOf& add_ns(const ResultKey& result, double B::* field, const Look& look = {}) {
     return add(result, [field](const R& row) { return whole_ns(row.*field); }, look);
   }
-  // A column whose name is the user's or comes from the data: a configuration, a sensor.
+  // A column with a name from the user or the data: a configuration, a sensor.
   template <typename F>
   TableOf& add_named(Column column, F cell) {
     add_cells(*this, std::move(column), from_, {&cell, &cell_of<F>});

@@ -12,7 +12,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// The cells of "| a | b |"; "\|" is no border.
+// The cells of "| a | b |"; "\|" is not a border.
 std::vector<std::string_view> cells_of(std::string_view line) {
   line = trimmed(line);
   line.remove_prefix(1);

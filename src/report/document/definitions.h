@@ -11,10 +11,10 @@ namespace assay {
 // One row of a table of definitions.
 struct Definition {
   std::vector<std::string> keys;
-  std::string room;        // the "## " heading above it: "Launch", "Overhead", ...
-  std::string heading;     // the nearest heading
-  std::string text;        // plain text, without markup
-  // The tables or objects whose keys these are, as "roof.unknown"; none where the text does not say.
+  std::string room;     // the "## " heading above it: "Launch", "Overhead", ...
+  std::string heading;  // the nearest heading
+  std::string text;     // plain text, without markup
+  // The tables or objects with these keys, as "roof.unknown"; empty if the text does not name any.
   std::vector<std::string> tables = {};
   std::string label = {};  // what it is called on screen; empty where the table does not say
 };

@@ -1,11 +1,11 @@
 #pragma once
 
-// A Document: what an analysis has to say, before anyone decides how it looks. Plain data that
-// knows no analysis and no output format; section_*.cc fill it, the writers (writers.h) print it.
+// A Document: the content of an answer, independent of its presentation. Plain data, without
+// knowledge of analyses and output formats; section_*.cc fill it, the writers (writers.h) print it.
 // Values are raw and in base units (ns, bytes, W, J, shares 0..1): only the writers scale and
 // round.
 //
-// How it becomes JSON (keys in the order given, integers stay integers):
+// Mapping to JSON (keys in the order given, integers stay integers):
 //   Document  {"schema_version", "tool": {"name", "version"}, "inputs": [...],
 //              "import_log": [...], "headline": [...], <sections>, <parts_key>: [...] if any parts}
 //   Section   an object under its key; with an empty key its blocks merge into the parent. Sections
@@ -18,7 +18,7 @@
 //   A Table, Tree, Prose or Elements with an empty key is for readers only: not in JSON, not in
 //   CSV. A Chart is for the page only. Keys are unique within an object; a later one replaces an
 //   earlier one.
-// So {"caveats": [...]} at top level is a Section with an empty key holding a Table with key
+// For example, {"caveats": [...]} at top level is a Section with an empty key and a Table with key
 // "caveats".
 
 #include <algorithm>
@@ -38,7 +38,7 @@
 
 namespace assay {
 
-// Who gets to see a block, a column or an item.
+// Outputs that show a block, a column or an item.
 enum class Show : uint8_t {
   kEverywhere,
   kReadersOnly,  // terminal, Markdown and the page
@@ -115,8 +115,8 @@ struct Tree {
   std::vector<TreeNode> nodes = {};
   size_t terminal_limit = 0;  // nodes shown to readers; 0 = all
   Show show = Show::kEverywhere;
-  // The column whose values are the areas of an icicle chart on the page: children sum to at most
-  // their parent. Empty: no such chart.
+  // The column with the areas of an icicle chart on the page: children sum to at most their parent.
+  // Empty = no such chart.
   std::string area_key = {};
 };
 
@@ -125,7 +125,7 @@ enum class Mark : uint8_t {
   kLine,
   kSteps,  // holds its value until the next point: queue depths, clocks
   kPoints,
-  kBars,         // beside the bars of the other series
+  kBars,         // next to the bars of the other series
   kStackedBars,  // on top of the other series with the same mark
 };
 
@@ -156,8 +156,8 @@ struct Guide {
   std::string label = {};
 };
 
-// For the page only. What a chart shows a reader of another format finds in a table or in facts;
-// only samples too many to print (every launch, every reading) may be in a chart alone.
+// For the page only. Other formats have the data of a chart in a table or in facts. Only samples
+// too many to print (every launch, every sensor sample) may be in a chart alone.
 struct Chart {
   std::string key = {};    // anchor on the page, unique within the section
   std::string title = {};  // "Launch and queue time by batch size (SKIP, Figure 6)"
@@ -226,16 +226,18 @@ struct Document {
   Tool tool = {};
   std::string title = {};  // readers only
   std::vector<Input> inputs = {};
-  std::vector<Input> files = {};  // others that were read: tables, logs, floors, models
+  std::vector<Input> files = {};  // other files that were read: tables, logs, launch-overhead
+                                  // floors, models
   std::vector<ImportNote> import_log = {};
   std::vector<std::string> verdict = {};   // sentences; the first one is the answer
-  std::optional<ShortAnswer> answer = {};  // JSON: "summary"; what readers see instead of all else
+  std::optional<ShortAnswer> answer = {};  // JSON: "summary"; shown to readers instead of
+                                           // everything else
   std::string lanes = {};                  // as of a part
   std::vector<Section> sections = {};
   std::string parts_key = "parts";  // e.g. "ranks"
   std::vector<Part> parts = {};
-  // Places of parts, those that tell most first: a page that is full leaves out rooms and timelines
-  // of the last. Empty: as they are.
+  // Parts by priority, the most informative first: a full page omits sections and timelines of the
+  // last. Empty = as they are.
   std::vector<size_t> parts_order = {};
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Means over iterations with their intervals, in the one form in which every room tells them.
+// Means over iterations with their intervals, in the common form of all sections.
 
 #include <vector>
 

@@ -1,8 +1,8 @@
 #pragma once
 
 // The colours of the causes: one meaning, one colour, on the terminal, the page and in pictures.
-// Chosen to stay apart for every kind of colour vision (tests/unit/report/palette_test.cc measures
-// it); colour is never alone, since sixteen of them cannot be told apart by everyone.
+// Chosen to be distinct for every kind of colour vision (tests/unit/report/palette_test.cc measures
+// it). Colour is never the only cue, because sixteen colours are not distinct for everyone.
 
 #include <cstdint>
 #include <span>
@@ -17,7 +17,7 @@ struct CauseColour {
   bool hatched;    // what the recording does not show, and what happens once
 };
 
-// Of all keys of causes, "rest" included.
+// For all keys of causes, including "rest".
 std::span<const CauseColour> cause_colours();
 // That of "no_evidence" for a key that is none.
 const CauseColour& colour_of(std::string_view key);

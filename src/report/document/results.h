@@ -1,16 +1,16 @@
 #pragma once
 
-// The results that several rooms print, each declared once.
-// R(key, title, unit, meaning) declares a result; U(key, meaning) says what a declared one, or a
-// table, is here; O(object) begins the keys of an object. An empty meaning: that of the row above.
-// From here come JSON keys, columns, titles, units, and the tables of docs/metrics.md
-// (tools/gen_metrics_docs.py).
+// The results that several sections print, each declared once. R(key, title, unit, meaning)
+// declares a result. U(key, meaning) describes a declared one, or a table, in another place.
+// O(object) begins the keys of an object. An empty meaning repeats that of the row above. JSON
+// keys, columns, titles, units, and the tables of docs/metrics.md (tools/gen_metrics_docs.py) come
+// from here.
 
 #include "report/document/columns.h"
 
 // clang-format off: tables read best as tables
 
-// Keys of several rooms: one title and one unit, whatever row they stand in.
+// Keys of several sections: one title and one unit in every row.
 #define ASSAY_SHARED_RESULTS(R, U, O) \
   R(a, "A", kNone, "of side A of a comparison; a coefficient of a curve") \
   R(b, "B", kNone, "of side B; another coefficient") \
@@ -19,16 +19,16 @@
   R(batch, "batch", kNone, "batch size; in `steps` of an annealing the sizes inside the subset") \
   R(bound, "bound", kText, "what bounds it: the class of a trace, `CPU` or `GPU` of a batch") \
   R(configs, "configurations", kCount, "configurations") \
-  R(count, "count", kCount, "rows that share what stands beside it") \
+  R(count, "count", kCount, "number of rows with the other values") \
   R(cpu_idle_share, "CPU idle, of IL", kShare, "CPU idle time / IL") \
   R(depth, "depth", kNone, "depth in the tree; 0 is the root") \
   R(device, "device", kNone, \
-    "a device: its number where rows are told apart by it, its name where there is one") \
+    "a device: its number if rows are per device, its name if there is one") \
   R(dropped, "dropped", kCount, "left out of the numbers, by the rule of the section") \
   R(dur_mean_ns, "mean t_k", kNanoseconds, "mean duration of a kernel on the device") \
   R(dur_ns, "duration", kNanoseconds, "duration on the device") \
   R(effect, "effect", kText, "what it does to the numbers") \
-  R(floor_ns, "launch floor", kNanoseconds, "the launch floor F; `null` when it is not known") \
+  R(floor_ns, "launch floor", kNanoseconds, "the launch-overhead floor F; `null` if unknown") \
   R(format, "format", kText, "what the file was read as") \
   R(gain_ns, "less by", kNanoseconds, \
     "time that the run is shorter by in a replay with a change: [What if](#what-if)") \
@@ -45,13 +45,12 @@
   R(low_text, "low", kNone, "`low95` as readers see it") \
   R(mean, "mean", kNone, "mean over iterations, in the unit of the metric") \
   R(mean_text, "mean", kNone, "`mean` as readers see it") \
-  R(metric, "metric", kText, "key of the number whose mean it is") \
+  R(metric, "metric", kText, "key of the averaged number") \
   R(metric_name, "metric", kText, "title of `metric`") \
   R(n, "n", kCount, \
-    "what the row is counted over: kernels, iterations behind a mean, rows asked for; of a " \
-    "point the number of devices") \
+    "number of elements in the row: kernels, iterations in a mean, rows in a query; for a point, the number of devices") \
   R(name, "name", kText, \
-    "the name of the row: an operator, a kernel, a window, a family, an operation, a split") \
+    "the name of the row, for example an operator, a kernel, a window, a family or a split") \
   R(op, "op", kText, "operation or operator") \
   R(phase, "phase", kText, "phase of the work: forward, backward, prefill, ...") \
   R(queue_share, "beyond the floor, of TKLQT", kShare, "`queue_sum_ns` / `tklqt_ns`") \
@@ -61,23 +60,23 @@
     "a ratio that its section defines: of latencies in a sweep, of busy matrix cycles in a " \
     "waterfall") \
   R(rows, "rows", kCount, "rows of a table or log") \
-  R(samples, "samples", kCount, "samples behind the number") \
+  R(samples, "samples", kCount, "number of samples") \
   R(share, "share", kShare, "time of the row over all time that the table cuts up") \
   R(source, "source", kText, "where it comes from") \
   R(text, "in words", kText, "the same in a sentence") \
   R(time_ns, "time", kNanoseconds, "time") \
-  R(tokens, "tokens", kCount, "tokens that an iteration takes in") \
+  R(tokens, "tokens", kCount, "tokens that an iteration processes") \
   R(tokens_per_s, "tokens/s", kCount, "tokens per second") \
   R(unit, "unit", kText, "what a number or a part is counted in") \
   R(iteration_evidence, "iterations", kText, \
-    "what tells that `kernel_period` windows are iterations, or why periods that were found are none, see [Windows](#windows)") \
+    "evidence that `kernel_period` windows are iterations, or the reason why the periods found are not, see [Windows](#windows)") \
   R(window_source, "windows", kText, "what separated the iterations, see [Windows](#windows)")
 // clang-format on
 
 #define ASSAY_RESULT(key, title, unit, meaning) \
   inline constexpr ResultKey key{#key, title, Unit::unit};
 #define ASSAY_RESULT_USE(...)
-// Every result of a room in namespace keys: keys::tklqt_ns.
+// Declares every result of a section in namespace keys: keys::tklqt_ns.
 #define ASSAY_DECLARE_RESULTS(LIST) LIST(ASSAY_RESULT, ASSAY_RESULT_USE, ASSAY_RESULT_USE)
 
 namespace assay::keys {

@@ -28,8 +28,8 @@ std::vector<std::string> single_sentences(const std::vector<std::string>& texts)
   return sentences;
 }
 
-// Two sentences of one that is longer than a verdict: at the last semicolon, else colon, else comma
-// that leaves the first short enough, and not too short; else at a blank.
+// Splits a sentence that is too long for a headline into two: at the last semicolon, else colon,
+// else comma that leaves the first short enough, and not too short; else at a blank.
 std::pair<std::string, std::string> in_two(const std::string& sentence) {
   constexpr size_t kLeast = kLongestVerdict / 3;
   for (const std::string_view joint : {"; ", ": ", ", ", " "}) {

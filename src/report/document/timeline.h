@@ -1,7 +1,7 @@
 #pragma once
 
-// What Assay found in a trace, laid on its time: slices and counters beside the events. Plain data
-// that knows no analysis and no file format: report/run/timeline.cc fills it,
+// Assay's results on the time of a trace: slices and counters for display with the events. Plain
+// data, without knowledge of analyses and file formats: report/run/timeline.cc fills it,
 // report/perfetto/writer.h writes it.
 
 #include <cstdint>

@@ -41,7 +41,7 @@
   R(set_kind, "set", kText, "of sets and links: `node`, `pod`, ... as the host list calls it, `group` for a process group") \
   U(ranks, "ranks of the row; of links, those that they join") \
   R(saved_ns, "saved on top", kNanoseconds, "span with typical values for all other rows − span with them for all rows. For more than " \
-    "1,024 ranks or records of version 1: on top of the rows above") \
+    "16,384 ranks or records of version 1: on top of the rows above") \
   R(saved_share, "of span", kShare, "`saved_ns` / `span_ns`") \
   R(saved_per_iteration_ns, "an iteration", kNanoseconds, "`saved_ns` / iterations") \
   R(saved_alone_ns, "saved alone", kNanoseconds, "the same with this row alone: two faults may hide each other") \

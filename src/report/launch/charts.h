@@ -1,7 +1,7 @@
 #pragma once
 
-// Charts for the page, drawn from results of the launch room. What they show is in the tables and
-// facts of the same sections; only the timelines, with a point per launch, are not.
+// Charts for the page from results of the launch module. Their data are in the tables and facts of
+// the same sections, except for the timelines, which have a point per launch.
 
 #include <vector>
 
@@ -15,8 +15,8 @@ namespace assay {
 // ---- launch (launch_charts.cc) ----
 // Where the latency of every iteration goes, and the kernels with most launch and queue time.
 std::vector<Block> launch_charts(const LaunchReport& report);
-// Every launch over time, its distribution, and the launches that wait: costs a pass over the
-// trace. Put behind the section's other charts.
+// Every launch over time, its distribution, and the launches that wait. Costs a pass over the
+// trace. Appended after the section's other charts.
 void add_launch_timelines(const Trace& trace, const Links& links, const Windows& windows,
                           const LaunchReport& report, Section& launch);
 

@@ -1,4 +1,4 @@
-// Charts of the launch room: SKIP's idle times as bars per iteration, and timelines with a point
+// Charts of the launch module: SKIP's idle times as bars per iteration, and timelines with a point
 // per launch.
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 #pragma once
 
-// The results of launch, fusion and bound, each declared once.
-// R(key, title, unit, meaning) declares a result; U(key, meaning) says what a declared one, or a
-// table, is here; O(object) begins the keys of an object. An empty meaning: that of the row above.
-// From here come JSON keys, columns, titles, units, and the tables of docs/metrics.md
-// (tools/gen_metrics_docs.py).
+// The results of launch, fusion and bound, each declared once. R(key, title, unit, meaning)
+// declares a result. U(key, meaning) describes a declared one, or a table, in another place.
+// O(object) begins the keys of an object. An empty meaning repeats that of the row above. JSON
+// keys, columns, titles, units, and the tables of docs/metrics.md (tools/gen_metrics_docs.py) come
+// from here.
 
 #include "report/document/results.h"
 
@@ -22,7 +22,7 @@
     "`launches` − `dropped`: the base of TKLQT and of the distribution") \
   R(clamped, "t_l clamped to 0", kCount, "launches with −10 µs < t_l < 0") \
   U(dropped, "launches with t_l ≤ −10 µs, left out of TKLQT and of the distribution") \
-  R(graph_launches, "graph launches", kCount, "launches whose call is a graph launch") \
+  R(graph_launches, "graph launches", kCount, "launches that are graph launches") \
   R(graph_kernels, "replayed by graphs", kCount, "kernels of those launches")
 
 // Launch and queue time: TKLQT
@@ -98,11 +98,11 @@
   U(dur_mean_ns, "Σ t_k / `count`") \
   R(timed, "timed", kCount, "those with a t_l: linked, first of their launch, not dropped")
 
-// The launch floor
+// The launch-overhead floor
 #define ASSAY_FLOOR_RESULTS(R, U, O) \
   U(floor_ns, "in whole nanoseconds; `null` when `source` is `none`") \
   U(source, "`given`, `measured`, `published`, `estimated` or `none`") \
-  U(samples, "launches behind a measured floor or an estimate, or those found when they were too few; else 0") \
+  U(samples, "number of launches in a measurement or an estimate, or those found if they were too few; else 0") \
   U(text, "one sentence: where F is from, or why it is not known")
 
 // The call tree and the kernel list
@@ -114,9 +114,8 @@
     "rows collapsed into the node; for `rest` the nodes merged into it; 1 for `root` and " \
     "`role`") \
   R(host_ns, "host", kNanoseconds, \
-    "summed duration of the operators or calls of the node; for `root`, `role` and `rest` " \
-    "the sum over what is below or merged. Threads are added up, so it is no wall-clock " \
-    "time") \
+    "summed duration of the operators or calls of the node; for `root`, `role` and `rest` the sum over children or merged " \
+    "nodes. Over threads, not wall time") \
   R(host_self_ns, "host self", kNanoseconds, \
     "`host_ns` less that of the children; negative only where sibling operators overlap") \
   R(launch_queue_ns, "t_l", kNanoseconds, "Σ t_l of the launches below") \
@@ -129,8 +128,8 @@
   R(call, "call", kText, "the launch call; empty and `null` when unlinked") \
   R(call_start_ns, "call start", kNone, "") \
   R(root_op, "root op", kText, \
-    "outermost and innermost operator around the call, or, without one, of the operator " \
-    "that bears the External id of the kernel or its call; empty when there is none") \
+    "outermost and innermost operator around the call. If there is none, those of the operator with the External id of the " \
+    "kernel or its call; else empty") \
   R(parent_op, "parent op", kText, "") \
   R(kernel_start_ns, "kernel start", kNone, "start on the device") \
   U(launch_queue_ns, "clamped like TKLQT; `null` when the kernel has none") \
@@ -139,7 +138,7 @@
   R(stream, "stream", kNone, "") \
   R(iteration, "iteration", kText, "name of the window it belongs to; `null` outside all")
 
-// What is mined
+// Chain mining
 #define ASSAY_MINING_RESULTS(R, U, O) \
   R(segment, "segments cut by", kText, "the rule") \
   R(threshold, "threshold T", kRatio, "of `candidates`; `--threshold`, in (0, 1], default 1") \
@@ -165,8 +164,8 @@
     "C_fused, the most windows with PS = 1 that do not overlap (Fig. 7c; the formula is " \
     "Assay's)") \
   R(c_fused_min2, "seen twice", kCount, \
-    "the same without windows whose first kernel occurs only once: a kernel seen once " \
-    "proves nothing about what follows it. Assay's") \
+    "the same without windows with a first kernel that occurs only once, because a single occurrence shows nothing about " \
+    "its successors. Assay's") \
   U(k_eager, "K_eager, the same in every row") \
   R(k_fused, "K fused", kCount, "K_eager − C_fused·(L−1) (Eq. 7)") \
   R(speedup, "speedup", kRatio, "K_eager / K_fused (Eq. 8), from 1 to L; 1 without kernels") \
@@ -185,14 +184,13 @@
   U(length, "kernels in the chain; occurrences") \
   U(count, "") \
   U(launches_saved, "`count` × (`length` − 1)") \
-  U(gain_ns, "what the run is shorter by in a replay with this chain fused, `null` where none is told") \
+  U(gain_ns, "time saved in a replay with this chain fused, `null` if unknown") \
   R(saving_ns, "host time ≤", kNanoseconds, \
     "`launches_saved` × F, a bound on host time saved that needs no replay; `null` without F") \
   U(device_ns, "Σ t_k of its kernels over these occurrences") \
   R(device_least_ns, "device, at least", kNanoseconds, \
-    "the same with one kernel in place of each occurrence, at least: bytes read over the rate of " \
-    "the memory (of the cache where they fit), 1 µs, or the product's own time; `null` without " \
-    "shapes, or where the GPU's figures are not known") \
+    "lower bound of the same with one kernel for each occurrence: bytes read over the memory rate (the cache rate if they " \
+    "fit), 1 µs, or the product's own time. `null` without shapes, or without the GPU's figures") \
   U(launch_queue_ns, "Σ t_l of its kernels over these occurrences") \
   U(speedup, "K_eager / (K_eager − `launches_saved`), of this chain alone") \
   R(common_ops, "in", kText, \
@@ -219,15 +217,14 @@
   R(verdict, "verdict", kText, "see below, and the rule that decided") \
   U(reason, "") \
   R(first_gpu_batch, "first GPU-bound batch b_g", kRatio, \
-    "the smallest batch from which on q > τ·c for every batch") \
+    "the smallest batch with q > τ·c for it and every larger batch") \
   R(last_cpu_batch, "last CPU-bound batch b_c", kRatio, "the one before it") \
   R(inflection_batch, "inflection b*", kRatio, \
     "b_g − (q_g − c)/s with s = (q_{g+1} − q_g)/(b_{g+1} − b_g), limited to [b_c, b_g]") \
   R(coarse, "coarse", kNone, "there is one such point only, or s ≤ 0: b* = √(b_c·b_g)") \
   R(inflection_low, "interval from", kRatio, \
-    "5 % and 95 % of b* over 2000 resamples of the repeats (fixed seed; a resample without " \
-    "transition counts as the end of the sweep that its verdict names), when every batch " \
-    "has at least 2 repeats; else b_c and b_g") \
+    "5 % and 95 % of b* over 2000 resamples of the repeats (fixed seed), if every batch has at least 2 repeats; else b_c " \
+    "and b_g. A resample without transition counts as the end of the sweep of its result") \
   R(inflection_high, "interval to", kRatio, "") \
   R(interval_source, "interval source", kText, \
     "`bootstrap`, `bracket`, or `none` when there is no transition") \
@@ -238,13 +235,13 @@
 // Bound
 #define ASSAY_BOUND_POINT_RESULTS(R, U, O) \
   U(batch, "batch size") \
-  U(bound, "`GPU` from b_g on, or everywhere under `GPU_BOUND_AT_MIN`; else `CPU`") \
+  U(bound, "`GPU` at b_g and larger batches, or everywhere under `GPU_BOUND_AT_MIN`; else `CPU`") \
   U(tklqt_ns, "means over repeats") \
   U(launches, "") \
   R(tklqt_per_launch_ns, "per launch", kNanoseconds, "q") \
   U(queue_share, \
-    "max(0, 1 − F/q), with c where F is not given; `null` without either. A lower bound, " \
-    "and not the `queue_share` of one trace: launches faster than F hide some queueing") \
+    "max(0, 1 − F/q), with c if F is not given; `null` without either. A lower bound, because launches faster than F hide " \
+    "some queueing. Not the `queue_share` of one trace") \
   R(latency_ns, "latency", kNanoseconds, "mean of the column, or of IL") \
   U(gpu_idle_share, "means of the columns, or of idle time / IL") \
   U(cpu_idle_share, "") \
@@ -254,8 +251,7 @@
 #define ASSAY_CROSSOVER_RESULTS(R, U, O) \
   R(found, "found", kNone, "the sign of A − B flips and then stays") \
   U(batch, \
-    "smallest common batch from which on it stays flipped; a batch of equal latency belongs " \
-    "to what follows") \
+    "smallest common batch after which the sign stays flipped; a batch of equal latency belongs to the next one") \
   R(previous_batch, "not yet at", kRatio, "the common batch before it") \
   U(interpolated, \
     "where the straight line between the two, in log batch and log ratio, crosses 0") \
@@ -279,7 +275,7 @@
     "of GPU idle time: copies or fills ran, and no kernel; 0 with `--copies`, but for copies of " \
     "other iterations") \
   R(idle_other_activity_ns, "GPU idle, other work ran", kNanoseconds, \
-    "of GPU idle time: kernels of other iterations ran, or device work that is no kernel") \
+    "of GPU idle time: kernels of other iterations ran, or GPU activities other than kernels") \
   R(identity, "kernels equal by", kText, \
     "`name` or `shape`: what makes two kernels the same in `fusion`") \
   R(min_count, "occurrences needed", kCount, \

@@ -1,6 +1,6 @@
 #pragma once
 
-// From results of the launch room to sections of a Document.
+// From results of the launch module to sections of a Document.
 
 #include <optional>
 #include <string>
@@ -15,7 +15,8 @@
 
 namespace assay {
 
-// "launch": whole, iterations, means, distribution, floor, top_kernels. top: rows of top_kernels.
+// The section "launch" with whole, iterations, means, distribution, floor and top_kernels. top:
+// rows of top_kernels.
 Section launch_section(const LaunchReport& report, size_t top);
 // The few numbers by which traces are compared: a row of a set's overview.
 std::vector<Item> launch_overview(const LaunchMetrics& metrics);
@@ -26,8 +27,8 @@ Section kernel_rows_section(const Trace& trace, const Windows& windows,
                             const std::vector<KernelRow>& kernels);
 
 // ---- fusion (fusion.cc) ----
-// "fusion": segment, chains, plan, recommended.
-// gains: per recommended chain what a replay with it fused gives; none where no replay is told.
+// The section "fusion" with segment, chains, plan and recommended. gains: per recommended chain, the
+// time saved by a replay with it fused; nullopt without a replay.
 using ChainGains = std::vector<std::optional<int64_t>>;
 Section fusion_section(const FusionReport& report, const ChainGains& gains);
 

@@ -86,8 +86,7 @@ Section crossover_section(const std::vector<PlatformBound>& platforms, const Cro
   return section;
 }
 
-// A GPU that idles this much is not the limit, whatever TKLQT says (the bound of the one-trace
-// verdict).
+// A GPU that idles this much is not the limit, for any TKLQT (the limit of the one-trace headline).
 constexpr double kIdleContradicts = 0.3;
 
 std::string verdict_sentence(const PlatformBound& platform) {

@@ -1,5 +1,5 @@
-// TaxBreak's figures: the host's layers per window and per kernel family, launch times over the
-// floor, and host against device over a sweep.
+// TaxBreak's figures: the host's layers per window and per kernel family, launch times above the
+// launch-overhead floor, and host against device over a sweep.
 
 #include <algorithm>
 #include <cmath>

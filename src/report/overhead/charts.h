@@ -1,6 +1,6 @@
 #pragma once
 
-// Charts for the page, drawn from results of the overhead room.
+// Charts for the page from results of the overhead module.
 
 #include <vector>
 

@@ -1,4 +1,4 @@
-// The decomposition measured by replays, beside the trace's own.
+// The decomposition measured by replays, next to the trace's own.
 
 #include <cmath>
 

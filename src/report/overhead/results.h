@@ -1,10 +1,9 @@
 #pragma once
 
-// The results of overhead, each declared once.
-// R(key, title, unit, meaning) declares a result; U(key, meaning) says what a declared one, or a
-// table, is here; O(object) begins the keys of an object. An empty meaning: that of the row above.
-// From here come JSON keys, columns, titles, units, and the tables of docs/metrics.md
-// (tools/gen_metrics_docs.py).
+// The results of overhead, each declared once. R(key, title, unit, meaning) declares a result.
+// U(key, meaning) describes a declared one, or a table, in another place. O(object) begins the keys
+// of an object. An empty meaning repeats that of the row above. JSON keys, columns, titles, units,
+// and the tables of docs/metrics.md (tools/gen_metrics_docs.py) come from here.
 
 #include "report/document/results.h"
 
@@ -13,51 +12,46 @@
 // Sums
 #define ASSAY_OVERHEAD_SUM_RESULTS(R, U, O) \
   R(mode, "mode", kText, \
-    "`exclusive` (each moment of a thread once), or literally, as printed: `paper` (`--mode " \
-    "literal` is the same) or `code`, see `ft_dispatch_ns`. With `--replay` the default is `paper`") \
+    "`exclusive` (each instant of a thread once). Or as printed: `paper` (`--mode literal` is the same) or `code`, see " \
+    "`ft_dispatch_ns`. With `--replay` the default is `paper`") \
   U(n, "N: rows") \
   R(n_launch, "launches", kCount, \
     "calls that own a row; `n` = `n_launch` + `without_call` + `graph_followers` + " \
     "`shared_followers`") \
   R(dispatch_base_ns, "dispatch base", kNanoseconds, \
-    "T_dispatch_base (Eq. 7): median over unique kernels with I_lib = 0 of their mean " \
-    "T_dispatch, from launches whose entry launched nothing else (no other device work " \
-    "under it); means of 100 ns and less are noise and left out; of an even number the mean " \
-    "of the middle two, rounded up. With `base_weighting` = `invocation` the median is over " \
-    "launches. `null` without such a kernel, then taken as 0. One base for all windows") \
+    "T_dispatch_base (Eq. 7): the median of mean T_dispatch over unique kernels with I_lib = 0. Only launches count with an " \
+    "entry that launched nothing else (no other GPU activity under it). Means of 100 ns or less are noise and left out. For " \
+    "an even number, the mean of the middle two, rounded up. With `base_weighting` = `invocation` the median is over " \
+    "launches. `null` without such a kernel, and used as 0. One base for all windows") \
   R(base_weighting, "base over", kText, \
     "`kernel` (the authors' program) or `invocation` (Eq. 7 as printed)") \
-  R(base_samples, "samples of the base", kCount, "unique kernels or launches behind the base") \
+  R(base_samples, "samples of the base", kCount, "number of unique kernels or launches in the base") \
   R(t_py_ns, "T_Py", kNanoseconds, \
     "Σ T_Py over owners; in `exclusive` mode `exclusive_py_ns`") \
   R(ft_dispatch_ns, "dispatch", kNanoseconds, \
-    "`exclusive`: disp of owners with I_lib = 0, of the others at most the base. `paper`: " \
-    "`n_launch` · base. `code`: base for owners with I_lib = 1, their own " \
-    "T_dispatch for the others, as the authors' program does") \
+    "`exclusive`: dispatch of owners with I_lib = 0; of the others, at most the base. `paper`: `n_launch` · base. `code`: " \
+    "base for owners with I_lib = 1, own T_dispatch for the others, as in the authors' program") \
   R(ft_ns, "ΔFT", kNanoseconds, "Σ ΔFT = `t_py_ns` + `ft_dispatch_ns` (Eq. 4)") \
   R(ct_ns, "ΔCT", kNanoseconds, \
     "Σ I_lib · max(0, T_dispatch − base) over owners (Eq. 8); in `exclusive` mode with disp " \
     "for T_dispatch") \
   R(kt_ns, "ΔKT", kNanoseconds, \
-    "literally `n_launch` · floor; in `exclusive` mode `exclusive_call_ns`, what the launch " \
-    "calls took") \
+    "as printed, `n_launch` · launch-overhead floor; in `exclusive` mode `exclusive_call_ns`, the time in the launch calls") \
   R(t_orch_ns, "T_Orch", kNanoseconds, \
-    "T_Orchestration = `ft_ns` + `ct_ns` + `kt_ns` (Eq. 2); in `exclusive` mode " \
-    "`t_orch_exclusive_ns`. `null`, like its parts, where " \
-    "nothing can be charged (`host_cost_untold`): no launch call of the kernels is in the " \
-    "trace, or their calls have no operator and there is no launch floor. That is no 0") \
+    "T_Orchestration = `ft_ns` + `ct_ns` + `kt_ns` (Eq. 2); in `exclusive` mode `t_orch_exclusive_ns`. `null`, like its " \
+    "parts, if nothing can be charged (`host_cost_untold`). Then no launch call of the kernels is in the trace, or their " \
+    "calls have no operator and the launch-overhead floor is unknown. This is not 0") \
   R(kt_fw_ns, "ΔKT_fw", kNanoseconds, \
-    "Σ max(0, T_launch − floor): what the launch path took beyond the floor, waiting in the " \
-    "queue included. Not in `t_orch_ns`") \
+    "Σ max(0, T_launch − launch-overhead floor): time of the launch path above it, including the wait in the queue. Not in " \
+    "`t_orch_ns`") \
   R(t_device_ns, "T_Device", kNanoseconds, \
     "T_DeviceActive = Σ t_k over all rows: a sum, not a union") \
   R(hdbi, "HDBI", kRatio, \
-    "`t_device_ns` / (`t_device_ns` + `t_orch_ns`) (Eq. 3): 0 is bound by the host, 1 by " \
-    "the device, 0.5 is where both are equal. `null` without rows, and where nothing can be " \
-    "charged (`host_cost_untold`). The paper defines no classes, and there are none here") \
+    "`t_device_ns` / (`t_device_ns` + `t_orch_ns`) (Eq. 3). 0 is host-bound, 1 is device-bound, and at 0.5 both are equal. " \
+    "`null` without rows, and if nothing can be charged (`host_cost_untold`). Neither the paper nor Assay defines classes") \
   R(host_observed_ns, "host time observed", kNanoseconds, \
     "Σ (T_Py + T_dispatch + T_launch) over owners, literally (the authors' program)") \
-  R(host_framework_ns, "host time, framework", kNanoseconds, "`host_observed_ns` − `n_launch` · floor")
+  R(host_framework_ns, "host time, framework", kNanoseconds, "`host_observed_ns` − `n_launch` · launch-overhead floor")
 
 // Exclusive and literal
 #define ASSAY_OVERHEAD_EXCLUSIVE_RESULTS(R, U, O) \
@@ -69,7 +63,7 @@
     "their sum; HDBI with it. `assay diff` and its gates use these") \
   R(hdbi_exclusive, "HDBI, exclusive", kRatio, "") \
   R(other_host_ns, "host work beside it", kNanoseconds, \
-    "Σ between, waits left out. With Python frames r_j is usually the start of the program") \
+    "Σ between, without waits. With Python frames r_j is typically the start of the program") \
   R(waiting_ns, "host waits beside it", kNanoseconds, "the waits") \
   R(threads_span_ns, "span of threads", kNanoseconds, \
     "Σ over threads of (end of the last call − open of the first); never below " \
@@ -84,16 +78,15 @@
 // Wall time
 #define ASSAY_OVERHEAD_WALL_TIME_RESULTS(R, U, O) \
   R(t_e2e_ns, "T_e2e", kNanoseconds, \
-    "whole trace: from the earliest operator, call or row, or outermost frame around a " \
-    "launch, to the end of the last kernel. Window: from its start to its end or to the end " \
-    "of its last kernel, whichever is later. Phase: Σ over its windows. 0 without rows in " \
-    "the whole trace") \
+    "whole trace: from the earliest operator, call or row, or outermost frame around a launch, to the end of the last " \
+    "kernel. Window: from its start to the later of its end and the end of its last kernel. Phase: Σ over its windows. 0 " \
+    "without rows in the whole trace") \
   R(idle_fraction, "GPU idle, of T_e2e", kShare, \
     "(`t_e2e_ns` − `t_device_ns`) / `t_e2e_ns`; negative when kernels run side by side. " \
     "`null` where `t_e2e_ns` is 0, like the next two") \
   R(gpu_utilisation, "GPU util.", kShare, "`t_device_ns` / `t_e2e_ns`") \
   R(orch_over_e2e, "literal T_Orch, of T_e2e", kRatio, \
-    "`t_orch_as_printed_ns` / `t_e2e_ns`: above 1 as printed is no error") \
+    "`t_orch_as_printed_ns` / `t_e2e_ns`; a value above 1 is not an error") \
   R(unique_names, "unique names", kCount, \
     "distinct names of kernels as recorded, as `launch` and `fusion` count them (Table II)") \
   R(diversity_ratio, "diversity", kRatio, "`unique_names` / `n` (Table II)") \
@@ -120,17 +113,17 @@
 // Rows that lack something
 #define ASSAY_OVERHEAD_ORPHAN_RESULTS(R, U, O) \
   R(without_call, "without a call", kCount, \
-    "rows whose call is not in the trace, Σ t_k. nothing is charged for them; T_Orch is too " \
-    "small by base and floor each if they were launched here") \
+    "rows without a call in the trace, Σ t_k. Nothing is charged for them. If they were launched here, T_Orch is too small " \
+    "by base and launch-overhead floor each") \
   R(without_call_ns, "without a call, T_Device", kNanoseconds, "") \
   R(without_op, "without an operator", kCount, \
-    "owners whose call has no entry, Σ t_k. T_Py and T_dispatch are unknown: 0 and, in " \
-    "`paper` mode, the base. Where half of the launches or more are so, the words give " \
-    "T_Orch as a lower and HDBI as an upper bound; where all are, the table of layers shows " \
-    "no value for Python, dispatch and library, the JSON their 0. Test: `HostOverheadWords`") \
+    "owners with a call that has no entry, Σ t_k. T_Py and T_dispatch are unknown and count as 0 or, in `paper` mode, as " \
+    "the base. If they are half of the launches or more, the text has T_Orch as a lower and HDBI as an upper bound. If they " \
+    "are all launches, the table of layers has no value for Python, dispatch and library; JSON has their 0. Test: " \
+    "`HostOverheadWords`") \
   R(without_op_ns, "without an operator, T_Device", kNanoseconds, "") \
   R(without_py, "without Python", kCount, \
-    "owners whose entry has neither frame nor outer operator. T_Py is 0") \
+    "owners with an entry that has neither frame nor outer operator. T_Py is 0") \
   R(negative_launch_clamped, "T_launch clamped to 0", kCount, \
     "owners by the rule of T_launch. move `kt_fw_ns` and `families`, not T_Orch") \
   R(negative_launch_dropped, "T_launch dropped", kCount, "") \
@@ -153,7 +146,7 @@
 // A sweep
 #define ASSAY_OVERHEAD_SWEEP_RESULTS(R, U, O) \
   O("`points`") \
-  R(platform, "platform", kText, "Figures 7 and 8; `hdbi` of the means; windows behind them") \
+  R(platform, "platform", kText, "Figures 7 and 8; `hdbi` of the means; number of windows") \
   U(batch, "") \
   R(seq_len, "length", kNone, "") \
   U(n, "") \
@@ -168,8 +161,8 @@
   R(repeats, "repeats", kNone, "") \
   O("`crossovers`") \
   U(platform, \
-    "neighbouring points on two sides of HDBI = 0.5, at the `fixed` other size; where it " \
-    "passes 0.5, linear in HDBI over the logarithm of the size; whether it rises") \
+    "neighbouring points on two sides of HDBI = 0.5, at the other size `fixed`; the size at 0.5, linear in HDBI over its " \
+    "logarithm; direction of the change") \
   R(along, "along", kText, "") \
   U(batch, "") \
   U(seq_len, "") \
@@ -180,9 +173,8 @@
   R(to_device, "to the device", kNone, "") \
   O("`changes`") \
   U(batch, \
-    "Figures 10 and 11 at sizes that both platforms have: (second − first) / first; the " \
-    "last is (1 − `hdbi_from`) · `t_orch_change`, what T_Orch alone would do to wall time " \
-    "if host and device never overlapped") \
+    "Figures 10 and 11 at sizes of both platforms: (second − first) / first. The last is (1 − `hdbi_from`) · " \
+    "`t_orch_change`, the effect of T_Orch alone on wall time if host and device never overlapped") \
   U(seq_len, "") \
   R(t_orch_change, "T_Orch, change", kShare, "") \
   R(t_device_change, "T_Device, change", kShare, "") \
@@ -197,26 +189,26 @@
   R(phase_source_text, "phases", kText, "what separated the phases, or what was missing") \
   R(with_stack, "with Python frames", kNone, "whether Python frames were recorded") \
   R(library_op_kernels, "kernels of library operators", kCount, \
-    "rows whose entry is a library operator, see [Families](#families)") \
-  R(copies_left_out, "copies left out", kCount, "copies and fills that are no rows") \
+    "rows with a library operator as entry, see [Families](#families)") \
+  R(copies_left_out, "copies left out", kCount, "copies and fills left out of the rows") \
   R(kt_fw_p50_ns, "ΔKT_fw, p50", kNanoseconds, \
-    "of a family: `launch_p50_ns` − floor, Table IV's residual") \
-  R(floor_share, "of floor", kShare, "that over the floor") \
+    "of a family: `launch_p50_ns` − launch-overhead floor, the residual of Table IV") \
+  R(floor_share, "of floor", kShare, "that over the launch-overhead floor") \
   R(db_key, "key", kText, "key of the entry in the [kernel database](formats/kernel_db.md)") \
   R(family, "family", kText, "family of the kernel") \
   R(t_py_mean_ns, "mean T_Py", kNanoseconds, "mean over the invocations of a unique kernel") \
   R(t_dispatch_mean_ns, "mean T_dispatch", kNanoseconds, "") \
   R(t_launch_mean_ns, "mean T_launch", kNanoseconds, "") \
-  R(floor_source, "launch floor from", kText, "of `measured`: `source` of the floor it takes") \
+  R(floor_source, "launch floor from", kText, "of `measured`: `source` of its launch-overhead floor") \
   R(entries, "unique kernels", kCount, \
     "entries of the kernel database; in `measured_matching` those of the tier") \
   R(invocations, "N", kCount, "their invocations") \
-  R(entries_found, "unique kernels found", kCount, "whose key the replay has") \
+  R(entries_found, "unique kernels found", kCount, "entries with a key in the replay") \
   R(invocations_found, "N found", kCount, "") \
   R(entries_unknown, "keys without an entry", kCount, "of the replay, that the database lacks") \
   R(through, "dispatch through", kText, \
-    "where T_dispatch begins: `cpp`, at the dispatcher, called from C++; `python`, at a call of `torch.ops` from " \
-    "Python, as in the paper. The two are not to be compared") \
+    "start of T_dispatch: `cpp`, at the dispatcher, called from C++; `python`, at a call of `torch.ops` from Python, as in " \
+    "the paper. The two are not comparable") \
   R(tier, "by", kText, \
     "how the replayed kernel was found, see [Measured by replay](#measured-by-replay)") \
   R(rule, "rule", kText, \
@@ -224,7 +216,7 @@
   R(replay_launch_ns, "launch", kNanoseconds, "T_launch of the replay") \
   R(replay_dispatch_ns, "dispatch", kNanoseconds, "T_dispatch of the replay") \
   R(used_dispatch_ns, "taken as", kNanoseconds, "the T_dispatch that counts") \
-  R(measured_kernels, "replayed", kCount, "rows of the family whose entry has a replay") \
+  R(measured_kernels, "replayed", kCount, "rows of the family with an entry in the replay") \
   R(measured_t_orch_ns, "T_Orch, replayed", kNanoseconds, "of the family, with the replay") \
   R(trace_t_orch_ns, "T_Orch, trace", kNanoseconds, "of the family, by the trace alone") \
   R(measured_launch_p50_ns, "launch p50, replayed", kNanoseconds, \
@@ -235,7 +227,7 @@
   R(each_ns, "per launch", kNanoseconds, "for readers: that over `n_launch`") \
   R(part_share, "of T_Orch", kShare, "for readers: that over `t_orch_ns`") \
   R(part_change, "difference", kShare, "for readers: the change of the part, over the trace's") \
-  R(told_by, "from", kText, "for readers: what tells it") \
+  R(told_by, "from", kText, "evidence, as text") \
   U(replayed_ns, "for readers: the part with the replay") \
   R(traced_ns, "trace", kNanoseconds, "for readers: the part by the trace alone")
 

@@ -91,7 +91,7 @@ Facts orphan_facts(const HostOverheadOrphans& o) {
           .show = Show::kDataOnly};
 }
 
-// What a launch passed through before its call is then not in the trace.
+// True if the layers of a launch before its call are not in the trace.
 bool without_operators(const HostOverheadReport& r) {
   return r.whole.sums.n_launch > 0 && r.whole.orphans.without_op == r.whole.sums.n_launch;
 }
@@ -99,7 +99,7 @@ bool without_operators(const HostOverheadReport& r) {
 // One of the four parts, or their sum.
 struct Layer {
   const char* name;
-  std::optional<int64_t> ns;  // absent: not told
+  std::optional<int64_t> ns;  // nullopt if unknown
   std::string from;
 };
 
@@ -187,7 +187,7 @@ Facts balance_facts(const HostOverheadReport& r) {
   return facts;
 }
 
-// Where kernels wait for others before them, launch times are no launch costs any more.
+// If kernels wait for others before them, launch times are not launch costs.
 bool launches_queue(const HostOverheadSums& literal) { return literal.kt_fw_ns > literal.kt_ns; }
 
 Table families_table(const HostOverheadReport& r) {
@@ -297,7 +297,7 @@ Table diagnosis_table(const std::vector<HostOverheadAdvice>& advice) {
   return table;
 }
 
-// What to change, by what a replay gives, largest first.
+// Recommended changes by their gain in a replay, largest first.
 Prose diagnosis_prose(const std::vector<HostOverheadAdvice>& advice) {
   Prose prose{.bullets = true, .show = Show::kReadersOnly};
   for (const AdviceGroup& group : group_advice(advice)) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// From results of the overhead room to sections of a Document.
+// From results of the overhead module to sections of a Document.
 
 #include <string>
 #include <vector>
@@ -16,41 +16,42 @@
 
 namespace assay {
 
-// Two decimals; what only rounds to 0 or 1 is told apart.
+// Two decimals; values that only round to 0 or 1 are marked.
 std::string hdbi_text(double hdbi);
 
-// What stands beside every literal sum.
+// Label of every sum as printed in the paper.
 inline constexpr const char* kAsPrinted = "as printed; may exceed wall";
 
-// What two of the layers hold depends on the mode.
+// Names of two layers, which depend on the mode.
 struct LayerNames {
   const char* dispatch;
   const char* launch;
 };
 LayerNames layer_names(HostOverheadMode mode);
 
-// A lever of the overhead room as a reader meets it: what it gives is what a replay says of the
-// same change; its own bound stays beside it.
+// A change from the overhead module, for readers. Its gain comes from a replay of the same change;
+// the module's own bound is shown as well.
 struct HostOverheadAdvice {
   HostOverheadLever lever;
   std::string what;     // one sentence: what to do
-  std::string same_as;  // key of the verdict's lever that does the same, or more
+  std::string same_as;  // key of the headline's action with the same or a larger effect
   Lever replayed;       // that lever
 };
-// levers: of the verdict, in its order. What the verdict has no lever for is not advised, so that
-// no two sections advise against each other; of an undecided run nothing is.
+// levers: the actions of the headline, in its order. A change without such an action is not
+// recommended, so that sections do not contradict each other. If the cause is unknown, nothing is
+// recommended.
 std::vector<HostOverheadAdvice> overhead_advice(const HostOverheadDiagnosis& diagnosis,
                                                 const std::vector<Lever>& levers);
 
-// Advice that one replay stands for, told together.
+// Recommendations with one common replay, shown together.
 struct AdviceGroup {
   Lever replayed;
   std::vector<std::string> what;
 };
 std::vector<AdviceGroup> group_advice(const std::vector<HostOverheadAdvice>& advice);
 
-// The answer of `assay overhead` in sentences; the first one is the answer. cold_ns: how long
-// one-off costs hold the devices up, as the causes of idle time tell, over `devices`.
+// Sentences of `assay overhead`; the first one is the answer. cold_ns: time in which one-time
+// initialization blocks the devices, by the causes of idle time, over `devices`.
 std::vector<std::string> overhead_verdict_words(const Trace& trace,
                                                 const HostOverheadReport& report,
                                                 const HostOverheadDiagnosis& diagnosis,
@@ -59,7 +60,7 @@ std::vector<std::string> overhead_verdict_words(const Trace& trace,
 // The sentence that follows the answer when there is a replay.
 std::string overhead_measured_words(const HostOverheadReport& report,
                                     const MeasuredReport& measured);
-// One or two sentences for `assay report`, which has a verdict of its own.
+// One or two sentences for `assay report`, which has its own headline.
 std::vector<std::string> overhead_report_words(const HostOverheadReport& report,
                                                const HostOverheadDiagnosis& diagnosis);
 
@@ -71,7 +72,8 @@ struct HostOverheadSectionInput {
   size_t top = 10;                           // rows of it; 0 = all
   const MeasuredReport* measured = nullptr;  // with a replay
 };
-// "overhead": whole, windows, phases, means, families, orphans, diagnosis, kernels, measured.
+// The section "overhead" with whole, windows, phases, means, families, orphans, diagnosis, kernels
+// and measured.
 Section overhead_section(const HostOverheadSectionInput& input);
 
 // The few numbers by which traces are compared.

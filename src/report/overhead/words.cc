@@ -1,5 +1,5 @@
-// The sentences of the overhead room. HDBI is a ratio without classes (spec/overhead 2), and T_Orch
-// is never set against wall time as a share of it.
+// The sentences of the overhead module. HDBI is a ratio without classes (spec/overhead 2), and
+// T_Orch is never compared with wall time as a share of it.
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 namespace assay {
 namespace {
 
-// From this share on, kernels that could not be attributed are part of the answer.
+// Minimum share of unattributed kernels for which the answer mentions them.
 constexpr double kManyOrphans = 0.05;
 
 std::string ratio_text(double ratio) { return format_value(Value(ratio), Unit::kRatio); }
@@ -22,7 +22,8 @@ std::string ratio_text(double ratio) { return format_value(Value(ratio), Unit::k
 struct LeverWords {
   const char* key;
   const char* what;
-  const char* levers[2];  // keys of the run's lever that is the same change, the first that is told
+  const char* levers[2];  // keys of the run's action with the same change; the first existing one
+                          // counts
 };
 
 constexpr LeverWords kLeverWords[] = {
@@ -75,8 +76,8 @@ bool layers_untold(const HostOverheadReport& report) {
   return launches > 0 && 2 * report.whole.orphans.without_op >= launches;
 }
 
-// Literally, without a floor every launch is charged nothing for being one; without operators none
-// is charged for what came before it: what is left is a lower bound.
+// As printed, a launch costs nothing itself if the launch-overhead floor is unknown, and nothing
+// before the call if there are no operators: the rest is a lower bound.
 std::string answer(const HostOverheadReport& report) {
   const HostOverheadSums& s = report.whole.sums;
   const bool no_floor = is_literal(report.mode) && !report.floor.known();
@@ -144,7 +145,7 @@ std::string wall_text(const HostOverheadReport& report, const HostOverheadDiagno
   return text + ".";
 }
 
-// What a run behind its start does not pay, where it is a tenth of the time.
+// Costs that a run after its start does not have, if they are a tenth of the time.
 std::string start_text(const HostOverheadReport& report, int64_t cold_ns, size_t devices) {
   const auto all_ns = report.whole.t_e2e_ns * static_cast<int64_t>(devices);
   if (cold_ns <= 0 || cold_ns * 10 < all_ns) return "";
@@ -210,7 +211,7 @@ std::string levers_text(const std::vector<HostOverheadAdvice>& advice) {
   return text.empty() ? "" : "What would change it: " + text + ".";
 }
 
-// The run's lever that is the same change, if it is told.
+// The run's action with the same change, if there is one.
 const Lever* same_lever(const LeverWords& words, const std::vector<Lever>& levers) {
   for (const char* key : words.levers) {
     for (const Lever& lever : levers) {

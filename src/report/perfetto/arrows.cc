@@ -37,7 +37,8 @@ bool TimelineArrows::has(ApiCallId call) const {
                      [this](ActivityId activity) { return has(activity); });
 }
 
-// Of the operators that start there, the one with this sequence number; the first one without any.
+// Among the operators that start there, the one with this sequence number; the first one if there
+// is none.
 OpId TimelineArrows::op_at(ThreadId thread, int64_t time_ns, int64_t sequence) const {
   const auto [begin, end] = ops_at(trace_, thread, time_ns);
   for (size_t op = begin; op < end; ++op) {
@@ -48,7 +49,7 @@ OpId TimelineArrows::op_at(ThreadId thread, int64_t time_ns, int64_t sequence) c
   return begin < end ? OpId(begin) : OpId();
 }
 
-// Pairs the ends of the file's own links; those whose operators are found get an arrow.
+// Pairs the ends of the file's own links; pairs with both operators get an arrow.
 void TimelineArrows::link_backward(uint64_t& next_id) {
   const ForwardBackwardFlowTable& flows = trace_.forward_backward_flows;
   const auto pairs = flow_ends(flows);

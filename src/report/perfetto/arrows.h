@@ -25,7 +25,7 @@ class TimelineArrows {
     }
   };
 
-  // Takes ids from next_id on; no two traces of a file share one.
+  // Takes ids starting at next_id; no two traces of a file share one.
   TimelineArrows(const Trace& trace, const Links& links, uint64_t& next_id);
 
   bool has(ActivityId activity) const;
@@ -33,7 +33,7 @@ class TimelineArrows {
   uint64_t id_of(ApiCallId call) const { return first_id_ + call.index(); }
   // Ends of links on that operator.
   std::span<const LinkEnd> ends_on(OpId op) const;
-  // Work that starts before its own call; links with one end, or whose operators are not found.
+  // Activities that start before their own call; links with one end, or without their operators.
   uint64_t left_out() const { return left_out_; }
 
  private:

@@ -9,7 +9,7 @@
 
 namespace assay {
 
-// Times are exact: microseconds with three decimals, from baseTimeNanoseconds on.
+// Times are exact: microseconds with three decimals, counted from baseTimeNanoseconds.
 std::string chrome_json(const Trace& trace);
 
 }  // namespace assay

@@ -145,8 +145,8 @@ uint32_t TraceEvents::new_process(std::string_view pid_text, const std::string& 
   return pid;
 }
 
-// What the trace says of the process `original` goes along with the one that shows it: as labels,
-// and for Assay to read back.
+// Copies the trace's properties of the process `original` to the one that shows it: as labels, and
+// for Assay to read back.
 void TraceEvents::describe_process(uint32_t pid, const std::string& name,
                                    const std::string& original) {
   const Place place{pid, pid};
@@ -187,7 +187,7 @@ void TraceEvents::name_lane(Place place, const std::string& name) {
   out_.end_event();
 }
 
-// Whose rows lie on this lane: Assay reads them back as rows of that thread.
+// Thread of the rows on this lane: Assay reads them back as rows of that thread.
 void TraceEvents::name_host_lane(Place place, const Thread& thread) {
   std::string& text = out_.event("M", place);
   text += ",\"name\":\"assay_lane\",\"args\":{";
@@ -198,7 +198,7 @@ void TraceEvents::name_host_lane(Place place, const Thread& thread) {
   out_.end_event();
 }
 
-// A group's first lane bears its number, where it has one that nobody else has.
+// A group's first lane has the group's number, if that is unique.
 void TraceEvents::add_group(Group group, const std::string& name) {
   Lanes lanes;
   for (const Entry& entry : entries_of(trace_, timeline_, group))
@@ -571,7 +571,7 @@ void TraceEvents::write_own_counters() {
   }
 }
 
-// Right behind its slice and at its start: the importer binds it to the slice that opened last.
+// Directly after its slice and at its start: the importer binds it to the last opened slice.
 void TraceEvents::write_flow(std::string_view kind, bool is_end, uint64_t id, int64_t time_ns,
                              Place place) {
   std::string& text = out_.event(is_end ? "f" : "s", place);

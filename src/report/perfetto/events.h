@@ -57,7 +57,7 @@ class TimelineOutput {
   bool first_event_ = true;
 };
 
-// What all traces of a file share.
+// Shared by all traces of a file.
 struct TimelineFileState {
   TimelineOutput output;
   LaneIds ids = {};
@@ -66,8 +66,8 @@ struct TimelineFileState {
   int64_t next_sort_index = 0;  // of processes
 };
 
-// zero_ns: what the file's times of this trace count from. rank: behind the names of processes;
-// empty for the only trace.
+// zero_ns: origin of the file's times for this trace. rank: suffix of the names of processes; empty
+// for a single trace.
 void write_trace_events(TimelineFileState& file, const Trace& trace, const Links& links,
                         const Timeline& timeline, int64_t zero_ns, std::string rank);
 

@@ -53,7 +53,7 @@ enum class TimelineGroupKind : uint8_t {
   kTrack
 };
 
-// What viewers show as one lane, or as several where its rows overlap.
+// One lane in viewers, or several if its rows overlap.
 struct TimelineGroup {
   TimelineGroupKind kind = TimelineGroupKind::kTrack;
   size_t index = 0;  // thread, stream or track

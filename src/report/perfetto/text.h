@@ -17,18 +17,18 @@ void append_microseconds(int64_t ns, std::string& out);
 
 void append_integer(int64_t value, std::string& out);
 
-// Appends `,"key":value`, or without the comma behind an opening brace.
+// Appends `,"key":value`, or without the comma after an opening brace.
 void append_member(std::string_view key, int64_t value, std::string& out);
 void append_member(std::string_view key, std::string_view text, std::string& out);
 
-// What a synchronisation row waited for, in Kineto's words.
+// Object of the wait of a synchronization row, in Kineto's words.
 void append_wait(const WaitTable& waits, size_t row, std::string& out);
 
 // The category that the PyTorch profiler gives such work; empty for kinds that it has none for.
 std::string_view chrome_category(ActivityKind kind);
 
-// Process and thread ids of a file, each given once: Perfetto's ids have 32 bits, 0 is the idle
-// process, and threads are told apart by their id alone.
+// Process and thread ids of a file, each assigned once. Perfetto's ids have 32 bits, 0 is the idle
+// process, and a thread is identified by its id alone.
 class LaneIds {
  public:
   // The number that `text` is, when it is one and free; else a fresh one.

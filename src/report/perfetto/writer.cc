@@ -72,7 +72,7 @@ void append_devices(const Trace& trace, std::string& text) {
   text += ']';
 }
 
-// What the first trace says, for readers that read one trace.
+// Properties of the first trace, for readers that read one trace.
 void append_trace_head(const Trace& trace, std::string& text) {
   append_devices(trace, text);
   if (trace.distributed.rank || trace.distributed.world_size) {
@@ -134,7 +134,7 @@ void PerfettoWriter::State::begin(const Trace& trace, int64_t earliest_ns) {
   text += ",\n\"traceEvents\":[";
 }
 
-// Times before the file's zero are lost on the importer, and those far behind it lose digits.
+// The importer drops times before the file's zero, and loses digits of those far after it.
 int64_t PerfettoWriter::State::zero_for(int64_t earliest_ns) {
   const bool fits = absolute && earliest_ns >= zero_ns && earliest_ns - zero_ns < kFarNs + kDayNs;
   if (fits) return zero_ns;

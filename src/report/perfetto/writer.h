@@ -1,7 +1,7 @@
 #pragma once
 
-// Traces and what Assay found in them as one Chrome-trace JSON file for ui.perfetto.dev: every row
-// of the trace as an event, overlapping ones on lanes of their own, so that the importer drops none
+// Traces with Assay's results as one Chrome-trace JSON file for ui.perfetto.dev. Every row of the
+// trace is an event. Overlapping ones are on separate lanes, so that the importer drops none
 // (docs/formats/perfetto.md). Assay reads the file of one trace back as the same trace.
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace assay {
 
-// What was written.
+// Number of written items.
 struct PerfettoCounts {
   uint64_t bytes = 0;        // of JSON
   uint64_t slices = 0;       // rows of the traces
@@ -29,8 +29,9 @@ struct PerfettoCounts {
   uint64_t extra_lanes = 0;  // lanes beyond the first of a thread, stream or track
   // Work that starts before its own call, and links with one end: no arrow can be drawn.
   uint64_t arrows_left_out = 0;
-  uint64_t values_left_out = 0;  // counter samples that are no finite number
-  uint64_t moved_traces = 0;  // traces whose clock fits no other's: laid on the first one's start
+  uint64_t values_left_out = 0;  // counter samples that are not finite
+  uint64_t moved_traces = 0;     // traces with a clock that matches no other: aligned at the first
+                                 // one's start
 };
 
 class PerfettoWriter {
@@ -38,7 +39,7 @@ class PerfettoWriter {
   // Takes the file piece by piece, about a megabyte each.
   using Sink = std::function<Status(std::string_view)>;
 
-  // traces: how many will be added; with several, the names of processes tell their rank.
+  // traces: number of traces to add; with several, the names of processes contain their rank.
   PerfettoWriter(Sink sink, size_t traces);
   ~PerfettoWriter();
 

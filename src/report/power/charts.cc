@@ -59,7 +59,7 @@ Chart profile_chart(const KernelProfile& kernel, size_t place) {
   return chart;
 }
 
-// What the error of a sample too early is: both powers of every kernel side by side.
+// Error of a sample that is too early: both powers of every kernel next to each other.
 Chart settled_chart(const PowerReport& report) {
   Chart chart{.key = "sse_ssp",
               .title =
@@ -115,7 +115,7 @@ Series some_points_of(const std::string& name, const std::vector<ProfilePoint>& 
   return series;
 }
 
-// What a strategy buys, over the time of a run: warm-ups, then SSE, then SSP.
+// Benefit of a strategy, over the time of a run: warm-ups, then SSE, then SSP.
 Chart contrast_chart(const StrategyContrast& contrast, size_t place) {
   Chart chart{.key = fmt::format("strategy_{}", place),
               .title = fmt::format("{}, power over a run: {} or {} (FinGraV, {})", contrast.name,

@@ -8,7 +8,7 @@
 
 namespace assay {
 
-// Power over the execution of every kernel, SSE beside SSP, components, and comparisons.
+// Power over the execution of every kernel, SSE next to SSP, components, and comparisons.
 void add_power_charts(const PowerReport& report, Section& section);
 // Measured against modelled power, and how well every offset of the log fits.
 void add_energy_charts(const EnergyReport& report, Section& section);

@@ -184,7 +184,7 @@ std::string time_words(const ResponseTime& time) {
   return fmt::format("{} ms ({} to {})", in_ms(time.ns), in_ms(time.low_ns), in_ms(time.high_ns));
 }
 
-// What the pulses told of the sensor's answer, and what they did not.
+// Properties of the sensor's response that the pulses show, and those that they do not.
 std::string response_words(const SensorResponse& response) {
   const std::string times = fmt::format("window {}, ramp {}, delay {}", time_words(response.window),
                                         time_words(response.ramp), time_words(response.delay));
@@ -207,7 +207,7 @@ std::string response_words(const SensorResponse& response) {
 std::vector<std::string> calibration_verdict_words(const SensorCalibration& calibration) {
   const auto ms = [](int64_t ns) { return static_cast<double>(ns) * 1e-6; };
   const SensorModel& sensor = calibration.sensor;
-  // The window told first then is that without a ramp.
+  // The window reported first is then that without a ramp.
   const bool about = sensor.ramp_ns > 0 || calibration.response.misfit;
   std::vector<std::string> words = {
       fmt::format("The sensor reports every {:.4g} ms {}the mean over {:.4g} ms, {:.4g} ms late.",

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a power run knows beside its recording: the truth of a simulated device, the plan, and what
-// calibration found.
+// Data of a power run in addition to its recording: the truth of a simulated device, the plan, and
+// the calibration.
 
 #include <string>
 #include <vector>
@@ -18,7 +18,7 @@ namespace assay {
 Section truth_section(const PowerTruth& truth, const std::string& kernel);
 // "procedure" under "power".
 Section procedure_section(const ProcedureResult& result);
-// What the verdict says of how it was measured; mostly nothing.
+// Sentences of the headline on the measurement; mostly none.
 std::vector<std::string> procedure_words(const ProcedureResult& result);
 // "calibration".
 Section calibration_section(const SensorCalibration& calibration, const std::string& path);

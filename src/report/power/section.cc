@@ -44,7 +44,7 @@ std::string mixed_words(const KernelProfile& kernel) {
          " were drawn.";
 }
 
-// "1.3 % off (0.9 % to 1.7 %)"; where the interval reaches 0, that no difference is told.
+// "1.3 % off (0.9 % to 1.7 %)"; if the interval contains 0, the difference is not significant.
 std::string sse_words(const KernelProfile& kernel) {
   const std::string off = format_share(kernel.sse_error) + " off";
   if (!std::isfinite(kernel.sse_error_high)) return off;
@@ -72,8 +72,8 @@ std::string kernel_words(const KernelProfile& kernel) {
   return text + ".";
 }
 
-// "; the curves are 5.1 % apart, and samples lie 14 W off theirs instead of 9.2 W"; nothing where
-// there are no two.
+// "; the curves are 5.1 % apart, and samples lie 14 W off theirs instead of 9.2 W"; empty without
+// two curves.
 std::string curve_words(const ProfileComparison& c) {
   if (!std::isfinite(c.curve_rms_share)) return {};
   return "; the curves are " + format_share(c.curve_rms_share) + " apart, and samples lie " +
@@ -101,7 +101,7 @@ Facts sensor_facts(const SensorModel& sensor) {
                     {"sensor_source", "known from", sensor.source, Unit::kText}}};
 }
 
-// The declared sensor beside the one that each kernel's readings show, and which was used.
+// The declared sensor, the one that each kernel's samples show, and which was used.
 Table sensors_table(const PowerReport& report) {
   Table table{
       .key = "sensors",
@@ -242,7 +242,7 @@ Table side_by_side(const PowerReport& report) {
   Table table{.title = "Kernels", .terminal_limit = 0, .show = Show::kReadersOnly};
   const bool enough = std::all_of(report.kernels.begin(), report.kernels.end(),
                                   [](const KernelProfile& k) { return k.lois >= k.loi_target; });
-  // What is wide and says little where all is well.
+  // Wide columns with little information if all is well.
   const auto on_demand = [enough](const std::string& key) {
     return key == "runs" || (enough && key == "loi_target");
   };
@@ -374,7 +374,7 @@ Table pairs_table(const PowerReport& report) {
 }
 
 Table comparisons_table(const PowerReport& report) {
-  // The name of the only kernel says nothing, and takes the room of what is compared.
+  // The name of the only kernel is redundant, and takes the space of the compared values.
   const Show name_shown = of_one_kernel(report.comparisons) ? Show::kDataOnly : Show::kEverywhere;
   Table table{.key = "comparisons",
               .title = "Compared",
@@ -418,7 +418,7 @@ Facts campaign_facts(const PowerReport& report) {
   return facts;
 }
 
-// Parts of the device beside the whole: SSP of each kernel, and what is in none of them.
+// Parts of the device in addition to the whole: SSP of each kernel, and the part in none of them.
 Table parts_of_device(const PowerReport& report) {
   Table table{
       .key = "components",
@@ -505,7 +505,7 @@ std::string why_said(const std::string& why) {
   return other == "base" ? "it hardly ever stops" : "it runs alike with " + describe_kernel(other);
 }
 
-// Where the log lies on the trace, when the readings tell it; empty where it is as stamped.
+// Alignment of the log with the trace, if the samples show it; empty if it is as stamped.
 std::string lag_words(const EnergyReport& r) {
   constexpr double kSaidAboveNs = 5e6;
   if (r.modes.size() > 1) {
@@ -532,7 +532,7 @@ const EnergyPart* rival_of(const std::vector<EnergyPart>& kernels) {
   return nullptr;
 }
 
-// What a meter would have shown, on a card whose sensor was compared with one.
+// Expected values of a meter, for a card with a sensor that was compared with one.
 std::string gain_words(const SensorGain& gain) {
   const double more = 1 / gain.value - 1;
   const double least = 1 / gain.high - 1;
@@ -552,7 +552,7 @@ std::string measured_words(const EnergyReport& r) {
                    : format_share(left) + " is unattributed.");
 }
 
-// Of a sensor that sees part of the time the readings' sum is chance.
+// For a sensor that covers part of the time, the samples' sum is random.
 std::string modelled_words(const EnergyReport& r) {
   const int64_t model_uj = r.base_uj + r.kernels_uj;
   return joules(model_uj) + " (" + joules_between(r.model_low_j, r.model_high_j) + ") in " +
@@ -562,7 +562,7 @@ std::string modelled_words(const EnergyReport& r) {
          "), the rest is drawn anyway.";
 }
 
-// Of a log that tells nothing below the total, what it does tell.
+// For a log without information below the total: the remaining results.
 void keep_total_alone(std::vector<Item>& items) {
   constexpr std::array<std::string_view, 8> kKept = {"total_only", "total_j",  "total_uj",
                                                      "mean_w",     "readings", "energy_per_token_j",
@@ -655,7 +655,7 @@ Facts energy_totals(const EnergyReport& r) {
 
 Value rounded(double ns) { return static_cast<int64_t>(std::llround(ns)); }
 
-// What the readings say of the sensor and its clock.
+// Properties of the sensor and its clock from the samples.
 Table sensor_table(const EnergyReport& r) {
   Table table{
       .key = "sensor",
@@ -677,7 +677,7 @@ Table sensor_table(const EnergyReport& r) {
   return table;
 }
 
-// Offsets of the log that fit the readings about as well as each other.
+// Offsets of the log that fit the samples about equally well.
 Table modes_table(const EnergyReport& r) {
   Table table{.key = "modes",
               .title = "Offsets of the log that the readings allow",
@@ -760,7 +760,7 @@ Table parts_table(std::string key, std::string title, const std::vector<EnergyPa
                           share(p.energy_uj, total_uj), p.busy_ns, p.count, p.alone, p.why,
                           p.energy_uj});
   }
-  // A cut that puts all of it into "(none)" tells readers nothing.
+  // A partition with everything in "(none)" is uninformative.
   const bool uncut = parts.size() == 1 && parts.front().name.starts_with("(no");
   if (parts.empty() || uncut) table.show = Show::kDataOnly;
   return table;

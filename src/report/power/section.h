@@ -1,6 +1,6 @@
 #pragma once
 
-// From results of the power room to sections of a Document.
+// From results of the power module to sections of a Document.
 
 #include <string>
 #include <vector>
@@ -13,7 +13,8 @@ namespace assay {
 
 // One sentence per kernel, then what keeps the answer from being better.
 std::vector<std::string> power_verdict_words(const PowerReport& report);
-// "power": sensor, kernels with their profiles, takeaways, pairs, comparisons; and "caveats".
+// The sections "power" (sensor, kernels with their profiles, takeaways, pairs and comparisons) and
+// "caveats".
 std::vector<Section> power_sections(const PowerReport& report);
 
 struct LogSource {
@@ -21,10 +22,10 @@ struct LogSource {
   size_t series = 0;  // into log->series
 };
 std::vector<std::string> energy_verdict_words(const EnergyReport& report);
-// What was lost of the log itself.
+// Data lost from the log itself.
 std::vector<ImportNote> power_log_notes(const PowerLog& log);
-// "energy": totals, power classes, energy by kernel, operator, iteration and phase; and "caveats".
-// top: rows shown to readers.
+// The sections "energy" (totals, power classes, energy by kernel, operator, iteration and phase)
+// and "caveats". top: rows shown to readers.
 std::vector<Section> energy_sections(const EnergyReport& report, const LogSource& source,
                                      size_t top);
 

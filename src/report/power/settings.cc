@@ -87,7 +87,8 @@ Table settings_table(const SettingsReport& report) {
   return table;
 }
 
-// "-12.1 ±0.9 %", "-12.1 (-14.2 to -11.2) %" where one end is nearer, or that it is not told apart.
+// "-12.1 ±0.9 %", "-12.1 (-14.2 to -11.2) %" for an asymmetric interval, or a note that it is not
+// significant.
 std::string change_words(const SettingChange& change) {
   const double value = 100 * change.share.value;
   const double low = 100 * change.share.low;

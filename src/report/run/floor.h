@@ -1,16 +1,16 @@
 #pragma once
 
-// The launch floor of a trace, as every section prints it.
+// The launch-overhead floor of a trace, as every section prints it.
 
 #include "floor/floor.h"
 #include "report/document/document.h"
 
 namespace assay {
 
-// Empty when the floor is not known.
+// Empty if the launch-overhead floor is unknown.
 Value floor_value(const LaunchFloor& floor);
 
-// "floor": floor_ns, source, samples, text.
+// The object "floor" with floor_ns, source, samples and text.
 Facts floor_facts(const LaunchFloor& floor, Show show);
 
 }  // namespace assay

@@ -81,7 +81,7 @@ std::string kind_words(BoundBy bound) {
   return std::string(findings::find_bottleneck(bound_by_word(bound))->name);
 }
 
-// What the hosts do meanwhile; empty where it is nothing that a host does.
+// Activity of the hosts at the same time; empty if it is not one of a host.
 std::string_view host_activity(FlowCause cause) {
   switch (cause) {
     case FlowCause::kSync:
@@ -104,7 +104,7 @@ std::string_view host_activity(FlowCause cause) {
   }
 }
 
-// How far each rank's shares of its time are from the medians of all, summed.
+// Distance of each rank's time shares from the medians of all, summed.
 std::vector<double> unusualness(const std::vector<RankOfAnswer>& ranks) {
   const auto part_of = [](const FlowTotals& total, size_t part) {
     const int64_t parts[] = {total.compute_ns, total.collective_ns, total.copy_ns, total.idle_ns};
@@ -154,7 +154,7 @@ class JobAnswer {
   }
 
  private:
-  // Everything on the clock that the meetings gave the ranks.
+  // Moves everything to the clock aligned on collectives.
   void move_clocks() {
     const std::vector<int64_t>& offsets = flow_.job.offsets_ns();
     for (size_t r = 0; r < ranks_.size() && r < offsets.size(); ++r) {
@@ -253,7 +253,7 @@ class JobAnswer {
 
   std::string part_text(int64_t ns) const { return format_share(share(ns, total_.window_ns)); }
 
-  // What the ranks' idle time is: the end of a sentence, or one of its own behind it.
+  // Causes of the ranks' idle time: the end of a sentence, or a separate one.
   std::string most_of_idle() const {
     constexpr int64_t kLeastPart = 10;  // one in so many of the time
     if (total_.idle_ns * kLeastPart < total_.window_ns) return "";
@@ -271,7 +271,7 @@ class JobAnswer {
                        fitted(most.name, 48), share_of, next_of_idle(parts));
   }
 
-  // What comes behind the largest part, where it is much of the rest.
+  // The parts after the largest, if they are much of the rest.
   std::string next_of_idle(const std::vector<NamedIdle>& parts) const {
     constexpr size_t kMostNext = 2;
     constexpr int64_t kLeastPart = 10;  // one in so many of the idle time
@@ -288,7 +288,7 @@ class JobAnswer {
     return ", then " + next.front() + (next.size() > 1 ? " and " + next.back() : "");
   }
 
-  // Where no one name has half of it.
+  // By cause, if no name has half of it.
   std::string idle_by_cause() const {
     constexpr size_t kMostCauses = 3;
     constexpr int64_t kLeastPart = 10;  // one in so many of the idle time
@@ -307,7 +307,7 @@ class JobAnswer {
     return text;
   }
 
-  // The remark of a rank: how late it is, or how long it waits in collectives.
+  // The remark of a rank: its delay, or its wait in collectives.
   std::string remark(size_t place) const {
     if (is_late(place)) return "late by " + format_ns(flow_.blame.excess_ns[place]);
     if (flow_.hosts && !flow_.hosts->in_turn && flow_.hosts->rank == place)
@@ -331,7 +331,7 @@ class JobAnswer {
     return order;
   }
 
-  // Of many ranks the four latest, then those that stand in collectives longest.
+  // Of many ranks, the four latest, then those with the longest time in collectives.
   std::vector<uint32_t> shown(size_t most) const {
     std::vector<uint32_t> order = in_order();
     if (order.size() <= most) return order;
@@ -367,7 +367,7 @@ class JobAnswer {
     answer.more_ranks = ranks_.size() - on_screen.size();
   }
 
-  // The meetings that blame rests on.
+  // The collectives that the straggler analysis is based on.
   void add_trust(ShortAnswer& answer) const {
     const Job& job = flow_.job;
     const uint64_t matched = job.meetings().size();

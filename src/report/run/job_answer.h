@@ -14,12 +14,12 @@ namespace assay {
 
 // flow, ranks: of the same traces, in the order they were read.
 ShortAnswer job_answer(const JobFlow& flow, const std::vector<RankOfAnswer>& ranks);
-// Places of ranks, those that tell most first: the late ones, the latest first; the most usual one;
-// then the others, the further their shares of the time (compute, collectives, copies, idle) are
-// from the medians, the sooner.
+// Indices of ranks by priority. First the stragglers, the latest first; then the most typical rank.
+// The others follow in order of the distance of their time shares (compute, collectives, copies,
+// idle) from the medians, the largest first.
 std::vector<size_t> telling_order(const std::vector<RankOfAnswer>& ranks,
                                   const std::vector<size_t>& late = {});
-// Of traces that are no job.
+// For traces that are not one job.
 ShortAnswer side_by_side_answer(const std::vector<RankOfAnswer>& traces);
 
 }  // namespace assay

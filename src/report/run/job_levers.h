@@ -1,6 +1,6 @@
 #pragma once
 
-// What would change a job, for its first screen.
+// Recommended changes to a job, for its first screen.
 
 #include <vector>
 
@@ -10,10 +10,10 @@
 
 namespace assay {
 
-// At most three, the one on what bounds the job first, else by gain. Those of blame_levers(), and
-// what the ranks that hardly wait for others, since the others wait for them, can do each by
-// itself, half of them or more: such a gain is the largest of a rank's own, as `assay whatif` tells
-// it of that rank's trace.
+// At most three: the one on the job's bottleneck first, then by gain. They are those of
+// blame_levers(), and actions for single ranks. An action counts only for ranks that hardly wait,
+// because these set the pace, and only if half of them have it. Its gain is the largest of one
+// rank, as in `assay whatif` for that rank's trace.
 std::vector<AnswerLever> job_levers(const JobFlow& flow, const std::vector<RankOfAnswer>& ranks);
 
 }  // namespace assay

@@ -18,7 +18,7 @@
 namespace assay {
 namespace {
 
-// States of a device behind those of FlowCause.
+// States of a device after those of FlowCause.
 constexpr uint32_t kComputes = kFlowCauses;
 constexpr uint32_t kCommunicates = kFlowCauses + 1;
 constexpr uint32_t kCopies = kFlowCauses + 2;
@@ -27,7 +27,7 @@ constexpr size_t kStates = kFlowCauses + 3;
 constexpr size_t kMostThreads = 6;
 constexpr size_t kMostStreams = 24;
 
-// What a row of the timeline is coloured by.
+// Colour of a row of the timeline.
 enum class LaneKind : uint8_t { kKernel, kCollective, kCopy, kOperator, kCall, kFrame, kLabel };
 
 struct LaneEvent {
@@ -348,8 +348,7 @@ class LaneMaker {
     return list(entries);
   }
 
-  // By what they are, the places of kernels' names: {"gemm":[3,17]}; those of unknown kind are left
-  // out.
+  // Indices of kernel names by kind: {"gemm":[3,17]}; those of unknown kind are left out.
   std::string kinds() const {
     std::map<std::string_view, std::vector<std::string>> places;
     for (size_t n = 0; n < kinds_.size(); ++n) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the page's timeline shows of a trace: why each device was idle, its streams, the threads
-// that give it work. The bytes are described in docs/formats/report_html.md.
+// The page's timeline of a trace: idle causes of each device, its streams, and the threads that
+// submit to it. docs/formats/report_html.md describes the bytes.
 
 #include <cstddef>
 #include <string>

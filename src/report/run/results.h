@@ -1,10 +1,9 @@
 #pragma once
 
-// The results of the verdict, each declared once.
-// R(key, title, unit, meaning) declares a result; U(key, meaning) says what a declared one, or a
-// table, is here; O(object) begins the keys of an object. An empty meaning: that of the row above.
-// From here come JSON keys, columns, titles, units, and the tables of docs/metrics.md
-// (tools/gen_metrics_docs.py).
+// The results of the headline, each declared once. R(key, title, unit, meaning) declares a result.
+// U(key, meaning) describes a declared one, or a table, in another place. O(object) begins the keys
+// of an object. An empty meaning repeats that of the row above. JSON keys, columns, titles, units,
+// and the tables of docs/metrics.md (tools/gen_metrics_docs.py) come from here.
 
 #include "report/document/results.h"
 
@@ -26,10 +25,9 @@
   R(idle_queued_share, "of GPU idle: pending work", kShare, \
     "… with the cause `unseen` / GPU idle") \
   R(idle_after_sync_share, "of GPU idle: begun in a sync", kShare, \
-    "idle time in gaps that began while the host waited for the device and had handed nothing " \
-    "over / GPU idle")
+    "idle time in gaps that began while the host waited for the device with nothing submitted / GPU idle")
 
-// Other keys of the verdict
+// Other keys of the headline
 #define ASSAY_RUN_OTHER_RESULTS(R, U, O) \
   R(idle_blocked_share, "of GPU idle: host waits for the device", kShare, \
     "GPU idle time with the cause `sync` / GPU idle") \

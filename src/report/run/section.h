@@ -1,6 +1,6 @@
 #pragma once
 
-// What a document says of a whole run: what was read, what to trust, the verdict and its levers.
+// Sections on a whole run: the input, caveats, the headline and its actions.
 
 #include <initializer_list>
 #include <string>
@@ -16,8 +16,8 @@
 
 namespace assay {
 
-// ---- trace: what was read (trace.cc) ----
-// Facts about the file for the head of a document: device, rank, events, duration.
+// ---- trace: the input (trace.cc) ----
+// Properties of the file for the head of a document: device, rank, events, duration.
 std::vector<Item> trace_items(const Trace& trace);
 // Rows per table, kinds, times, links and launch numbers: docs/formats/summary.md.
 std::vector<Section> import_summary_sections(const Trace& trace, const Links& links,
@@ -25,13 +25,14 @@ std::vector<Section> import_summary_sections(const Trace& trace, const Links& li
 // "caveats" at the top level of the document; empty notes give an empty array.
 Section trust_section(const TrustNotes& notes);
 
-// What was lost on import, which makes every total a lower bound, then what each room found. Rooms
-// may tell about the same rows; each says what they do to its own numbers.
+// Caveats of a run: data lost on import, which makes every total a lower bound, then those of each
+// module. Several modules may have caveats about the same rows; each describes the effect on its
+// own numbers.
 TrustNotes all_notes(const ImportLog& log, std::initializer_list<TrustNotes> rooms);
-// What kernels are is read off their names: how much of the trace rests on guesses, and of how much
-// the names tell nothing.
+// Kernels are classified by their names. The caveat has the share of the trace that rests on
+// guesses, and the share without a classification.
 TrustNotes kernel_notes(const Trace& trace, const KernelNames& names);
-// Leaves a section to JSON and CSV: for rooms that have nothing to tell a reader of this trace.
+// Keeps a section for JSON and CSV only: for modules without information for readers of this trace.
 void hide_from_readers(Section& section);
 
 // ---- the words (verdict.cc) ----
@@ -51,11 +52,11 @@ std::string lever_gain_words(const Lever& lever);
 bool has_kernels(const Trace& trace);
 // Why there is nothing to say about launches, in a trace without kernels.
 std::string no_kernels_words(const Trace& trace);
-// Where rows of no known kind are all that there is; without a full stop.
+// Sentence for a trace with rows of unknown kinds only; without a full stop.
 std::string no_known_work_words(const Trace& trace);
 // Graphs and iterations, a sentence each where there is something to say.
 std::vector<std::string> run_words(const LaunchReport& launch);
-// "launch_shares": shares of the launch room.
+// "launch_shares": shares of the launch module.
 Section shares_section(const LaunchShares& shares);
 
 }  // namespace assay

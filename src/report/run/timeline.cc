@@ -100,7 +100,7 @@ void TimelineMaker::add_iterations() {
   keep(std::move(latency));
 }
 
-// The row that stands behind a cause; empty where none does.
+// The row responsible for a cause; empty if there is none.
 std::string_view name_behind(const Trace& trace, const FlowSlice& slice) {
   const StringId name = row_name(trace, slice.source, slice.row);
   if (!name) return "";
@@ -133,7 +133,7 @@ void TimelineMaker::add_idle() {
   keep(std::move(track));
 }
 
-// What held the end of the run back, from its begin to its end.
+// The critical path of the run, from its begin to its end.
 void TimelineMaker::add_path() {
   if (rooms_.path == nullptr) return;
   TimelineTrack track{.name = "critical path", .keys = {{"cause", true}, {"kind", true}}};
@@ -196,12 +196,12 @@ void TimelineMaker::add_memory_counters() {
   }
 }
 
-// How far from itself a reading stands for power, in distances of readings; a longer hole is a hole
+// Time that a power sample represents, in distances of samples; a longer gap is a hole
 // (docs/metrics.md, Clocks, power and cores).
 constexpr double kReachOfReading = 0.75;
 
-// Joules since the first sample, so that what a selection took is the difference of its ends. Time
-// that no sample stands for adds nothing.
+// Joules since the first sample, so that the energy of a selection is the difference of its ends.
+// Time without a sample adds nothing.
 TimelineCounter energy_counter(const TelemetryTrack& track, const std::string& name) {
   TimelineCounter counter{.name = name, .unit = "energy_j"};
   const double reach_ns = kReachOfReading * static_cast<double>(track.period_ns);
@@ -222,7 +222,7 @@ TimelineCounter energy_counter(const TelemetryTrack& track, const std::string& n
   return counter;
 }
 
-// Samples as logged. A mean stands at the start of the time that it is over.
+// Samples as logged. A mean is at the start of its time.
 void TimelineMaker::add_telemetry_counters() {
   if (rooms_.telemetry == nullptr) return;
   for (const TelemetryTrack& track : rooms_.telemetry->tracks) {
@@ -241,8 +241,8 @@ void TimelineMaker::add_telemetry_counters() {
 
 // ---- breakdown ----
 
-// Compute kernels that follow each other and are of one phase, one layer or one operation. From the
-// latest end before them on: what ran beside an earlier kernel counts there.
+// Consecutive compute kernels of one phase, one layer or one operation. It starts at the latest end
+// before them: overlap with an earlier kernel counts there.
 struct Run {
   const KernelLevel* first = nullptr;
   int64_t start_ns = 0;
@@ -423,10 +423,9 @@ std::vector<std::string> thread_names(const Trace& trace) {
   return names;
 }
 
-// A launch, and in it the layers that it passed through. Its share of the sums of the overhead
-// report is in its values: those of FT and CT are computed, not seen, and have no place on the time
-// line. Waits are cut out of the layer that called, so that a wait for the GPU is not taken for its
-// work.
+// A launch with the layers that it passed through. Its share of the sums of the overhead report is
+// in its values: those of FT and CT are computed, not recorded, and have no place on the time line.
+// Waits are cut out of the calling layer, so that a wait for the GPU does not count as its work.
 void TimelineMaker::add_overhead_tile(const HostOverheadTile& tile,
                                       const std::vector<Interval>& waits, HostOverheadSummer summer,
                                       TimelineTrack& track) {

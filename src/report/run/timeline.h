@@ -1,7 +1,8 @@
 #pragma once
 
-// What the rooms found in a trace, on its time (report/document/timeline.h). What each track shows
-// and to which number of the report its slices sum is in docs/formats/perfetto.md.
+// Results of the modules on the time of a trace (report/document/timeline.h).
+// docs/formats/perfetto.md describes each track, and the number of the report that is the sum of
+// its slices.
 
 #include <vector>
 
@@ -26,8 +27,8 @@ struct TimelineRooms {
   const FusionReport& fusion;
   const HostOverheadReport& overhead;
   const BreakdownReport& breakdown;
-  const TelemetryReport* telemetry = nullptr;    // absent: no log beside the trace
-  const std::vector<PathSlice>* path = nullptr;  // the critical path; absent: no track of it
+  const TelemetryReport* telemetry = nullptr;    // null if there is no log for the trace
+  const std::vector<PathSlice>* path = nullptr;  // the critical path; null = no track of it
 };
 
 Timeline trace_timeline(const Trace& trace, const Links& links, const Windows& windows,

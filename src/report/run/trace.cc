@@ -152,7 +152,7 @@ Section launch_summary(const LaunchReport& launch) {
                         fact(keys::gpu_idle_union_ns, if_any(whole.gpu_idle_union_ns))}}}};
 }
 
-// What readers see in place of a key: "TKLQT" of "tklqt_ns". Empty of what is no result's.
+// Title of a key: "TKLQT" of "tklqt_ns". Empty for a key that is not a result.
 std::string_view title_of(std::string_view key) {
 #define ASSAY_TITLE(key, title, unit, meaning) {#key, title},
 #define ASSAY_NO_TITLE(...)
@@ -168,7 +168,7 @@ std::string_view title_of(std::string_view key) {
   return found == kTitles.end() ? std::string_view() : found->second;
 }
 
-// "tklqt_ns,akd_ns" as "TKLQT, AKD, mean kernel"; words that are no keys with blanks.
+// "tklqt_ns,akd_ns" as "TKLQT, AKD, mean kernel"; other words have blanks.
 std::string titles_of(const std::string& list) {
   std::string text;
   std::istringstream keys(list);
@@ -183,7 +183,7 @@ std::string titles_of(const std::string& list) {
   return text;
 }
 
-// An effect and, behind it, what was counted and which numbers it moves.
+// An effect, followed by its count and the affected numbers.
 std::string note_words(const TrustNote& note) {
   std::string text = note.effect;
   // Not of a symbol: "t_l", "n".

@@ -1,5 +1,5 @@
-// What a report says of a run beside its verdict: graphs, iterations, and why there is no launch to
-// judge.
+// Parts of a run's report other than its headline: graphs, iterations, and why there is no launch
+// to analyze.
 
 #include <algorithm>
 #include <cmath>
@@ -24,7 +24,7 @@ std::string graph_text(const LaunchMetrics& m) {
 }
 
 std::string iterations_text(const LaunchReport& launch) {
-  // Without a launch there is nothing from which the host's part could be told.
+  // If there is no launch, the host's part is unknown.
   if (launch.window_source == WindowSource::kWholeTrace || launch.whole.launches == 0) return "";
   std::vector<int64_t> latencies;
   for (const LaunchMetrics& one : launch.iterations) {

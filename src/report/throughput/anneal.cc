@@ -15,7 +15,7 @@
 namespace assay {
 namespace {
 
-// Table I of the paper, whose data is not public: shown for the pattern, not for the level.
+// Table I of the paper, which used private data: shown for the pattern, not for the level.
 struct PaperRow {
   const char* name;
   double predicted;
@@ -239,7 +239,7 @@ Table targets_table(const AnnealingReport& report) {
   return table;
 }
 
-// What the columns mean, and what they cannot tell.
+// Meaning of the columns, and its limits.
 Prose targets_prose(const AnnealingReport& report) {
   Prose prose{.bullets = true, .show = Show::kReadersOnly};
   prose.paragraphs.push_back(

@@ -30,7 +30,7 @@ struct AnnealingReport {
   int steps = 0;                                        // asked for
   std::vector<std::pair<uint64_t, AnnealingRun>> runs;  // by seed
   std::vector<AnnealingTarget> targets;
-  std::vector<AnnealingBaseline> baselines = {};  // empty: not asked for
+  std::vector<AnnealingBaseline> baselines = {};  // empty = not requested
 };
 
 Section annealing_section(const AnnealingReport& report);

@@ -226,8 +226,8 @@ std::string curve_name(const BenchRow& row) {
   return config + (config.empty() ? "" : ", ") + length_text(row);
 }
 
-// Of each row's configuration what not all of them share, for legends: "2 × Nvidia H100 GPU",
-// "n=2" where the GPU is one; empty where they share all of it.
+// Differences between the configurations of rows, for legends: "2 × Nvidia H100 GPU", or "n=2" if
+// there is one GPU; empty if they are equal.
 std::vector<std::string> what_differs(const std::vector<BenchRow>& rows) {
   const auto differs = [&](auto BenchRow::* field) {
     return std::any_of(rows.begin(), rows.end(),
@@ -262,7 +262,7 @@ std::vector<BenchRow> rows_of(const std::vector<P>& points) {
 }
 
 using Points = std::vector<const PredictedPoint*>;
-// Of one configuration and lengths, by the GPU: what belongs on one chart.
+// For one configuration and lengths, by GPU: the curves of one chart.
 struct Curves {
   std::vector<std::string> order;  // of the GPUs, as asked
   std::map<std::string, Points> by_gpu;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Charts of the throughput sections, each beside the table that has its numbers.
+// Charts of the throughput sections, each next to the table of its numbers.
 
 #include <string>
 #include <vector>
@@ -12,19 +12,19 @@
 
 namespace assay {
 
-// Throughput over batch with its 90 % band and what was measured, a line per GPU, a chart per
-// lengths and whatever else the configuration is, of the first kCurveCharts.
+// Throughput over batch with its 90 % band and the measured points. One line per GPU, and one chart
+// for each combination of lengths and other settings, up to kCurveCharts.
 inline constexpr size_t kCurveCharts = 12;
 std::vector<Block> curve_charts(const ThroughputAnswers& curve);
 // Tokens/s per GPU against latency, a line per configuration; empty where nothing is answered.
 std::vector<Block> goal_charts(const Goal& goal, const std::vector<GoalPoint>& points);
-// What each measurement would narrow; empty where nothing would.
+// Effect of each measurement on the intervals; empty if none narrows any.
 std::vector<Block> measure_charts(const MeasureNext& next);
-// Told width against true error, and against the share that the intervals hold: errors are a
-// hundredth of that share, so each has an axis of its own.
+// Predicted width against true error and against coverage. Errors are a hundredth of the coverage,
+// so each has its own axis.
 std::vector<Block> confidence_charts(const std::vector<ConfidenceBin>& bins);
-// Errors by split and method; how they are distributed (ALA, Figures 6 and 7a); by model (Figure
-// 8); how long folds took (Figures 7c and 7d). With the tables "distribution" and "timing".
+// Errors by split and method, their distribution (ALA, Figures 6 and 7a), errors by model (Figure
+// 8), and the time of folds (Figures 7c and 7d). With the tables "distribution" and "timing".
 std::vector<Block> evaluation_charts(const ThroughputEvaluation& evaluation);
 // Error by step and by the number of training rows (ALA, Figure 7b); predicted against actual
 // (Table I).

@@ -37,7 +37,7 @@ auto summary_of(double ErrorSummary::* field) {
   return [field](const auto& row) { return finite_value(row.summary.*field); };
 }
 
-// What the prototype found; absent for other tables.
+// The prototype's result; nullopt for other tables.
 using ReferenceOf = std::function<std::optional<ReferenceError>(const SplitErrors&)>;
 
 ReferenceOf references(const ThroughputEvaluation& evaluation) {
@@ -189,7 +189,7 @@ std::vector<Block> model_blocks(const ThroughputEvaluation& evaluation) {
 // A share of fewer rows than this is mostly chance: 90 % of 20 is 77 to 100 %.
 constexpr size_t kFewRows = 20;
 
-// Of one method, a column a split.
+// For one method, a column per split.
 Table pairs_for_readers(const std::vector<PartErrors>& pairs, const std::string& method) {
   std::map<std::string, std::map<std::string, double>> covered;  // by pair, by split
   std::vector<std::string> splits;
@@ -217,7 +217,7 @@ Table pairs_for_readers(const std::vector<PartErrors>& pairs, const std::string&
   return table;
 }
 
-// What rows belong to, and a promise over all of them may hide.
+// Groups of rows that a statement over all of them may hide.
 struct UnitKind {
   const char* key;
   const char* words;
@@ -263,7 +263,7 @@ std::vector<Block> unit_blocks(const ThroughputEvaluation& evaluation) {
   return {Table(std::move(table))};
 }
 
-// What 90 % over all rows is for each hardware and framework. Readers see one method.
+// Coverage of the 90 % interval for each hardware and framework. Readers see one method.
 std::vector<Block> pair_blocks(const ThroughputEvaluation& evaluation) {
   std::vector<PartErrors> pairs;
   for (const SplitErrors& e : evaluation.errors) {
@@ -359,7 +359,7 @@ uint64_t rows_in_file(const BenchTable& table, const ThroughputData& data) {
   return rows;
 }
 
-// What the rows become: "of 2610 in the file: 723 dropped, 68 merged with repeats".
+// Outcome of the rows, as in "of 2610 in the file: 723 dropped, 68 merged with repeats".
 std::string rows_note(const BenchTable& table, const ThroughputData& data) {
   uint64_t dropped = 0, merged = 0;
   for (const BenchOddity& o : all_oddities(table, data)) {

@@ -25,7 +25,7 @@ struct FoldTime {
 struct ThroughputEvaluation {
   const BenchTable& table;
   const ThroughputData& data;
-  std::vector<Split> splits;        // that were asked for
+  std::vector<Split> splits;        // requested splits
   std::vector<SplitErrors> errors;  // by split, then method
   std::vector<GroupFit> fits;       // empty: not shown
   bool interrupted = false;
@@ -35,23 +35,23 @@ struct ThroughputEvaluation {
 Section throughput_evaluation_section(const ThroughputEvaluation& evaluation);
 std::vector<std::string> throughput_evaluation_words(const ThroughputEvaluation& evaluation);
 
-// What was odd about the table, for the import log of any verb: rows that were dropped are data
-// loss, except repeats of a key.
+// Irregularities of the table, for the import log of any verb. Dropped rows are data loss, except
+// repeats of a key.
 std::vector<ImportNote> bench_import_notes(const BenchTable& table, const ThroughputData& data);
 
-// What the reader found, then what cleaning did.
+// Irregularities found by the reader, then those of the cleaning.
 std::vector<BenchOddity> all_oddities(const BenchTable& table, const ThroughputData& data);
 
-// A sentence for each warning: what about a table a reader of the verdict alone must know.
+// One sentence for each warning: facts about a table that must be known with the headline.
 std::vector<std::string> bench_warning_words(const std::vector<BenchOddity>& oddities);
 
 // Rows that were dropped, are impossible or doubtful: what may move numbers of the table.
 TrustNotes bench_trust(const std::vector<BenchOddity>& oddities);
 
-// "fits": the curve of every group, and facts about all of them; readers see the facts.
+// "fits": the curve of every group, and a summary, which is all that readers see.
 std::vector<Block> saturation_blocks(const ThroughputData& data, const std::vector<GroupFit>& fits);
 
-// {"rows", "configs", "groups", "dropped": {...}, "oddities": [...]} of a table, for any verb.
+// Table blocks for any verb: {"rows", "configs", "groups", "dropped": {...}, "oddities": [...]}.
 std::vector<Block> bench_table_blocks(const BenchTable& table, const ThroughputData& data);
 
 }  // namespace assay

@@ -77,7 +77,7 @@ std::string facts_in_short(const FactsOf& of) {
   return text + " TFLOP/s, " + number("bandwidth_tb_s") + " TB/s, " + number("memory_gb") + " GB";
 }
 
-// Of a few names readers want to see where each value is from.
+// For a few names, readers need the source of each value.
 Table readers_table(const FactsOf& of) {
   const std::vector<std::pair<std::string, Fact>> values(of.values.begin(), of.values.end());
   using V = std::pair<std::string, Fact>;
@@ -105,7 +105,7 @@ Section facts_section(const FactBook& facts, const std::vector<FactSection>& sho
   TableOf table(
       all,
       {.key = "facts", .terminal_limit = 0, .show = in_full ? Show::kDataOnly : Show::kEverywhere});
-  // Models come first; which values are estimates is seen beside each, when asked by name.
+  // Models come first; estimates are marked next to each value if requested by name.
   table.add(keys::spec_kind, &FactsOf::kind, Show::kDataOnly)
       .add(keys::name, &FactsOf::name)
       .add(keys::spec_summary, facts_in_short)

@@ -1,6 +1,6 @@
 #pragma once
 
-// What is known of models and devices, as a section of a Document.
+// Specifications of models and devices, as a section of a Document.
 
 #include <string>
 #include <vector>
@@ -12,8 +12,8 @@ namespace assay {
 
 // in_full: every value of each, for readers too. "facts", "values".
 Section facts_section(const FactBook& facts, const std::vector<FactSection>& shown, bool in_full);
-// How many are complete, which are estimates, and what looks odd. Contradictions never get here:
-// FactBook::add() refuses them by line.
+// Numbers of complete specifications and of estimates, and implausible values. Contradictions are
+// rejected earlier: FactBook::add() reports their line.
 std::vector<std::string> facts_words(const FactBook& facts, const std::vector<FactSection>& shown);
 
 }  // namespace assay

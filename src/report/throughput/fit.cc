@@ -117,7 +117,7 @@ bool is_calibrated(const Predictor& predictor) {
   return scales == nullptr || (*scales)[static_cast<size_t>(HeldOut::kRow)].measured;
 }
 
-// What holds of the rows whatever learns from them.
+// Notes on the rows that are independent of the method.
 void note_rows(const ThroughputFit& fit, NoteList& notes) {
   const std::vector<BenchRow>& rows = fit.data.rows;
   std::set<double> batches;
@@ -139,14 +139,14 @@ void note_rows(const ThroughputFit& fit, NoteList& notes) {
   }
 }
 
-// What was odd about the rows themselves stands behind what was learnt from them.
+// Irregularities of the rows themselves follow the caveats of the training.
 TrustNotes with_oddities(TrustNotes notes, const ThroughputFit& fit) {
   for (TrustNote& note : bench_trust(fit.data.oddities)) notes.push_back(std::move(note));
   return notes;
 }
 
-// Of the learning alone: the table's own oddities stand in the import log, and warnings in words of
-// their own.
+// Only caveats of the training: the import log has the table's own irregularities, and warnings
+// have sentences of their own.
 TrustNotes learning_trust(const ThroughputFit& fit, const Predictor& predictor) {
   NoteList notes;
   const size_t rows = predictor.rows().size();
@@ -210,7 +210,7 @@ Section throughput_fit_section(const ThroughputFit& fit, const Predictor& predic
                       fact(keys::rows_with_specs, predictor.rows_with_facts()),
                       fact(keys::unknown_names, unknown.empty() ? Value() : Value(unknown))}});
   for (Block& block : fitted_table_blocks(fit)) section.blocks.push_back(std::move(block));
-  // Where only some rows have facts, the process that learns from those is the one that is tested.
+  // If only some rows have specifications, the process trained on those is tested.
   const size_t with_facts = predictor.rows_with_facts();
   const std::string of_rows =
       with_facts > 0 && with_facts < predictor.rows().size() ? " (rows with facts)" : "";

@@ -11,10 +11,10 @@
 
 namespace assay {
 
-// "method", rows, dropped, fits, scales, left_out, confidence.
+// The keys are "method", rows, dropped, fits, scales, left_out and confidence.
 Section throughput_fit_section(const ThroughputFit& fit, const Predictor& predictor);
 std::vector<std::string> throughput_fit_words(const ThroughputFit& fit, const Predictor& predictor);
-// What may move the numbers: missing facts, rows that teach little, rows that were dropped.
+// Caveats: missing specifications, uninformative rows, dropped rows.
 TrustNotes throughput_trust(const ThroughputFit& fit, const Predictor& predictor);
 // The same of ALA.
 Section ala_fit_section(const ThroughputFit& fit, const AlaPredictor& ala);
@@ -24,7 +24,7 @@ TrustNotes ala_trust(const ThroughputFit& fit);
 // How many of the points are beyond the data, and without an answer.
 TrustNotes prediction_trust(const ThroughputAnswers& answers);
 
-// rows, dropped, oddities, ... of the table that was fitted.
+// The blocks rows, dropped, `oddities`, ... of the fitted table.
 std::vector<Block> fitted_table_blocks(const ThroughputFit& fit);
 
 }  // namespace assay

@@ -122,7 +122,7 @@ Section latency_evaluation_section(const LatencyEvaluation& evaluation) {
   section.blocks.push_back(readers_table(evaluation.errors));
   section.blocks.push_back(data_table(evaluation.errors));
   if (!evaluation.judged.empty()) section.blocks.push_back(judged_table(evaluation.judged));
-  // No limits are asked of new hardware: where all is that, there is nothing to tell.
+  // New hardware has no limits, so a test of only that has no result.
   if (!std::isfinite(evaluation.brier)) return section;
   section.blocks.push_back(limits_table(evaluation));
   section.blocks.push_back(Facts{.items = {fact(keys::brier, evaluation.brier),

@@ -80,15 +80,15 @@ const char* question_words(LatencyQuestion question) {
   return "";
 }
 
-// Of plans told to be 90 % sure and more 95.7 % kept their limits when campaigns were left out
-// (docs/measured/throughput_latency.md): nothing above was ever measured.
+// Of plans predicted with 90 % or more, 95.7 % met their limits over held-out benchmark runs
+// (docs/measured/throughput_latency.md). Higher confidence was never measured.
 constexpr double kNoSurer = 0.95;
 
 std::string sure_words(double probability) {
   return probability > kNoSurer ? "> 95 %" : fmt::format("{:.0f} %", 100 * probability);
 }
 
-// What nobody has measured, in a word.
+// The part without measurements, in a word.
 const char* new_words(LatencyQuestion question) {
   switch (question) {
     case LatencyQuestion::kOtherCampaign:
@@ -211,7 +211,7 @@ Table pareto_table(const PlanReport& report, Table head) {
   return table;
 }
 
-// Of each GPU a curve, also of those that another beats everywhere.
+// A curve for each GPU, including those that another beats everywhere.
 Chart pareto_chart(const PlanReport& report) {
   Chart chart{.key = "pareto_chart",
               .title = "What one GPU gives against what each user gets",
@@ -283,7 +283,7 @@ std::string refused_words(const Plan& plan) {
   return "Ruled out: " + text + ".";
 }
 
-// GPUs whose plans a screen has no row for, each with its best one.
+// GPUs with plans that do not fit the screen, each with its best one.
 std::vector<std::string> plans_not_shown(const PlanReport& report) {
   const std::vector<PlanRow> rows = rows_of(report);
   std::set<const GpuOffer*> named;
@@ -327,7 +327,7 @@ std::vector<std::string> silent_offers(const PlanReport& report) {
   std::vector<std::string> words;
   if (!ruled_out.empty() && !plan.setups.empty())
     words.push_back("Not on " + ruled_out + ": every setup there is ruled out.");
-  // Where there is no plan at all, that was said before.
+  // If there is no plan at all, an earlier sentence says so.
   const bool any_plan = !plan.sure.empty() || !plan.likely.empty();
   if (!unlikely.empty() && any_plan)
     words.push_back("Not on " + unlikely + ": no setup there is likely to keep the limits" +
@@ -472,7 +472,7 @@ std::vector<std::string> plan_words(const PlanReport& report) {
                   format_counted(report.latencies.builds(), "engine build", "engine builds"),
                   q.version.empty() ? "a build that none of them is (--engine-version)"
                                     : "a new run of build " + q.version));
-  // Where there is a plan JSON has what was ruled out.
+  // If there is a plan, JSON has the excluded ones.
   const std::string refused = plan.sure.empty() ? refused_words(plan) : "";
   if (!refused.empty()) words.push_back(refused);
   for (std::string& text : plans_not_shown(report)) words.push_back(std::move(text));

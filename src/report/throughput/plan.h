@@ -20,7 +20,7 @@ struct PlanReport {
 // "plan": what was asked, "plans", "pareto", "refused".
 Section plan_section(const PlanReport& report);
 std::vector<std::string> plan_words(const PlanReport& report);
-// What may move the plans told: wide or assumed intervals, closed loops.
+// Caveats of the plans: wide or assumed intervals, closed loops.
 TrustNotes plan_trust(const PlanReport& report);
 
 }  // namespace assay

@@ -1,10 +1,9 @@
 #pragma once
 
-// The results of throughput, each declared once.
-// R(key, title, unit, meaning) declares a result; U(key, meaning) says what a declared one, or a
-// table, is here; O(object) begins the keys of an object. An empty meaning: that of the row above.
-// From here come JSON keys, columns, titles, units, and the tables of docs/metrics.md
-// (tools/gen_metrics_docs.py).
+// The results of throughput, each declared once. R(key, title, unit, meaning) declares a result.
+// U(key, meaning) describes a declared one, or a table, in another place. O(object) begins the keys
+// of an object. An empty meaning repeats that of the row above. JSON keys, columns, titles, units,
+// and the tables of docs/metrics.md (tools/gen_metrics_docs.py) come from here.
 
 #include "report/document/results.h"
 
@@ -18,7 +17,7 @@
   U(configs, "") \
   U(groups, "") \
   U(dropped, \
-    "rows dropped by reason; every way in which rows were odd, its line and what was done") \
+    "rows dropped by reason; every kind of irregularity of rows, its line and its treatment") \
   U(oddities, "") \
   U(code, "") \
   R(merged, "merged", kCount, "") \
@@ -26,49 +25,42 @@
   R(weight, "weight", kText, "") \
   U(effect, "") \
   R(infeasible, "infeasible rows", kCount, \
-    "rows faster than reading the active weights once per output token: left out of what is " \
-    "learnt for predictions (by either method), of `fits` and of errors. Rows without facts " \
-    "cannot be checked and are counted (`feasibility_unchecked`)") \
+    "rows faster than reading the active weights once per output token. They are left out of the training data (of either " \
+    "method), of `fits` and of errors. Rows without specifications cannot be checked and are counted " \
+    "(`feasibility_unchecked`)") \
   R(fitted_rows, "rows fitted", kCount, "rows that the process learnt from") \
   R(rows_with_specs, "rows with facts", kCount, \
-    "of those, with facts about model and hardware; names without") \
+    "of those, with specifications of model and hardware; names without") \
   R(unknown_names, "no facts about", kText, "") \
   U(fits, "per group of the table the curve of ALA's Algorithm 2, see [ALA](#ala)") \
   U(left_out, \
-    "of the rows with facts, if any have them, else of all: per hardware and framework " \
-    "(`group`; names that there are none of are left out): `rows`, `median_ape`, `p90_ape` " \
-    "of the absolute percentage error when one group at a time is left out of the training " \
-    "rows, in closed form") \
+    "of the rows with specifications, if there are any, else of all rows, per hardware and framework (`group`; names " \
+    "without rows are omitted). `rows`, and `median_ape` and `p90_ape` of the absolute percentage error with one group at a " \
+    "time held out, in closed form") \
   R(confidence, "confidence", kRatio, \
-    "training rows (those of `left_out`) in five equal parts by the standard deviation told " \
-    "when their group is left out: `rows`, median `half_width90`, `median_ape`, " \
-    "`coverage90`") \
+    "training rows (those of `left_out`) in five equal parts by the predicted standard deviation with their group held out: " \
+    "`rows`, median `half_width90`, `median_ape`, `coverage90`") \
   U(scales, \
-    "per `process` and `question`: `scale`, by how many of the process's standard " \
-    "deviations a 90 % interval reaches: the ⌈0.9(n+1)⌉-th smallest of the n (`residuals`) " \
-    "misses over their standard deviations, when each block of the training rows is left " \
-    "out. Blocks: row, length pair (group), configuration, model, hardware. For larger " \
-    "batches and longer lengths: learnt without each configuration's rows above half of its " \
-    "own largest (if it has others; of all rows, if that leaves fewer than nine), asked for " \
-    "these; for length ratios (abs log₂ of ii/oo) the same over all rows; for campaigns " \
-    "(at least eight in the table) the wider of whole campaigns and whole engine builds left out, " \
-    "which no other question's scale stays below. Without physics " \
-    "at least the normal's 1.645. At least 0.1: that rows repeat to the last digit says " \
-    "nothing about the next run. `measured` false: fewer than 9 misses or 8 blocks; then " \
-    "the largest of 1.645, the misses so far, all measured scales and, with fewer than 9 " \
-    "rows, the rows' own misses in place is assumed") \
+    "per `process` and `question`: `scale`, the number of standard deviations in a 90 % interval. It is the ⌈0.9(n+1)⌉-th " \
+    "smallest ratio of error to standard deviation, over n (`residuals`) errors with each block of the training rows held " \
+    "out. Blocks: row, length pair (group), configuration, model, hardware. For larger batches and longer lengths, rows " \
+    "above half of each configuration's own largest are held out (if it has others; above half of the overall largest if " \
+    "that leaves fewer than nine). Length ratios (abs log₂ of ii/oo) use the same over all rows. Benchmark runs (at least " \
+    "eight in the table) use the wider result of whole runs and whole engine builds held out, and no other question's scale " \
+    "is smaller. Without an analytical model it is at least the normal distribution's 1.645. It is at least 0.1, because " \
+    "identical rows show nothing about the next run. `measured` is false with fewer than 9 errors or 8 blocks. The assumed " \
+    "scale is then the largest of 1.645, the errors so far and all measured scales; with fewer than 9 rows the rows' own " \
+    "errors count too") \
   R(fit_weight, "own fit", kShare, \
-    "Σp² / (Σp² + Σf²) over the same rows that the configurations' own fits answer, p and f " \
-    "what the process and the fit missed in logarithms (Bates and Granger, 1969): inverse " \
-    "to the squared misses. Null for other questions, and with fewer than nine such rows") \
+    "Σp² / (Σp² + Σf²) over the same rows that the configurations' own fits answer; p and f are the errors of process and " \
+    "fit in logarithms (Bates and Granger, 1969). Weights are inverse to the squared errors. Null for other questions, and " \
+    "with fewer than nine such rows") \
   R(blended_scale, "with it", kRatio, "the scale as above when both answer together") \
   U(pair_scales, \
-    "per `process`, `question` and `group` (hardware|framework): the `scale` of its rows, " \
-    "the smallest miss s for which its own misses up to s, plus 20 times the share of all " \
-    "rows' misses up to s, are at least 0.9(m + 21), m being the number of its own: some " \
-    "pairs are steadier than others, and few misses leave a pair near the scale of all. For " \
-    "rows, length pairs and configurations; a model, a hardware, larger batches or longer " \
-    "lengths are missed as a whole, and one pair has too few of those") \
+    "per `process`, `question` and `group` (hardware|framework): the `scale` of its rows. It is the smallest error s with " \
+    "at least 0.9(m + 21) for the sum of its own m errors up to s and 20 times the share of all rows' errors up to s. Some " \
+    "pairs have less variation than others, and a pair with few errors stays near the scale of all. For rows, length pairs " \
+    "and configurations; models, hardware, larger batches and longer lengths have correlated errors, too few per pair") \
   U(predictions, "one element per point, in the order asked") \
   U(at, "the point: `hw`, `n`, `fw`, `model`, `variant`, `ii`, `oo`, `bb`") \
   U(tokens_per_s, \
@@ -79,42 +71,36 @@
     "`interval` names; the interval always holds the point") \
   R(high90, "to", kCount, "") \
   R(interval, "interval", kText, \
-    "`measured` where misses of the rows on this very question say that it is 90 %. Else " \
-    "`assumed`, and the words promise nothing: the scale is not `measured`; the point is " \
-    "beyond batch, lengths, devices, model sizes, memory or context (`reasons`); all rows " \
-    "have one batch size, the point another, and there is no physics (half the interval " \
-    "grows by 0.22 in logarithms per doubling: no more was missing for 90 % of 434 rows of " \
-    "LLM-Inference-Bench where one batch size of a configuration was known); or `ii`/`oo` " \
-    "is beyond the rows' by more than `--extrapolation-factor` times or the length ratio's scale is not " \
-    "measured (0.05 per doubling, enough for 90 % in AIConfigurator)") \
+    "`measured` if errors of the rows on this question show that it is 90 %. Else `assumed`, without a guarantee, for one " \
+    "of these reasons. The scale is not `measured`. The point is beyond batch, lengths, devices, model sizes, memory or " \
+    "context (`reasons`). All rows have one batch size, the point another, and there is no analytical model (half the " \
+    "interval grows by 0.22 in logarithms per doubling, which was enough for 90 % of 434 rows of LLM-Inference-Bench with " \
+    "one known batch size of a configuration). `ii`/`oo` is beyond the rows' by more than `--extrapolation-factor` times, " \
+    "or the length ratio's scale is not measured (0.05 per doubling, enough for 90 % in AIConfigurator)") \
   R(half_width90, "±", kShare, "`high90` / `tokens_per_s` − 1") \
   R(tokens_per_s_per_gpu, "tokens/s/GPU", kCount, "`tokens_per_s` / `n`") \
   R(latency_ms, "latency, ms", kCount, "(ii + oo) · sequences / `tokens_per_s`") \
   R(question, "question", kText, \
-    "what is new about the point: `row` (its batch size at most), `length pair`, " \
-    "`configuration`, `model`, `hardware` (or hardware and framework together), `larger " \
-    "batch`, `longer length` (than any row of the configuration), and then the scale is " \
-    "that question's, as `evaluate` asks on S3 and S4; with a new configuration, model or " \
-    "hardware that is also beyond the rows of the hardware and framework, the wider of the " \
-    "two. Of latencies (`plan`, `latency_errors`): `other campaign` (the configuration has rows), " \
-    "`configuration`, `model` (none under the engine on the GPU), `new model` (none at all: " \
-    "intervals are of models left out under one engine), `hardware`") \
+    "what is new about the point: `row` (its batch size at most), `length pair`, `configuration`, `model`, `hardware` (or " \
+    "hardware and framework together), `larger batch` or `longer length` (than any row of the configuration). The scale is " \
+    "that question's, as in `evaluate` on S3 and S4. A new configuration, model or hardware that is also beyond the rows of " \
+    "the hardware and framework has the wider scale of the two. For latencies (`plan`, `latency_errors`): `other campaign` " \
+    "(the configuration has rows), `configuration`, `model` (none under the engine on the GPU), `new model` (none at all: " \
+    "intervals are of models held out under one engine), `hardware`") \
   R(status, "status", kText, \
-    "`inside`; `wide` when it would be inside and `half_width90` is above 1: the range alone says " \
-    "something, and no goal is `met` by it; `outside` when the hardware, or hardware and framework together, have no row " \
-    "(a framework that no row has is refused: exit 2), when the model is new and more than " \
-    "twice as large or under half as large as any measured one, or the first with experts, " \
-    "or without facts, and when batch, lengths or devices are beyond the rows of that " \
-    "hardware and framework by more than `--extrapolation-factor` (4) times, when `ii` / `oo` is beyond " \
-    "theirs, when all rows have one batch size, the point another, and there is no physics, " \
-    "when `ii` + `oo` exceeds the model's context (and no row of it was as long), and when " \
-    "the configuration has no row and its weights exceed the memory of all devices (p · " \
-    "parameters > `n` · memory, by the facts), and, whatever the method, when the " \
-    "prediction itself is `infeasible`; `no answer` when nothing can be computed") \
+    "`inside`. `wide` if it would be inside and `half_width90` is above 1: only the range is meaningful, and no goal is " \
+    "`met` by it. `outside` if one of these holds. The hardware, or hardware and framework together, has no row (a " \
+    "framework without any row is an error, exit 2). The model is new and is more than twice or less than half the size of " \
+    "any measured one, the first with experts, or without specifications. Batch, lengths or devices are beyond the rows of " \
+    "that hardware and framework by more than `--extrapolation-factor` (4) times. `ii` / `oo` is beyond theirs. All rows " \
+    "have one batch size, the point another, and there is no analytical model. `ii` + `oo` exceeds the model's context, and " \
+    "no row of it was as long. The configuration has no row and its weights exceed the memory of all devices (p · " \
+    "parameters > `n` · memory, by the specifications). For any method, the prediction itself is `infeasible`. `no answer` " \
+    "if nothing can be computed") \
   R(reasons, "reasons", kText, "why it is outside") \
   U(basis, \
-    "`gp on physics`, or `gp without physics` where facts are missing: lengths, batch, " \
-    "devices and names alone; ` and latency fit` follows where `fit_weight` is above 0") \
+    "`gp on physics`, or `gp without physics` if specifications are missing (only lengths, batch, devices and names); with " \
+    "the suffix ` and latency fit` if `fit_weight` is above 0") \
   U(fit_weight, "w above: 0 within the configuration's rows") \
   R(nearest, "nearest", kText, \
     "the nearest measured rows: most in common first, then least absolute log₂ of the " \
@@ -123,20 +109,18 @@
     "with `--curves`: throughput over batch per configuration and lengths, with " \
     "`measured_tokens_per_s` where there is a row") \
   U(widest, \
-    "of `compared` points (those asked, else every unmeasured combination of a " \
-    "configuration's lengths and its framework's batch sizes) the one with the widest " \
-    "interval: `point`, its prediction") \
+    "the point with the widest interval of the `compared` points: those requested, else every unmeasured combination of a " \
+    "configuration's lengths and its framework's batch sizes. `point`, its prediction") \
   U(suggestions, \
-    "points whose measurement narrows it most: `interval_reduction_share` is 1 − sd after / sd now of " \
-    "the posterior; `next_low90`, `next_high90` if the estimate stays") \
+    "points with the measurement that narrows it most: `interval_reduction_share` is 1 − sd after / sd now of the " \
+    "posterior; `next_low90`, `next_high90` if the estimate stays") \
   R(goal, "goal", kText, \
-    "the goal asked for and its `confidence`, 0.95; per point of `goal_points`: `met` when " \
-    "the lower end of a measured 90 % interval meets it (one-sided 95 %; of an assumed one " \
-    "it is `likely`), `likely` when the estimate does, `unlikely` when only the upper end " \
-    "does, `missed`; `outside` beyond the reach of the data, whatever the estimate: never " \
-    "chosen, and with `--strict` refused. Points stand best first: with a latency to keep " \
-    "the most tokens/s per device (`--rank total`: of all devices), else the fewest devices and " \
-    "on them the smallest batch (the smallest batch); then those that come closest") \
+    "the requested goal and its `confidence`, 0.95. Each of `goal_points` is `met` if the lower end of a measured 90 % " \
+    "interval meets it (one-sided 95 %; with an assumed one it is `likely`), `likely` if the estimate does, `unlikely` if " \
+    "only the upper end does, and `missed` otherwise. `outside` is beyond the range of the data, for any estimate. Such " \
+    "points are never chosen, and are errors with `--strict`. Points are sorted best first. With a latency limit, the order " \
+    "is by tokens/s per device (`--rank total`: of all devices). Otherwise it is by fewest devices and then smallest batch " \
+    "(`--rank total`: smallest batch). The closest other points follow") \
   U(goal_points, \
     "the points against the goal; throughput that is exceeded, latency that is kept, with " \
     "95 % confidence") \
@@ -149,7 +133,7 @@
   R(hw, "hardware", kText, "hardware") \
   R(fw, "framework", kText, "framework") \
   R(model, "model", kText, "model") \
-  R(variant, "variant", kText, "what else tells configurations apart: precision, parallelism") \
+  R(variant, "variant", kText, "other differences between configurations: precision, parallelism") \
   R(ii, "in", kNone, "tokens of the prompt") \
   R(oo, "out", kNone, "tokens generated") \
   R(bb, "batch", kNone, "batch size") \
@@ -166,8 +150,8 @@
   R(group, "group", kText, "hardware and framework, or a configuration with its lengths") \
   R(process, "process", kText, "which Gaussian process: with physics or without") \
   R(scale, "times sd", kRatio, "standard deviations that a 90 % interval takes") \
-  R(residuals, "left out", kCount, "misses behind `scale`") \
-  R(points, "points", kCount, "batch sizes behind a curve") \
+  R(residuals, "left out", kCount, "number of errors in `scale`") \
+  R(points, "points", kCount, "batch sizes in a curve") \
   U(a, "of the saturation curve, see [ALA](#ala)") \
   U(b, "") \
   R(c, "C", kNone, "") \
@@ -182,11 +166,11 @@
   R(fold, "fold", kText, "one training and one test set of a split") \
   R(folds, "folds", kCount, "folds that were run") \
   R(train_rows, "training rows", kCount, "rows learnt from") \
-  R(test_rows, "test rows", kCount, "rows asked for") \
+  R(test_rows, "test rows", kCount, "test rows") \
   R(train_configs, "training configurations", kCount, "configurations among the training rows") \
   R(unanswered, "no answer", kCount, "rows that the method has no answer for") \
   R(impossible, "impossible", kCount, "answers that cannot be: not above 0, or not finite") \
-  R(outside, "outside", kCount, "answers outside the reach of the data") \
+  R(outside, "outside", kCount, "answers outside the range of the data") \
   R(p10_ape, "p10", kShare, "quantiles of the absolute percentage error") \
   R(p25_ape, "p25", kShare, "") \
   R(median_ape, "median", kShare, "") \
@@ -208,18 +192,18 @@
   R(interrupted, "interrupted", kNone, "Ctrl-C came: what was not run is missing") \
   O("errors of held-out latencies (`latency_errors`, `limits`)") \
   R(latency, "latency", kText, "`TTFT`, `TPOT` or `end to end`, means over a run's requests") \
-  R(campaigns, "campaigns", kCount, "campaigns that the rows belong to") \
+  R(campaigns, "campaigns", kCount, "benchmark runs of the rows") \
   R(baseline_median_ape, "physics, median", kShare, \
-    "the same error of physics times one factor per engine and GPU; of `question` `nearest GPU` (split GPU) of what the " \
-    "nearest GPU of the vendor with rows is told to take, times the ratio of bandwidths (TTFT: of 16-bit peaks), and " \
-    "nothing is said of intervals") \
+    "the same error for the analytical model times one factor per engine and GPU. For `question` `nearest GPU` (split GPU), " \
+    "for the prediction of the vendor's nearest GPU with rows, times the ratio of bandwidths (TTFT: of 16-bit peaks), " \
+    "without intervals") \
   R(baseline_p90_ape, "physics, p90", kShare, "") \
   R(baseline, "physics %", kText, "the same in one cell, for readers") \
-  R(narrow_interval_rows, "of rows", kCount, "rows whose interval is no wider than ± 100 %") \
-  R(narrow_interval_runs, "their campaigns", kCount, "campaigns of those") \
+  R(narrow_interval_rows, "of rows", kCount, "rows with an interval not wider than ± 100 %") \
+  R(narrow_interval_runs, "their campaigns", kCount, "benchmark runs of those") \
   R(narrow_interval_coverage90, "± under 100 %: in it", kShare, "share of those inside their interval") \
   R(worst_unit, "worst unit", kText, \
-    "GPU, engine and model with at least 15 rows whose intervals hold the least") \
+    "GPU, engine and model with the lowest coverage, among those with at least 15 rows") \
   R(worst_rows, "its rows", kCount, "") \
   R(worst_coverage90, "of it in the interval", kShare, "") \
   R(units, "units", kCount, "units with at least 15 rows") \
@@ -235,28 +219,27 @@
   R(met, "met", kShare, "share that kept both limits") \
   R(brier, "Brier score", kRatio, "mean squared difference of predicted and met") \
   R(brier_constant, "Brier score of a constant", kRatio, \
-    "of always telling the share that was met") \
+    "of a constant prediction of the share that was met") \
   O("a plan (`plans`, `pareto`, `refused`)") \
   R(rate_per_s, "requests/s", kRatio, "requests that arrive per second") \
-  R(ttft_limit_ms, "TTFT at most, ms", kNone, "limits that were asked for") \
+  R(ttft_limit_ms, "TTFT at most, ms", kNone, "requested limits") \
   R(tpot_limit_ms, "TPOT at most, ms", kNone, "") \
   R(percentile, "share that keeps them", kShare, \
     "share of requests (TTFT) and of tokens (TPOT) that must keep the limits") \
   R(arrival_variation, "variation of arrivals", kRatio, \
     "squared coefficient of variation of the gaps between requests: 1 for Poisson") \
   R(most_load, "load at most", kShare, \
-    "share of a replica's capacity up to which it is planned: 0.85 for Poisson arrivals, less by " \
-    "0.15 per unit of `arrival_variation`; nearer to capacity TTFT is right only in its order of " \
-    "magnitude") \
+    "maximum planned load of a replica, as a share of its capacity: 0.85 for Poisson arrivals, less by 0.15 per unit of " \
+    "`arrival_variation`. Closer to capacity, TTFT is correct only in its order of magnitude") \
   R(builds, "builds", kCount, "engine builds among the rows") \
   R(miss_correlation, "correlation of misses", kRatio, \
-    "of TTFT and TPOT, when campaigns are left out") \
+    "of the errors of TTFT and TPOT, with benchmark runs held out") \
   R(grade, "grade", kText, \
-    "`sure`: probability at least the confidence asked for; `likely`: at least 0.5, and better " \
-    "than the first sure plan. The best of each GPU, engine and precision") \
+    "`sure`: probability of at least the requested confidence. `likely`: at least 0.5, and better than the first sure plan. " \
+    "Best per GPU, engine and precision") \
   R(probability, "probability", kShare, \
-    "that both limits are kept: over 13 × 13 draws of the errors of TTFT and TPOT, by the " \
-    "processes' own standard deviations, the share for which so many replicas are enough") \
+    "that both limits are met: the share of 13 × 13 draws of the errors of TTFT and TPOT, by the processes' own standard " \
+    "deviations, for which this number of replicas is enough") \
   R(replicas, "replicas", kCount, "copies of the model, each on `n` GPUs") \
   R(plan_gpus, "GPUs", kCount, "`replicas` · `n`") \
   R(usd_per_hour, "$/h", kRatio, "of all GPUs, by the price list") \
@@ -265,7 +248,7 @@
   R(tpot_percentile_ms, "TPOT", kNone, "") \
   R(in_flight, "in flight", kRatio, "requests inside one replica, on average; of `pareto` always") \
   R(seats, "seats", kCount, \
-    "requests that fit the memory beside the weights, at most 256 and no more than rows reach") \
+    "requests that fit the memory with the weights, at most 256 and at most the largest in the rows") \
   R(load, "load", kShare, "requests per second of a replica over the most that it can finish") \
   R(tokens_per_usd, "tokens/$", kCount, "output tokens") \
   R(joules_per_token, "J/token", kRatio, \
@@ -274,16 +257,16 @@
   R(tokens_per_s_per_user, "tokens/s/user", kRatio, "1000 / TPOT in ms") \
   R(usd_per_mtok, "$/Mtok", kRatio, "dollars per million output tokens") \
   R(kernel_parameter, "parameter", kRatio, \
-    "of the latencies' kernel (`kernel`, by `latency` and `name`): standard deviations of log " \
-    "latency of its components (b constant, G all, F engine, S vendor and peak, H GPU, M model, " \
-    "P precision, C configuration, V build, K campaign, KC configuration in a campaign) and of " \
-    "the noise; lengths in doublings, of what many runs share (G, F, M) and of the rest") \
+    "of the latencies' kernel (`kernel`, by `latency` and `name`). Standard deviations of log latency of the noise and of " \
+    "its components (b constant, G all, F engine, S vendor and peak, H GPU, M model, P precision, C configuration, V build, " \
+    "K benchmark run, KC configuration in a run). Then lengths in doublings, of components common to many runs (G, F, M) " \
+    "and of the others") \
   R(sibling, "sibling", kText, \
-    "of a GPU without rows under the engine, whose `question` is `hardware` and which is never `sure`: the nearest GPU of " \
-    "its vendor (log bandwidth, log 16-bit peak) that has some; empty where rows ran") \
+    "for a GPU without rows under the engine, which has `question` `hardware` and is never `sure`: the nearest GPU of its " \
+    "vendor (log bandwidth, log 16-bit peak) with rows. Empty if the GPU has rows") \
   R(by_sheet, "by the data sheet", kText, \
-    "of a GPU without rows under the engine, in the middle of its curve: what share of TTFT and TPOT is the sibling's, and " \
-    "below or above which GPU of the order of data sheets they would have been") \
+    "for a GPU without rows under the engine, at the median of its curve: the sibling's share of TTFT and TPOT, and the GPU " \
+    "in the order of data sheets that bounds them from below or above") \
   R(plan_words, "plan", kText, "replicas × GPUs of each, engine, precision, layout; for readers") \
   R(usd_text, "$/h", kText, "`usd_per_hour`, for readers") \
   R(confidence_text, "sure", kText, "`probability`, for readers") \
@@ -297,7 +280,7 @@
     "parameters (10⁹), layers and heads of queries and of keys; dense 16-bit, FP8 and FP4 peaks, " \
     "bandwidth and memory") \
   R(spec_text, "value", kText, "`spec_value`, for readers") \
-  R(spec_remark, "remark", kText, "values that are estimates, as their sources say; odd sizes") \
+  R(spec_remark, "remark", kText, "values that are estimates, by their sources; irregular sizes") \
   R(spec_attribute, "attribute", kText, "as in [facts](formats/facts.md)") \
   R(spec_value, "value", kRatio, "in the attribute's unit") \
   O("annealing") \

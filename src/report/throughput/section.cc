@@ -29,7 +29,8 @@ Value plain_number(double value) {
 
 std::string rate(double tokens_per_s) {
   if (!std::isfinite(tokens_per_s)) return "-";
-  // Beyond any installation, as ends of endless intervals are, digits say nothing.
+  // Far outside of real installations, as at the ends of unbounded intervals, digits are
+  // meaningless.
   if (tokens_per_s >= 1e12 || tokens_per_s < 0.01) return fmt::format("{:.2g}", tokens_per_s);
   if (tokens_per_s >= 1000) return format_count(static_cast<int64_t>(std::llround(tokens_per_s)));
   return fmt::format("{:.{}f}", tokens_per_s, tokens_per_s >= 100 ? 0 : tokens_per_s >= 10 ? 1 : 2);
@@ -145,7 +146,7 @@ std::string interval_words(const std::vector<PredictedPoint>& points) {
   return any_assumed(points) ? "" : " (intervals: 90 %)";
 }
 
-// The prediction of a point, without columns for what the method does not tell.
+// The prediction of a point, without columns that the method does not provide.
 void add_predictions(TableOf<PredictedPoint>& table, Show intervals) {
   const auto of = [](auto Prediction::* field) {
     return [field](const PredictedPoint& p) { return finite_value(p.explained.prediction.*field); };
@@ -204,7 +205,7 @@ Table predictions_table(const ThroughputAnswers& answers) {
   return table;
 }
 
-// What the predictions rest on, once for all points that rest on the same rows.
+// Basis of the predictions, once for all points with the same rows.
 Prose evidence_prose(const ThroughputAnswers& answers) {
   Prose prose{.bullets = true, .show = Show::kReadersOnly};
   std::set<std::string> said;
@@ -379,7 +380,7 @@ Section throughput_curves_section(const ThroughputAnswers& answers) {
                         .title = "Throughput over batch" + interval_words(curve),
                         .terminal_limit = kPredictionsShown});
   if (!curve.empty()) add_points(table, curve);
-  // What all rows share has no column.
+  // Common values of all rows have no column.
   const auto is_of_first = [&](const PredictedPoint& p) {
     return config_name(p.point) == config_name(curve.front().point);
   };

@@ -23,7 +23,7 @@ struct PredictedPoint {
   Explained explained;
   double confidence = std::numeric_limits<double>::quiet_NaN();  // ALA's; NaN of other methods
 };
-// Predictions with what readers must know of the model behind them.
+// Predictions with the properties of their model.
 struct ThroughputAnswers {
   const ThroughputFit& fit;
   const std::vector<BenchRow>& rows;  // learnt from; what Evidence counts

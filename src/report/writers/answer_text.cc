@@ -1,5 +1,5 @@
-// The short answer on a screen: at most 15 lines from 72 columns on. Glyphs differ where colours
-// do, so that a pipe, a plain terminal and every eye get the same.
+// The short answer on a screen: at most 15 lines with 72 columns or more. Glyphs differ like
+// colours, so that a pipe, a plain terminal and every eye get the same.
 
 #include <fmt/format.h>
 
@@ -75,7 +75,7 @@ class AnswerText {
       verdict(0, true);
       return joined(lines_);
     }
-    // What does not fit is in --full: of what is said behind the verdict the last sentences.
+    // Text that does not fit is in --full: the last sentences after the headline go first.
     for (size_t told = answer_.more.size();; --told) {
       for (const bool apart : {true, false}) {
         lines_.clear();
@@ -88,7 +88,7 @@ class AnswerText {
  private:
   bool fits() const { return lines_.size() <= kMostAnswerLines || width_ < kNarrow; }
 
-  // told: sentences behind the verdict; apart: they begin on a line of their own.
+  // told: number of sentences after the headline. apart: they begin on a line of their own.
   void compose(size_t told, bool apart) {
     verdict(told, apart);
     const bool strip_stands = !answer_.ranks.empty();
@@ -100,8 +100,8 @@ class AnswerText {
     }
     const size_t above = lines_.size();
     const std::vector<std::string> end = foot();
-    // What does not fit is in --full: code before levers, the last of them first; of notes what
-    // lists.
+    // Text that does not fit is in --full. Code goes before actions, the last action first; in
+    // notes, lists go first.
     size_t note_lines = kMostAnswerLines;
     size_t levers = answer_.levers.size();
     for (size_t code = levers;;) {
@@ -210,7 +210,7 @@ class AnswerText {
     flow_in(legend);
   }
 
-  // Entries beside each other, two blanks between, as many to a line as fit.
+  // Entries in columns, two blanks between, as many per line as fit.
   void flow_in(const std::vector<std::pair<std::string, std::string>>& entries, size_t indent = 2) {
     std::string line;
     size_t used = 0;

@@ -47,7 +47,7 @@ std::string cell(const Value& value) {
 
 class CsvWriter {
  public:
-  // prefix: what a table's name starts with, e.g. "ranks.rank 0."; path: section and block keys.
+  // prefix: start of a table's name, such as "ranks.rank 0."; path: section and block keys.
   void start_table(const std::string& prefix, std::initializer_list<std::string_view> path) {
     std::string name = prefix;
     for (const std::string_view key : path) {
@@ -133,7 +133,7 @@ class CsvWriter {
     }
   }
 
-  // "power.kernels.0.": elements are told apart by their position.
+  // "power.kernels.0.": elements are distinguished by their position.
   void block(const std::string& prefix, const std::string& section, const Elements& list) {
     if (list.key.empty()) return;
     for (size_t i = 0; i < list.elements.size(); ++i) {

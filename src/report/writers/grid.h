@@ -1,7 +1,7 @@
 #pragma once
 
-// What the two reader formats (terminal, Markdown) share: a Table or Tree as cleaned, scaled text
-// cut to its row limit, and a few phrases.
+// Common to the two text formats (terminal, Markdown): a Table or Tree as cleaned, scaled text, cut
+// to its row limit, and a few phrases.
 
 #include <algorithm>
 #include <cstddef>
@@ -44,7 +44,7 @@ std::string describe(const std::string& name, const std::vector<Item>& items);
 inline bool for_readers(Show show) {
   return show == Show::kEverywhere || show == Show::kReadersOnly || show == Show::kTextOnly;
 }
-// Whether a block has anything for readers of text: charts are drawn on the page alone.
+// True if a block has content for text formats; charts are only on the page.
 template <typename B>
 bool has_text(const B& block) {
   return for_readers(block.show);

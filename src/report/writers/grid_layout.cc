@@ -10,13 +10,13 @@ namespace {
 
 constexpr size_t kGap = 2;
 
-// How far titles and texts give way, tried in this order: titles of more than three lines and names
-// of less than 24 columns are hard to read, names of less than 8 say nothing.
+// Steps of shortening titles and texts, tried in this order. Titles of more than three lines and
+// names of less than 24 columns are hard to read; names of less than 8 are useless.
 struct Squeeze {
   size_t title_lines;
   size_t narrowest_text;
 };
-// What names the rows stays readable: numbers at the end go first.
+// The name of a row stays readable: numbers at the end go first.
 constexpr size_t kNarrowestName = 20;
 constexpr Squeeze kSqueezes[] = {{2, 24}, {3, 24}, {3, 8}, {SIZE_MAX, 8}};
 
@@ -45,8 +45,8 @@ size_t total_width(const std::vector<Fit>& fits) {
                          [](size_t sum, const Fit& fit) { return sum + fit.width; });
 }
 
-// Widens the narrowest of the chosen columns, column by column of the screen, until they have what
-// they want or nothing is left: equal shares, but nobody gets more than needed.
+// Widens the narrowest of the chosen columns, one screen column at a time, until all fit or nothing
+// is left: equal shares, and at most the needed width.
 template <typename Wanted>
 void share_out(size_t& spare, std::vector<Fit>& fits, const Wanted& wanted) {
   while (spare > 0) {
@@ -112,7 +112,7 @@ std::vector<Fit> fit_columns(const Grid& grid, size_t width) {
   return fits;
 }
 
-// The indentation of a tree gives way only where it would take more than half of the room.
+// The indentation of a tree is shortened only if it would take more than half of the width.
 std::string shorten_cell(const std::string& cell, size_t width, Charset charset) {
   if (display_width(cell) <= width) return cell;
   const size_t spaces = std::min(cell.find_first_not_of(' '), cell.size());

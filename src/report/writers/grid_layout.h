@@ -2,10 +2,10 @@
 
 // A Grid as lines of monospaced text that fit a width.
 //
-// Numbers are never cut. What gives way, in this order: titles wrap at spaces, elastic columns are
-// shortened in the middle, then other text columns, and at last whole columns are left out from the
-// right, except the one that identifies the row. Only when that one column of numbers is wider than
-// the screen do lines exceed it.
+// Numbers are never cut. To save space, titles wrap at spaces first. Then elastic columns are
+// shortened in the middle, and then other text columns. Finally, whole columns are dropped from the
+// right, except the one that identifies the row. Lines exceed the width only if a single column of
+// numbers is wider.
 
 #include <cstddef>
 #include <string>
@@ -18,7 +18,7 @@ namespace assay {
 struct GridLines {
   std::vector<std::string> header;          // titles, bottom-aligned, then a rule
   std::vector<std::string> rows;            // one line per row
-  std::vector<std::string> hidden_columns;  // titles of columns that found no room
+  std::vector<std::string> hidden_columns;  // titles of columns that did not fit
 };
 
 GridLines layout_grid(const Grid& grid, size_t width, Charset charset);

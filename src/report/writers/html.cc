@@ -61,10 +61,10 @@ std::string summary(const Document& document) {
   return out;
 }
 
-constexpr size_t kMostPageBytes = 3'000'000;  // where some parts are without their rooms
+constexpr size_t kMostPageBytes = 3'000'000;  // limit above which some parts lose their sections
 constexpr size_t kMostJsonBytes = 2'000'000;  // of it, in Base64
 constexpr size_t kRestBytes = 200'000;        // kept free for what all parts have: answers, trust
-constexpr size_t kLeastParts = 4;             // with their rooms, however large they are
+constexpr size_t kLeastParts = 4;             // always with their sections
 
 std::string packed(std::string_view text) { return base64(gzip(text)); }
 
@@ -72,7 +72,7 @@ std::string data_element(const std::string& id, const std::string& text) {
   return fmt::format("<script type=\"application/gzip\" id=\"{}\">{}</script>\n", id, text);
 }
 
-// Rooms and timelines of parts, as elements of their own that are unpacked when somebody asks.
+// Sections and timelines of parts, as separate elements that are unpacked on request.
 class PartElements {
  public:
   explicit PartElements(size_t room) : room_(room) {}
@@ -102,7 +102,7 @@ std::string write_html(const Document& document, bool in_thread) {
       [&document](const std::atomic<bool>&) { return packed(write_json(document)); }, in_thread);
   const std::string charts = packed(page_charts());
   const std::string lanes = document.lanes.empty() ? "" : packed(document.lanes);
-  // Parts have the room that the JSON document leaves; without any it is waited for last.
+  // Parts get the space that the JSON document leaves; if there are none, it is awaited last.
   const bool several = !document.parts.empty();
   std::string json = several ? packing.take() : "";
   if (json.size() > kMostJsonBytes) json.clear();

@@ -64,9 +64,8 @@ void add_block(const Facts& facts, Json& parent) {
   add_items(facts.items, object_at(facts.key, parent));
 }
 
-// Stands in the tree for rows that are in the document: a tree of values takes ten times as much
-// memory as their text, and a table may have a row for each of 100,000 steps. No value of a
-// document is binary.
+// Placeholder in the tree for rows of the document. A tree of values takes ten times the memory of
+// its text, and a table may have a row for each of 100,000 steps. No value of a document is binary.
 template <typename Rows>
 Json rows_later(const Rows& rows) {
   const Rows* const address = &rows;

@@ -45,7 +45,7 @@ std::string escaped(std::string_view raw) {
         break;
     }
     const bool always = std::string_view("\\`*_{}[]|~$").find(c) != std::string_view::npos;
-    // Bare addresses become links by themselves.
+    // Markdown turns bare addresses into links.
     const bool link =
         rest.starts_with("://") || (c == '.' && i >= 3 && text.compare(i - 3, 3, "www") == 0);
     // At the start of a line: headings, lists, rules, numbered lists.

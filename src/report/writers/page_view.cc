@@ -20,7 +20,7 @@ namespace {
 
 using PageJson = nlohmann::json;
 
-// Beyond this, a number of JavaScript is not exact: such integers travel as text.
+// Larger integers are not exact in JavaScript, so they are written as text.
 constexpr int64_t kLargestExact = int64_t{1} << 53;
 
 const char* unit_name(Unit unit) {
@@ -148,7 +148,7 @@ class ViewMaker {
     return document.parts_key.substr(0, document.parts_key.size() - plural);
   }
 
-  // What stands above the fold.
+  // The part above the fold.
   PageJson head(const Document& document, bool holds_json) {
     PageJson head = {{"title", text_json(document.title)},
                      {"tool", {{"name", document.tool.name}, {"version", document.tool.version}}},
@@ -308,7 +308,7 @@ class ViewMaker {
     return std::holds_alternative<Prose>(block) || (table != nullptr && table->key == "caveats");
   }
 
-  // told: the page shows the section's trust notes from their table, and needs no words for them.
+  // told: the page shows the section's caveats from their table, without sentences for them.
   PageJson section(const Section& section, bool told = false) {
     PageJson blocks = PageJson::array();
     for (const Block& block : section.blocks) {

@@ -13,11 +13,11 @@ namespace assay {
 
 struct PageView {
   std::string head;  // what stands above the fold: title, inputs, answer, colours
-  std::string rest;  // rooms, trust, definitions; of parts all but their rooms
+  std::string rest;  // sections, caveats, definitions; for parts, all but their sections
 };
 
-// What the rooms of a part are, as JSON; whether the page has room for them. After the first no,
-// nobody is asked any more.
+// Receives the sections of a part as JSON and returns true if they fit the page. After the first
+// false it is not called again.
 using TakePart = std::function<bool(size_t place, const std::string& rooms)>;
 
 // Parts are offered in the order of Document::parts_order. holds_json: whether the page has the

@@ -18,22 +18,21 @@ struct TerminalOptions {
   bool color = false;      // ANSI sequences; the caller asks isatty() and NO_COLOR
   bool utf8 = true;        // false: ASCII only
   bool full = false;       // every section instead of the short answer, also in Markdown
-  bool quiet = false;      // of the short answer, the verdict alone
+  bool quiet = false;      // only the headline of the short answer
   bool truecolor = false;  // colours of 24 bits instead of the nearest of 256
   bool light = false;      // for a light background
-  bool in_thread = false;  // a page's JSON document is made in a thread beside it; same bytes
+  bool in_thread = false;  // a page's JSON document is made in a parallel thread; same bytes
 };
 
-// For people at a screen: verdict first, numbers scaled, tables cut to the width and to their row
-// limit (and saying so). Only the writer's own colour sequences ever contain control characters.
-// A document with a short answer shows that alone, unless options.full.
+// For people at a screen: headline first, numbers scaled, tables cut to the width and to their row
+// limit, with a note. Control characters occur only in the writer's own colour sequences. A
+// document with a short answer shows only that, unless options.full is set.
 std::string write_terminal(const Document& document, const TerminalOptions& options = {});
 std::string write_answer_text(const ShortAnswer& answer, const TerminalOptions& options = {});
 
-// Everything in base units, as document.h describes; indented by two, newline at the end. Doubles
-// in a form that reads back to the same bits, non-finite ones as null; invalid UTF-8 becomes
-// U+FFFD; control and invisible characters are \u escapes, so nothing is lost and a terminal stays
-// safe.
+// Everything in base units, as document.h describes; indented by two, with a newline at the end.
+// Doubles read back to the same bits; non-finite ones are null. Invalid UTF-8 becomes U+FFFD.
+// Control and invisible characters are \u escapes, so nothing is lost and a terminal stays safe.
 std::string write_json(const Document& document);
 
 // Everything in base units, as tables: a line "# section.table", a header, one line per record, and

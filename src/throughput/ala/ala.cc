@@ -54,7 +54,7 @@ std::string cache_key(const std::vector<KnownCurve>& known, const BoostOptions& 
 
 using Curves = std::map<LengthPair, SaturationCurve>;
 
-// What the regressors of one configuration say about `wanted`, from the cache where it is there.
+// Predictions of one configuration's regression models at `wanted`, cached.
 Result<Curves> curves_for(const std::vector<KnownCurve>& known, const std::set<LengthPair>& wanted,
                           const BoostOptions& options, CurveCache& cache) {
   const std::string training = cache_key(known, options);

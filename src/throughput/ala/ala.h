@@ -1,8 +1,8 @@
 #pragma once
 
-// ALA as published (arXiv paper in the project's reading list; spec/throughput 3): a saturation
-// curve per group of measured batch sizes, kept in a database (Algorithm 2), and boosted trees that
-// give the curve's parameters for lengths that were not measured (Algorithms 3 to 5).
+// ALA as published (arXiv paper in the project's reading list; spec/throughput 3). It fits a
+// saturation curve per group of measured batch sizes and keeps the curves in a database (Algorithm
+// 2). Boosted trees predict the parameters of the curve for other lengths (Algorithms 3 to 5).
 
 #include <memory>
 #include <string>
@@ -36,7 +36,7 @@ struct LengthPair {
   friend auto operator<=>(const LengthPair&, const LengthPair&) = default;
 };
 
-// ii, oo, log1p ii, log1p oo, log1p(ii/oo), ii/(oo+1), ii/(ii+1) (Algorithm 3).
+// The features of Algorithm 3: ii, oo, log1p ii, log1p oo, log1p(ii/oo), ii/(oo+1), ii/(ii+1).
 std::vector<double> length_features(LengthPair lengths);
 
 struct KnownCurve {
@@ -44,14 +44,14 @@ struct KnownCurve {
   SaturationCurve curve;
 };
 
-// Three regressors, for A, B and C, trained on the curves of one configuration in ascending order
-// of lengths, asked for `wanted`.
+// Three regression models, for A, B and C, trained on the curves of one configuration in ascending
+// order of lengths, and evaluated at `wanted`.
 Result<std::vector<SaturationCurve>> predict_curves(const std::vector<KnownCurve>& known,
                                                     const std::vector<LengthPair>& wanted,
                                                     const BoostOptions& options);
 
-// The published training: depth 8, eta 0.007, 5,000 rounds, subsample 0.8, colsample 0.8, lambda
-// 1.5. `rounds` other than 5,000 keep rounds * eta.
+// The published training parameters: depth 8, eta 0.007, 5,000 rounds, subsample 0.8, colsample
+// 0.8, lambda 1.5. Other values of `rounds` keep rounds * eta constant.
 BoostOptions ala_boost_options(int rounds = 5000);
 
 // Curves that were predicted before, by what they were trained on: shared by the many models of a
@@ -78,8 +78,9 @@ ThroughputMethod ala_pooled_method(Vocabulary vocabulary, bool log_targets);
 ThroughputMethod ala_per_config_method(const BoostOptions& options = ala_boost_options(),
                                        std::shared_ptr<CurveCache> cache = nullptr);
 
-// What `--method ala` means: per configuration where the question leaves each configuration some
-// rows, pooled with log targets where it holds out whole configurations, models or hardware.
+// The method of `--method ala`. It fits per configuration if the split leaves rows of each
+// configuration. If whole configurations, models or hardware are held out, it pools them with log
+// targets.
 ThroughputMethod ala_method(Vocabulary vocabulary,
                             const BoostOptions& options = ala_boost_options());
 

@@ -12,7 +12,8 @@ namespace {
 
 constexpr size_t kNearest = 3;
 
-// Rows of one configuration by how far their lengths and batch sizes are, in powers of two.
+// Rows of one configuration, sorted by the distance of their lengths and batch sizes in powers of
+// two.
 std::vector<Evidence> nearest_rows(const BenchRow& point, const ThroughputData& data,
                                    const std::vector<size_t>& rows) {
   std::vector<std::pair<double, size_t>> order;

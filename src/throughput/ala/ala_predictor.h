@@ -1,7 +1,7 @@
 #pragma once
 
-// ALA asked for points (Algorithm 5), with the confidence of Algorithm 8 for each: the database of
-// curves where the point's lengths were measured, a model of their parameters where they were not.
+// Predictions of ALA for points (Algorithm 5), each with the confidence of Algorithm 8. Measured
+// lengths use the database of curves. Other lengths use a model of the curve parameters.
 
 #include <memory>
 #include <vector>
@@ -28,8 +28,8 @@ class AlaPredictor {
                         const BoostOptions& options = ala_boost_options(),
                         LeastLatency least_latency = {});
 
-  // Parameter models are trained when a point needs them: 5,000 rounds for each configuration, and
-  // a model over all of them for points of a configuration without rows.
+  // Parameter models are trained when a point first needs them: 5,000 rounds per configuration, and
+  // one model over all of them for points of a configuration without rows.
   Result<std::vector<AlaAnswer>> answer(const std::vector<BenchRow>& points) const;
 
   const ThroughputData& data() const { return data_; }

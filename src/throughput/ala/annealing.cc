@@ -199,7 +199,7 @@ std::vector<double> histogram(const std::vector<double>& values, BinRange range)
   return counts;
 }
 
-// Histograms of the lengths, the batch sizes and, if asked for, the throughput of some rows.
+// Histograms of the lengths, the batch sizes and, if requested, the throughput of some rows.
 std::vector<std::vector<double>> histograms(const ThroughputData& data,
                                             const std::vector<size_t>& rows, bool with_throughput) {
   std::vector<double> in_len, out_len, batch, throughput;

@@ -1,8 +1,9 @@
 #pragma once
 
-// Which measured values teach ALA most: simulated annealing over subsets of the lengths and batch
-// sizes that a data set has (Algorithm 6), an error predictor learned from its log (Algorithm 7),
-// and a confidence from how alike new data and the logged subsets are (Algorithm 8).
+// Finds the measured values that are the best training data for ALA. Simulated annealing searches
+// subsets of the lengths and batch sizes of a data set (Algorithm 6). Its log trains an error
+// predictor (Algorithm 7). The similarity of new data to the logged subsets gives a confidence
+// (Algorithm 8).
 
 #include <cstdint>
 #include <functional>
@@ -34,12 +35,12 @@ struct ValueSubset {
 
 // 0/1 per value: lengths in, batch sizes, lengths out (the input of the error predictor).
 std::vector<double> encode(const ValueSubset& subset);
-// Rows whose three values are all in the subset, ascending.
+// Rows with all three values in the subset, ascending.
 std::vector<size_t> rows_inside(const ThroughputData& data, const ValueSets& values,
                                 const ValueSubset& subset);
 
-// Median error of a method trained on the rows inside and asked for the rows outside; absent when
-// one side is empty or nothing is answered.
+// Median error of a method trained on the rows inside and tested on the rows outside; nullopt if
+// one side is empty or there are no answers.
 Result<std::optional<double>> subset_error(const ThroughputData& data, const ValueSets& values,
                                            const ValueSubset& subset,
                                            const ThroughputMethod& method);
@@ -94,16 +95,16 @@ class ErrorPredictor {
   BoostedTrees trees_;
 };
 
-// 1 / (1 + d), d the least mean cosine distance between the histograms (10 equal bins over 0-2048
-// for the lengths, over 0-256 for batch sizes; with_throughput: 20 bins over -1..6 for its decimal
-// logarithm) of `fresh` and of any logged subset of `source`. Values beyond a range count in its
-// last bin.
+// 1 / (1 + d), where d is the minimum mean cosine distance between the histograms of `fresh` and of
+// any logged subset of `source`. Histograms have 10 equal bins over 0-2048 for the lengths and over
+// 0-256 for batch sizes. with_throughput adds 20 bins over -1..6 for its decimal logarithm. Values
+// above a range count in its last bin.
 double confidence(const ThroughputData& source, const AnnealingRun& run,
                   const ThroughputData& fresh, bool with_throughput);
 
 // The same without throughput for a single point, against subsets of one row each. No search is
-// run for a point: of all it could log, these lie nearest to one, but for what holes of a table may
-// make of two rows together.
+// run: such subsets are the closest to a single point of all that a search could log, apart from
+// pairs of rows in tables with holes.
 double point_confidence(const ThroughputData& data, const std::vector<size_t>& rows,
                         const BenchRow& point);
 
@@ -111,14 +112,14 @@ double point_confidence(const ThroughputData& data, const std::vector<size_t>& r
 ValueSubset values_of(const ValueSets& values, const ThroughputData& data,
                       const std::vector<size_t>& rows);
 
-// What a run says about rows that it has not seen, and what is true of them (ALA, Table I). Shares
-// of 1.
+// Prediction and truth for rows outside the training data (ALA, Table I). Shares of 1.
 struct TargetJudgement {
-  // Algorithm 8: the error predictor asked for the values that each configuration of the target
-  // has; mean over the target's rows. NaN where none of its values is known.
+  // Algorithm 8: the output of the error predictor for the values of each configuration of the
+  // target, mean over the target's rows. NaN if none of its values is known.
   double predicted_error = 0;
-  // The same for the target's rows inside each logged subset that has an actual error, and the
-  // error of ALA trained on these rows and tested on the target's others: means over subsets.
+  // The same for the target's rows inside each logged subset that has an actual error. The actual
+  // error is that of ALA trained on these rows and tested on the target's others. Both are means
+  // over subsets.
   double predicted_error_subsets = 0;
   double actual_error = 0;
   size_t unknown_rows = 0;  // with a length or a batch size that the source never had

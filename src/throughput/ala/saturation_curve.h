@@ -31,11 +31,11 @@ enum class CurveWeights {
   kRelative,  // of the relative error
 };
 
-// The global optimum of the bounded least-squares problem, by variable projection: for a given B
-// the best A and C are a bounded linear problem with a closed solution, so the search has one
-// dimension, log B, by a grid of 200 points and a golden section. Two points lie on a
-// whole family of curves; which one comes out is as arbitrary as it is published. One point is a
-// constant: A = 0, the smallest B. Not empty, one value per batch size or more.
+// The global optimum of the bounded least-squares problem, by variable projection. For a given B,
+// the best A and C solve a bounded linear problem in closed form, so the search has one dimension,
+// log B: a grid of 200 points and a golden section. Two points fit a whole family of curves, and
+// the choice among them is arbitrary, as published. One point is a constant: A = 0, the smallest B.
+// Input must not be empty and has at least one value per batch size.
 SaturationCurve fit_saturation(const std::vector<double>& batch,
                                const std::vector<double>& tokens_per_s,
                                CurveWeights weights = CurveWeights::kAbsolute);

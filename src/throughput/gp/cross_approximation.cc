@@ -19,7 +19,7 @@ constexpr int kRowsInTurn = 8;
 // Columns, spread over all, in which every row is then looked at.
 constexpr size_t kSweptColumns = 32;
 
-// 0, 1/2, 1/4, 3/4, ...: spread over all rows, however many are taken (van der Corput).
+// The sequence 0, 1/2, 1/4, 3/4, ... spreads any number of rows over all (van der Corput).
 size_t spread(uint32_t k, size_t rows) {
   double at = 0;
   double step = 0.5;
@@ -53,7 +53,7 @@ class Cross {
     return row_.norm();
   }
 
-  // Takes the row last asked for as a term; returns the largest entry of its left side.
+  // Adds the row of the last query as a term; returns the largest entry of its left side.
   double add() {
     Index pivot = 0;
     row_.cwiseAbs().maxCoeff(&pivot);
@@ -70,7 +70,7 @@ class Cross {
     return column.cwiseAbs().maxCoeff();
   }
 
-  // Where the last term is largest, of the rows not looked at.
+  // Position of the largest value of the last term, among the other rows.
   size_t next() const {
     Index at = 0;
     left_.col(rank_ - 1).cwiseAbs().cwiseProduct(unused_).maxCoeff(&at);

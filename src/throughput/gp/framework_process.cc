@@ -19,10 +19,10 @@ using Eigen::Index;
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
-// Of the common part's variance, left out between frameworks.
+// Share of the common part's variance that is ignored between frameworks.
 constexpr double kCommonThreshold = 1e-5;
 constexpr size_t kMaxCommon = 512;
-// What lowers a variance of 1 by no more than this is not told to another framework.
+// Smaller reductions of a variance of 1 are not passed to another framework.
 constexpr double kLeastTold = 1e-5;
 // With fewer points or rows of a framework each point is answered from all of its rows.
 constexpr size_t kPointsWorthReducing = 512;
@@ -30,9 +30,10 @@ constexpr size_t kRowsWorthReducing = 1024;
 constexpr size_t kChosenAtFirst = 640;
 constexpr size_t kPointsAtOnce = 16384;
 constexpr size_t kChosenAtOnce = 128;
-// Of the largest column, once what is known has been taken from all: less changes no variance.
+// Relative to the largest column, after subtracting the known part: smaller values change no
+// variance.
 constexpr double kNothingNew = 1e-4;
-// What n standard normal numbers square up to is below kLeastOfProbes only once in 10^7 times:
+// The sum of squares of n standard normal numbers is below kLeastOfProbes only once in 10^7 times:
 // P(12, 1.5) = 7e-8, the regularised incomplete gamma function.
 constexpr size_t kRandomProbes = 24;
 constexpr double kLeastOfProbes = 3;
@@ -81,7 +82,7 @@ void add_product(Matrix& k, const Matrix& a, double sign) {
   if (a.rows() > 0) k.selfadjointView<Eigen::Lower>().rankUpdate(a.transpose(), sign);
 }
 
-// Of a positive semidefinite matrix, whose columns are asked for one by one.
+// For a positive semidefinite matrix, with its columns computed one by one.
 struct PivotedCholesky {
   std::vector<size_t> pivots;
   Matrix factor;  // size x pivots: times its transpose it is the matrix but for the threshold
@@ -108,7 +109,7 @@ PivotedCholesky pivoted_cholesky(Vector diagonal, Column column, double threshol
   return out;
 }
 
-// Rows by which the kernel over all rows is told but for the threshold.
+// Rows that span the kernel over all rows, up to the threshold.
 std::vector<size_t> common_pivots(const Kernel& common, const std::vector<KernelPoint>& rows) {
   Vector variances(std::ssize(rows));
   for (size_t i = 0; i < rows.size(); ++i)
@@ -117,7 +118,7 @@ std::vector<size_t> common_pivots(const Kernel& common, const std::vector<Kernel
   return pivoted_cholesky(variances, column, kCommonThreshold, kMaxCommon).pivots;
 }
 
-// The common part in terms of its pivots: k(a, b) is about told(a)' told(b).
+// The common part in terms of its pivots: k(a, b) is about `told(a)' told(b)`.
 class CommonTerms {
  public:
   CommonTerms(Kernel common, std::vector<KernelPoint> pivots)
@@ -155,10 +156,10 @@ Matrix normal_numbers(Index rows, Index columns) {
   return out;
 }
 
-// One framework's rows, given what those of the others tell.
+// One framework's rows, conditioned on those of the others.
 class Block {
  public:
-  // told: per common term, what the others tell (FrameworkSummary).
+  // told: per common term, the contribution of the others (FrameworkSummary).
   Block(const Kernel& kernel, const CommonTerms& common, std::vector<KernelPoint> rows, Matrix told)
       : kernel_(kernel), common_(common), rows_(std::move(rows)), told_(std::move(told)) {
     if (rows_.empty()) return;
@@ -179,7 +180,7 @@ class Block {
     Vector variance;  // before this framework's rows are heard
   };
   Asked ask(const std::vector<KernelPoint>& points) const;
-  // Columns whose squared norms are what this framework's rows lower the variances by.
+  // Columns with the variance reductions from this framework's rows as their squared norms.
   Matrix solved(const Asked& asked, const std::vector<size_t>& which) const;
   Vector reduced(const Asked& asked) const;
 
@@ -210,7 +211,7 @@ Matrix Block::solved(const Asked& asked, const std::vector<size_t>& which) const
   return k;
 }
 
-// Evenly over those whose bound is too large.
+// Evenly spaced among those with too large a bound.
 std::vector<size_t> choose(const Vector& bound, const Vector& allowed, size_t most) {
   std::vector<size_t> wanting;
   for (Index i = 0; i < bound.size(); ++i) {
@@ -222,7 +223,7 @@ std::vector<size_t> choose(const Vector& bound, const Vector& allowed, size_t mo
   return some;
 }
 
-// An orthonormal basis, to which what some columns have beside it is added.
+// An orthonormal basis; new columns extend it by their orthogonal part.
 class Basis {
  public:
   explicit Basis(Index rows) : vectors_(rows, 0) {}
@@ -306,7 +307,8 @@ Vector Block::variances(const std::vector<KernelPoint>& points) const {
   return asked.variance - solved(asked, all).colwise().squaredNorm().transpose();
 }
 
-// What these rows tell, as a precision of the common terms; absent when they cannot be factorised.
+// Information of these rows as a precision of the common terms; nullopt if they cannot be
+// factorised.
 std::optional<Matrix> precision_of(const Kernel& kernel, const CommonTerms& common,
                                    const std::vector<KernelPoint>& rows) {
   const Matrix terms = common.of(rows);

@@ -1,17 +1,17 @@
 #pragma once
 
-// A Gaussian process one framework at a time, for configurations without rows of their own.
+// A Gaussian process for one framework at a time, for configurations without rows of their own.
 //
-// Rows of different frameworks have in common only what the kernel's components over all rows say,
-// and that is smooth: of low rank. So what the other frameworks tell is summed up once, in a matrix
-// of that rank, and a question needs the covariances of its own framework's rows alone: blocks in
-// place of the whole matrix, which never has to be factorised.
+// Rows of different frameworks share only the kernel's components over all rows, which are smooth
+// and therefore of low rank. The contribution of the other frameworks is summarised once, in a
+// matrix of that rank. A query then needs only the covariances of its own framework's rows: blocks
+// instead of the whole matrix, which is never factorised.
 //
-// Where many points are asked about, their standard deviations come from fewer numbers still:
-// linear combinations of the rows, found from the points themselves. Leaving something out of what
-// is known can only widen an interval; by how much is bounded point by point from random
-// combinations that were left out (Halko, Martinsson and Tropp, SIAM Review 53, 2011, section 4.3).
-// A point whose bound is above kReducedTolerance is answered from all rows of its framework.
+// For many query points, the standard deviations come from even fewer numbers: linear combinations
+// of the rows, computed from the query points. Ignoring known data can only widen an interval.
+// Random combinations that were left out bound the effect for each point (Halko, Martinsson and
+// Tropp, SIAM Review 53, 2011, section 4.3). A point with a bound above kReducedTolerance uses all
+// rows of its framework.
 
 #include <cstddef>
 #include <optional>
@@ -27,18 +27,19 @@ namespace assay {
 inline constexpr double kReducedTolerance = 1e-3;
 
 struct FrameworkSummary {
-  std::vector<size_t> pivots;   // rows in whose terms the common part is told
+  std::vector<size_t> pivots;   // rows that span the common part
   std::vector<double> weights;  // per row: means are sums of these times covariances
-  // What all other rows tell the rows of a framework: covariances of its points are the kernel's
-  // less told(a)' told(b), where told(x) is the transpose of `told` times the common terms of x.
+  // Contribution of all other rows to a framework. The covariance of its points a and b is the
+  // kernel's minus told(a)' told(b), where told(x) is the transpose of `told` times the common
+  // terms of x.
   struct Framework {
-    size_t row = 0;            // any of it; beyond the rows: of a framework that has none
+    size_t row = 0;            // any of its rows; an index past the rows = a framework without rows
     std::vector<double> told;  // pivots.size() * rank, column-major
   };
   std::vector<Framework> frameworks;
 };
 
-// Whether rows of different frameworks share nothing but the components over all rows.
+// True if rows of different frameworks share only the components over all rows.
 bool splits_by_framework(const KernelSpec& spec);
 // Absent where it does not split or a block cannot be factorised. weights: of the whole process.
 std::optional<FrameworkSummary> summarise_frameworks(const KernelSpec& spec,

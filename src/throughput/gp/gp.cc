@@ -1,13 +1,13 @@
 // Problem: an answer costs a triangular solve with as many rows as the table has, and tables are
-// asked for tens of thousands of points.
+// queried at tens of thousands of points.
 //
-// Method: exact for 255 alike points and fewer. Of more, the covariances with the rows are a
-// product of low rank (cross_approximation.h), accepted where eight points checked exactly agree.
-// Leaving rows out and links are in closed form on the same factor. Matrix products run on one
+// Method: exact for 255 similar points or fewer. For more, the covariances with the rows are a
+// low-rank product (cross_approximation.h), which is accepted if eight points agree with the exact
+// answer. Held-out rows and links are in closed form on the same factor. Matrix products run on one
 // thread, so that every machine writes the same bits.
 //
-// Effect: 9,600 points of one configuration differ by 1e-10 from the exact answers; a rank of 60
-// to 180 takes the place of 4,682 rows (docs/decisions/0006-throughput-gp.md).
+// Effect: 9,600 points of one configuration differ by 1e-10 from the exact answers; a rank of 60 to
+// 180 replaces 4,682 rows (docs/decisions/0006-throughput-gp.md).
 
 #include "throughput/gp/gp.h"
 
@@ -98,7 +98,7 @@ struct GaussianProcess::State {
     return k;
   }
   const Matrix& inverse_factor() const;
-  // Of the inverse factor, from the first row on in which any of them is not zero.
+  // Columns of the inverse factor, starting at the first row in which one of them is not zero.
   Matrix columns_of(const std::vector<Index>& members) const;
   std::vector<double> means(const std::vector<KernelPoint>& asked, const Vector& weights) const;
   GpAnswer answer(const KernelPoint& point, double mean, double known) const;
@@ -151,7 +151,7 @@ const Matrix& GaussianProcess::State::inverse_factor() const {
   return inverse;
 }
 
-// mean: above the centre; known: by how much the data lower the variance.
+// mean: above the centre. known: reduction of the variance by the data.
 GpAnswer GaussianProcess::State::answer(const KernelPoint& point, double mean, double known) const {
   const double prior = kernel_variance(spec, parameters, point);
   const double noise = squared(parameters.back()) + kGpJitter;
@@ -181,8 +181,8 @@ std::vector<GpAnswer> GaussianProcess::State::exactly(const std::vector<KernelPo
 std::vector<GpAnswer> GaussianProcess::State::by_low_rank(
     const std::vector<KernelPoint>& alike) const {
   const CrossKernel kernel(spec, parameters, alike, points);
-  // What row e of the covariances lacks moves the variance by at most 2 |v| |L^-1 e|, with |v|^2 at
-  // most the prior variance and |L^-1 e| at most |e| over the noise.
+  // A residual e of a row of covariances moves the variance by at most 2 |v| |L^-1 e|. |v|^2 is at
+  // most the prior variance, and |L^-1 e| at most |e| over the noise.
   const double noise = std::sqrt(squared(parameters.back()) + kGpJitter);
   const double prior = kernel_variance(spec, parameters, alike.front());
   const double threshold = kGpTolerance * noise * squared(noise) / std::sqrt(prior);

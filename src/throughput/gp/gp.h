@@ -29,9 +29,9 @@ class GaussianProcess {
   GaussianProcess& operator=(GaussianProcess&&) noexcept;
   ~GaussianProcess();
 
-  // Where hundreds of points are alike (one configuration, other lengths and batches) their
-  // covariances with the data are approximated by a product of low rank, within kGpTolerance;
-  // others are answered exactly.
+  // If hundreds of points are similar (one configuration, other lengths and batches), their
+  // covariances with the data are approximated by a low-rank product, within kGpTolerance. Other
+  // points are exact.
   std::vector<GpAnswer> predict(const std::vector<KernelPoint>& points) const;
   std::vector<GpAnswer> predict_exactly(const std::vector<KernelPoint>& points) const;
   // The means of predict_exactly(), at a fraction of its cost.
@@ -39,15 +39,15 @@ class GaussianProcess {
   // For alike points, and any others between them. Absent where their covariances with the data
   // have too high a rank to be worth it.
   std::optional<GpDigest> digest(const std::vector<KernelPoint>& alike) const;
-  // Of the noise-free values after seeing the data: the variance at every point, and the covariance
-  // with the first of them.
+  // Posterior of the noise-free values: the variance at every point, and the covariance with the
+  // first.
   struct Links {
     std::vector<double> variance;
     std::vector<double> with_first;
   };
   Links links(const std::vector<KernelPoint>& points) const;
-  // Per training point: what was missed and the standard deviation of that, when the point and all
-  // of its block had not been seen (closed form: R&W 5.12 for blocks).
+  // Per training point: the error and its standard deviation if the point and its block are held
+  // out (closed form: R&W 5.12 for blocks).
   std::vector<GpAnswer> leave_out(const std::vector<uint32_t>& block) const;
   // The means at `points` when the training points at `members` had not been seen.
   std::vector<double> means_without(const std::vector<size_t>& members,
@@ -55,7 +55,7 @@ class GaussianProcess {
   const std::vector<double>& parameters() const;
   // Per training point: means are the centre and sums of these times covariances.
   std::vector<double> weights() const;
-  // Of one measurement about the value that is learnt.
+  // Noise of one measurement around the learned value.
   double noise_variance() const;
 
  private:
@@ -76,8 +76,8 @@ struct GpFound {
   int iterations = 0;
 };
 
-// Parameters of greatest posterior density: L-BFGS over their logarithms, log-normal priors of the
-// spec. start: spec.prior or spec.defaults.
+// Maximum a posteriori parameters by L-BFGS over their logarithms, with the log-normal priors of
+// the spec. start: spec.prior or spec.defaults.
 Result<GpFound> find_parameters(const KernelSpec& spec, const std::vector<double>& start,
                                 const std::vector<KernelPoint>& points,
                                 const std::vector<double>& y, const GpSearch& search = {});

@@ -1,7 +1,7 @@
-// The kernels and their parameters. Defaults are the maximum a posteriori on public data: the rows
-// of LLM-Inference-Bench (Argonne National Laboratory, results of its repository) whose
-// configuration falls into fold 0 or 1 of the hash splits, by L-BFGS from the medians of the
-// priors; the other three fifths of the configurations had no say.
+// The kernels and their parameters. Defaults are the maximum a posteriori on public data, by L-BFGS
+// from the medians of the priors. The data are the rows of LLM-Inference-Bench (Argonne National
+// Laboratory, results of its repository) with a configuration in fold 0 or 1 of the hash splits.
+// The other three fifths of the configurations were not used.
 
 #include <span>
 

@@ -1,12 +1,12 @@
 #pragma once
 
-// What a Gaussian process says about one configuration, whatever the lengths and batches, kept so
-// that answering needs neither the covariance of all rows nor its factor: with n rows and rank r,
-// r^2 operations a point in place of n^2.
+// Precomputed posterior of a Gaussian process for one configuration at any lengths and batches. A
+// query then needs neither the covariance of all rows nor its factor. With n rows and rank r, a
+// point takes r^2 operations instead of n^2.
 //
 // The covariances of such points x with the rows X are about k(x, J) k(P, J)^-1 k(P, X) for a few
-// pivot points P and rows J (cross_approximation.h). So mean and variance are a linear and a
-// quadratic form of k(x, J), whose coefficients are worked out once.
+// pivot points P and rows J (cross_approximation.h). Mean and variance are therefore a linear and a
+// quadratic form of k(x, J), with coefficients that are computed once.
 
 #include <cstddef>
 #include <memory>
@@ -37,8 +37,8 @@ struct GpDigest {
 
 class DigestReader {
  public:
-  // pivots: the points of the digest's pivots, in its order. data: the rows that were learnt from.
-  // All must outlive the reader.
+  // pivots: the digest's pivot points, in its order. data: the training rows. All must outlive the
+  // reader.
   DigestReader(const KernelSpec& spec, const std::vector<double>& parameters,
                const std::vector<KernelPoint>& data, double centre, const GpDigest& digest,
                const std::vector<KernelPoint>& pivots);

@@ -93,7 +93,7 @@ std::vector<EqualRows> runs_of(const std::vector<KernelPoint>& points) {
   return runs;
 }
 
-// What is left of a component between two runs: a factor, and what varies within.
+// Residual part of a component between two runs: a factor, and the varying part.
 struct PairTerm {
   double factor = 0;
   double overflow = 0;

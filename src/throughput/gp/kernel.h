@@ -1,8 +1,8 @@
 #pragma once
 
-// Which runs behave alike, and how much: the covariance of the Gaussian process (spec: a sum of
-// components, each an RBF over some distances, a product of shares or a constant, each between all
-// runs or only between those that have something in common).
+// The covariance function of the Gaussian process: the similarity of runs. It is a sum of
+// components. Each is an RBF over some distances, a product of shares, or a constant. Each applies
+// to all runs, or to runs that have something in common.
 
 #include <array>
 #include <cstddef>
@@ -13,9 +13,9 @@
 
 namespace assay {
 
-// log2 of: lengths, batch, devices, active weights, all over active weights, KV bytes per token,
-// bandwidth, FLOP/s; by how far the KV cache exceeds the memory; bytes per weight, FLOP per byte
-// that the device can do in the row's precision.
+// log2 of lengths, batch, devices, active weights, all over active weights, KV bytes per token,
+// bandwidth and FLOP/s. Then the excess of the KV cache over the memory, bytes per weight, and the
+// device's FLOP per byte in the row's precision.
 enum class KernelDim : uint8_t {
   kLength,
   kBatch,
@@ -32,8 +32,8 @@ enum class KernelDim : uint8_t {
 inline constexpr size_t kKernelDims = 11;
 inline constexpr size_t kKernelShares = 5;
 
-// What two runs can have in common. From the vendor on: of latencies alone (serving/), the others
-// leave them equal for all runs.
+// Common properties of two runs. The vendor and those after it are only for latencies (serving/);
+// other models set them equal for all runs.
 enum class KernelGroup : uint8_t {
   kAll,
   kHardware,
@@ -46,7 +46,7 @@ enum class KernelGroup : uint8_t {
   kModelPrecision,
   kBuild,           // of the engine
   kCampaign,        // a build, a day and a way of measuring
-  kCampaignConfig,  // a configuration as one campaign ran it
+  kCampaignConfig,  // a configuration within one benchmark run
 };
 inline constexpr size_t kKernelGroups = 12;
 
@@ -81,7 +81,7 @@ struct KernelSpec {
 
 // On top of the physics base: spec page throughput, 4.
 const KernelSpec& physics_kernel();
-// Without facts about models and devices: lengths, batch and devices only.
+// The kernel without specifications of models and devices: lengths, batch and devices only.
 const KernelSpec& plain_kernel();
 
 // Covariances without noise, column-major: out[j * a.size() + i] = k(a[i], b[j]).

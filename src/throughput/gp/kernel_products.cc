@@ -21,7 +21,8 @@ constexpr Index kSumsAtOnce = 1 << 19;
 
 double overflow_of(const KernelPoint& point) { return point.x[index_of(KernelDim::kOverflow)]; }
 
-// Of the largest: what is left out of a term's values over lengths and batches. Less than rounding.
+// Relative to the largest: ignored part of a term's values over lengths and batches. Less than
+// rounding.
 constexpr double kSameValue = 1e-14;
 
 // Rows of one configuration without overflow, or points of one configuration.
@@ -30,8 +31,8 @@ struct Members {
   std::vector<size_t> which;
 };
 
-// What lengths and batches make of a term, between the rows' and the points': of_rows * of_points.
-// Both are smooth, so that far fewer numbers than there are lengths and batches tell them.
+// Factor of a term from lengths and batches, between rows and points: of_rows * of_points. Both are
+// smooth, so their rank is far below the number of lengths and batches.
 struct ShapeValues {
   Matrix of_rows;    // shapes of rows x rank
   Matrix of_points;  // rank x shapes of points
@@ -188,7 +189,7 @@ void KernelProducts::State::add_shapes(size_t term, const std::vector<const Memb
   }
 }
 
-// Over the points of one configuration; sums: per weight, in terms of the shapes' values.
+// Over the points of one configuration. sums: per weight, in terms of the shapes' values.
 void KernelProducts::State::spread(size_t term, const Eigen::Ref<const Matrix>& sums,
                                    const Members& to, Eigen::Map<Matrix>& out) const {
   const double rate = terms[term].overflow;

@@ -1,8 +1,9 @@
 #pragma once
 
 // Sums over the rows of weights times covariances, for many points of few configurations, without
-// the matrix of covariances: within a configuration a component depends on lengths and batch alone
-// (and on overflow), of which the rows have few, so that rows are added up per configuration first.
+// the covariance matrix. Within a configuration a component depends only on lengths and batch (and
+// overflow), and the rows have few distinct values of these. Rows are therefore summed per
+// configuration first.
 
 #include <cstddef>
 #include <memory>
@@ -20,8 +21,8 @@ class KernelProducts {
   ~KernelProducts();
   KernelProducts(const KernelProducts&) = delete;
   KernelProducts& operator=(const KernelProducts&) = delete;
-  // weights: count vectors of rows.size(), one after the other. out: points.size() vectors of
-  // `count`: out[p * count + w] = sum over i of weights[w * rows.size() + i] * k(rows[i],
+  // weights: `count` vectors of rows.size(), one after the other. out: points.size() vectors of
+  // `count`, with out[p * count + w] = sum over i of weights[w * rows.size() + i] * k(rows[i],
   // points[p]).
   void apply(const double* weights, size_t count, double* out) const;
 

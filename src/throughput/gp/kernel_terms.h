@@ -28,9 +28,9 @@ struct KernelTerm {
 };
 
 std::vector<KernelTerm> terms_of(const KernelSpec& spec, const std::vector<double>& parameters);
-// What the term is between two configurations but for lengths, batches, overflow and shares.
+// Factor of the term between two configurations, without lengths, batches, overflow and shares.
 double factor_of(const KernelTerm& term, const KernelPoint& a, const KernelPoint& b);
-// What lengths and batches make of it.
+// Factor of the term from lengths and batches.
 double shape_factor(const KernelTerm& term, const KernelPoint& a, const KernelPoint& b);
 
 // Points share few distinct lengths and batches: what depends on them alone is computed once.

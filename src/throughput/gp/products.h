@@ -1,7 +1,7 @@
 #pragma once
 
-// Products of matrices and Cholesky factors. Eigen makes each anew for every pair of types that it
-// is asked for, half a second to compile each time; here they are of one type.
+// Products of matrices and Cholesky factors with one fixed type. Eigen instantiates each for every
+// pair of types, at half a second of compile time each.
 
 #include <Eigen/Core>
 
@@ -19,8 +19,8 @@ void subtract_product(Eigen::Ref<Eigen::MatrixXd> c, const MatrixView& a, const 
 void subtract_transposed_product(Eigen::Ref<Eigen::MatrixXd> c, const MatrixView& a,
                                  const MatrixView& b);
 
-// Of a symmetric matrix the lower Cholesky factor in its place; what is above the diagonal stays.
-// false: not positive definite.
+// Replaces a symmetric matrix by its lower Cholesky factor; the part above the diagonal stays.
+// Returns false if it is not positive definite.
 bool factorise(Eigen::Ref<Eigen::MatrixXd> k);
 // In the place of b: l^-1 b and l'^-1 b for a lower triangular l, of which the rest is not read.
 void solve_lower(const MatrixView& l, Eigen::Ref<Eigen::MatrixXd> b);

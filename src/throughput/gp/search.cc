@@ -1,12 +1,12 @@
-// Problem: some dozens of parameters of a kernel whose posterior density is greatest. One value
-// and its slope cost a Cholesky factor and an inverse of as many rows as the table has, so that
-// what counts is how few of them are asked for.
+// Problem: maximise the posterior density over some dozens of kernel parameters. One value with its
+// gradient costs a Cholesky factor and an inverse of as many rows as the table has, so the number
+// of evaluations must be small.
 //
-// Method: L-BFGS (Ceres, in search_library.cc) over the logarithms of the parameters, which keeps
-// them positive and makes the log-normal priors quadratic.
+// Method: L-BFGS (Ceres, in search_library.cc) over the logarithms of the parameters. They keep the
+// parameters positive and make the log-normal priors quadratic.
 //
-// Effect: 40 to 60 steps of 1.2 evaluations each. There are several minima: on 300 to 1,200 rows
-// of the public table another library's L-BFGS ended between 2 % lower and 6 % higher
+// Effect: 40 to 60 steps of 1.2 evaluations each. There are several minima: on 300 to 1,200 rows of
+// the public table another library's L-BFGS ended between 2 % lower and 6 % higher
 // (docs/decisions/0010-build-time.md).
 
 #include <algorithm>

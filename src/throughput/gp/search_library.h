@@ -1,8 +1,8 @@
 #pragma once
 
-// What libassay_search.so has inside: Ceres' search for a minimum, in a library of its own, because
-// Ceres brings two dozen libraries along and one verb needs it. Plain C, so that either side may be
-// built anew.
+// Interface of libassay_search.so, which contains the minimum search of Ceres. It is a separate
+// library because Ceres needs two dozen libraries and only one verb uses it. Plain C, so that
+// either side can be rebuilt alone.
 
 #include <cstddef>
 
@@ -12,7 +12,8 @@ struct AssaySearchProblem {
   int parameters;
   int max_iterations;
   void* context;
-  // The value at a place and, where gradient is not null, the slope; false: none can be had there.
+  // The value at a point, and the gradient unless it is null. Returns false if the point has no
+  // value.
   bool (*evaluate)(void* context, const double* at, double* value, double* gradient);
   // After each iteration; false ends the search with what there is.
   bool (*progress)(void* context, int iteration, double value);

@@ -38,7 +38,7 @@ std::vector<LatencySplit> latency_splits(const FactBook& facts) {
                              variant.text();
                     }});
   splits.push_back({"unit", [facts](const BenchRow& row) { return latency_unit_of(row, facts); }});
-  // As the facts call it: tables may write a model in two ways.
+  // By the name in the specifications: tables may write a model in two ways.
   splits.push_back({"model",
                     [facts](const BenchRow& row) {
                       const ModelFacts* model = FactLookup(facts).model(row.model);
@@ -118,7 +118,7 @@ class Baseline {
 
  private:
   using PerTarget = std::array<double, kLatencyTargets>;
-  // As the facts call the device: tables may write it in two ways.
+  // By the device's name in the specifications: tables may write it in two ways.
   std::string pair(const BenchRow& row) {
     const HardwareFacts* hardware = lookup_.hardware(row.hardware);
     return (hardware == nullptr ? row.hardware : hardware->name) + "|" + row.framework;
@@ -135,7 +135,7 @@ class Baseline {
   std::map<std::string, std::array<std::vector<double>, kLatencyTargets>> logs_;
 };
 
-// What must not be seen is not told.
+// Removes the values that the model must not see.
 BenchRow question_of(BenchRow row) {
   row.ttft_ms = row.tpot_ms = row.latency_s = row.tokens_per_s = kNan;
   return row;
@@ -225,8 +225,8 @@ LatencyErrors sum_up(const std::vector<BenchRow>& rows, const std::vector<const 
   return out;
 }
 
-// What the nearest sibling times the ratio of data sheets alone is off by, and the answers for the
-// same rows.
+// Errors of the nearest sibling times the ratio of data sheets alone, and the answers for the same
+// rows.
 void add_sibling(std::string_view split, const std::vector<BenchRow>& rows,
                  const std::vector<const Tested*>& tested, LatencyTarget target,
                  std::vector<LatencyErrors>& out) {
@@ -371,7 +371,7 @@ Result<LatencyEvaluation> evaluate_latency(const std::vector<BenchRow>& all, con
 
 namespace {
 
-// What tells one measurement from all others.
+// Identity of a measurement.
 using Measurement = std::array<double, 5>;
 Measurement measurement_of(const BenchRow& row) {
   return {row.ttft_ms, row.tpot_ms, row.in_len, row.out_len, row.batch};

@@ -1,8 +1,9 @@
 #pragma once
 
-// How far latencies of runs nobody measured are off, and whether their intervals hold: rows held
-// out by campaign, build, configuration, unit, GPU, and beyond the rows; every answer is for a
-// campaign to come, as `plan` asks. Scales are measured on the training rows of each fold alone.
+// Errors of predicted latencies for new runs, and the coverage of their intervals. Rows are held
+// out by benchmark run, build, configuration, unit and GPU, and beyond the rows. Every answer is
+// for a future benchmark run, as in `plan`. Scales are measured only on the training rows of each
+// fold.
 
 #include <array>
 #include <functional>
@@ -18,7 +19,7 @@ namespace assay {
 // Errors are absolute, as shares of what was measured; NaN where nothing was answered.
 struct LatencyErrors {
   std::string split;     // "campaign", ...
-  std::string question;  // of its rows those that ask this; empty: all but new hardware
+  std::string question;  // only its rows with this question; empty: all but new hardware
   LatencyTarget target = LatencyTarget::kTtft;
   size_t rows = 0;       // answered
   size_t campaigns = 0;  // among them
@@ -28,7 +29,7 @@ struct LatencyErrors {
   double baseline_p90_ape = 0;
   double coverage90 = 0;
   double half_width90 = 0;  // median
-  // Of those no wider than `inside` may be.
+  // Of those, rows no wider than `inside` allows.
   size_t narrow_rows = 0;
   size_t narrow_campaigns = 0;
   double narrow_coverage90 = 0;
@@ -39,22 +40,22 @@ struct LatencyErrors {
   size_t units = 0;
   size_t units_below = 0;  // held less than kPoorCoverage
 };
-// Of split "GPU": rows whose GPU has a sibling with rows; the baseline is the sibling times the
-// ratio of data sheets, and nothing is told of intervals.
+// Split "GPU": rows of a GPU with a sibling that has rows. The baseline is the sibling times the
+// ratio of data sheets, without intervals.
 inline constexpr const char* kSiblingQuestion = "nearest GPU";
 inline constexpr size_t kFewestUnitRows = 15;
 inline constexpr double kPoorCoverage = 0.8;
 
-// How often two limits on mean TTFT and TPOT are met that were told to be met so surely.
+// How often two limits on mean TTFT and TPOT are met, by predicted probability.
 struct LimitCalibration {
-  double from = 0;  // of the told probability
+  double from = 0;  // lower end of the predicted probability
   double to = 0;
   size_t asked = 0;
   double told = 0;  // mean
   double met = 0;
 };
 
-// A row of another table, and what was told of it.
+// A row of another table, and its prediction.
 struct JudgedRow {
   const BenchRow* row = nullptr;
   LatencyQuestion question = LatencyQuestion::kHardware;
@@ -65,10 +66,11 @@ struct JudgedRow {
 
 struct LatencyEvaluation {
   std::vector<LatencyErrors> errors;
-  std::vector<LimitCalibration> limits;  // campaigns left out, or rows of another table
+  std::vector<LimitCalibration> limits;  // held-out benchmark runs, or rows of another table
   double brier = 0;
-  double brier_constant = 0;  // of always telling the share that was met
-  size_t left_out = 0;  // rows that tell latencies: without facts, or beyond the peaks of devices
+  double brier_constant = 0;  // if the share that was met were always predicted
+  size_t left_out = 0;  // rows with latencies but without specifications, or beyond the peaks of
+                        // devices
   std::vector<std::string> skipped;  // splits that the rows cannot make, and why
   // Of another table alone.
   std::vector<JudgedRow> judged;  // three a row, by target

@@ -1,8 +1,9 @@
-// Problem: the likelihood of the rows rewards what holds within a campaign, where most neighbours
-// are, and intervals of a campaign to come then are too narrow and its estimates too bold.
+// Problem: the likelihood of the rows rewards correlations within a benchmark run, because most
+// neighbours are in the same run. Intervals for a future run are then too narrow, and its estimates
+// too extreme.
 //
-// Method: the parameters are found on the question itself: what the process says of whole campaigns
-// and of whole units (GPU, engine, model) that it has not seen, in closed form on one factor.
+// Method: the parameters are fitted to the actual question, the prediction of whole held-out
+// benchmark runs and of whole held-out units (GPU, engine, model), in closed form on one factor.
 //
 // Effect: docs/measured/throughput_latency.md.
 
@@ -76,9 +77,9 @@ KernelSpec make_spec() {
 using Blocks = std::vector<std::vector<uint32_t>>;
 
 constexpr double kMost = 3;
-// Campaigns that are left out alone would have three: whether prompts under a build take a factor
-// of 1.6 or of 20 is the same to runs whose build has rows. But longer prompts than any row has are
-// then told twice as far off (docs/measured/throughput_latency.md).
+// Held-out benchmark runs alone would give three. A factor on prompts of 1.6 or of 20 under a build
+// makes no difference to runs of a build with rows. But the error for prompts longer than any row's
+// would then double (docs/measured/throughput_latency.md).
 constexpr double kMostOfPrompts = 0.5;
 
 // Mean over blocks of the mean log density (but for constants) of their points.
@@ -123,7 +124,7 @@ struct Search {
   }
 };
 
-// What one step of the search moves, and by which factor.
+// Parameters of one step of the search, and its factor.
 struct Move {
   double LatencyParameters::* length = nullptr;  // else the scale
   size_t scale = 0;
@@ -155,7 +156,8 @@ const std::array<std::string_view, kLatencyScales>& latency_scale_names() {
 }
 
 const LatencyParameters& latency_defaults(LatencyTarget target) {
-  // b, G, F, S, H, M, P, C, V, K, KC, Vp, Kp, noise; lengths. First tokens have no Vp and no Kp.
+  // Order: b, G, F, S, H, M, P, C; V, K, KC, Vp, Kp, noise; then lengths. First tokens have no Vp
+  // and no Kp.
   static const LatencyParameters kTtft = {
       {0.73, 0.0615, 0.167, 0.141, 0.07, 0.406, 0.0417, 0.0405, 0.176, 0.16, 0.115, 0, 0, 0.11},
       0.711,

@@ -1,8 +1,8 @@
 #pragma once
 
-// Which runs' latencies are off from physics alike, and how much: components over what runs have in
-// common, an engine's build and a measuring campaign among them, so that a run of a campaign nobody
-// has seen gets the whole of what campaigns differ by. Spec page planner, 2.2.
+// Similarity of runs in the residuals of latency over the analytical model. Components cover the
+// properties that runs have in common. Engine build and benchmark run are among them, so a new
+// benchmark run gets the full variation between runs. Spec page planner, 2.2.
 
 #include <array>
 #include <cstddef>
@@ -25,9 +25,10 @@ inline constexpr std::array<LatencyTarget, kLatencyProcesses> kLearntLatencies =
     LatencyTarget::kTtft, LatencyTarget::kTpot};
 std::string_view latency_target_name(LatencyTarget target);  // "TTFT", "TPOT", "end to end"
 
-// In the order of latency_scale_names(): a standard deviation (of log latency; of the logarithm of
-// a factor on prompts for those that end in p) per component and the noise, then two lengths in
-// doublings, of what is common to many runs and of the rest. 0: the process has no such component.
+// In the order of latency_scale_names(). First a standard deviation per component and for the
+// noise: of log latency, or of the logarithm of a factor on prompts for names that end in p. Then
+// two lengths in doublings: for components common to many runs, and for the rest. 0 = the component
+// is absent.
 inline constexpr size_t kLatencyScales = 14;
 struct LatencyParameters {
   std::array<double, kLatencyScales> scale{};
@@ -35,18 +36,18 @@ struct LatencyParameters {
   double narrow = 2;
 };
 const std::array<std::string_view, kLatencyScales>& latency_scale_names();
-// Found by `assay throughput plan --refit` on the campaigns of AIConfigurator's public table that
-// fall into folds 0 to 2 of S8 (splits.h); those of the other two folds had no say.
+// Fitted by `assay throughput plan --refit` on the benchmark runs of AIConfigurator's public table
+// in folds 0 to 2 of S8 (splits.h). The other two folds were not used.
 const LatencyParameters& latency_defaults(LatencyTarget target);  // one that is learnt
 
 const KernelSpec& latency_kernel();
 // As the kernel takes them.
 std::vector<double> kernel_parameters(const LatencyParameters& parameters);
 
-// Parameters by the question that will be asked: the log density (Student's t, 4 degrees) of what
-// was measured when all of its block is left out, every block of a blocking counting the same and
-// every blocking, too. `blockings`: per point the block's number. Coordinate search of `sweeps`
-// rounds from `start`; same input, same result.
+// Fits the parameters for the later question. The objective is the log density (Student's t, 4
+// degrees) of each measurement with its whole block held out. Blocks of a blocking have equal
+// weight, and so do blockings. `blockings`: per point the block's number. Coordinate search of
+// `sweeps` rounds from `start`; same input, same result.
 Result<LatencyParameters> find_latency_parameters(
     const LatencyParameters& start, const std::vector<KernelPoint>& points,
     const std::vector<double>& y, const std::vector<std::vector<uint32_t>>& blockings, int sweeps);

@@ -1,14 +1,13 @@
-// Problem: runs of one campaign are alike in ways that no column tells (an engine's switches, a
-// driver, how the client starts), so intervals made of rows left out one at a time, or one
-// configuration at a time, hold half of a campaign that nobody has seen.
+// Problem: runs of one benchmark run share properties outside the columns (an engine's switches, a
+// driver, the start of the client). Intervals from rows held out one at a time, or one
+// configuration at a time, contain only half of a new benchmark run.
 //
-// Method: build and campaign are effects of the kernel, of which a new one gets the whole prior
-// variance; what is then missed when whole campaigns are left out sets the scale. A campaign whose
-// build has no other rows is among them, and its wider deviation counts there: a scale of builds
-// of its own (tried before: half-widths three times as long) has a handful of blocks a question.
-// A model that no row has is another question: a campaign left out leaves its models in other
-// campaigns. Its scale is of what is missed when a model's campaigns under an engine are left out
-// together.
+// Method: build and benchmark run are effects of the kernel, and a new one gets the whole prior
+// variance. The remaining errors over whole held-out benchmark runs set the scale. Runs of a build
+// without other rows are among them, with their wider deviation. A separate scale for builds would
+// have only a handful of blocks per question, and half-widths three times as long. A model without
+// any row is another question, because a held-out run leaves its models in other runs. Its scale
+// comes from holding out all of a model's runs under an engine together.
 //
 // Effect: docs/measured/throughput_latency.md.
 
@@ -38,14 +37,14 @@
 namespace assay {
 namespace {
 
-// What blocks of all questions weigh beside those of one.
+// Weight of blocks of all questions against those of one.
 constexpr double kPooledBlocks = 20;
-// Where even all blocks cannot reach the share, the largest miss is stretched so much.
+// Factor on the largest error if not even all blocks reach the share.
 constexpr double kBeyondLargest = 1.25;
 constexpr std::array<double, 8> kTaus = {0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6};
 constexpr size_t kFewestCampaigns = 8;
-// Between campaigns of the public table, of log TPOT and end to end, and of log TTFT: what is
-// assumed of tables of one campaign (spec page planner, 2.3).
+// Variation between benchmark runs of the public table, of log TPOT and end to end, and of log
+// TTFT. Assumed for tables of one benchmark run (spec page planner, 2.3).
 constexpr double kAssumedTau = 0.25;
 constexpr double kAssumedTtftTau = 0.6;
 double assumed_tau_of(LatencyTarget target) {
@@ -138,9 +137,9 @@ double base_ms(const ServingBase& base, LatencyTarget target) {
   return target == LatencyTarget::kTtft ? base.ttft_ms : base.tpot_ms;
 }
 
-// Of the whole, in logarithms, where its parts are known to the deviations of `ttft` and `tpot`:
-// each counts by its share. A process of end-to-end latencies instead was off by 20 % in the middle
-// where this is by 11 %: a first token that an engine is slow with weighs otherwise in every row.
+// Deviation of the end-to-end latency, in logarithms, from those of `ttft` and `tpot`, each
+// weighted by its share. A separate process for end-to-end latencies had a median error of 20 %,
+// compared with 11 % for this one, because a slow first token has a different weight in every row.
 double end_to_end_sd(const BenchRow& row, double ttft_ms, double tpot_ms, double ttft_sd,
                      double tpot_sd, double correlation) {
   const double first = ttft_ms / end_to_end_ms(row, ttft_ms, tpot_ms);
@@ -157,7 +156,7 @@ bool in_another(const BlocksOf& blocks, const std::string& name, uint32_t block)
   return at != blocks.end() && (at->second.size() > 1 || *at->second.begin() != block);
 }
 
-// What the rows of other blocks know of a row's names.
+// Names of a row that occur in the rows of other blocks.
 struct Seen {
   BlocksOf configs, units, pairs;
 
@@ -220,7 +219,7 @@ double mean_width(const std::vector<const BlockMiss*>& misses, double scale, dou
   return total / static_cast<double>(blocks.size());
 }
 
-// Of the grid the tau whose intervals are narrowest.
+// The tau of the grid with the narrowest intervals.
 CampaignScale narrowest(const std::vector<const BlockMiss*>& own,
                         const std::vector<const BlockMiss*>& all, size_t fewest) {
   CampaignScale best;
@@ -261,7 +260,7 @@ CampaignScales campaign_scales(const std::vector<BlockMiss>& misses,
     for (CampaignScale& scale : out) scale.tau = assumed_tau;
     return out;
   }
-  // What is missed where GPU and engine are new says nothing about where they are known.
+  // Errors for new combinations of GPU and engine do not apply to known ones.
   std::vector<const BlockMiss*> nearer;
   for (const BlockMiss* miss : all) {
     if (miss->question != LatencyQuestion::kHardware) nearer.push_back(miss);
@@ -280,7 +279,7 @@ CampaignScales campaign_scales(const std::vector<BlockMiss>& misses,
     if (out[q].measured) continue;
     if (blocks.size() < fewest) out[q].tau = std::max(out[q].tau, assumed_tau);
     for (size_t near = 0; near < q; ++near) {
-      // A new GPU is no nearer to a new model than the other way round.
+      // A new GPU is not closer to a new model than the reverse.
       if (near == kNewModel) continue;
       if (out[near].half_width(1) > out[q].half_width(1)) {
         out[q].scale = out[near].scale;
@@ -332,7 +331,7 @@ struct LatencyModel::State {
   std::map<std::string, Reach> reach;  // by GPU and engine
   std::map<std::string, Reach> reach_of_engine;
   std::map<std::string, MeasuredGpus> measured;  // by engine
-  std::set<std::string> gpus;                    // by the facts' name
+  std::set<std::string> gpus;                    // by the names in the specifications
   struct GpuRules {
     std::array<SiblingRule, kLatencyProcesses> of;
     std::array<GpuInterval, kLatencyTargets> interval;
@@ -343,7 +342,8 @@ struct LatencyModel::State {
   std::vector<GaussianProcess> processes;
   std::array<std::vector<BlockMiss>, kLatencyTargets> campaign_misses;
   std::array<CampaignScales, kLatencyTargets> by_campaign;  // but for new models
-  // Leaving out whole models costs as much as campaigns, and most tables are asked of their own.
+  // Holding out whole models costs as much as benchmark runs, and most queries are about known
+  // models.
   mutable std::array<CampaignScale, kLatencyTargets> of_new_model;
   mutable std::once_flag new_model_found;
   double correlation = 0;
@@ -405,7 +405,7 @@ void LatencyModel::State::learn(const BenchRow& row, const Known& about) {
   learnt.push_back(row);
 }
 
-// What is missed of the whole when its parts are.
+// Errors of the end-to-end latency from those of its parts.
 std::vector<GpAnswer> LatencyModel::State::end_to_end(const std::vector<GpAnswer>& ttft,
                                                       const std::vector<GpAnswer>& tpot) const {
   std::vector<GpAnswer> out;
@@ -447,7 +447,7 @@ void LatencyModel::State::correlate(const std::vector<GpAnswer>& ttft,
   if (spread > 0) correlation = (xy - sx * sy / n) / std::sqrt(spread);
 }
 
-// Of the processes alone.
+// For the processes alone.
 LatencyModel::State::PerTarget LatencyModel::State::leave_out(
     const std::vector<uint32_t>& block) const {
   PerTarget out;
@@ -538,8 +538,8 @@ LatencyAnswer LatencyModel::State::judge(const BenchRow& point, const Known& abo
                           point.hardware + "'");
   }
   if (reach_of_engine.count(point.framework) > 0) {
-    // What lengths do is learnt from all rows of the engine; fewer in flight than any row had is
-    // the simpler case, and the process's deviation tells how far it is.
+    // The effect of lengths is learned from all rows of the engine. Fewer requests in flight than
+    // in any row is the simpler case, and the process's deviation covers the distance.
     const Reach& of_engine = reach_of_engine.at(point.framework);
     const auto of_pair = reach.find(name.pair);
     const Reach& near = of_pair != reach.end() ? of_pair->second : of_engine;
@@ -569,7 +569,7 @@ void LatencyModel::State::set_interval(const Known& about, const std::string& en
   LatencyEstimate& estimate = answer.of[t];
   const CampaignScale& scale = scale_of(target, answer.question);
   double half = scale.half_width(estimate.log_sd);
-  // What left-out GPUs were missed by.
+  // Errors over held-out GPUs.
   if (!answer.sibling.empty()) {
     const GpuInterval& left_out = rules_of(*about.hardware).interval[t];
     const bool known_model = engine_models.has(engine + "|" + about.model->name);
@@ -616,7 +616,7 @@ void LatencyModel::State::fill(const std::vector<const BenchRow*>& asked,
   }
 }
 
-// Of a campaign to come.
+// For a future benchmark run.
 LatencyNames LatencyModel::State::asked_names(const BenchRow& point, const Known& about) const {
   LatencyNames name = names_of(point, about);
   name.campaign = kToCome;
@@ -676,7 +676,7 @@ LearntRows LatencyModel::State::learnt_rows(LatencyTarget target) const {
 }
 
 LatencyModel::State::GpuRules LatencyModel::State::find_gpu_rules(UnmeasuredKind kind) const {
-  // Where nothing can be left out the process alone: it knows more of latencies than a ratio does.
+  // If nothing can be held out, the process alone: for latencies it is better than a ratio.
   constexpr SiblingWeights kProcessAlone = {0, 0};
   GpuRules out;
   std::vector<GpuMiss> whose;
@@ -787,7 +787,7 @@ double LatencyModel::correlation() const { return state_->correlation; }
 
 Result<LatencyOptions> LatencyModel::refit() const {
   const State& s = *state_;
-  // Every n-th row of a campaign with many.
+  // Every n-th row of a large benchmark run.
   std::map<uint32_t, size_t> count;
   std::map<uint32_t, size_t> at;
   for (const uint32_t campaign : s.campaign_of) ++count[campaign];

@@ -1,10 +1,10 @@
 #pragma once
 
-// TTFT and TPOT of runs nobody measured, each a Gaussian process on physics (serving_base.h,
-// latency_kernel.h) that knows campaigns and builds as effects of their own, and the end-to-end
-// latency that they make together; with
-// intervals for a run of a campaign to come, measured by leaving out whole campaigns. Spec page
-// planner, 2 and 4; docs/decisions/0018-latency-plans.md says where it is left.
+// TTFT and TPOT of new runs, and the end-to-end latency that follows from them. Each is a Gaussian
+// process on an analytical base (serving_base.h, latency_kernel.h), with benchmark run and engine
+// build as separate effects. Intervals are for a future benchmark run, measured by holding out
+// whole benchmark runs. Spec page planner, 2 and 4; docs/decisions/0018-latency-plans.md describes
+// the limits.
 
 #include <array>
 #include <memory>
@@ -20,7 +20,7 @@
 
 namespace assay {
 
-// What is new about a run beside its campaign.
+// What is new about a run in addition to its benchmark run.
 enum class LatencyQuestion : uint8_t {
   kOtherCampaign,  // the configuration has rows
   kConfiguration,  // GPU, engine and model together have
@@ -29,14 +29,15 @@ enum class LatencyQuestion : uint8_t {
   kHardware
 };
 inline constexpr size_t kLatencyQuestions = 5;
-// "other campaign", "configuration", "model", "new model", "hardware"
+// The names are "other campaign", "configuration", "model", "new model" and "hardware".
 std::string_view latency_question_name(LatencyQuestion question);
 
 // Half of an interval of 90 % is scale * sqrt(sd^2 + tau^2), in logarithms.
 struct CampaignScale {
   double scale = 1.6448536269514722;
   double tau = 0;         // what blocks differ by beyond what the process expects
-  size_t blocks = 0;      // campaigns that it is from; of a new model: engines' models
+  size_t blocks = 0;      // number of benchmark runs behind it; for a new model, of engine and
+                          // model pairs
   bool measured = false;  // else the widest of what nearer questions say, or assumed
 
   double half_width(double sd) const;
@@ -50,13 +51,13 @@ struct BlockMiss {
   uint32_t block = 0;
   LatencyQuestion question = LatencyQuestion::kOtherCampaign;
 };
-// Every block weighs the same, however many rows it has, and one more stands for the block to come
+// Every block has equal weight, independent of its rows, and one block is added for the next
 // (pooled distribution functions: Dunn, Wasserman and Ramdas, "Distribution-free prediction sets
-// for two-layer hierarchical models", 2023); twenty blocks of all questions but new hardware
-// together shrink the few of one. Questions of fewer than `fewest` blocks are not measured. With
-// one block alone nothing says what blocks differ by: `assumed_tau` stands for it.
-// without_model: what is missed when all rows of a model under an engine are left out, which a
-// model that no row has is told by: a campaign left out leaves its models in other campaigns.
+// for two-layer hierarchical models", 2023). A question with few blocks is shrunk towards twenty
+// blocks of all questions except new hardware. Questions of fewer than `fewest` blocks are not
+// measured. One block alone does not show the variation between blocks; `assumed_tau` replaces it.
+// without_model: errors with all rows of a model under an engine held out, for models without rows.
+// Holding out a benchmark run is not enough there, because its models remain in others.
 CampaignScales campaign_scales(const std::vector<BlockMiss>& misses,
                                const std::vector<BlockMiss>& without_model, size_t fewest,
                                double assumed_tau);
@@ -76,13 +77,13 @@ struct LatencyAnswer {
   std::array<LatencyEstimate, kLatencyTargets> of;  // by LatencyTarget
   bool measured = false;             // the intervals are 90 % because left-out rows say so
   std::vector<std::string> reasons;  // why it is outside; empty otherwise
-  // Of a GPU without rows under the engine: the nearest of its vendor that has some, empty where
-  // none has; what TTFT and TPOT there are, times the ratio of FLOP/s and of bandwidth, and the
-  // whole of these (the baseline; NaN without); and how the estimate came about.
+  // For a GPU without rows under the engine: the nearest GPU of its vendor that has some, empty if
+  // there is none. sibling_ms: its TTFT scaled by FLOP/s, its TPOT scaled by bandwidth, and their
+  // end-to-end latency (the baseline; NaN without). by_sheet: how the estimate was made.
   std::string sibling;
   std::array<double, kLatencyTargets> sibling_ms = {kNan, kNan, kNan};
   std::vector<std::string> by_sheet;
-  // Beyond the rows in more than the GPU.
+  // True if the point is beyond the rows in more than the GPU.
   bool beyond_rows() const { return reasons.size() > (question == LatencyQuestion::kHardware); }
 
   const LatencyEstimate& at(LatencyTarget target) const { return of[static_cast<size_t>(target)]; }
@@ -94,13 +95,13 @@ struct LatencyOptions {
   double outside_factor = 4;  // as PredictorOptions
 };
 
-// What a row must tell to teach anything here: TTFT and TPOT, of requests in flight (llama.cpp's
-// batch is none).
+// True if a row has the required data: TTFT and TPOT, and requests in flight (a batch of llama.cpp
+// is not that).
 bool tells_latency(const BenchRow& row);
 double measured_ms(const BenchRow& row, LatencyTarget target);
 // With facts, TTFT and TPOT, and within the peaks of its devices.
 bool teaches_latency(const BenchRow& row, FactLookup& facts);
-// "GPU|engine|model", by the names of the facts.
+// "GPU|engine|model", by the names of the specifications.
 std::string latency_unit_of(const BenchRow& row, const FactBook& facts);
 
 class LatencyModel {
@@ -113,8 +114,8 @@ class LatencyModel {
   LatencyModel& operator=(LatencyModel&&) noexcept;
   ~LatencyModel();
 
-  // Of points that a campaign to come will measure, whatever their `campaign` is; their version
-  // tells the build where rows have it. Absent where facts are missing.
+  // Predictions for a future benchmark run, independent of the points' `campaign`. Their version
+  // selects the build if rows have it. nullopt if specifications are missing.
   std::vector<std::optional<LatencyAnswer>> answer(const std::vector<BenchRow>& points) const;
 
   size_t rows() const;          // that it was learnt from
@@ -122,8 +123,8 @@ class LatencyModel {
   size_t campaigns() const;
   size_t builds() const;
   CampaignScales campaign_scales_of(LatencyTarget target) const;
-  // Correlation of what TTFT and TPOT are missed by when campaigns are left out; 0 where fewer than
-  // eight campaigns tell.
+  // Correlation of the errors of TTFT and TPOT over held-out benchmark runs; 0 with fewer than
+  // eight.
   double correlation() const;
   const LatencyOptions& options() const;
   // Parameters found anew on these rows (find_latency_parameters).

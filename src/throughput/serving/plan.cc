@@ -1,13 +1,14 @@
-// Problem: a service has a rate of requests and limits on TTFT and TPOT; tables have closed loops,
-// and what is cheapest depends on how sure one must be.
+// Problem: a service has a rate of requests and limits on TTFT and TPOT. Tables have closed loops,
+// and the cheapest plan depends on the required confidence.
 //
 // Method: every GPU of the price list, times devices, engine, precision and layout, has a curve of
-// TTFT and TPOT over requests in flight with the processes' own errors. Per draw of the two errors
-// the fewest replicas are searched whose queue (queueing.h) keeps both limits; the share of draws
-// that so many are enough for is the probability. Replicas share one draw: what is not known of one
-// is not known of all.
+// TTFT and TPOT over requests in flight, with the processes' own errors. For each draw of the two
+// errors, the smallest number of replicas is searched with a queue (queueing.h) that meets both
+// limits. The share of draws for which a number is enough is the probability. Replicas share one
+// draw, because the errors are common to all of them.
 //
-// Effect: told against met when campaigns are left out: docs/measured/throughput_latency.md.
+// Effect: predicted against actual success over held-out benchmark runs,
+// docs/measured/throughput_latency.md.
 
 #include "throughput/serving/plan.h"
 
@@ -33,14 +34,14 @@ Error invalid(std::string message) {
   return Error{ErrorCode::kInvalidArgument, std::move(message), "", -1};
 }
 
-// What the table has of the model asked for.
+// The table's data on the requested model.
 struct Asked {
   const ModelFacts* model = nullptr;
   std::string model_name;  // as rows write it, else as asked
   std::vector<std::string> engines;
   std::vector<std::string> precisions;
   std::map<std::string, std::vector<std::string>> versions;  // by engine
-  std::string version;  // as rows write it; empty: not asked for
+  std::string version;  // as written in rows; empty = not requested
   // Layouts that rows ran, by engine and devices.
   std::map<std::pair<std::string, double>, std::vector<std::optional<ParallelLayout>>> layouts;
 };
@@ -71,14 +72,14 @@ bool has_version(const Asked& known, const std::string& engine) {
          std::find(at->second.begin(), at->second.end(), known.version) != at->second.end();
 }
 
-// What rows of an engine are of: "vllm has v0.8.4, v0.9.1".
+// Versions of an engine in the rows: "vllm has v0.8.4, v0.9.1".
 std::string versions_text(const Asked& known, const std::string& engine) {
   const auto at = known.versions.find(engine);
   return engine +
          (at == known.versions.end() ? " tells no versions" : " has " + list_of(at->second));
 }
 
-// A version is one of an engine: those that are asked for by name must have it, else one of all.
+// A version belongs to one engine: requested engines must have it, else any engine.
 Status check_version(const Asked& known, const std::vector<std::string>& wanted) {
   for (const std::string& engine : wanted) {
     if (has_version(known, engine)) continue;
@@ -106,7 +107,7 @@ Result<Asked> look_up(const std::vector<BenchRow>& rows, const FactBook& facts,
   FactLookup lookup(facts);
   Asked all;
   for (const BenchRow& row : rows) {
-    // That the model was served in a precision a row says whose speed nobody believes, too.
+    // A row with implausible speed still shows that the model was served in a precision.
     if (tells_latency(row) && lookup.model(row.model) == out.model)
       add_new(out.precisions, row.variant.words);
     if (!teaches_latency(row, lookup)) continue;
@@ -338,7 +339,7 @@ bool Planner::fill_curve(PlanSetup& setup, const std::vector<LatencyAnswer>& ans
     refuse(setup.offer, "having no rows");
     return false;
   }
-  // As far as the rows reach.
+  // Up to the largest value in the rows.
   size_t reached = 0;
   while (reached < answers.size() && !answers[reached].beyond_rows()) ++reached;
   if (reached == 0) {
@@ -368,7 +369,7 @@ bool Planner::fill_curve(PlanSetup& setup, const std::vector<LatencyAnswer>& ans
   return true;
 }
 
-// As far as the setup has seats. index: its place among those that are kept.
+// Up to the setup's concurrency limit. index: its position among the kept ones.
 void Planner::add_points(size_t index, const PlanSetup& setup,
                          const std::vector<LatencyAnswer>& answers) {
   for (size_t k = 0; k < kInFlight.size() && kInFlight[k] <= static_cast<double>(setup.seats);
@@ -431,7 +432,7 @@ void Planner::count_replicas(size_t index) {
   for (const auto& [replicas, of] : weight) {
     probability += of;
     plan_.best_probability = std::max(plan_.best_probability, probability);
-    // No row says how sure a GPU without rows is.
+    // No row shows the confidence for a GPU without rows.
     const bool may_be_sure = setup.question != LatencyQuestion::kHardware;
     if (may_be_sure && probability >= question_.confidence) {
       if (auto one = candidate(index, replicas, probability)) sure_.push_back(*one);

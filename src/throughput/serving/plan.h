@@ -22,7 +22,7 @@ namespace assay {
 struct GpuOffer {
   std::string name;         // as in the price list
   double usd_per_hour = 0;  // of one GPU; 0 = no price list
-  double watts = 0;         // of one GPU under load; 0 = board power of the facts
+  double watts = 0;         // of one GPU under load; 0 = board power of the specifications
   uint32_t per_node = 8;
   uint32_t nodes = 4;  // that may be rented
 };
@@ -42,7 +42,7 @@ struct PlanQuestion {
   std::vector<GpuOffer> offers;
   std::vector<std::string> engines;     // empty: those that have rows of the model, else all
   std::vector<std::string> precisions;  // likewise
-  std::string version;         // of the engine, with or without v; empty: one nobody measured
+  std::string version;         // of the engine, with or without v; empty = any future build
   uint32_t max_gpus = 0;       // 0: what the offers allow
   bool measured_only = false;  // configurations that have rows
   PlanRank rank = PlanRank::kDollar;
@@ -55,8 +55,8 @@ struct PlanSetup {
   LatencyQuestion question = LatencyQuestion::kModel;
   bool measured = false;                                // 90 % of intervals are measured
   PredictionStatus status = PredictionStatus::kInside;  // end to end, in the middle of the curve
-  // Of a GPU without rows under the engine, never sure: the nearest of its vendor that has some,
-  // and what the order of data sheets did to the middle of the curve.
+  // For a GPU without rows under the engine, never sure: the nearest of its vendor that has some,
+  // and the effect of the order of data sheets on the median of the curve.
   std::string sibling = {};
   std::vector<std::string> by_sheet = {};
   size_t seats = 0;  // that memory allows, at most the most in flight that is searched
@@ -78,7 +78,7 @@ struct PlanCandidate {
   double joules_per_token = 0;  // at board power: an upper bound
 };
 
-// What a replica can do, whatever the rate: more for each user, or more of all.
+// Performance of a replica at any rate: trade-off between throughput per user and in total.
 struct ParetoPoint {
   size_t setup = 0;
   double in_flight = 0;
@@ -99,7 +99,7 @@ struct PlanRefusal {
 
 // How short a latency can be.
 struct ShortestLatency {
-  double estimate_ms = 0;  // least over the setups; 0: there are none
+  double estimate_ms = 0;  // minimum over the setups; 0 if there are none
   double low90_ms = 0;     // least low end of the 90 % intervals
   // Least of the rows of the model on a GPU that is offered, with prompts at least as long;
   // infinite without one.
@@ -126,8 +126,8 @@ struct Plan {
   double most_per_s = 0;  // that all GPUs offered finish, by the estimates, whatever the limits
 };
 
-// Errors: a model or a GPU without facts, no offers, an engine or precision that nobody has rows
-// of, limits that are not above 0.
+// Errors: a model or a GPU without specifications, no offers, an engine or precision without rows,
+// limits that are not above 0.
 Result<Plan> make_plan(const LatencyModel& latencies, const std::vector<BenchRow>& rows,
                        const FactBook& facts, const PlanQuestion& question);
 

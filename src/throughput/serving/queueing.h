@@ -16,8 +16,8 @@ struct ClosedLoop {
   double out_len = 1;
 };
 
-// Of one replica. Percentiles are those of the queue's own spread: what requests at one load differ
-// by is not known from means.
+// State of one replica. Percentiles are those of the queue's own spread: means do not show the
+// variation between requests at one load.
 struct AtRate {
   double in_flight = 0;  // mean, waiting ones included
   double in_flight_percentile = 0;
@@ -30,12 +30,12 @@ struct AtRate {
 // Finished requests per second with all seats taken.
 double capacity_per_s(const ClosedLoop& loop);
 
-// Poisson arrivals share the replica's speed: k inside are finished at k / E2E(k) a second, made
-// non-decreasing, and at the last seat's rate when more are waiting; then the number inside has a
-// distribution in closed form that does not depend on how lengths are spread (Cohen, "The multiple
-// phase service network with generalized processor sharing", Acta Informatica 12, 1979), and a
-// request that arrives sees it. `variation`: squared coefficient of variation of the gaps between
-// arrivals, 1 for Poisson; waiting grows with (1 + variation) / 2 (Kingman, 1961). Absent where the
+// Poisson arrivals share the replica's speed. With k requests inside, k / E2E(k) finish per second,
+// made non-decreasing; with more waiting, the rate is that of the last seat. The number inside then
+// has a closed-form distribution that does not depend on the spread of lengths, and an arriving
+// request sees it (Cohen, "The multiple phase service network with generalized processor sharing",
+// Acta Informatica 12, 1979). `variation`: squared coefficient of variation of the gaps between
+// arrivals, 1 for Poisson. Waiting grows with (1 + variation) / 2 (Kingman, 1961). nullopt if the
 // replica cannot keep up.
 std::optional<AtRate> at_rate(const ClosedLoop& loop, double per_s, double percentile,
                               double variation = 1);
@@ -46,13 +46,13 @@ struct RateLimits {
   double tpot_ms = 0;
   double percentile = 0.9;
 };
-// Whether at_rate() would say that both are kept, at no more than most_load() of the capacity; in a
-// tenth of the time.
+// True if at_rate() meets both limits at no more than most_load() of the capacity; in a tenth of
+// the time.
 bool keeps_limits(const ClosedLoop& loop, double per_s, const RateLimits& limits, double variation);
 
-// The share of its capacity up to which a replica is planned: beyond, TTFT is right only in its
-// order of magnitude (measured against a simulated engine, spec page planner). 0.85 for Poisson,
-// 0.7 where the squared variation of gaps is 2.
+// Maximum planned load of a replica, as a share of its capacity. Above it, TTFT is correct only in
+// its order of magnitude (measured against a simulated engine, spec page planner). 0.85 for
+// Poisson, 0.7 for a squared variation of gaps of 2.
 double most_load(double variation);
 
 }  // namespace assay

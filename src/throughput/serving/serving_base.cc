@@ -1,11 +1,11 @@
-// Problem: TTFT and TPOT of thousands of runs differ by four orders of magnitude, and what they
-// have in common is arithmetic: bytes over bandwidth, operations over peaks.
+// Problem: TTFT and TPOT of thousands of runs differ by four orders of magnitude. Their common part
+// is arithmetic: bytes over bandwidth, operations over peaks.
 //
-// Method: decoding reads the weights that its tokens touch and the cache of everything in flight
-// once a token, and stands still while the prompts of others are worked on; the first token waits
-// for its own prompt, a share of the prompts in flight (more where prompts fill much of the time),
-// and one step. What does not fit the memory waits for a seat. Coefficients stand for what engines
-// reach of the data sheet; the processes learn what they miss.
+// Method: per token, decoding reads the weights that its tokens use and the cache of everything in
+// flight. It stalls while the prompts of others are processed. The first token waits for its own
+// prompt, a share of the prompts in flight (more if prompts fill much of the time), and one step.
+// Requests that do not fit the memory wait. Coefficients are the shares of the data sheet that
+// engines achieve; the processes learn the residuals.
 //
 // Effect: docs/measured/throughput_latency.md, the baseline's column (this times one factor per
 // engine and GPU).
@@ -21,11 +21,11 @@
 namespace assay {
 namespace {
 
-// What of the peaks is reached, and what else takes time: those under which the campaigns that
-// latency_defaults() were found on, too, scatter least about their medians, by absolute logarithms
-// within a campaign's configuration and between configurations of one engine.
+// Achieved shares of the peaks, and further costs. They minimise the scatter of the benchmark runs
+// that latency_defaults() uses around their medians, in absolute logarithms, within configurations
+// of a run and between configurations of one engine.
 constexpr double kWeightsSlower = 1.37;
-constexpr double kCacheSlower = 0.875;  // below 1: what is not told is counted at 16 bits
+constexpr double kCacheSlower = 0.875;  // below 1, because an unknown precision counts as 16 bits
 constexpr double kDecodeSlower = 1.41;
 constexpr double kExchangeSlower = 1.23;
 constexpr double kLayerMs = 0.0437;
@@ -33,19 +33,19 @@ constexpr double kHostMs = 0.0174;  // per request in flight and step
 // Of prompts between the tokens of others.
 constexpr double kPromptSlower = 0.777;
 constexpr double kPromptAttentionSlower = 2.46;
-// Of the prompt before its first token.
+// Factor on the prompt before its first token.
 constexpr double kOwnPromptSlower = 1.1;
 constexpr double kOwnAttentionSlower = 5.1;
 constexpr double kOwnExchangeSlower = 7.6;
 constexpr double kOwnLayerMs = 0.197;
 constexpr double kOwnSteps = 2.67;
 constexpr double kFirstTokenMs = 21;
-// Of the prompts in flight that stand before one's own: of all, and by how much of the time
-// between tokens prompts take.
+// Share of the prompts in flight that are ahead of a new one: of all, and multiplied by the share
+// of the time between tokens that prompts take.
 constexpr double kPromptsBefore = 0.0513;
 constexpr double kPromptsByLoad = 0.407;
-// Seats that engines find beyond those of placement.h: nine tenths of the memory are a cautious
-// default, and engines keep 8 bits of keys and values beside weights of 8 bits and fewer.
+// Concurrency of engines above that of placement.h. Nine tenths of the memory is a conservative
+// default, and engines keep 8-bit keys and values with weights of 8 bits or fewer.
 constexpr double kMoreSeats = 1.23;
 constexpr double kSmallCache = 2;
 constexpr double kHeadDim = 128;
@@ -68,7 +68,7 @@ double exchange_ms(const BenchRow& row, const ModelFacts& model, const HardwareF
   return model.layers * tokens * model.hidden * 4 / 1e6 / hardware.link_gb_s;
 }
 
-// Of what is in flight so many run at a time; at its mean length.
+// Requests that run at a time, of those in flight, at their mean length.
 double seats_of(const BenchRow& row, const ModelFacts& model, const HardwareFacts& hardware) {
   const Placement placement = placement_of(row, model, hardware);
   const double free_gb = std::max(placement.free_gb, kLeastFreeMemory * placement.memory_gb);
@@ -133,7 +133,7 @@ ServingBase serving_base(const BenchRow& row, const ModelFacts& model,
 
 bool beyond_peaks(const BenchRow& row, double e2e_ms, const ModelFacts& model,
                   const HardwareFacts& hardware) {
-  // Of a precision that nobody told the fastest units count.
+  // If the precision is unknown, the fastest units count.
   const double peak = row.precision.told ? peak_tflops(row, hardware)
                                          : std::max({hardware.tflops, hardware.fp8_tflops,
                                                      hardware.int8_tops, hardware.fp4_tflops});

@@ -1,8 +1,8 @@
 #pragma once
 
-// How long prefill and decoding of one request take beside others, by physics alone: what the
-// latency processes (latency_model.h) are compared with, and what no engine can be faster than.
-// Milliseconds throughout. Spec page planner, 4.1.
+// Analytical duration of prefill and decoding of one request that runs with others. It is the base
+// of the latency models (latency_model.h), and a lower bound for every engine. Milliseconds
+// throughout. Spec page planner, 4.1.
 
 #include "records/bench_table.h"
 #include "records/facts.h"
@@ -24,13 +24,13 @@ ServingBase serving_base(const BenchRow& row, const ModelFacts& model,
 ServingBase serving_floor(const BenchRow& row, const ModelFacts& model,
                           const HardwareFacts& hardware);
 
-// Whether all prompts and answers of the row's closed loop need more arithmetic than its devices
-// can do in the time that it tells, at their peaks: then prompts were not computed (a cache had
-// them), or more devices ran than the row says.
+// True if all prompts and answers of the row's closed loop need more arithmetic than its devices
+// can do at their peaks in the reported time. Then prompts came from a cache, or more devices ran
+// than the row says.
 bool beyond_peaks(const BenchRow& row, double e2e_ms, const ModelFacts& model,
                   const HardwareFacts& hardware);
 
-// The first token, and all behind it.
+// The first token plus all later ones.
 double end_to_end_ms(const BenchRow& row, double ttft_ms, double tpot_ms);
 
 }  // namespace assay

@@ -5,7 +5,7 @@
 namespace assay {
 namespace {
 
-TEST(Ascii, WhatLiesBesideARangeIsNotInIt) {
+TEST(Ascii, NeighboursOfARangeAreOutside) {
   for (const char c : {'0', '5', '9'}) EXPECT_TRUE(is_digit(c));
   for (const char c : {'/', ':', 'a'}) EXPECT_FALSE(is_digit(c));
   for (const char c : {'a', 'z', 'A', 'Z'}) EXPECT_TRUE(is_letter(c));

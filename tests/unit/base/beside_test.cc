@@ -22,7 +22,7 @@ TEST(Beside, GivesTheResultOfAThread) {
   EXPECT_NE(worker, std::this_thread::get_id());
 }
 
-TEST(Beside, WithoutAThreadWorksWhenTheResultIsTaken) {
+TEST(Beside, ComputesInTakeIfThereIsNoThread) {
   std::string order;
   Beside<int> work(
       [&order](const std::atomic<bool>&) {
@@ -43,7 +43,7 @@ TEST(Beside, ThrowsWhereTheResultIsTaken) {
   }
 }
 
-TEST(Beside, TellsItsThreadToStopAndWaitsForItWhenNobodyTakesTheResult) {
+TEST(Beside, StopsAndJoinsItsThreadIfTheResultIsUnused) {
   bool stopped = false;
   {
     const Beside<int> work(

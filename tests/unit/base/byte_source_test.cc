@@ -80,7 +80,7 @@ TEST(ByteSource, DamagedGzipIsRefused) {
   EXPECT_EQ(got.error().code, ErrorCode::kFormat);
 }
 
-TEST(ByteSource, WhoAsksAgainMeetsTheSameDamage) {
+TEST(ByteSource, RepeatedReadsReturnTheSameDamage) {
   std::string stored = gzip_of_zlib(sample());
   for (size_t at = 40; at < stored.size(); at += 97) stored[at] = static_cast<char>(~stored[at]);
   const ReadFn read = gunzip(bytes_of(stored, SIZE_MAX));
@@ -95,7 +95,7 @@ TEST(ByteSource, WhoAsksAgainMeetsTheSameDamage) {
   }
 }
 
-TEST(ByteSource, BytesBehindGzipAreNamedAsSuch) {
+TEST(ByteSource, NamesBytesAfterGzip) {
   const auto got = read_all(gunzip(bytes_of(gzip_of_zlib("one") + "xy", SIZE_MAX)));
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, ErrorCode::kFormat);
@@ -173,7 +173,7 @@ TEST(ByteSource, ReadAheadDeliversEverythingInOrderAndPassesErrors) {
   EXPECT_EQ(failed.error().message, "gone");
 }
 
-TEST(ByteSource, WithoutAThreadToBeHadNothingIsReadAhead) {
+TEST(ByteSource, DoesNotReadAheadIfThereIsNoThread) {
   const NoThreads none;
   const std::string text = sample();
   auto got = read_all(read_ahead(bytes_of(text, 777)));
@@ -194,7 +194,7 @@ TEST(ByteSource, ReadAheadStopsWhenDropped) {
   EXPECT_EQ(byte, 'x');
 }
 
-TEST(ByteSource, CompressionIsToldByContentNotByName) {
+TEST(ByteSource, DetectsCompressionByContentNotByName) {
   const TempFile packed(gzip_of_zlib("abc"), ".json");
   auto source = ByteSource::open(packed.path());
   ASSERT_TRUE(source.has_value());

@@ -50,21 +50,21 @@ TEST(Decimal, ExponentsAreExact) {
   EXPECT_EQ(micros("0e99"), 0);
 }
 
-TEST(Decimal, OverflowIsToldNotWrapped) {
+TEST(Decimal, ReportsOverflowInsteadOfWrapping) {
   EXPECT_EQ(status("9223372036854775.807"), DecimalStatus::kOk);
   EXPECT_EQ(status("9223372036854775.808"), DecimalStatus::kOverflow);
   EXPECT_EQ(status("1e300"), DecimalStatus::kOverflow);
   EXPECT_EQ(status("99999999999999999999999999999999999999999999"), DecimalStatus::kOverflow);
 }
 
-TEST(Decimal, WhatIsNoNumberIsRefused) {
+TEST(Decimal, RejectsNonNumbers) {
   for (const char* text :
        {"", "-", ".", "NaN", "inf", "0x10", "1.2.3", "12a", "1e", "--1", "1 2"}) {
     EXPECT_EQ(status(text), DecimalStatus::kNotANumber) << text;
   }
 }
 
-TEST(Decimal, ShapeTellsTheResolution) {
+TEST(Decimal, ShapeHasTheResolution) {
   int64_t ns = 0;
   DecimalShape shape;
   parse_decimal("5", 3, ns, shape);

@@ -64,7 +64,7 @@ TEST_F(OddPaths, ErrorsNameTheFileAndTheReason) {
   EXPECT_NE(made.error().message.find("Not a directory"), std::string::npos);
 }
 
-TEST(Files, FactsOfAFileAndOfAFolder) {
+TEST(Files, PropertiesOfAFileAndOfAFolder) {
   const ScratchFolder folder;
   put(folder.file("five"), "12345");
   const auto file = file_facts(folder.file("five"));
@@ -97,7 +97,7 @@ TEST(Files, ALinkLeadsToWhatNeedNotExist) {
   EXPECT_EQ(*target, folder.file("to/there"));
 }
 
-TEST(Files, WhatOthersMayWriteIsNotTrusted) {
+TEST(Files, DoesNotTrustFilesThatOthersMayWrite) {
   const ScratchFolder folder;
   put(folder.file("library"), "x");
   EXPECT_TRUE(check_trusted(folder.file("library"))) << "owned by who runs the tests";

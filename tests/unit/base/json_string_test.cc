@@ -32,7 +32,7 @@ TEST(JsonString, ControlCharactersAndLineSeparatorsAreEscaped) {
   EXPECT_EQ(json_string("\u00b5s"), "\"\u00b5s\"");
 }
 
-TEST(JsonString, WhatIsNoUtf8BecomesTheReplacementCharacter) {
+TEST(JsonString, ReplacesInvalidUtf8) {
   const std::string bad = "\xEF\xBF\xBD";
   EXPECT_EQ(read_back("a\xFF\xC3("), "a" + bad + bad + "(");
   EXPECT_EQ(read_back("\xED\xA0\x80"), bad + bad + bad) << "half of a surrogate pair";

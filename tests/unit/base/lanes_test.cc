@@ -19,21 +19,21 @@ std::vector<uint32_t> lanes_of(const std::vector<std::pair<int64_t, int64_t>>& s
 
 using Placed = std::vector<uint32_t>;
 
-TEST(Lanes, WhatNestsOrFollowsStaysOnOneLane) {
+TEST(Lanes, NestedAndConsecutiveSlicesStayOnOneLane) {
   EXPECT_EQ(lanes_of({{0, 100}, {0, 50}, {10, 40}, {50, 50}, {100, 5}}), Placed({0, 0, 0, 0, 0}));
 }
 
-TEST(Lanes, WhatOutlivesTheSliceItBeganInGoesToTheNextLane) {
+TEST(Lanes, SliceThatOutlivesItsParentGoesToTheNextLane) {
   EXPECT_EQ(lanes_of({{0, 100}, {90, 20}, {95, 5}, {105, 10}, {110, 1}}), Placed({0, 1, 0, 0, 0}));
 }
 
-TEST(Lanes, TheFirstLaneWithRoomIsTaken) {
+TEST(Lanes, UsesTheFirstFreeLane) {
   // At 30 lane 0 is still busy until 100, lane 1 is free again.
   EXPECT_EQ(lanes_of({{0, 100}, {10, 95}, {20, 200}, {105, 10}, {106, 300}}),
             Placed({0, 1, 2, 0, 1}));
 }
 
-TEST(Lanes, SlicesWithoutLengthLieInsideWhatIsOpenAndBesideWhatEnds) {
+TEST(Lanes, EmptySlicesNestInOpenSlicesAndFollowEndingOnes) {
   EXPECT_EQ(lanes_of({{0, 10}, {5, 0}, {10, 0}, {10, 0}, {11, 3}}), Placed({0, 0, 0, 0, 0}));
 }
 

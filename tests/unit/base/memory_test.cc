@@ -31,7 +31,7 @@ TEST(Memory, ValuesThatStayAreWorthLess) {
   EXPECT_NEAR(memory_widening({1, 1, 3, 3}), 6.7984, 1e-3);
 }
 
-TEST(Memory, WhatDoesNotVaryHasNone) {
+TEST(Memory, ConstantValuesHaveNone) {
   EXPECT_DOUBLE_EQ(memory_widening({}), 1);
   EXPECT_DOUBLE_EQ(memory_widening({5}), 1);
   EXPECT_DOUBLE_EQ(memory_widening({5, 5, 5, 5}), 1);

@@ -32,7 +32,7 @@ TEST(ShiftBetween, ExchangedSidesGiveTheOpposite) {
 
 // 1 of 20 orders of three and three is 0.05 in one tail: no interval has 95 %. Of four and four 1
 // of 70 is 0.014.
-TEST(ShiftBetween, TooFewBlocksTellNone) {
+TEST(ShiftBetween, TooFewBlocksHaveNoShift) {
   EXPECT_FALSE(shift_between({1, 2, 3}, {4, 5, 6}).known);
   EXPECT_TRUE(shift_between({1, 2, 3, 4}, {4, 5, 6, 7}).known);
   EXPECT_FALSE(shift_between({}, {1}).known);
@@ -79,7 +79,7 @@ TEST(ShiftBetween, AMemoryMakesAWiderInterval) {
 // Rows that stay are widened by 6.79843 (memory_test.cc): ranks are cut off beyond the ends, and
 // what is left is the difference of the means, give or take sqrt(2) * 6.79843 * 3.182446 * sqrt(1 /
 // 3).
-TEST(ShiftOfRows, RowsTooShortToShowThatTheyHaveNoMemoryAreToldByTheirMeans) {
+TEST(ShiftOfRows, ShortSeriesUseTheirMeans) {
   const Shift shift = shift_of_rows({1, 1, 3, 3}, {101, 101, 103, 103});
   EXPECT_TRUE(shift.real());
   EXPECT_DOUBLE_EQ(shift.change, 100);
@@ -92,7 +92,7 @@ TEST(ShiftOfRows, RowsTooShortToShowThatTheyHaveNoMemoryAreToldByTheirMeans) {
 }
 
 // Opposite neighbours have no memory: as shift_between.
-TEST(ShiftOfRows, RowsWithoutMemoryAreToldByTheirRanks) {
+TEST(ShiftOfRows, UncorrelatedSeriesUseTheirRanks) {
   const std::vector<double> a = {1, 3, 1, 3, 1, 3};
   const std::vector<double> b = {2, 5, 2, 5, 2, 5};
   EXPECT_EQ(shift_of_rows(a, b).low, shift_between(a, b).low);
@@ -113,7 +113,7 @@ TEST(EvenBlocks, AreOfTheCubeRootAndNoneIsShort) {
   EXPECT_EQ(block_means({1, 3, 5, 7, 9, 11, 13, 15}), (std::vector<double>{2, 6, 10, 14}));
 }
 
-TEST(EvenBlocks, OfFewAreEachByItselfUpTo24) {
+TEST(EvenBlocks, FewBlocksAreSingleValuesUpTo24) {
   EXPECT_EQ(EvenBlocks::of_few(24).count(), 24u);
   const EvenBlocks of_two = EvenBlocks::of_few(26);
   EXPECT_EQ(of_two.count(), 13u);

@@ -64,7 +64,7 @@ TEST(StringPool, ViewsStayPutWhileItGrows) {
 }
 
 // The low 32 bits of XXH3 are the same for these two.
-TEST(StringPool, EqualHashesAreToldApart) {
+TEST(StringPool, DistinguishesEqualHashes) {
   StringPool pool;
   const StringId one = pool.intern("aten::kernel_1032906");
   EXPECT_FALSE(pool.find("aten::kernel_1078754"));

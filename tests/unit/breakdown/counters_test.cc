@@ -94,7 +94,7 @@ TEST(CounterFormulas, NvidiaByTheSpecificationsTable) {
   EXPECT_EQ(derived("read_bytes", values), 1000);
 }
 
-TEST(CounterFormulas, WhatIsMissingIsNamedPerFormula) {
+TEST(CounterFormulas, NamesMissingCountersPerFormula) {
   const auto formulas = CounterFormulas::built_in();
   ASSERT_TRUE(formulas);
   const Derived all = formulas->derive({{"GRBM_GUI_ACTIVE", 1.0}});
@@ -104,7 +104,7 @@ TEST(CounterFormulas, WhatIsMissingIsNamedPerFormula) {
   EXPECT_EQ(all.missing.front().needs[1], "xcds");
 }
 
-TEST(CounterFormulas, OptionalCountersAreZeroOnlyBesideAMeasuredOne) {
+TEST(CounterFormulas, OptionalCountersAreZeroOnlyWithAMeasuredOne) {
   const auto formulas = CounterFormulas::built_in();
   ASSERT_TRUE(formulas);
   EXPECT_EQ(formulas->derive({}).find("matrix_flop"), nullptr);
@@ -248,7 +248,7 @@ TEST(JoinCounters, PassesMergePerKernelWhateverTheirOrder) {
     EXPECT_EQ(one->cells[i].values, other->cells[i].values);
 }
 
-TEST(JoinCounters, ACounterOfTwoPassesIsTheirMeanAndItsSpreadIsTold) {
+TEST(JoinCounters, CounterOfTwoPassesIsTheirMeanWithItsSpread) {
   const Traced run = two_iterations();
   const auto joined =
       join(run, {pass_of(repeated(2), "A", 1, "a"), pass_of(repeated(2), "A", 1.1, "b")});
@@ -339,7 +339,7 @@ TEST(JoinCounters, SeveralDevicesWithoutAListAreRefused) {
   EXPECT_NE(refused.error().message.find("2 devices"), std::string::npos);
 }
 
-TEST(JoinCounters, AListOfAgentsTellsWhichDeviceIsTheTracesGpu) {
+TEST(JoinCounters, ListOfAgentsIdentifiesTheTracesGpu) {
   const Traced run = two_iterations();
   CounterPass pass = pass_of(repeated(4), "A", 1);
   for (size_t i = 0; i < pass.dispatches.size(); ++i) pass.dispatches[i].device = i < 8 ? 5 : 4;

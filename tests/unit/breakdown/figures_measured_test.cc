@@ -20,7 +20,7 @@ TelemetryTrack track(TelemetrySignal signal, const std::string& device, int64_t 
   return one;
 }
 
-TEST(FiguresMeasured, ReadingsOfSeveralGpusMeetInStepsOfTheLongestPeriod) {
+TEST(FiguresMeasured, CombinesSamplesOfSeveralGpusInStepsOfTheLongestPeriod) {
   TelemetryReport report;
   report.trace = {1000, 1400};
   // GPU a every 50, GPU b every 100: two readings of a and one of b in a step.

@@ -84,7 +84,7 @@ TEST(Figures, ThroughputTakesTheLongestGpuOfAnIteration) {
   EXPECT_EQ(figures.iterations, (std::vector<int32_t>{1, 2}));
 }
 
-TEST(Figures, TokensThatTheUserTellsComeFirst) {
+TEST(Figures, TokensOfTheUserHavePriority) {
   EXPECT_EQ(config_figures("b1s4", job(), {{}, 64}).tokens, 64);
   JobLevels silent = job();
   for (LevelSpan& one : silent.spans) one.tokens.reset();

@@ -71,7 +71,7 @@ Insight found(const std::vector<ConfigFigures>& configs, int number) {
 
 // ---- 1 ----
 
-TEST(Insights, AnOperationThatTakesLessTimeWithMoreWorkIsTold) {
+TEST(Insights, ReportsAnOperationThatTakesLessTimeWithMoreWork) {
   ConfigFigures b1 = config("b1", 1);
   ConfigFigures b2 = config("b2", 2);
   EXPECT_EQ(found({b1, b2}, 1).state, InsightState::kNot);
@@ -88,7 +88,7 @@ TEST(Insights, AnOperationThatTakesLessTimeWithMoreWorkIsTold) {
   EXPECT_DOUBLE_EQ(one.share, 2);
 }
 
-TEST(Insights, LessTimeInTheNoiseIsNotTold) {
+TEST(Insights, DoesNotReportAnInsignificantDecrease) {
   ConfigFigures b1 = config("b1", 1);
   ConfigFigures b2 = config("b2", 2);
   b1.ops[1].dur_each = about(400, 0.5);
@@ -117,7 +117,7 @@ TEST(Insights, WorkIsMoreOnlyWithMoreTokensAndLongerProducts) {
 
 // ---- 2 ----
 
-TEST(Insights, ACollectiveWhoseMiddleAloneGrowsIsTold) {
+TEST(Insights, ReportsACollectiveWithAGrowingMedianOnly) {
   const ConfigFigures b1 = config("b1", 1);
   ConfigFigures b2 = config("b2", 2);
   EXPECT_EQ(found({b1, b2}, 2).state, InsightState::kNot);  // as long in both
@@ -138,7 +138,7 @@ TEST(Insights, ACollectiveWhoseMiddleAloneGrowsIsTold) {
 
 // ---- 3 ----
 
-TEST(Insights, GpusThatOverlapMoreAndTakeLongerAreTold) {
+TEST(Insights, ReportsGpusThatOverlapMoreAndTakeLonger) {
   ConfigFigures b1 = config("b1", 1);
   EXPECT_EQ(found({b1}, 3).state, InsightState::kNot);  // alike on all
   FigureOp& op = b1.ops[0];
@@ -168,7 +168,7 @@ TEST(Insights, GpusThatOverlapMoreAndTakeLongerAreTold) {
 
 // ---- 4 and 6 ----
 
-TEST(Insights, SharesThatFallWithMoreWorkAreTold) {
+TEST(Insights, ReportsSharesThatFallWithMoreWork) {
   const ConfigFigures b1 = config("b1", 1);
   ConfigFigures b2 = config("b2", 2);
   for (const int number : {4, 6}) EXPECT_EQ(found({b1, b2}, number).state, InsightState::kNot);
@@ -196,7 +196,7 @@ TEST(Insights, SharesThatFallWithMoreWorkAreTold) {
 
 // ---- 5 ----
 
-TEST(Insights, TimeAtTheEndsThatWaitsForCollectivesIsTold) {
+TEST(Insights, ReportsWaitsForCollectivesAtTheEnds) {
   ConfigFigures b1 = config("b1", 1);
   EXPECT_EQ(found({b1}, 5).state, InsightState::kNot);  // a fifth lies there
   b1.gaps.clear();
@@ -219,7 +219,7 @@ TEST(Insights, TimeAtTheEndsThatWaitsForCollectivesIsTold) {
 
 // ---- 7 ----
 
-TEST(Insights, CoresThatAreActiveAndHardlyUsedAreTold) {
+TEST(Insights, ReportsActiveCoresThatAreHardlyUsed) {
   ConfigFigures b1 = config("b1", 1);
   EXPECT_EQ(found({b1}, 7).state, InsightState::kUnknown);
   for (int64_t t = 0; t < 40; ++t)
@@ -251,7 +251,7 @@ FigureWaterfall bars(const std::string& op, int64_t utilisation, int64_t frequen
            {"residual", 10}}};
 }
 
-TEST(Insights, FrequencyIsToldWhereItIsTheLargestOverhead) {
+TEST(Insights, ReportsFrequencyAsTheLargestOverhead) {
   ConfigFigures b1 = config("b1", 1);
   EXPECT_EQ(found({b1}, 8).state, InsightState::kUnknown);
   b1.waterfalls = {bars("a", 200, 500), bars("b", 100, 400), bars("c", 300, 250)};
@@ -267,7 +267,7 @@ TEST(Insights, FrequencyIsToldWhereItIsTheLargestOverhead) {
   EXPECT_EQ(found({b1}, 8).why, "the largest overhead is utilisation");
 }
 
-TEST(Insights, FrequencyIsToldWhereItFallsMost) {
+TEST(Insights, ReportsFrequencyAsTheLargestDecrease) {
   ConfigFigures v1 = config("v1", 1);
   ConfigFigures v2 = config("v2", 1);
   v1.waterfalls = {bars("a", 200, 500), bars("only_here", 100, 400)};

@@ -59,7 +59,7 @@ TEST(MemorySnapshot, LostBeginningIsFoundBackwards) {
 }
 
 // Another thread may allocate before the file is written: the blocks do not have it yet.
-TEST(MemorySnapshot, ActionsBehindTheSnapshotCountForwards) {
+TEST(MemorySnapshot, ActionsAfterTheSnapshotCountForwards) {
   MemorySnapshot made = snapshot();
   made.traces[0].push_back(event(SnapshotAction::kAlloc, 3, 350));
   const SnapshotDevice device = only_device(made);
@@ -113,7 +113,7 @@ TEST(MemorySnapshot, ReleasesOfOtherSizesAreCountedWhereTheyCancel) {
   EXPECT_EQ(device.memory.sums.peak_bytes, -1);
 }
 
-TEST(MemorySnapshot, WithoutActionsThereIsNoPeak) {
+TEST(MemorySnapshot, HasNoPeakIfThereAreNoActions) {
   MemorySnapshot made = snapshot();
   made.traces.clear();
   const SnapshotDevice device = only_device(made);

@@ -74,7 +74,7 @@ TEST(Memory, EventsGoToTheInnermostOperatorThatLaunches) {
   EXPECT_EQ(job.driver.ns, 4);
 }
 
-TEST(Memory, TwoThreadsInsideOperatorsTellNone) {
+TEST(Memory, HasNoOperatorIfTwoThreadsAreInsideOperators) {
   TraceMaker maker = product();
   maker.op(2, "aten::add", 100, 100);
   Trace trace = maker.build();
@@ -86,7 +86,7 @@ TEST(Memory, TwoThreadsInsideOperatorsTellNone) {
 }
 
 // Profilers of 2021 file the marks of steps among operators; another thread inside one is in none.
-TEST(Memory, MarksOfStepsAreNoOperators) {
+TEST(Memory, StepMarksAreNotOperators) {
   TraceMaker maker = product();
   maker.op(2, "ProfilerStep#3", 0, 1000);
   Trace trace = maker.build();
@@ -99,7 +99,7 @@ TEST(Memory, MarksOfStepsAreNoOperators) {
 }
 
 // Of profilers that tell no totals: ahead by 60, 20, 50 bytes.
-TEST(Memory, WithoutTotalsTheGrowthIsTold) {
+TEST(Memory, ReportsGrowthIfThereAreNoTotals) {
   Trace trace = product().build();
   add_event(trace, 115, 60, -1, -1);
   add_event(trace, 320, -40, -1, -1);
@@ -111,7 +111,7 @@ TEST(Memory, WithoutTotalsTheGrowthIsTold) {
   EXPECT_EQ(device.peak.op, "aten::mm");
 }
 
-TEST(Memory, WhatWasNotRecordedIsAbsent) {
+TEST(Memory, UnrecordedDataIsAbsent) {
   Trace trace = product().build();
   EXPECT_TRUE(memory_of(trace).devices.empty());
   add_event(trace, 115, 64, 64, -1, 0);

@@ -104,7 +104,7 @@ TEST(Overhead, WaitForACollectiveIsNoLaunchOverhead) {
   EXPECT_EQ(row.call_ns, 20);        // 300 to 320
 }
 
-TEST(Overhead, LateHostIsToBlameUnlessItWaitsForTheDeviceItself) {
+TEST(Overhead, LateHostIsTheCauseUnlessItWaitsForTheDevice) {
   TraceMaker late;
   late.op(1, "aten::all", 0, 1000);
   add(late, "first", 0, 10, 100, 1);
@@ -197,7 +197,7 @@ TEST(Overhead, KernelsThatMoveDataAreKernels) {
 
 // The second kernel is handed over at 120 us and begins at 1,000 us on an idle device: what kept it
 // is not recorded, and beyond what a launch takes it is no launch overhead.
-TEST(Overhead, IdleTimeThatNoLaunchExplainsIsNoLaunchOverhead) {
+TEST(Overhead, IdleTimeOfOtherCausesIsNotLaunchOverhead) {
   TraceMaker maker;
   maker.op(1, "aten::all", 0, 1'000'000);
   add(maker, "first", 0, 5'000, 100'000, 1);
@@ -243,7 +243,7 @@ TEST(Overhead, ChopperBooksTheWaitForACollectiveAsLaunchOverhead) {
 // Calls alone were recorded: of the gap of 200 ms between them nothing tells that the host was on
 // its way to a launch. An operator shows that the host was recorded, and the time beside it is the
 // launch's.
-TEST(Overhead, HostThatWasNotRecordedIsNoLaunchOverhead) {
+TEST(Overhead, UnrecordedHostIsNotLaunchOverhead) {
   for (const bool host_told : {false, true}) {
     TraceMaker maker;
     if (host_told) maker.op(1, "aten::mm", 0, 40'000);

@@ -320,7 +320,7 @@ TEST(Place, LabelsOfThePaperComeBeforeModules) {
   EXPECT_EQ(placed.at("gemm").by, PlacedBy::kLabel);
 }
 
-TEST(Place, LabelsTellBackwardOperationsWithoutAutograd) {
+TEST(Place, LabelsShowBackwardOperationsWithoutAutograd) {
   Timeline run;
   run.maker().annotation(1, "b_mlp_up", 100, 10);
   run.launch("aten::mm", "bwd");
@@ -356,14 +356,14 @@ TEST(Place, MappingFileOverridesEverything) {
   EXPECT_EQ(placed.at("my_gemm").by, PlacedBy::kMap);
 }
 
-TEST(Place, MappingFileErrorsTellTheLine) {
+TEST(Place, MappingFileErrorsHaveTheLine) {
   const auto rules = parse_level_rules("\nkernel a b\nthread a b\n", "map");
   ASSERT_FALSE(rules.has_value());
   EXPECT_NE(rules.error().message.find("line 3"), std::string::npos);
   EXPECT_EQ(rules.error().file, "map");
 }
 
-TEST(Place, KernelsQueuedBeforeTheWindowArePlacedLikeTheirTwins) {
+TEST(Place, KernelsQueuedBeforeTheWindowAreAttributedLikeTheirMatches) {
   // Three names for ten operators: only their order tells which kernel is whose.
   const std::vector<std::string> ops = {"aten::a", "aten::b", "aten::c", "aten::d", "aten::e",
                                         "aten::f", "aten::g", "aten::h", "aten::i", "aten::j"};
@@ -391,7 +391,7 @@ TEST(Place, KernelsQueuedBeforeTheWindowArePlacedLikeTheirTwins) {
 
 // Two stacks right below one model, as a diffusion transformer has them, and two heads whose
 // numbers are those of layers.
-TEST(Place, HeadsAreNoLayersOfTheStacksBesideThem) {
+TEST(Place, LmHeadIsNotCountedAsLayer) {
   Timeline run;
   run.module("nn.Module: Model_0", 9);
   const auto block = [&run](const std::string& name, const std::string& linear,
@@ -472,14 +472,14 @@ TEST(Place, BackwardOperatorsOutsideTheEngineAreBackward) {
 }
 
 // A program that is no training at all launches kernels without operators.
-TEST(Place, WithoutOperatorsThePhaseIsNotKnown) {
+TEST(Place, PhaseIsUnknownIfThereAreNoOperators) {
   TraceMaker maker;
   maker.call(1, "cudaLaunchKernel", 0, 5, 1).kernel(0, 7, "advec_cell", 10, 50, 1);
   EXPECT_EQ(place(maker.build()).at("advec_cell").phase, LevelPhase::kNone);
 }
 
 // Two fused kernels without any operator: one is an optimizer's by its name.
-TEST(Place, AnOptimizerIsKnownByItsKernelsWhereNothingElseTells) {
+TEST(Place, OptimizerIsKnownByItsKernelsIfThereIsNoOtherSource) {
   TraceMaker maker;
   const char* adam =
       "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous "
@@ -495,7 +495,7 @@ TEST(Place, AnOptimizerIsKnownByItsKernelsWhereNothingElseTells) {
 // Kernels of a ResNet's backward pass on an AMD GPU, without any host side. MIOpen's igemm_bwd is
 // also how it computes a transposed convolution: backward work where the weights' gradient (wrw) is
 // there, and not told where it is not. What has no such name stays open, and it is counted.
-TEST(Place, GradientsAreKnownByTheirKernelsWhereNothingElseTells) {
+TEST(Place, GradientsAreKnownByTheirKernelsIfThereIsNoOtherSource) {
   const std::string weights = "igemm_wrw_gtcx2_nhwc_bf16_bx0_ex1_bt256x128x16_wt32x32x8_gkgs";
   const std::string data = "igemm_bwd_gtcx2_nhwc_bf16_bx0_ex1_bt32x128x32_wt16x64x4_mh_gkgs";
   const std::string forward = "igemm_fwd_gtcx2_nhwc_bf16_bx0_ex1_bt256x64x32_wt32x32x8_gkgs";
@@ -524,7 +524,7 @@ TEST(Place, GradientsAreKnownByTheirKernelsWhereNothingElseTells) {
 // The recording begins with ProfilerStep#4 at 1,000. "early" was queued before and still runs in
 // it; "own" is launched in it and runs after it; "late" has no launch but runs behind launched
 // work.
-TEST(Place, WhatWasQueuedBeforeTheRecordingBelongsToNoIterationOfIt) {
+TEST(Place, ActivitiesQueuedBeforeTheRecordingBelongToNoIteration) {
   TraceMaker maker;
   maker.annotation(1, "ProfilerStep#4", 1000, 500).annotation(1, "ProfilerStep#5", 1500, 500);
   maker.op(1, "aten::mm", 1100, 50).call(1, "cudaLaunchKernel", 1110, 5, 1);
@@ -545,7 +545,7 @@ TEST(Place, WhatWasQueuedBeforeTheRecordingBelongsToNoIterationOfIt) {
 
 // A text encoder of four modules, then a compiled transformer: one module without modules inside,
 // one region around all of its work, five blocks of four operators between a first and a last one.
-TEST(Place, BlocksOfACompiledModelAreAStackBesideThoseOfModules) {
+TEST(Place, BlocksOfACompiledModelAreAStackInAdditionToModules) {
   Timeline run;
   run.module("nn.Module: Pipeline_0", 26).module("nn.Module: TextEncoder_0", 4);
   for (const char* k : {"0", "1", "2", "3"}) {
@@ -709,7 +709,7 @@ TEST(Place, LabelsOfThePartsOfALayerRepeatLayerByLayer) {
   EXPECT_EQ(accumulated.at("gradients3").layer, kNoLayer);
 }
 
-TEST(Place, WithoutOperatorsACopyIsWhatItsNameSays) {
+TEST(Place, CopyIsClassifiedByItsNameIfThereAreNoOperators) {
   const auto placed = [](bool operators) {
     TraceMaker maker;
     maker.kernel(0, 7, "ampere_sgemm", 100, 50, 0);
@@ -722,13 +722,13 @@ TEST(Place, WithoutOperatorsACopyIsWhatItsNameSays) {
   EXPECT_EQ(placed(true).by, PlacedBy::kNone);
 }
 
-TEST(Place, WhereSomethingTrainsALayerMayHaveSeveralPhases) {
+TEST(Place, LayerMayHaveSeveralPhasesInTraining) {
   const auto by_kernel = place(layers_in_pieces(true));
   EXPECT_EQ(by_kernel.at("flash_fwd_kernel").phase, LevelPhase::kForward);
   EXPECT_EQ(by_kernel.at("ampere_sgemm_qkv").phase, LevelPhase::kNone);
 }
 
-TEST(Place, KernelsTellTheirEvidence) {
+TEST(Place, KernelsHaveTheirEvidence) {
   const Trace trace = layers_in_pieces(false);
   const Links links = link_trace(trace);
   const Windows windows = find_iterations(trace, links);
@@ -755,7 +755,7 @@ TEST(Place, KernelsTellTheirEvidence) {
   EXPECT_TRUE(evidence("").empty());
 }
 
-TEST(Place, KernelsAreAskedForAsTheyAreShown) {
+TEST(Place, KernelsAreRequestedAsTheyAreShown) {
   const std::string recorded =
       "void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>>(int)";
   const std::string shown = describe_kernel(recorded);
@@ -772,7 +772,7 @@ TEST(Place, KernelsAreAskedForAsTheyAreShown) {
   }
 }
 
-TEST(Place, TrustTellsWhatRestsOnLikeness) {
+TEST(Place, CaveatsNameAttributionBySimilarity) {
   const Trace trace = layers_in_pieces(false);
   const Links links = link_trace(trace);
   const auto report =
@@ -905,7 +905,7 @@ TEST(Structure, ARunThatBeginsInALayerHidesNone) {
 }
 
 // A loop of three operators around a graph that replays the layers: its rounds are no layers.
-TEST(Structure, RoundsAroundAReplayOfLayersAreNoLayers) {
+TEST(Structure, RoundsAroundAReplayOfLayersAreNotLayers) {
   Sequence rounds;
   rounds.add("ngagh", 6);
   EXPECT_EQ(rounds.layers().layers.size(), 6u);
@@ -921,7 +921,7 @@ TEST(Structure, AttentionAndMlpOfALayerAreNotTwoLayers) {
 }
 
 // Three training steps of four layers without any host side: 4 layers, three times, and no 3.
-TEST(Structure, AnIterationAroundLayersIsNoLayer) {
+TEST(Structure, IterationAroundLayersIsNotALayer) {
   Sequence steps;
   for (int i = 0; i < 3; ++i) steps.add("EM").add("ngrag", 4).add("Lqwe").add("ooo");
   const BlockLayers found = steps.layers();
@@ -932,7 +932,7 @@ TEST(Structure, AnIterationAroundLayersIsNoLayer) {
 }
 
 // Steps of a model whose layers all differ: what repeats ends with the optimizer.
-TEST(Structure, TrainingStepsAreNoLayers) {
+TEST(Structure, TrainingStepsAreNotLayers) {
   EXPECT_TRUE(Sequence().add("EghnLwhgo", 30).layers().layers.empty());
 }
 
@@ -952,7 +952,7 @@ TEST(Structure, NamesABlockBuiltLikeLlamas) {
 }
 
 // The product before the choice of experts is no part of them.
-TEST(Structure, TheRouterOfExpertsIsNoGateProjection) {
+TEST(Structure, RouterOfExpertsIsNotAGateProjection) {
   const std::vector<BlockUnit> block = {{"rms_norm_kernel", OpType::kVector},
                                         {"nvjet_qkv", OpType::kGemm},
                                         {"flash_fwd", OpType::kAttention},
@@ -978,7 +978,7 @@ TEST(Structure, TheRouterOfExpertsIsNoGateProjection) {
   EXPECT_EQ(name_block(block), expected);
 }
 
-TEST(Labels, TellPhaseLayerAndOperation) {
+TEST(Labels, ShowPhaseLayerAndOperation) {
   EXPECT_EQ(read_label("## backward ##").phase, LevelPhase::kBackward);
   EXPECT_EQ(read_label("Optimizer.step#SGD.step").phase, LevelPhase::kOptimizer);
   EXPECT_EQ(read_label("b_mlp_dp").phase, LevelPhase::kBackward);
@@ -1024,7 +1024,7 @@ std::map<std::string, Placed> place_replays(const Trace& trace) {
   return place(trace, {.replays = &replays});
 }
 
-TEST(Place, WhatAGraphReplaysHasThePlaceOfItsRecording) {
+TEST(Place, GraphReplayHasTheAttributionOfItsCapture) {
   TraceMaker maker;
   record_blocks(maker, 1000, 0);
   replay_blocks(maker, 5000);

@@ -61,7 +61,7 @@ TEST(Ranks, ClocksAreAlignedOnTheEndsOfCollectives) {
   EXPECT_EQ(job.alignment.residual_max_ns, 0);
 }
 
-TEST(Ranks, TellsWhoComesLastAndWhatThatCosts) {
+TEST(Ranks, FindsTheLastRankAndItsCost) {
   const JobLevels job = combine_ranks(three_ranks());
   // First: rank 2 at 990, 390 behind rank 1. Second: rank 1 at 1900, 300 behind rank 2.
   // Third: rank 0 at 2990, 390 behind rank 2.
@@ -144,7 +144,7 @@ TEST(Ranks, RatiosAreToTheMedianOfTheOtherGpus) {
   EXPECT_EQ(three.gpus[0].compute_ratio, 200.0 / 150);  // of two equal ones, one stays
 }
 
-TEST(Ranks, WhatHasNothingToCompareWithHasNoRatio) {
+TEST(Ranks, HasNoRatioWithoutOtherValues) {
   const JobLevels one = combine_ranks({working_rank(0, 100)});
   EXPECT_TRUE(std::isnan(one.gpus[0].compute_ratio));
   RankLevels other = working_rank(1, 100);
@@ -169,7 +169,7 @@ TEST(Ranks, AnOutlineDoesNotGrowWithIterations) {
             101 * many.report.cells.front().sums.kernels);
 }
 
-TEST(Ranks, SpansCloseAndMissingRanksAreTold) {
+TEST(Ranks, SpansCloseAndMissingRanksAreReported) {
   std::vector<RankLevels> ranks = three_ranks();
   ranks.pop_back();
   const JobLevels job = combine_ranks(std::move(ranks));

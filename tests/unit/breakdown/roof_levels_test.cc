@@ -55,7 +55,7 @@ JobRoof roof_of(const Trace& trace, const ClocksByGpu& clocks = {}) {
   return reader.finish();
 }
 
-TEST(RoofLevels, TimeIsRoofAndWhatLiesAboveOrBeyond) {
+TEST(RoofLevels, TimeIsRooflinePlusAboveMinusBelow) {
   const JobRoof roof = roof_of(roof_trace());
   ASSERT_EQ(roof.ops.size(), 2U);
   const RoofSums& mm = roof.ops[0].sums;
@@ -244,7 +244,7 @@ TEST(RoofLevels, AThreadTakesNoMoreThanMemoryCarriesInEveryLaunch) {
 
 // 12,234,000 bytes are 6 us of an A100. A recorder of whole microseconds that shows 5 may have seen
 // 6; one of nanoseconds has not. The sums stay what was recorded.
-TEST(RoofLevels, FasterByTheClocksStepIsNotToldToBe) {
+TEST(RoofLevels, FasterByTheClocksStepIsNotReported) {
   for (const bool whole : {false, true}) {
     Trace trace = roof_trace();
     for (size_t a = 0; a < trace.activities.size(); ++a) {
@@ -258,7 +258,7 @@ TEST(RoofLevels, FasterByTheClocksStepIsNotToldToBe) {
   }
 }
 
-TEST(RoofLevels, WithoutAKnownDeviceThereIsNoRoofAndARate) {
+TEST(RoofLevels, UnknownDeviceHasARateWithoutARoofline) {
   Trace trace = roof_trace();
   trace.devices[0].name = "Somebody's GPU";
   const JobRoof roof = roof_of(trace);
@@ -300,7 +300,7 @@ TEST(RoofLevels, AGroupOverMachinesIsHeldAgainstTheirNetwork) {
 }
 
 // Groups of as many ranks and equal messages, one within a machine and one over several.
-TEST(RoofLevels, GroupsBehindOtherLinksAreRowsOfTheirOwn) {
+TEST(RoofLevels, GroupsOnOtherLinksHaveTheirOwnRows) {
   RoofReader reader(FactBook::built_in(), "");
   for (const char* ranks : {"[0, 1, 2, 3]", "[0, 8, 16, 24]", "[6, 7, 8, 9]", "[6, 7, 8]"}) {
     const int64_t size = 1 + std::count(ranks, ranks + std::strlen(ranks), ',');
@@ -318,7 +318,7 @@ TEST(RoofLevels, GroupsBehindOtherLinksAreRowsOfTheirOwn) {
 }
 
 // The same all-reduce as two ranks saw it: the one that came last waited for nobody.
-TEST(RoofLevels, OfSeveralRanksTheOneThatWaitsLeastTimesTheTransfer) {
+TEST(RoofLevels, RankThatWaitsLeastTimesTheTransfer) {
   RoofReader reader(FactBook::built_in(), "");
   for (const int64_t dur_ns : {9'000'000, 1'000'000}) {
     const Trace trace = all_reduce(dur_ns, "[0, 1]", 2);

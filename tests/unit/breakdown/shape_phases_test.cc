@@ -62,7 +62,7 @@ TEST(PhasesByShape, BothInOneIterationAreNeither) {
 }
 
 // Without a prefill, keys that somebody keeps tell decoding from a pooled token.
-TEST(PhasesByShape, DecodingAloneIsToldByItsKeys) {
+TEST(PhasesByShape, DecodingAloneIsDetectedByItsKeys) {
   EXPECT_EQ(phases_of({{0, 1, 77}, {1, 1, 78}}), "shapes decode decode 2");
   EXPECT_EQ(phases_of({{0, 1, 77}, {1, 1, 77}}), "none 0");
   EXPECT_EQ(phases_of({{0, 0, 0, "_C::paged_attention_v1"}}), "shapes decode 1");

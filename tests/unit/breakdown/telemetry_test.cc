@@ -54,7 +54,7 @@ TEST(CoreEquations, OfflineProcessorsCountAsIdle) {
   EXPECT_DOUBLE_EQ(min_cores(util.data(), 2), 1);
 }
 
-TEST(SampleIntervals, EveryReadingStandsForTheTimeAroundIt) {
+TEST(SampleIntervals, EverySampleRepresentsTheTimeAroundIt) {
   // 50 to 250 ms: the readings at 100 and 200 ms, each for 100 ms.
   const SampledValue value =
       sample_intervals(gauge({1000, 1200, 1600, 1000}), {{50 * kMs, 250 * kMs}});
@@ -91,7 +91,7 @@ TEST(SampleIntervals, AHoleInTheLogCoversNothing) {
   EXPECT_EQ(value.how, SampledHow::kBracket);
 }
 
-TEST(SampleIntervals, WhatIsShorterThanThePeriodIsBracketedAndNeverInterpolated) {
+TEST(SampleIntervals, IntervalsShorterThanThePeriodAreBracketedNotInterpolated) {
   const SampledValue value =
       sample_intervals(gauge({1000, 1200, 1600, 1000}), {{130 * kMs, 140 * kMs}});
   EXPECT_EQ(value.how, SampledHow::kBracket);
@@ -102,7 +102,7 @@ TEST(SampleIntervals, WhatIsShorterThanThePeriodIsBracketedAndNeverInterpolated)
 }
 
 // One reading has no error of its own: what its neighbours lend it is no interval to stand on.
-TEST(SampleIntervals, OneReadingIsNoMean) {
+TEST(SampleIntervals, SingleSampleIsNotAMean) {
   TelemetryTrack track = gauge({1000, 1200, 1600, 1000});
   track.period_ns = 60 * kMs;  // of a log that was mostly faster: reach 45 ms
   const SampledValue one = sample_intervals(track, {{145 * kMs, 225 * kMs}});
@@ -111,7 +111,7 @@ TEST(SampleIntervals, OneReadingIsNoMean) {
   EXPECT_DOUBLE_EQ(one.high, 1600);
 }
 
-TEST(SampleIntervals, ReadingsThatFallIntoShortIntervalsAreTheirSample) {
+TEST(SampleIntervals, SamplesInsideShortIntervalsCountForThem) {
   std::vector<double> values;
   std::vector<Interval> busy;
   for (int i = 0; i < 12; ++i) {
@@ -189,7 +189,7 @@ TEST(PlaceTelemetry, TimesOfUnknownOriginNeedAnOffset) {
   EXPECT_EQ(place_telemetry(logs, start, 77 * kSecond)->tracks[0].t_ns.front(), 77 * kSecond);
 }
 
-TEST(PlaceTelemetry, ThatALogBeginsWithTheWorkIsAnAssumptionAndToldAsOne) {
+TEST(PlaceTelemetry, LogThatBeginsWithTheWorkIsReportedAsAnAssumption) {
   const std::vector<TelemetryLog> logs = {clock_log(LogClock::kEpoch, 5 * kSecond)};
   TelemetryOptions start;
   start.at_start = true;
@@ -253,7 +253,7 @@ TEST(TelemetryRows, AnOperationIsTheRunOfItsKernelsWithTheBubblesInside) {
   EXPECT_TRUE(notes.empty());
 }
 
-TEST(TelemetryRows, GpusAreMatchedByNumberUnlessTold) {
+TEST(TelemetryRows, GpusAreMatchedByNumberUnlessGiven) {
   const Trace trace = small_trace();
   const BreakdownReport report = levels_of(trace);
   TelemetryLog log = clock_log(LogClock::kEpoch, 10 * kSecond);
@@ -325,7 +325,7 @@ TEST(CpuActivity, PhysicalCoresCountTheirActiveSiblings) {
   EXPECT_FALSE(cpu_activity(placed, {kSecond, 2 * kSecond}));
 }
 
-TEST(CpuActivity, WithoutATopologyNothingIsSaidOfPhysicalCores) {
+TEST(CpuActivity, HasNoPhysicalCoresIfTheTopologyIsUnknown) {
   PlacedTelemetry placed;
   placed.cpu.cpus = {0, 1};
   placed.cpu.from_ns = {0};

@@ -121,7 +121,7 @@ TEST(Waterfall, AtPeakAllTimeIsThreshold) {
   EXPECT_EQ(sum_of(*made), 476190);
 }
 
-TEST(Waterfall, WithoutShapesTheCountedFlopAreTheThreshold) {
+TEST(Waterfall, CountedFlopAreTheThresholdIfThereAreNoShapes) {
   WaterfallInput input = worked_example();
   input.flop = kNan;
   const auto made = make_waterfall(input, mi300x());
@@ -142,7 +142,7 @@ TEST(Waterfall, ResidualAboveOneIsRefusedWithTheReason) {
   EXPECT_NE(made.error().message.find("peak"), std::string::npos);
 }
 
-TEST(Waterfall, WhatIsMissingIsNamed) {
+TEST(Waterfall, NamesMissingCounters) {
   struct Case {
     double WaterfallInput::*member;
     const char* words;
@@ -167,7 +167,7 @@ TEST(Waterfall, WhatIsMissingIsNamed) {
 
 // ---- D_50 % / D_0 % ----------------------------------------------------------------------------
 
-TEST(OverlapFactor, ThreeReadingsOfThePublishedCurve) {
+TEST(OverlapFactor, ThreeMethodsOnThePublishedCurve) {
   EXPECT_NEAR(overlap_factor(published_curve(), OverlapReading::kCurve).factor, 1.10, 1e-12);
   EXPECT_NEAR(overlap_factor(published_curve(), OverlapReading::kQuantile).factor, 1.10, 1e-12);
   EXPECT_NEAR(overlap_factor(published_curve(), OverlapReading::kCumulative).factor, 1.12, 1e-12);
@@ -197,7 +197,7 @@ TEST(OverlapFactor, ViolatorsArePooled) {
   EXPECT_NEAR(factor.d50, 1.2, 1e-12);  // halfway from 1.1 to 1.3
 }
 
-TEST(OverlapFactor, WithoutSamplesNearTheEndsItSaysSo) {
+TEST(OverlapFactor, ReportsMissingSamplesNearTheEnds) {
   EXPECT_TRUE(overlap_factor(samples({.1, .6}, {1, 1.1}), OverlapReading::kCurve).extrapolated);
   EXPECT_TRUE(overlap_factor(samples({0, .4}, {1, 1.1}), OverlapReading::kCurve).extrapolated);
   EXPECT_FALSE(overlap_factor(samples({.05, .5}, {1, 1.1}), OverlapReading::kCurve).extrapolated);

@@ -64,14 +64,14 @@ TEST_F(AmdSmi, PowerIsTheCountersDifferenceWhereThereIsOne) {
   EXPECT_EQ((*telemetry)->read(1).temperature_c, 55) << "the edge, in thousandths";
 }
 
-TEST_F(AmdSmi, BothLayoutsOfThePowerAreTold) {
+TEST_F(AmdSmi, DetectsBothLayoutsOfThePower) {
   EXPECT_EQ(second_power(""), 250);
   EXPECT_EQ(second_power("old_layout"), 250);
   EXPECT_TRUE(std::isnan(second_power("power_zero_average"))) << "fits neither layout";
   EXPECT_TRUE(std::isnan(second_power("no_power")));
 }
 
-TEST_F(AmdSmi, WhereItDoesNotServeRocmSmiIsAsked) {
+TEST_F(AmdSmi, FallsBackToRocmSmi) {
   for (const char* fault : {"no_start", "no_gpu", "too_old"}) {
     const auto telemetry = open(fault, true);
     ASSERT_TRUE(telemetry) << fault;
@@ -84,7 +84,7 @@ TEST_F(AmdSmi, WhereItDoesNotServeRocmSmiIsAsked) {
   EXPECT_THAT(neither.error().message, HasSubstr("ROCm-SMI is not installed here"));
 }
 
-TEST_F(AmdSmi, OfAVersionWhosePowerBeginsOtherwiseNothingIsRead) {
+TEST_F(AmdSmi, ReadsNothingOfAVersionWithAnotherPowerLayout) {
   const auto telemetry = open("too_old");
   ASSERT_FALSE(telemetry);
   EXPECT_THAT(telemetry.error().message,

@@ -157,7 +157,7 @@ TEST_F(AmdParts, PowersOfTheDiesAreThoseOfTheGpusSocket) {
   EXPECT_LT(found.xcd + found.iod + found.hbm, found.whole);
 }
 
-TEST_F(AmdParts, WhereTheyCannotBeKnownTheReasonIsTold) {
+TEST_F(AmdParts, ReportsTheReasonIfTheyAreUnknown) {
   const auto expect_whole = [](const Result<std::unique_ptr<PowerDevice>>& device,
                                const char* reason) {
     EXPECT_THAT(told(device), HasSubstr(reason));
@@ -219,7 +219,7 @@ TEST_F(Amd, PowerIsTheAccumulatorsDifference) {
 TEST_F(Amd, AnAccumulatorOf32BitsMayWrap) { expect_idle_power("wraps"); }
 
 // What was counted around a restart is lost, not negative and not huge.
-TEST_F(Amd, AnAccumulatorThatBeginsAnewIsNoPower) { expect_idle_power("restarts"); }
+TEST_F(Amd, RestartedAccumulatorIsNotAPower) { expect_idle_power("restarts"); }
 
 TEST_F(Amd, ClockProbesEncloseTheGpusTime) {
   expect_probe_encloses(open_amd_device(0, amd_fakes()));

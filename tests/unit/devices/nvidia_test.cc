@@ -162,7 +162,7 @@ TEST_F(Nvidia, CommandsAreKernelsToo) {
   EXPECT_THAT(failed.error().message, HasSubstr("false"));
 }
 
-TEST_F(Nvidia, WithoutInstantPowerTheDocumentedSecondIsUsed) {
+TEST_F(Nvidia, UsesTheDocumentedSecondIfThereIsNoInstantPower) {
   set_fault("no_instant");
   const auto device = open_nvidia_device(0, nvidia_fakes());
   ASSERT_TRUE(device);
@@ -170,7 +170,7 @@ TEST_F(Nvidia, WithoutInstantPowerTheDocumentedSecondIsUsed) {
   EXPECT_EQ((*device)->facts().documented.window_ns, 1'000'000'000);
 }
 
-TEST_F(Nvidia, TheReadingCanBeChosen) {
+TEST_F(Nvidia, KindOfSampleCanBeChosen) {
   const auto watts_with = [](SensorChoice choice) {
     auto device = open_nvidia_device(0, nvidia_fakes(), choice);
     EXPECT_TRUE(device) << (device ? "" : device.error().message);

@@ -133,7 +133,7 @@ TEST(SimulatedDevice, ThrottlingRisesThenFalls) {
   EXPECT_NEAR(session.samples[session.samples.size() - 6].power_w, settled, 0.001 * settled);
 }
 
-TEST(SimulatedDevice, PollsRepeatTheLastReading) {
+TEST(SimulatedDevice, PollsRepeatTheLastSample) {
   auto device = device_with(kExact);
   const Session session = run_once(*device, "gemm:2048", 50, 50'000);
   std::vector<int64_t> changes;

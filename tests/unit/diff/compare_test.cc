@@ -64,7 +64,7 @@ TEST(Compare, SplitsAChangeIntoCallsAndCost) {
   EXPECT_EQ(row.slower_ns, 110);
 }
 
-TEST(Compare, WhatAppearsOrVanishesIsCalls) {
+TEST(Compare, AppearingAndVanishingItemsAreCalls) {
   const DiffReport report =
       compared({run_of({{{"old", 2, 50, 10}}})}, {run_of({{{"new", 3, 80, 5}}})});
   EXPECT_EQ(row_of(report, "old").kind, DiffKind::kVanished);
@@ -85,7 +85,7 @@ TEST(Compare, MeansOfIterationsAreRoundedSoThatTheySumToTheTotal) {
   EXPECT_EQ(row_of(report, "c").a.time_ns, 4);
 }
 
-TEST(Compare, OneIterationCannotTellNoise) {
+TEST(Compare, SingleIterationDoesNotShowNoise) {
   const DiffReport report =
       compared({run_of({{{"k", 1, 100, 0}}})}, {run_of({{{"k", 1, 900, 0}}})});
   EXPECT_EQ(report.time.noise, DiffNoise::kUnknown);
@@ -103,7 +103,7 @@ bool has_note(const TrustNotes& notes, const char* what, uint64_t count) {
   return false;
 }
 
-TEST(Compare, TheSameRecordingOnBothSidesIsTold) {
+TEST(Compare, ReportsTheSameRecordingOnBothSides) {
   const DiffRun run = run_of({{{"k", 1, 100, 0}, {"j", 2, 30, 5}}});
   DiffRun renamed_file = run;
   renamed_file.file = "another name";
@@ -117,7 +117,7 @@ TEST(Compare, TheSameRecordingOnBothSidesIsTold) {
   }
 }
 
-TEST(Compare, WorkQueuedBeforeTheWindowIsTold) {
+TEST(Compare, ReportsWorkQueuedBeforeTheWindow) {
   DiffRun run = run_of({{{"k", 1, 100, 0}}});
   run.kernels_unlinked = 5;
   run.kernels_carried_over = 3;
@@ -161,7 +161,7 @@ TEST(Compare, FromNothingToSomethingIsBeyondAnyPercentage) {
   EXPECT_EQ(compared({none}, {none}).time.share_interval.low, 0);
 }
 
-TEST(Compare, TellsNoiseFromChange) {
+TEST(Compare, SeparatesNoiseFromChange) {
   const DiffRun base = run_of(times({100, 102, 98, 101, 99, 100}));
   const DiffRun near = run_of(times({101, 103, 98, 102, 99, 100}));
   const DiffRun far = run_of(times({150, 152, 148, 151, 149, 150}));
@@ -171,7 +171,7 @@ TEST(Compare, TellsNoiseFromChange) {
 }
 
 // 16 steps a side in 8 blocks of two; one step of 600 after a change of 28.
-TEST(Compare, OneFarIterationHidesNoChangeOfTheUsualOne) {
+TEST(Compare, OutlierIterationHidesNoChangeOfTheTypicalOne) {
   const DiffRun before = run_of(
       times({150, 151, 150, 151, 149, 150, 152, 150, 151, 150, 149, 151, 150, 150, 151, 150}));
   const DiffRun after = run_of(
@@ -222,7 +222,7 @@ TEST(Compare, SaysWhatKeepsSidesFromBeingComparable) {
                                            "diff_one_sample"));
 }
 
-TEST(Compare, ARunsOneEstimateIsJudgedByRepeatedRunsOnly) {
+TEST(Compare, SingleEstimateOfARunNeedsRepeatedRuns) {
   const auto with_floor = [](double value) {
     DiffRun run = run_of(times({100, 100}));
     run.metrics = {{.key = "kt_ns", .iterations = {0, 1}, .values = {value, value}}};

@@ -107,7 +107,7 @@ TEST(Gate, AChangeIsCrossedWhenItsWholeIntervalLiesBeyond) {
 }
 
 // That nothing has changed is no excuse where the limit asks for a change, or allows less.
-TEST(Gate, AChangeInsideTheNoiseIsStillBeyondALimitThatItsIntervalDoesNotReach) {
+TEST(Gate, InsignificantChangeFailsALimitOutsideItsInterval) {
   EXPECT_EQ(outcome("kernels>-5%"), GateOutcome::kCrossed);
   EXPECT_EQ(outcome("kernels<+2"), GateOutcome::kCrossed);
   EXPECT_EQ(outcome("kernels>-1%"), GateOutcome::kWithinNoise);
@@ -123,7 +123,7 @@ TEST(Gate, ALevelIsCrossedWhenTheWholeIntervalOfBLiesBeyond) {
   EXPECT_EQ(outcome("kernels<42"), GateOutcome::kCrossed);
 }
 
-TEST(Gate, UnknownNoiseIsNoPass) {
+TEST(Gate, UnknownNoiseIsNotAPass) {
   EXPECT_EQ(outcome("tklqt>+10%", DiffNoise::kUnknown), GateOutcome::kUndecided);
   EXPECT_EQ(outcome("tklqt>+30%", DiffNoise::kUnknown), GateOutcome::kPassed);
   EXPECT_EQ(outcome("hdbi<0.5", DiffNoise::kUnknown), GateOutcome::kUndecided);
@@ -131,7 +131,7 @@ TEST(Gate, UnknownNoiseIsNoPass) {
   EXPECT_EQ(outcome("tklqt>+10%", DiffNoise::kReal, true), GateOutcome::kCrossed);
 }
 
-TEST(Gate, TellsTheIntervalThatWasHeldAgainstTheLimit) {
+TEST(Gate, ReportsTheIntervalComparedWithTheLimit) {
   const auto interval = [](const char* text) {
     return check_gates({*parse_gate(text)}, report_of(DiffNoise::kReal), false)->front().interval;
   };
@@ -140,7 +140,7 @@ TEST(Gate, TellsTheIntervalThatWasHeldAgainstTheLimit) {
   EXPECT_EQ(interval("tklqt>10us").low, 110'000);
 }
 
-TEST(Gate, AMetricWithoutValueIsNoPass) {
+TEST(Gate, MetricWithoutValueIsNotAPass) {
   EXPECT_EQ(outcome("queue_share>+1%"), GateOutcome::kNoValue);
   EXPECT_EQ(outcome("queue_share>+1%", DiffNoise::kReal, true), GateOutcome::kNoValue);
   EXPECT_EQ(outcome("queue_share<20%"), GateOutcome::kPassed);  // of B alone

@@ -45,7 +45,7 @@ TEST(Match, TheOnlyOnesBelowTheSameOperatorsAreOne) {
       (Expected{{"volta=ampere", DiffMatch::kPath}}));
 }
 
-TEST(Match, WhatStandsInThePlaceOfAnotherIsMatchedByPosition) {
+TEST(Match, ReplacedItemsAreMatchedByPosition) {
   // Both gemms lie below the same operator: only their places tell them apart.
   EXPECT_EQ(matched(level({item("s"), item("g1", "", "mm"), item("t"), item("g2", "", "mm")},
                           {0, 1, 2, 3, 0}),

@@ -46,7 +46,7 @@ TEST(Partition, IdleTimeBetweenIterationsIsCutWhereTheNextOneBegins) {
   EXPECT_EQ(p.tails[0].idle, (std::vector<Interval>{{50, 100}}));
 }
 
-TEST(Partition, ADeviceThatLagsBehindLeavesNoTail) {
+TEST(Partition, LateDeviceLeavesNoTail) {
   const Partition p =
       partition_time({work(0, 10, 150, 5), work(1, 150, 260, 90)}, {{0, 80}, {80, 160}});
   EXPECT_EQ(p.shares[1].busy_ns, 110);

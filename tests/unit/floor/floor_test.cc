@@ -72,7 +72,7 @@ TEST(FloorEstimate, NeedsEightSamples) {
 
 // A launch 100 ns after another's queues behind it; the next, at 5000, finds the copy that began at
 // 4000 still running. Of the rows of stream 7 only the first is a sample, and the one of stream 9.
-TEST(FloorEstimate, WhatRunsBeforeOnTheStreamMakesALaunchNoSample) {
+TEST(FloorEstimate, LaunchOnABusyStreamIsNotASample) {
   const Trace trace = TraceMaker()
                           .call(1, "cudaLaunchKernel", 0, 10, 1)
                           .call(1, "cudaLaunchKernel", 100, 10, 2)
@@ -97,7 +97,7 @@ TEST(FloorEstimate, ASynchronisationRowOccupiesNoStream) {
   EXPECT_EQ(estimate(trace).samples, 1u);
 }
 
-TEST(FloorEstimate, GraphLaunchesAndLaterKernelsOfACallAreNoSamples) {
+TEST(FloorEstimate, GraphLaunchesAndLaterKernelsOfACallAreNotSamples) {
   const Trace trace = TraceMaker()
                           .call(1, "cudaGraphLaunch", 0, 10, 1)
                           .call(1, "cudaLaunchKernel", 50'000, 10, 2)
@@ -151,7 +151,7 @@ TEST(FindFloor, ThePublishedOneOfThisBoardAndTracerGoesBeforeTheEstimate) {
   EXPECT_EQ(nsys.floor_ns, 4'503);
 }
 
-TEST(FindFloor, OfAnotherTracerOrBoardIsNeverTakenByItself) {
+TEST(FindFloor, ValueOfAnotherTracerOrBoardIsNeverUsedImplicitly) {
   for (const auto& [device, tracer] : {std::pair{"NVIDIA A100-SXM4-80GB", Tracer::kNsightSystems},
                                        std::pair{"NVIDIA H200 NVL", Tracer::kPyTorchProfiler},
                                        std::pair{"NVIDIA H100 80GB HBM3", Tracer::kPyTorchProfiler},
@@ -190,7 +190,7 @@ TEST(FindFloor, TheGivenOneGoesFirst) {
   }
 }
 
-TEST(FindFloor, WhatWasFoundBeforeIsTakenAsItIs) {
+TEST(FindFloor, UsesTheValueFoundBefore) {
   const Trace trace = trace_on("NVIDIA A100-SXM4-80GB", Tracer::kPyTorchProfiler);
   const auto taken = floor_or_found(LaunchFloor{.text = "not known"}, trace, link_trace(trace));
   ASSERT_TRUE(taken);
@@ -214,13 +214,13 @@ TEST(FloorTrust, AFloorOfAnotherRunIsComparedWithTheTrace) {
   EXPECT_NE(note(high, "floor_disagrees")->effect.find("took 0.3 times"), std::string::npos);
 }
 
-TEST(FloorTrust, FewSamplesAreTold) {
+TEST(FloorTrust, ReportsFewSamples) {
   ASSERT_NE(note(found(launches(19, 3'000, 0).build()), "floor_samples"), nullptr);
   EXPECT_EQ(note(found(launches(19, 3'000, 0).build()), "floor_samples")->count, 19u);
   EXPECT_EQ(note(found(launches(20, 3'000, 0).build()), "floor_samples"), nullptr);
 }
 
-TEST(FloorTrust, NoFloorIsToldWhereSomethingWasLaunched) {
+TEST(FloorTrust, ReportsAMissingValueIfThereAreLaunches) {
   const LaunchFloor floor = found(launches(5, 3'000, 0).build());
   EXPECT_EQ(floor.source, FloorSource::kNone);
   EXPECT_EQ(floor.floor_ns, 0);

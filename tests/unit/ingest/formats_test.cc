@@ -146,7 +146,7 @@ TEST(Formats, NoTwoRowsClaimAFileOfTheCorpus) {
   }
 }
 
-TEST(Formats, WhatIsNoTraceIsNamedWithWhatToDo) {
+TEST(Formats, NamesOtherFilesWithASuggestion) {
   const fs::path folder = kSource / "tests/data/formats";
   const std::map<std::string, std::string> expected = {
       {"nsys_raw.nsys-rep",
@@ -170,7 +170,7 @@ TEST(Formats, WhatIsNoTraceIsNamedWithWhatToDo) {
   for (const auto& [name, message] : expected) EXPECT_EQ(load_error(folder / name), message);
 }
 
-TEST(Formats, EverySampleThatIsNoTraceIsRefusedByItsName) {
+TEST(Formats, RejectsEveryOtherSampleByItsName) {
   const auto found = samples();
   for (const FileFormat& format : file_formats()) {
     if (format.read != nullptr) continue;

@@ -56,7 +56,7 @@ MadeLog log_of(const Rounds& made, uint64_t seed, int rounds = 2000) {
   return log;
 }
 
-TEST(GpuRows, RoundsWithLostRowsAreTold) {
+TEST(GpuRows, ReportsRoundsWithLostRows) {
   for (const Rounds& made :
        {Rounds{4, 0.0045, 0}, Rounds{4, 0.0045, 0.02}, Rounds{3, 0.010, 0.02},
         Rounds{2, 0.0005, 0.05}, Rounds{8, 0.001, 0.02}, Rounds{16, 0.0005, 0.05}}) {
@@ -82,7 +82,7 @@ TEST(GpuRows, RowsWithoutRoundsAreRefused) {
 }
 
 // Where they are told how many: by the time between rows, a lost one leaves twice of it.
-TEST(GpuRows, TurnsWithoutAPauseArePlacedWhereTheirNumberIsTold) {
+TEST(GpuRows, AttributesTurnsWithoutAGapIfTheirNumberIsGiven) {
   MadeLog log = log_of({8, 0, 0, 0.1}, 6);
   SplitMix64 random(3);
   MadeLog kept;

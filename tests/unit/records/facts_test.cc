@@ -149,7 +149,7 @@ TEST(Facts, NamesOfPublishedTablesAreFound) {
 }
 
 // Tables write a card with its memory; one of other memory is another card.
-TEST(Facts, AMemoryBehindTheNameFindsTheDeviceThatHasIt) {
+TEST(Facts, MemoryAfterTheNameSelectsTheDevice) {
   const FactBook& facts = FactBook::built_in();
   EXPECT_EQ(facts.hardware("L4 24GB"), facts.hardware("L4"));
   EXPECT_EQ(facts.hardware("NVIDIA RTX 4090 24 GB"), facts.hardware("RTX 4090"));
@@ -200,7 +200,7 @@ TEST(Facts, ErrorsNameTheLineAndChangeNothing) {
   EXPECT_TRUE(book.model_names().empty());
 }
 
-TEST(Facts, WhatContradictsItselfIsRefusedAtItsLine) {
+TEST(Facts, RejectsContradictionsAtTheirLine) {
   FactBook book;
   const auto error_of = [&book](const std::string& text) {
     const Status status = book.add(text, "my.ini");

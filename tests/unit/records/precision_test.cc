@@ -7,7 +7,7 @@
 namespace assay {
 namespace {
 
-TEST(Precision, WordsTellTheBytesOfAWeight) {
+TEST(Precision, WordsGiveTheBytesOfAWeight) {
   const std::pair<const char*, double> expected[] = {
       {"fp8", 1},       {"FP8 (E4M3)", 1},  {"fp32", 4},
       {"bfloat16", 2},  {"w8a8", 1},        {"int8", 1},
@@ -20,7 +20,7 @@ TEST(Precision, WordsTellTheBytesOfAWeight) {
   }
 }
 
-TEST(Precision, WithoutAWordSixteenBitsAreAssumedAndNotTold) {
+TEST(Precision, AssumesSixteenBitsIfThereIsNoWord) {
   for (const char* words : {"", "Tensor Parallelism", "auto", "tp8 ep8", "fp", "v0.8.4"}) {
     EXPECT_FALSE(precision_of(words).told) << words;
     EXPECT_EQ(precision_of(words).weight_bytes, 2) << words;
@@ -36,7 +36,7 @@ TEST(Precision, TheCacheHasItsOwnWord) {
   EXPECT_DOUBLE_EQ(both.weight_bytes, 0.52);
 }
 
-TEST(Precision, TheModelsNameTellsWhereTheVariantDoesNot) {
+TEST(Precision, ModelNameReplacesAMissingVariant) {
   BenchRow row;
   row.model = "someone/Llama-3-70B-AWQ";
   settle_precision(row);

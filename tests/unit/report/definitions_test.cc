@@ -24,7 +24,7 @@ TEST(Definitions, ARowOfATableDefinesItsKeys) {
   EXPECT_EQ(found[0].text, "Σ of all parts; null without");
 }
 
-TEST(Definitions, SeveralTellingColumnsAreNamed) {
+TEST(Definitions, NamesSeveralDefiningColumns) {
   const auto found = parse_definitions(
       "## Trust\n| `what` | counts | time at stake |\n|---|---|---|\n"
       "| `lost` | rows | their time |\n| `kept` | rows \\| cells | |\n");
@@ -66,7 +66,7 @@ TEST(Definitions, TheBuiltInTextDefinesTheMainNumbers) {
   }
 }
 
-TEST(Definitions, OddTextIsNoTrouble) {
+TEST(Definitions, AcceptsIrregularText) {
   EXPECT_TRUE(parse_definitions("").empty());
   EXPECT_TRUE(parse_definitions("|").empty());
   EXPECT_TRUE(parse_definitions("|\n|---|\n|").empty());

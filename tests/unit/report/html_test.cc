@@ -84,7 +84,7 @@ Document document_of_parts(size_t count) {
   return document;
 }
 
-TEST(ReportHtml, OfManyPartsKeepsTheRoomsOfThoseThatTellMost) {
+TEST(ReportHtml, KeepsTheSectionsOfTheMostInformativeParts) {
   Document document = document_of_parts(12);
   document.parts_order = {7, 3, 11, 0, 1, 2, 4, 5, 6, 8, 9, 10};
   const std::string html = write_html(document);
@@ -109,7 +109,7 @@ TEST(ReportHtml, OfManyPartsKeepsTheRoomsOfThoseThatTellMost) {
   EXPECT_EQ(embedded(html, "assay-lanes-7"), "lanes of 7");
 }
 
-TEST(ReportHtml, FourPartsHaveTheirRoomsHoweverLargeTheyAre) {
+TEST(ReportHtml, FourPartsAlwaysHaveTheirSections) {
   Document document = document_of_parts(5);
   for (Part& part : document.parts) {
     part.sections.front().blocks = {Prose{.paragraphs = {noise(2'000'000, 3)}}};
@@ -179,7 +179,7 @@ TEST(PageView, HoldsWhatReadersSeeAndTheTrustNotesAsATable) {
   EXPECT_EQ(view["sections"][1]["blocks"][0]["labels"][1], "cudaLaunchKernel");
 }
 
-TEST(PageView, KeepsLongIntegersExactAndLeavesOutWhatIsNoNumber) {
+TEST(PageView, KeepsLongIntegersExactAndLeavesOutNonNumbers) {
   Document document;
   Facts facts{.items = {{"a", "a", int64_t{9007199254740993}},
                         {"b", "b", std::nan("")},

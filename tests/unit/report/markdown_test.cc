@@ -73,7 +73,7 @@ TEST(ReportMarkdown, TextLinksNothing) {
   EXPECT_EQ(paragraph("https://x.org www.x.org @all"), "https\\://x.org www\\.x.org &#64;all\n");
 }
 
-TEST(ReportMarkdown, LineStartsAreNoBlocks) {
+TEST(ReportMarkdown, LineStartsAreNotBlocks) {
   EXPECT_EQ(paragraph("# a"), "\\# a\n");
   EXPECT_EQ(paragraph("## a"), "\\## a\n");
   EXPECT_EQ(paragraph("- a"), "\\- a\n");

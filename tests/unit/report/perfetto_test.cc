@@ -209,7 +209,7 @@ TEST(Perfetto, RanksAreProcessesOfTheirOwn) {
   EXPECT_EQ(file.document["assayTimeline"]["traces"], 2);
 }
 
-TEST(Perfetto, ProcessesKeepTheirNamesBesideOurs) {
+TEST(Perfetto, ProcessesKeepTheirNames) {
   Trace trace = TraceMaker().op(1, "x", 0, 10).kernel(0, 7, "a", 0, 10, 0).build();
   trace.threads[0].pid = "4711";
   trace.metadata = {{"process_name 4711", "serve \"a\""},
@@ -245,7 +245,7 @@ TEST(Perfetto, ProcessesLieInTheOrderThatTheTraceAsksFor) {
   EXPECT_EQ(file.processes()[1], "Host (pid 10)") << "threads keep their numbers for a reader";
 }
 
-TEST(Perfetto, ThreadsOfOneNameAreToldApart) {
+TEST(Perfetto, DistinguishesThreadsOfOneName) {
   Trace trace =
       TraceMaker().op(1, "x", 0, 10).op(2, "y", 0, 10).op(3, "z", 0, 10).op(4, "w", 0, 10).build();
   for (Thread& thread : trace.threads) thread.name = "worker";

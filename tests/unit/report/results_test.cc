@@ -48,7 +48,7 @@ TEST(Results, EveryKeyHasATitle) {
 }
 
 // What docs/metrics.md promises of the ends of keys.
-TEST(Results, TheEndOfAKeyTellsItsUnit) {
+TEST(Results, EndOfAKeyIsItsUnit) {
   // Since 1970 or since the machine started: no durations, so no unit scales them.
   const std::vector<std::string_view> moments = {"call_start_ns", "kernel_start_ns"};
   for (const Declared& one : kDeclared) {
@@ -75,7 +75,7 @@ struct Chain {
   std::string where;
 };
 
-TEST(TableOf, ACellStandsUnderTheKeyItWasGivenWith) {
+TEST(TableOf, CellHasTheKeyItWasGivenWith) {
   const std::vector<Chain> chains = {{3, 1500.4, "here"}, {7, 0, ""}};
   TableOf table(chains, {.key = "chains", .title = "Chains", .terminal_limit = 5});
   table.add(keys::length, &Chain::length)
@@ -94,7 +94,7 @@ TEST(TableOf, ACellStandsUnderTheKeyItWasGivenWith) {
   EXPECT_EQ(table.terminal_limit, 5U);
 }
 
-TEST(TableOf, WithoutRowsTheColumnsAreStillThere) {
+TEST(TableOf, EmptyTableHasItsColumns) {
   const std::vector<Chain> none;
   TableOf table(none, {});
   table.add(keys::length, &Chain::length);

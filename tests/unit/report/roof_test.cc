@@ -36,7 +36,7 @@ JobRoof small_roof() {
   return roof;
 }
 
-TEST(RoofWords, SayHowMuchIsKnownAndHowFarItIs) {
+TEST(RoofWords, HaveTheKnownShareAndTheDistance) {
   const std::vector<std::string> words = roof_words(small_roof());
   EXPECT_THAT(words,
               Contains("The work of 80.0 % of the kernel time is known from shapes (4.00 ms of "
@@ -51,7 +51,7 @@ TEST(RoofWords, SayHowMuchIsKnownAndHowFarItIs) {
 }
 
 // Memory does not bound what is latency alone.
-TEST(RoofWords, CallsTooSmallForTheGpuAreToldAsSuch) {
+TEST(RoofWords, ReportsCallsTooSmallForTheGpu) {
   JobRoof roof = small_roof();
   roof.ops[0].sums.small_ns = 2'000'000;
   EXPECT_THAT(roof_words(roof),
@@ -59,7 +59,7 @@ TEST(RoofWords, CallsTooSmallForTheGpuAreToldAsSuch) {
                        "them too small to fill the GPU."));
 }
 
-TEST(RoofWords, OfSeveralCollectivesTheLongestIsNoMoreThanItIs) {
+TEST(RoofWords, LongestOfSeveralCollectivesIsNotOverstated) {
   JobRoof roof = small_roof();
   RoofComm reduce;
   reduce.kind = "all_reduce";
@@ -73,7 +73,7 @@ TEST(RoofWords, OfSeveralCollectivesTheLongestIsNoMoreThanItIs) {
                                  "them, 1.00 ms, are all_reduce of 977 KiB: 1.00 GB/s.")));
 }
 
-TEST(RoofWords, FasterThanTheRoofIsTold) {
+TEST(RoofWords, ReportsCallsFasterThanTheRoofline) {
   JobRoof roof = small_roof();
   roof.known.calls_beyond = 3;
   roof.known.calls_cached = 1;
@@ -105,7 +105,7 @@ TEST(RoofWords, OneRankWaitsAtCollectivesAsWell) {
   EXPECT_THAT(roof_words(roof), Not(Contains(HasSubstr("includes waiting"))));
 }
 
-TEST(RoofWords, ClocksBesideTheTraceBoundTheComputeRoof) {
+TEST(RoofWords, SampledClocksBoundTheComputeRoofline) {
   TelemetryReport samples;
   EXPECT_EQ(roof_clock_words(small_roof(), samples), "");
   TelemetryTrack track;

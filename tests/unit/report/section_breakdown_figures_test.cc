@@ -80,7 +80,7 @@ TEST(LevelFiguresSection, ChartsAreWellFormedAndNamedAfterTheirFigures) {
   EXPECT_EQ(figures, (std::set<char>{'4', '5', '6', '7', '8', '9', '1'}));
 }
 
-TEST(LevelFiguresSection, BarsOfAWaterfallStandInTheTableAndTheChart) {
+TEST(LevelFiguresSection, BarsOfAWaterfallAreInTheTableAndTheChart) {
   ConfigFigures one = config("a", 100);
   one.waterfalls = {{{LevelPhase::kForward, OpType::kGemm, "attn_op"},
                      8,
@@ -156,7 +156,7 @@ TEST(LevelFiguresSection, SaysWhichIsSlowerByHowMuchAndWhere) {
       "at 95 %).");
 }
 
-TEST(LevelFiguresSection, SaysWhatIsNotToldApart) {
+TEST(LevelFiguresSection, ReportsInsignificantDifferences) {
   std::vector<ConfigFigures> configs = {with_iterations("b1", 1000), with_iterations("b2", 1001)};
   EXPECT_EQ(breakdown_figures_words(configs, {}).at(1),
             "Iterations of b2 and b1 are not told apart: 1.00 \u00b5s against 1.00 \u00b5s "
@@ -180,7 +180,7 @@ TEST(LevelFiguresSection, LayersAreShownOfOperationsThatLieInThem) {
     EXPECT_NE(*row[2].get<std::string>(), "lp");
 }
 
-TEST(LevelFiguresSection, DetailChoosesWhoseLayersAreShown) {
+TEST(LevelFiguresSection, DetailChoosesTheShownLayers) {
   const Section section = breakdown_figures_section({config("a", 100), config("b", 150)}, {},
                                                     {.top = 1, .detail = {"b"}});
   for (const Row& row : table(section, "overlap_by_layer").rows)

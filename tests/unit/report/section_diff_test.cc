@@ -40,7 +40,7 @@ TEST(SectionDiff, ARelativeChangeIsInPercent) {
   EXPECT_EQ(diff_percent_text(-0.0000341), "above -0.1 %");
 }
 
-TEST(SectionDiff, AGateTellsItsIntervalInTheUnitOfItsLimit) {
+TEST(SectionDiff, GateHasItsIntervalInTheUnitOfItsLimit) {
   EXPECT_EQ(gate_words(gate_of("queue_share>+0.01", DiffUnit::kShare, 0.3, 0.35, 0.05,
                                GateOutcome::kCrossed, {true, 0.02, 0.08})),
             "Crossed: queue_share went from 30.0 % to 35.0 % (+5.00 pp, 95 % interval +2.00 to "
@@ -82,7 +82,7 @@ DiffReport noisy() {
 }
 
 // The interval's ends are 7.5 us and 6 us from the change.
-TEST(SectionDiff, NoiseSaysWhatWouldHaveBeenTold) {
+TEST(SectionDiff, NoiseHasTheMinimumDetectableChange) {
   const std::vector<std::string> words = diff_words({noisy(), {}, {}});
   EXPECT_THAT(words[0], HasSubstr("No change beyond noise: B is 1.3 % slower"));
   EXPECT_EQ(words[1],
@@ -90,7 +90,7 @@ TEST(SectionDiff, NoiseSaysWhatWouldHaveBeenTold) {
             "told from noise.");
 }
 
-TEST(SectionDiff, AFewFarIterationsDoNotHideTheUsualOne) {
+TEST(SectionDiff, OutlierIterationsDoNotHideTheTypicalOne) {
   DiffReport report = noisy();
   report.typical = {
       .known = true, .change = -28'000, .low = -29'000, .high = -27'000, .a = 140'000};
@@ -167,7 +167,7 @@ std::string common_words(const DiffReport& report) {
   return "";
 }
 
-TEST(SectionDiff, WhatAllKernelsHaveInCommonIsNoKernel) {
+TEST(SectionDiff, CommonFactorOfAllKernelsIsNotAKernel) {
   EXPECT_EQ(common_words(of_kernels(2, 1)),
             "Every kernel runs 2.00 times as often per iteration: iterations may not be the same "
             "work.");
@@ -192,7 +192,7 @@ TEST(SectionDiff, AWholeTraceIsNoIteration) {
   EXPECT_THAT(words, Not(HasSubstr("iteration")));
 }
 
-TEST(SectionDiff, MoreThanTwiceAsLongIsNoPercentage) {
+TEST(SectionDiff, MoreThanTwiceAsLongIsNotAPercentage) {
   DiffReport report = noisy();
   report.time.noise = DiffNoise::kReal;
   report.time.b = 1'200'000;

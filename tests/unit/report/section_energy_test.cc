@@ -56,7 +56,7 @@ TEST(EnergyWords, AWideIntervalNamesNoWinner) {
                               HasSubstr("because it hardly ever stops")));
 }
 
-TEST(EnergyWords, ReadingsThatDoNotFollowNameNoKernel) {
+TEST(EnergyWords, SamplesThatDoNotFollowNameNoKernel) {
   EnergyReport r = report_of({part("gemm", 300, 0, 450)});
   r.follows = false;
   const auto words = energy_verdict_words(r);
@@ -78,7 +78,7 @@ TEST(EnergyWords, APartTimeSensorIsReadByItsModel) {
 }
 
 // The lag is told where it is surely not 0, and several where there are several.
-TEST(EnergyWords, LagAndGainAreTold) {
+TEST(EnergyWords, ReportsDelayAndGain) {
   EnergyReport r = report_of({part("gemm", 500, 480, 520)});
   r.lag_ns = {30e6, 29e6, 31e6, -150e6, 250e6};
   r.gain = {0.95, 0.95 * 0.97, 0.95 * 1.03, "a meter"};

@@ -195,7 +195,7 @@ TEST(HostOverheadWords, WithoutALaunchCallTheyDoNotBlameTheFloor) {
   EXPECT_EQ(all.find("--floor"), std::string::npos) << all;
 }
 
-TEST(HostOverheadSection, WhatIsNotChargedIsNoZero) {
+TEST(HostOverheadSection, UnchargedTimeIsNotZero) {
   HostOverheadReport report = small_report();
   report.whole.sums = {};
   report.whole.sums.n = 10;
@@ -224,7 +224,7 @@ TEST(HostOverheadWords, WithoutKernelsSaySo) {
   EXPECT_TRUE(overhead_report_words(HostOverheadReport{}, {}).empty());
 }
 
-TEST(HostOverheadSweepWords, TellTheCrossoverOrTheSide) {
+TEST(HostOverheadSweepWords, HaveTheCrossoverOrTheSide) {
   HostOverheadPoint one, two;
   one.batch = 4;
   one.t_orch_ns = 60;

@@ -30,7 +30,7 @@ SensorCalibration calibration_of(ResponseKind kind, ResponseTime window, Respons
   return calibration;
 }
 
-TEST(CalibrationWords, WhatIsToldHasItsIntervals) {
+TEST(CalibrationWords, KnownValuesHaveIntervals) {
   const std::string words = joined_words(calibration_verdict_words(calibration_of(
       ResponseKind::kBoxcar, {25'000'000, 24'000'000, 26'000'000}, {1'000'000, 0, 2'000'000})));
   EXPECT_THAT(words, HasSubstr("window 25 ms (24 to 26), ramp 1 ms (0 to 2), delay 5 ms (4 to 6)"));
@@ -38,7 +38,7 @@ TEST(CalibrationWords, WhatIsToldHasItsIntervals) {
   EXPECT_THAT(words, HasSubstr("can be resolved from 50 ms"));
 }
 
-TEST(CalibrationWords, WhatIsNotToldApartIsNamed) {
+TEST(CalibrationWords, NamesIndistinguishableValues) {
   const std::string both = joined_words(calibration_verdict_words(calibration_of(
       ResponseKind::kBoxcar, {18'000'000, 2'000'000, 24'000'000}, {6'000'000, 0, 12'000'000})));
   EXPECT_THAT(both, HasSubstr("Not told apart: window and ramp"));
@@ -72,7 +72,7 @@ TEST(CalibrationWords, TwoWindowsAreSaidToBeTwoFits) {
   EXPECT_THAT(words, HasSubstr("Fitted with a ramp, by long and short pulses, 95 %: window 28 ms"));
 }
 
-TEST(ProcedureWords, WhatSettlesLateIsSaid) {
+TEST(ProcedureWords, ReportsLateSettling) {
   ProcedureResult result;
   result.plan.executions_per_run = 10;
   result.plan.t_exec_ns = 2'000'000;

@@ -34,7 +34,7 @@ TEST(BenchOddities, WarningsAreSentencesOfTheirOwn) {
   EXPECT_THAT(bench_warning_words({}), IsEmpty());
 }
 
-TEST(BenchOddities, WhatLosesRowsIsDataLossAndCopiesAreNot) {
+TEST(BenchOddities, DroppedRowsAreDataLossAndCopiesAreNot) {
   BenchTable table;
   table.oddities = kOddities;
   const std::vector<ImportNote> notes = bench_import_notes(table, {});
@@ -49,7 +49,7 @@ TEST(BenchOddities, WhatLosesRowsIsDataLossAndCopiesAreNot) {
   EXPECT_EQ(notes[1].count, 4U);
 }
 
-TEST(BenchOddities, TrustTellsWhatMayMoveNumbers) {
+TEST(BenchOddities, CaveatsNameEffectsOnNumbers) {
   const TrustNotes trust = bench_trust(kOddities);
   const auto is = [](const char* what, uint64_t count, const char* affects) {
     return AllOf(Field(&TrustNote::what, what), Field(&TrustNote::count, count),

@@ -174,7 +174,7 @@ TEST(SectionTimeline, ThreadsOfOneNameHaveTracksOfTheirOwn) {
 }
 
 // A wait for the GPU between two launches is part of T_Py and shown as the wait that it is.
-TEST(SectionTimeline, AWaitForTheGpuIsToldApartFromPython) {
+TEST(SectionTimeline, SeparatesAWaitForTheGpuFromPython) {
   const Timeline timeline = timeline_of(TraceMaker()
                                             .op(1, "outer", 0, 1000)
                                             .op(1, "aten::relu", 50, 100)
@@ -227,7 +227,7 @@ TEST(SectionTimeline, ChainsHaveARankAndAPrice) {
 }
 
 // 150 W for 1 ms, 200 W for 1 ms; then a hole of 8 ms, into which each reading reaches 0.75 ms.
-TEST(SectionTimeline, PowerHasItsEnergyBesideIt) {
+TEST(SectionTimeline, PowerHasItsEnergy) {
   TelemetryReport telemetry;
   TelemetryTrack& readings = telemetry.tracks.emplace_back();  // of power
   readings.period_ns = 1'000'000;

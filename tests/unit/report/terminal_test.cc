@@ -107,7 +107,7 @@ Import log
 )");
 }
 
-TEST(ReportTerminal, ColourOnlyWhenTold) {
+TEST(ReportTerminal, ColourOnlyIfRequested) {
   const Document document = sample_document();
   const std::string plain = write_terminal(document);
   const std::string painted = write_terminal(document, {.color = true});
@@ -212,7 +212,7 @@ TEST(ReportTerminal, TitlesWiderThanTheScreenAreShortened) {
   EXPECT_EQ(lines[2], "  k");
 }
 
-TEST(ReportTerminal, ColumnsWithoutRoomAreNamed) {
+TEST(ReportTerminal, NamesColumnsThatDoNotFit) {
   Table table = kernel_table("gemm");
   table.rows.resize(1);
   EXPECT_EQ(on_screen(table, 40), R"(                   launch and     launch
@@ -256,7 +256,7 @@ TEST(ReportTerminal, OneColumnWiderThanTheScreenIsShownWhole) {
 )");
 }
 
-TEST(ReportTerminal, LabelsOfNumbersTakeTheRoomThatTheNumbersLeave) {
+TEST(ReportTerminal, LabelsOfNumbersTakeTheRemainingWidth) {
   Document document;
   Section section{.key = "s", .title = "S"};
   section.blocks.push_back(
@@ -295,7 +295,7 @@ TEST(ReportTerminal, DeepNodesKeepTheirNames) {
   EXPECT_NE(lines[4].find("abyss"), std::string::npos);
 }
 
-TEST(ReportTerminal, IndentationTakesAtMostHalfOfTheRoom) {
+TEST(ReportTerminal, IndentationTakesAtMostHalfOfTheWidth) {
   Tree tree{.key = "deep"};
   tree.nodes = {{10, "abcdefghijklmnopqrst", {}}};
   Document document;

@@ -133,7 +133,7 @@ TEST(ReportUnits, TheLargestOfAColumnIsReadable) {
   EXPECT_EQ(symbol, "ms");
 }
 
-TEST(ReportUnits, ColumnsTellZeroFromAlmostZeroAndMissing) {
+TEST(ReportUnits, ColumnsDistinguishZeroAlmostZeroAndMissing) {
   std::string symbol;
   EXPECT_EQ(column(Unit::kNanoseconds, {0, 3, -3, 5000000, 6000000, 7000000, Value(), "refused"},
                    &symbol),

@@ -45,7 +45,7 @@ TEST(RoofCalls, TheInnermostOperatorWithAModelOwnsTheKernel) {
   EXPECT_FALSE(found.calls[0].nested);
 }
 
-TEST(RoofCalls, WhatIsInsideIsNotCountedTwice) {
+TEST(RoofCalls, NestedWorkIsNotCountedTwice) {
   Trace trace = TraceMaker()
                     .op(1, "aten::matmul", 0, 100)
                     .op(1, "aten::mm", 10, 20)
@@ -160,7 +160,7 @@ TEST(RoofCalls, AConvolutionsResultIsAsLargeAsItsGradient) {
   }
 }
 
-TEST(RoofCalls, AKernelsNameTellsHowFp32WasMultiplied) {
+TEST(RoofCalls, KernelNameShowsHowFp32WasMultiplied) {
   Trace trace =
       TraceMaker()
           .op(1, "aten::mm", 0, 100)
@@ -182,7 +182,7 @@ TEST(ShapeWords, ThoseThatDifferAndTheTypeOfTheFirst) {
 
 // Two lookups with ten bags of one table each; nodes come back in their order, and what each makes
 // is as long as the indices of its own.
-TEST(RoofCalls, ALookupsNodeIsToldByTheLengthOfItsIndices) {
+TEST(RoofCalls, NodeOfALookupIsMatchedByTheLengthOfItsIndices) {
   const char* const kLookup = "fbgemm::split_embedding_codegen_lookup_rowwise_adagrad_function";
   const char* const kNode = "torch::autograd::CppNode<SplitLookupFunction_rowwise_adagrad_Op>";
   Trace trace = TraceMaker()
@@ -219,7 +219,7 @@ TEST(RoofCalls, ALookupsNodeIsToldByTheLengthOfItsIndices) {
 }
 
 // Without shapes, name and grid tell bounds, of launches outside operators too.
-TEST(RoofCalls, GridsTellWhereOperatorsDoNot) {
+TEST(RoofCalls, GridsReplaceMissingOperators) {
   const char* const kAdd =
       "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "
       "at::detail::Array<char*, 3> >(int)";
@@ -245,7 +245,7 @@ TEST(RoofCalls, GridsTellWhereOperatorsDoNot) {
 // A newer PyTorch takes 4 to 16 elements a thread. A launch of the same kernel over 5,000 recorded
 // elements needs 5 blocks of 128 threads with 8 each, 10 with 4, 3 with 16; its result of two bytes
 // is the lambda's. So 10 blocks of it, whose launch was not recorded, are 9,217 to 10,240 elements.
-TEST(RoofCalls, TheSameKernelOverKnownSizesTellsWhatAThreadTakes) {
+TEST(RoofCalls, SameKernelOverKnownSizesShowsElementsPerThread) {
   const char* const kCopy =
       "void at::native::vectorized_elementwise_kernel<4, at::native::copy(at::TensorIterator&)::"
       "{lambda(float)#1}, std::array<char*, 2ul> >(int)";
@@ -279,7 +279,7 @@ TEST(RoofCalls, TheSameKernelOverKnownSizesTellsWhatAThreadTakes) {
 
 // A profiler that wrote no types at all: what a product multiplies is of the type in the kernel's
 // name. Where others are told, none is filled in, and a sum may be of several.
-TEST(RoofCalls, TheKernelTellsTheTypeOfProductsWithoutTypes) {
+TEST(RoofCalls, KernelShowsTheTypeOfProductsWithoutTypes) {
   Trace trace = TraceMaker()
                     .op(1, "aten::mm", 0, 100)
                     .op(1, "aten::add", 200, 100)
@@ -301,7 +301,7 @@ TEST(RoofCalls, TheKernelTellsTheTypeOfProductsWithoutTypes) {
 
 // Norms in single precision have parameters of no other type, in half they may. A kernel that
 // streams contiguous tensors says the type of all.
-TEST(RoofCalls, TheKernelTellsTheTypeOfNormsAndStreamsWithoutTypes) {
+TEST(RoofCalls, KernelShowsTheTypeOfNormsAndStreamsWithoutTypes) {
   for (const std::string type : {"float", "__half"}) {
     Trace trace =
         TraceMaker()

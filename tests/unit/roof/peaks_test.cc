@@ -30,7 +30,7 @@ TEST(DeviceRoof, IsFoundByTheNameThatTracesHave) {
   EXPECT_TRUE(std::isnan(peak_flop_per_s(h100, product(ElementType::kFloat4Pair))));
 }
 
-TEST(DeviceRoof, EveryCardThatWasAskedForHasOne) {
+TEST(DeviceRoof, EveryRequestedCardHasOne) {
   for (const char* name : {"Tesla V100-SXM2-32GB",
                            "NVIDIA A100-SXM4-40GB",
                            "NVIDIA A100-SXM4-80GB",
@@ -192,7 +192,7 @@ TEST(Collectives, GroupsOverMachinesAreBoundByTheirNetwork) {
 }
 
 // PyTorch writes down the first 30 ranks of a group.
-TEST(Collectives, OfAGroupWrittenInPartWhatIsWrittenTells) {
+TEST(Collectives, UsesTheListedRanksOfATruncatedGroup) {
   const GroupPlace strided = place_of_group("[0, 8, 16, 24, ...]", 32, 8);
   EXPECT_EQ(strided.machines, 32);
   EXPECT_EQ(strided.each, 1);

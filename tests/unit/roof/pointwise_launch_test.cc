@@ -15,7 +15,7 @@ std::string kernel(const std::string& vector, const std::string& function,
 
 // As the V100 trace of 2021 has it: an addition of two of FP32, 256 blocks of 64 threads that take
 // 4 elements each: 65,281 to 65,536 elements, three times 4 bytes each.
-TEST(PointwiseLaunch, TheGridOfAnOldAdditionTellsItsElements) {
+TEST(PointwiseLaunch, GridOfAnOldAdditionShowsItsElements) {
   const WorkAnswer answer = pointwise_launch_work(
       kernel("4", "at::native::AddFunctor<float>", "at::detail::Array<char*, 3>"), {256, 64});
   ASSERT_EQ(answer.known, WorkKnown::kBounds);
@@ -42,7 +42,7 @@ TEST(PointwiseLaunch, TheResultOfALambdaIsBracketed) {
 }
 
 // The operator tells it: what clamps gives what it takes, what compares does not.
-TEST(PointwiseLaunch, TheOperatorTellsTheResultOfItsLambda) {
+TEST(PointwiseLaunch, OperatorShowsTheResultOfItsLambda) {
   const std::string clamp = kernel("4", "at::native::clamp_min_kernel(int)::{lambda(float)#1}",
                                    "at::detail::Array<char*, 2>");
   const WorkAnswer told = pointwise_launch_work(clamp, {100, 128}, "aten::clamp_min_");
@@ -89,7 +89,7 @@ TEST(PointwiseLaunch, TypesOfObjectsAreTheirOwn) {
   EXPECT_EQ(fill.most.write_bytes, 1024 * 4);
 }
 
-TEST(PointwiseLaunch, WhatIsNotReadIsNotTold) {
+TEST(PointwiseLaunch, UnreadableNamesAreUnknown) {
   const std::string add = "at::native::CUDAFunctor_add<float>";
   const std::string array = "at::detail::Array<char*, 3>";
   const auto known = [](const std::string& name, LaunchSize size) {
@@ -111,7 +111,7 @@ TEST(PointwiseLaunch, WhatIsNotReadIsNotTold) {
 }
 
 // The one type of a kernel's tensors; of a lambda's result only an operator tells.
-TEST(PointwiseLaunch, TheNameTellsTheTypeOfAll) {
+TEST(PointwiseLaunch, NameShowsTheTypeOfAll) {
   const std::string three = "at::detail::Array<char*, 3>";
   const std::string lambda = "at::native::threshold_kernel_impl(int)::{lambda(float, float)#1}";
   EXPECT_EQ(pointwise_type(kernel("4", "at::native::AddFunctor<long>", three), "aten::add_"),
@@ -134,7 +134,7 @@ constexpr const char* kAddLists =
 
 // 500 chunks of two lists, of at most 448 tensors: 52 full chunks at least, and an element of each
 // tensor. Two lists are read (or one, twice) and one is written.
-TEST(ListLaunch, ChunksTellElements) {
+TEST(ListLaunch, ChunksShowElements) {
   const WorkAnswer answer = list_launch_work(list_kernel("2", kAddLists), {500, 512});
   ASSERT_EQ(answer.known, WorkKnown::kBounds);
   const double fewest = 52 * 65'536 + 448;
@@ -145,7 +145,7 @@ TEST(ListLaunch, ChunksTellElements) {
 }
 
 // A tensor for each chunk is possible: an element each.
-TEST(ListLaunch, FewChunksTellLittle) {
+TEST(ListLaunch, FewChunksShowLittle) {
   const WorkAnswer answer = list_launch_work(list_kernel("2", kAddLists), {320, 512});
   EXPECT_EQ(answer.work.read_bytes, 320 * 4);
 }
@@ -172,7 +172,7 @@ TEST(ListLaunch, FunctionsReadAndWriteTheirOwn) {
   EXPECT_EQ(adam.most.bytes(), 65'536 * 8 * 4);
 }
 
-TEST(ListLaunch, WhatTakesItsChunkAsAnArgumentIsNotTold) {
+TEST(ListLaunch, ChunkSizeAsAnArgumentIsUnknown) {
   EXPECT_EQ(list_launch_work("void multi_tensor_apply_kernel<TensorListMetadata<4>, "
                              "AdamFunctor<float>, float>(int, TensorListMetadata<4>)",
                              {320, 512})

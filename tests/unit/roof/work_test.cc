@@ -23,7 +23,7 @@ WorkAnswer work(std::string_view op, const Told& told, ElementType list = Elemen
 
 // ---- arguments ----------------------------------------------------------------------------------
 
-TEST(OpInputs, ListsTensorsAndValuesAreToldApart) {
+TEST(OpInputs, DistinguishesListsTensorsAndValues) {
   const std::string dims = "[[8,128],[],[[2,3],[4]],[]]";
   const std::string types = R"(["float","Scalar","TensorList","double"])";
   const std::string values = R"(["","[3, 3]","",""])";
@@ -43,7 +43,7 @@ TEST(OpInputs, AnAxisOfStrideZeroIsStoredOnce) {
   EXPECT_EQ(inputs.tensor(0)->bytes(), 559 * 8);
 }
 
-TEST(OpInputs, OddTextsGiveWhatCanBeRead) {
+TEST(OpInputs, IrregularTextsGiveTheReadablePart) {
   EXPECT_TRUE(read_op_inputs("", "", "", "").arguments.empty());
   EXPECT_TRUE(read_op_inputs("[[[[[[", "", "", "").arguments.size() <= 1);
   EXPECT_EQ(read_op_inputs("[[8,x],[3]]", R"(["float","float"])", "", "").arguments.size(), 1U);
@@ -72,7 +72,7 @@ TEST(ProductWork, AddsBatchesAndVectors) {
   EXPECT_EQ(matrix_flop("aten::mv", "[[3,4],[4]]", ""), 24);
 }
 
-TEST(ProductWork, EightBitFactorsGiveWhatIsAskedFor) {
+TEST(ProductWork, EightBitFactorsGiveTheRequestedType) {
   const char* types =
       R"(["c10::Float8_e4m3fn","c10::Float8_e4m3fn","float","float","","","Scalar","Scalar"])";
   const WorkAnswer scaled = work("aten::_scaled_mm", {"[[16,32],[32,64],[],[],[],[],[],[]]", types,
@@ -102,7 +102,7 @@ TEST(ProductWork, GroupsReadNoMoreMatricesThanTheyHaveRows) {
   EXPECT_EQ(few.work.read_bytes, 2.0 * (2 * 8 + 2 * 8 * 16));
 }
 
-TEST(ProductWork, WhatDoesNotFitIsNotTold) {
+TEST(ProductWork, MismatchedShapesAreUnknown) {
   EXPECT_TRUE(std::isnan(matrix_flop("aten::mm", "[[8,4],[5,2]]", "")));
   EXPECT_TRUE(std::isnan(matrix_flop("aten::mm", "[[8,4]]", "")));
   EXPECT_TRUE(std::isnan(matrix_flop("aten::mm", "", "")));
@@ -152,7 +152,7 @@ TEST(ConvolutionWork, TransposedTakesTheInputsElements) {
   EXPECT_EQ(conv.work.write_bytes, 4.0 * 8 * 8 * 8);
 }
 
-TEST(ConvolutionWork, BackwardIsOneForwardForEachGradientAskedFor) {
+TEST(ConvolutionWork, BackwardIsOneForwardForEachRequestedGradient) {
   const char* dims = "[[10,512,7,7],[10,512,7,7],[512,512,3,3],[],[],[],[],[],[],[],[]]";
   const char* types = R"(["c10::BFloat16","c10::BFloat16","c10::BFloat16","ScalarList",
       "ScalarList","ScalarList","ScalarList","Scalar","ScalarList","Scalar","ScalarList"])";
@@ -187,7 +187,7 @@ TEST(ConvolutionWork, PartsOfTheBackwardPassTakeTheWeightFromWhatIsAroundThem) {
   EXPECT_EQ(answer.work.write_bytes, 4.0 * 2048 * 512);
 }
 
-TEST(ConvolutionWork, WithoutStrideTheResultIsNotKnown) {
+TEST(ConvolutionWork, ResultIsUnknownIfThereIsNoStride) {
   const char* types = R"(["float","float","GenericList","GenericList","GenericList","Int"])";
   EXPECT_EQ(
       work("aten::cudnn_convolution", {"[[32,64,56,56],[64,64,1,1],[],[],[],[]]", types}).known,
@@ -236,7 +236,7 @@ TEST(AttentionWork, SharedKeysAreReadOnce) {
   EXPECT_EQ(one.work.read_bytes, 2.0 * (32 * 128 + 2 * 8 * 1000 * 128));
 }
 
-TEST(AttentionWork, PackedSequencesAreToldWhereAllAreEquallyLong) {
+TEST(AttentionWork, PackedSequencesAreKnownIfAllAreEquallyLong) {
   const std::string dims =
       "[[15360,32,128],[835874,8,128],[835874,8,128],[16],[16],[15616],[],[],[],[],[],[],[],[],[]]";
   const std::string types =
@@ -258,7 +258,7 @@ TEST(AttentionWork, PackedSequencesAreToldWhereAllAreEquallyLong) {
 // each query looks at one key, of which one is read for the (at most 3) queries of each sequence.
 // Most: each looks at 100 keys less those behind it, fewest where both sequences have 2 queries:
 // 400 - 2.
-TEST(AttentionWork, PagesAreToldWithinBounds) {
+TEST(AttentionWork, PagesAreKnownWithinBounds) {
   const std::string pages = "[50,16,1,8]";
   const std::string dims = "[[4,2,8]," + pages + "," + pages +
                            ",[4,2,8],[3],[3],[2],[],[2,7],[],[],[],[],[],[],[],[],[],[],[],[]]";
@@ -363,7 +363,7 @@ TEST(AttentionWork, LengthsThatAreNoneAreNotCovered) {
   }
 }
 
-TEST(AttentionWork, WithoutTheFlagItIsNotKnown) {
+TEST(AttentionWork, IsUnknownIfThereIsNoFlag) {
   EXPECT_EQ(work("aten::scaled_dot_product_attention", {"[[1,2,3,4],[1,2,3,4],[1,2,3,4],[],[],[]]"})
                 .known,
             WorkKnown::kNoValues);
@@ -411,7 +411,7 @@ TEST(StreamWork, CopiesReductionsAndNorms) {
 
 // Without recorded values the axes of a sum are not known: 1 to 20 elements are left. A sum that
 // was called with no axes leaves one.
-TEST(StreamWork, AxesThatNobodyRecordedAreBracketed) {
+TEST(StreamWork, UnrecordedAxesAreBracketed) {
   constexpr const char* kTypes = R"(["float","","",""])";
   const WorkAnswer some = work("aten::sum", {"[[4,5],[],[],[]]", kTypes, ""});
   ASSERT_EQ(some.known, WorkKnown::kBounds);
@@ -544,7 +544,7 @@ TEST(LookupWork, SlicesAlongAnyAxis) {
             WorkKnown::kNotCovered);
 }
 
-TEST(LookupWork, ScattersTouchWhatTheIndexTells) {
+TEST(LookupWork, ScattersTouchTheIndexedElements) {
   const std::string types = R"(["float","Scalar","long int","float"])";
   // 1,000 values added into 50 places: every place is read and written once.
   const WorkAnswer add =
@@ -658,7 +658,7 @@ TEST(PoolingWork, FirstPoolOfResNet) {
       WorkKnown::kNoValues);
 }
 
-TEST(PoolingWork, WithoutAStrideWindowsAreSideBySide) {
+TEST(PoolingWork, WindowsAdjoinIfThereIsNoStride) {
   const WorkAnswer mean = work("aten::avg_pool2d", {"[[2,3,8,8],[],[],[],[],[],[]]", R"(["float"])",
                                                     R"(["","[2]","[]","[0]","False","True",""])"});
   ASSERT_EQ(mean.known, WorkKnown::kTold);
@@ -761,7 +761,7 @@ WorkAnswer tables(const std::string& count, const std::string& offsets, const st
               {dims, types, widths.empty() ? "" : R"(["","","","","","","",)" + widths + "]"});
 }
 
-TEST(FbgemmWork, OneTableIsAsWideAsItsRowsTell) {
+TEST(FbgemmWork, SingleTableHasTheWidthOfItsRows) {
   const WorkAnswer one = tables("1", "11", "");  // 96,000 elements in 1,000 rows; 10 bags
   ASSERT_EQ(one.known, WorkKnown::kBounds);
   EXPECT_EQ(one.work.flop, 600 * 96);
@@ -770,7 +770,7 @@ TEST(FbgemmWork, OneTableIsAsWideAsItsRowsTell) {
   EXPECT_EQ(one.most.write_bytes, 10 * 96 * 4);
 }
 
-TEST(FbgemmWork, SeveralTablesAreToldWhereAllAreEquallyWide) {
+TEST(FbgemmWork, SeveralTablesAreKnownIfAllAreEquallyWide) {
   EXPECT_EQ(tables("3", "31", "").known, WorkKnown::kNoValues);
   EXPECT_EQ(tables("3", "31", R"("192","128")").known, WorkKnown::kNoValues);
   const WorkAnswer equal = tables("3", "31", R"("192","64","","","","","0")");
@@ -831,7 +831,7 @@ TEST(FbgemmWork, ALookupsNodeReadsItsGradientAndWritesRows) {
 }
 
 // One table: its width is told by its rows, its result's type by the gradient.
-TEST(FbgemmWork, TheGradientTellsTheResultsType) {
+TEST(FbgemmWork, GradientShowsTheResultsType) {
   const OpInputs lookup = read_op_inputs(
       "[[0],[96000],[0],[0,0],[1],[1],[2],[],[],[2],[],[600],[11],[],[],[],[0],[],[],[],[1000],[0]"
       "]",
@@ -846,7 +846,7 @@ TEST(FbgemmWork, TheGradientTellsTheResultsType) {
   EXPECT_EQ(told.work.write_bytes, 10 * 96 * 2);
 }
 
-TEST(FbgemmWork, WhatIsPermutedIsToldByItsSum) {
+TEST(FbgemmWork, PermutedValuesAreKnownByTheirSum) {
   const std::string dims = "[[3],[2,10],[50],[],[]]";
   const std::string types = R"(["int","int","long int","","Scalar"])";
   const WorkAnswer told =
@@ -909,7 +909,7 @@ TEST(OtherFrameworks, NormsOfFlashInferAndLiger) {
 
 // 16 rows of 4,096 with 11,008 columns of four bits: [k / 16, 2 n] words of 32 bits in Marlin's
 // order, scales for each 128.
-TEST(OtherFrameworks, PackedWeightsAreToldByTheirScales) {
+TEST(OtherFrameworks, PackedWeightsAreKnownByTheirScales) {
   const double flop = 2.0 * 16 * 4096 * 11008;
   const double bytes = 16 * 4096 * 2 + 4096.0 * 11008 / 2 + 32 * 11008 * 2 + 16 * 11008 * 2;
   const WorkAnswer first =
@@ -988,7 +988,7 @@ TEST(OtherFrameworks, AttentionOfXFormers) {
 
 // ---- convolutions by what came back -------------------------------------------------------------
 
-TEST(ConvolutionWork, TheGradientOfTheResultTellsItsSizes) {
+TEST(ConvolutionWork, GradientOfTheResultShowsItsSizes) {
   const OpInputs conv =
       read_op_inputs("[[32,3,224,224],[64,3,7,7],[]]", R"(["float","float",""])", "", "");
   EnclosingOp around;

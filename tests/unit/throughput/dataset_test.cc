@@ -73,7 +73,7 @@ TEST(ThroughputDataset, TheFirstOfAKeyIsKeptOfLlmInferenceBench) {
   EXPECT_EQ(data->group[0], data->group[1]);
 }
 
-TEST(ThroughputDataset, WhatCannotBeAMeasurementIsDroppedAndCountedByKind) {
+TEST(ThroughputDataset, ImpossibleMeasurementsAreDroppedAndCountedByKind) {
   BenchTable table;
   const double nan = std::nan("");
   table.rows.assign(8, good_row());
@@ -234,7 +234,7 @@ TEST(ThroughputDataset, FasterThanReadingTheWeightsIsInfeasibleAndKept) {
   EXPECT_EQ(find(data->oddities, "infeasible")->dropped, 0U);
 }
 
-TEST(ThroughputDataset, WhatCouldNotBeCheckedIsCounted) {
+TEST(ThroughputDataset, CountsUncheckedRows) {
   BenchTable table;
   table.rows = {good_row(), good_row()};
   table.rows[1].hardware = "a GPU of tomorrow";
@@ -256,7 +256,7 @@ TEST(ThroughputDataset, AThroughputThatNoRunCanHaveHasAReason) {
 }
 
 // At one byte half of that, 0.3068 s; at the fewest bytes in use, 0.5, a quarter: 0.1534 s.
-TEST(ThroughputDataset, WhatIsImpossibleFollowsThePrecision) {
+TEST(ThroughputDataset, ImpossibilityDependsOnThePrecision) {
   BenchTable table;
   table.format = "csv";
   table.rows = {good_row(), good_row(), good_row(), good_row()};

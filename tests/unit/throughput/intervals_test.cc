@@ -66,7 +66,7 @@ TEST(Intervals, OfManyRowsAreMeasured) {
   EXPECT_FALSE(asked(*predictor, other).measured);
 }
 
-TEST(Intervals, OfOneRateForAllRowsHaveAWidth) {
+TEST(Intervals, HaveAWidthForOneRateOfAllRows) {
   std::vector<BenchRow> rows = steady();
   for (BenchRow& row : rows) row.tokens_per_s = 1000;
   const auto predictor = fitted(rows);
@@ -98,7 +98,7 @@ TEST(Intervals, OfAnotherBatchThanTheOnlyOneAreAssumedAndOutside) {
 }
 
 // A prompt token costs a twentieth of a generated one: 768 + 256 tokens for 256 + 38.4, over 1.05.
-TEST(Intervals, WithoutPhysicsThePromptCostsLittle) {
+TEST(Intervals, PromptCostsLittleIfThereIsNoPhysics) {
   const KernelTable table = kernel_table({row_of(256, 256, 1, 100), row_of(768, 256, 1, 100)},
                                          FactBook::built_in(), false);
   EXPECT_EQ(table.log_base[0], 0);
@@ -193,7 +193,7 @@ TEST(Reach, RowsNearAGpuWithoutRowsAreOfGpusLikeIt) {
   }
 }
 
-TEST(Reach, WithoutARowThatCouldBeTheModelIsNotCompared) {
+TEST(Reach, ModelIsNotComparedIfThereIsNoMatchingRow) {
   std::vector<BenchRow> rows = steady();
   rows.push_back(rows.back());
   rows.back().hardware = "Nvidia A100 GPU";
@@ -217,7 +217,7 @@ TEST(PredictionStatus, IsWideBeyondTwiceTheEstimateAndOutsideWhateverTheWidth) {
 
 // Ten campaigns of one build each, every one faster or slower as a whole: what is missed when all
 // of one is left out is more than any of its rows misses.
-TEST(Intervals, AreNoNarrowerThanWhatCampaignsDifferBy) {
+TEST(Intervals, CoverTheVariationBetweenRuns) {
   const auto rows = [](double apart) {
     std::vector<BenchRow> out;
     for (int k = 0; k < 10; ++k) {

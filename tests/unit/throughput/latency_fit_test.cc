@@ -53,7 +53,7 @@ TEST(FitShares, BatchAndLengthHaveTheirOwn) {
   EXPECT_EQ(fit_shares(latency_row(2048, 2048, 8), measured()).batch, 0);
 }
 
-TEST(FitShares, FadeWhereTheRowsCannotTell) {
+TEST(FitShares, FadeIfTheRowsShowNothing) {
   // Below the shortest length: log2(128 / 96) = 0.415 of a doubling.
   EXPECT_NEAR(fit_shares(latency_row(96, 96, 64), measured()).batch, 0.5849625007, 1e-9);
   EXPECT_EQ(fit_shares(latency_row(64, 64, 64), measured()).batch, 0);
@@ -113,7 +113,7 @@ TEST(LatencyFits, NoTermIsNegative) {
 // One sequence at two lengths: what is there once, what grows with the length and what grows with
 // its square fit equally well two at a time. The later terms are left out, whatever the last
 // digits.
-TEST(LatencyFits, EquallyGoodSumsAreToldApartByTheOrderOfTheirTerms) {
+TEST(LatencyFits, EquallyGoodSumsAreOrderedByTheirTerms) {
   std::mt19937_64 random(1);
   const auto noise = [&random] {
     return 1 + 0.1 * (static_cast<double>(random() >> 11) * 0x1p-53);
@@ -137,7 +137,7 @@ TEST(LatencyFits, EquallyGoodSumsAreToldApartByTheOrderOfTheirTerms) {
 }
 
 // The smallest piece of llama.cpp's prompt took 1 s, each further one 0.1 s.
-TEST(LatencyFits, PiecesOfThePromptAreNoSequences) {
+TEST(LatencyFits, ChunksOfThePromptAreNotSequences) {
   std::vector<BenchRow> rows;
   for (const double batch : {1, 2, 4, 8, 16}) {
     BenchRow r = latency_row(64, 64, batch, 128 / (1 + 0.1 * 64 / batch));

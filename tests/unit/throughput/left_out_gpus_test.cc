@@ -69,7 +69,7 @@ TEST(SiblingRule, EveryBlockCountsTheSame) {
   EXPECT_EQ(sibling_rule(misses, {}).weights("v", "e").by_sheet, 0);
 }
 
-TEST(SiblingRule, OfOneBlockIsWhatWasGiven) {
+TEST(SiblingRule, SingleBlockGivesTheDefault) {
   std::vector<GpuMiss> misses;
   add(misses, "e", "a", 10, 1, 0, 1);
   const SiblingRule rule = sibling_rule(misses, {0.25, 0.5});

@@ -77,7 +77,7 @@ TEST(ModelFile, VariantsKeepTheirParts) {
   EXPECT_EQ(read->data.rows[2].precision.kv_bytes, 2);
 }
 
-TEST(ModelFile, OdditiesKeepTheirWeight) {
+TEST(ModelFile, IrregularitiesKeepTheirWeight) {
   ThroughputFit fit = *read_model(a_model(), "model.json");
   fit.data.oddities = {{"a", 3, 0, 0, "one", OddityWeight::kWarning},
                        {"b", 2, 2, 0, "two", OddityWeight::kLoss},
@@ -99,7 +99,7 @@ TEST(ModelFile, OdditiesKeepTheirWeight) {
 }
 
 // Rules of siblings are those of the file, whatever the rows say of them.
-TEST(ModelFile, GpusWithoutRowsAreToldAsTheFileSays) {
+TEST(ModelFile, GpusWithoutRowsArePredictedAsInTheFile) {
   ThroughputFit fit = *read_model(a_model(), "model.json");
   SiblingRules rules;
   rules[0].otherwise = {0.25, 0.5};

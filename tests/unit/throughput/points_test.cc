@@ -40,7 +40,7 @@ TEST(Points, AreReadWithWhatAllRowsAgreeOnFilledIn) {
   EXPECT_EQ(point->devices, 1);
 }
 
-TEST(Points, AVariantIsAskedForByItsTextAndKeepsItsParts) {
+TEST(Points, VariantIsRequestedByItsTextAndKeepsItsParts) {
   std::vector<BenchRow> both = rows();
   both[1] = both[0];
   both[0].variant = {"fp8", ParallelLayout{4, 1, 1, 4}, "v1.0"};
@@ -61,7 +61,7 @@ TEST(Points, AVariantIsAskedForByItsTextAndKeepsItsParts) {
   EXPECT_FALSE(parse_point("bb=2,variant=fp8, tp2, v1.0", both, FactBook::built_in()));
 }
 
-TEST(Points, HardwareThatOnlyTheFactsKnowIsTaken) {
+TEST(Points, AcceptsHardwareThatOnlyTheSpecificationsHave) {
   const auto point =
       parse_point("bb=1,hw=H200,model=Mistral-7B,len=128", rows(), FactBook::built_in());
   ASSERT_TRUE(point);

@@ -182,7 +182,7 @@ TEST(Unmeasured, PointsAreTheHolesOfTheTable) {
 }
 
 // 4 devices at 300 tokens/s are 75 each, one does 100.
-TEST(Goal, RanksPerDeviceUnlessTheTotalIsAskedFor) {
+TEST(Goal, RanksPerDeviceUnlessTheTotalIsRequested) {
   const auto point = [](double devices, double batch, double rate) {
     GoalPoint p;
     p.point.devices = devices;

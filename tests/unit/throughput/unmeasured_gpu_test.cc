@@ -87,7 +87,7 @@ TEST_F(UnmeasuredGpu, DominatesIsAPartialOrderWithinAVendor) {
   EXPECT_EQ(vendor_of(of("Bolt other")), "Bolt");
 }
 
-TEST(DataSheets, AGaudiIsNoSiblingOfIntelsGpus) {
+TEST(DataSheets, GaudiIsNotASiblingOfIntelsGpus) {
   const FactBook& book = FactBook::built_in();
   EXPECT_EQ(vendor_of(*book.hardware("Gaudi3")), vendor_of(*book.hardware("Gaudi2")));
   EXPECT_NE(vendor_of(*book.hardware("Gaudi3")), vendor_of(*book.hardware("Intel Max 1550")));
@@ -136,7 +136,7 @@ TEST_F(UnmeasuredGpu, IsAtLeastAsFastAsWhatItDominates) {
   EXPECT_EQ(told.reasons.back(), "at least as fast as 'Acme middle' by its data sheet");
 }
 
-TEST_F(UnmeasuredGpu, IsNoFasterThanTheMeasuredThatDominateIt) {
+TEST_F(UnmeasuredGpu, IsNotFasterThanTheMeasuredThatDominateIt) {
   const SheetEstimate told =
       estimate("Acme middle", {"Acme small", "Acme large"},
                {{"Acme large", 30}, {"Acme middle", 90}, {"Acme small", 10}});

@@ -208,7 +208,7 @@ TEST(ApiNames, RolesOfDocumentedNames) {
   for (const auto& [name, role] : kDocumented) EXPECT_EQ(classify_api(name), role) << name;
 }
 
-TEST(ApiNames, WhatBlocksTheHost) {
+TEST(ApiNames, BlockingCalls) {
   EXPECT_TRUE(is_blocking(kSynchronize));
   EXPECT_TRUE(is_blocking(kMemcpySync));
   for (ApiRole role : {kOther, kKernelLaunch, kGraphLaunch, kMemcpyAsync, kMemset}) {

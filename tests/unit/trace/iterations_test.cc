@@ -125,7 +125,7 @@ TEST(Iterations, SpansInsideASpanAreNone) {
   expect_windows(find(maker.build()), WindowSource::kWholeTrace, {{"whole trace", 0, 4000}});
 }
 
-TEST(Iterations, CompiledRegionsAreNoIterations) {
+TEST(Iterations, CompiledRegionsAreNotIterations) {
   TraceMaker maker;
   for (int i = 0; i < 3; ++i) {
     maker.annotation(1, "## Call CompiledFxGraph fabc ##", 1000 * i, 500);
@@ -157,7 +157,7 @@ TEST(Iterations, PeriodOfTheRootOperators) {
       {{"embedding [1]", 50, 700}, {"embedding [2]", 700, 1350}, {"embedding [3]", 1350, 2050}});
 }
 
-TEST(Iterations, AnnotationsStandForWhatTheyEnclose) {
+TEST(Iterations, AnnotationsRepresentTheirContent) {
   TraceMaker maker;
   for (int i = 0; i < 2; ++i) {
     const int64_t start = 1000 * i;
@@ -171,7 +171,7 @@ TEST(Iterations, AnnotationsStandForWhatTheyEnclose) {
                  {{"forward [1]", 0, 1000}, {"forward [2]", 1000, 1600}});
 }
 
-TEST(Iterations, AnAnnotationIsNoOperator) {
+TEST(Iterations, AnnotationIsNotAnOperator) {
   TraceMaker maker;
   for (int i = 0; i < 4; ++i) {
     if (i == 0 || i == 3) maker.op(1, "a", 100 * i, 50);
@@ -278,7 +278,7 @@ TEST(Iterations, OptimizerStepsEndIterations) {
                   {"training step 4", 2600, 3600}});
 }
 
-TEST(Iterations, TwoOptimizersThatTakeTurnsAreNoIterations) {
+TEST(Iterations, AlternatingOptimizersAreNotIterations) {
   TraceMaker maker;
   for (int i = 0; i < 6; ++i) {
     const int64_t start = 1000 * i;

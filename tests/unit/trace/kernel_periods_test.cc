@@ -175,7 +175,7 @@ TEST(KernelPeriods, AStepWithoutLayersThatIsReadBack) {
 }
 
 // What a filter left of one layer of each step: 11 kernels in 4.3 us, then 50 us without any.
-TEST(KernelPeriods, PausesThatNoLayerMakes) {
+TEST(KernelPeriods, GapsThatNoLayerHas) {
   Sequence run;
   for (int step = 0; step < 6; ++step) run.pause().all(kLayer);
   const auto found = run.find();
@@ -267,7 +267,7 @@ TEST(KernelPeriods, LayersThatLookAtTheHostAreNone) {
   EXPECT_FALSE(pass.find());
 }
 
-TEST(KernelPeriods, NamesThatTellNothingTellNoLayers) {
+TEST(KernelPeriods, UnknownNamesShowNoLayers) {
   Sequence pass;
   for (int l = 0; l < 20; ++l) {
     for (int k = 0; k < 9; ++k) pass.add("a" + std::to_string(k));
@@ -299,7 +299,7 @@ TEST(KernelPeriods, IterationsInsideOneLaunchAreNone) {
   EXPECT_FALSE(run.find());
 }
 
-TEST(KernelPeriods, AttentionInMoreKernelsFromSomeLengthOn) {
+TEST(KernelPeriods, AttentionInMoreKernelsAboveSomeLength) {
   Sequence run;
   std::vector<size_t> begins;
   for (int step = 0; step < 40; ++step) {

@@ -41,7 +41,7 @@ TEST(LabelWindows, AreTheMatchingAnnotationsInOrder) {
   expect_windows(trace, "decode*", {{"decode 1", 100, 150}, {"decode 2", 200, 250}});
 }
 
-TEST(LabelWindows, OfOneNameAreNumbered) {
+TEST(LabelWindows, WindowsOfOneNameAreNumbered) {
   const Trace trace =
       TraceMaker().annotation(1, "step", 0, 10).annotation(1, "step", 20, 10).build();
   expect_windows(trace, "step", {{"step [1]", 0, 10}, {"step [2]", 20, 30}});

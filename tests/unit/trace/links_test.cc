@@ -152,7 +152,7 @@ TEST(Links, CarriedOverIsWhatEndsBeforeTheFirstLinkedKernelOfItsStream) {
   EXPECT_EQ(stats.copies_linked, 0u);
 }
 
-TEST(Links, WithoutALinkedKernelNothingIsKnownToBeCarriedOver) {
+TEST(Links, NothingIsCarriedOverIfNoKernelIsLinked) {
   const Trace trace = TraceMaker().kernel(0, 7, "k", 10, 30, 1).build();
   EXPECT_EQ(link_trace(trace).stats.kernels_carried_over, 0u);
 }
@@ -315,7 +315,7 @@ TEST(ActivityOp, CallFirstThenExternalId) {
   EXPECT_EQ(links.stats.external_ids_ignored, 0u);
 }
 
-TEST(ActivityOp, ExternalIdThatIsTheCorrelationIsNoOperators) {
+TEST(ActivityOp, ExternalIdEqualToTheCorrelationIsNotAnOperators) {
   const Trace trace = TraceMaker()
                           .op(1, "bears 7 by chance", 0, 100, 7)
                           .op(1, "bears 8, encloses its launch", 200, 100, 8)
@@ -331,7 +331,7 @@ TEST(ActivityOp, ExternalIdThatIsTheCorrelationIsNoOperators) {
   EXPECT_EQ(links.stats.external_ids_ignored, 1u);
 }
 
-TEST(ActivityOp, OfSeveralOpsWithOneIdTheLastStartedBefore) {
+TEST(ActivityOp, LastOpStartedBeforeIsUsedForAnAmbiguousId) {
   const Trace trace = TraceMaker()
                           .op(1, "session 1", 100, 10, 5)
                           .op(1, "session 2", 1000, 10, 5)

@@ -79,7 +79,7 @@ TEST(Phases, ByLabelTakeTheOutermostAnnotations) {
   EXPECT_EQ(phases.decode_steps, 2u);
 }
 
-TEST(Phases, OneLabelAroundALoopTellsNoSteps) {
+TEST(Phases, LabelAroundALoopShowsNoSteps) {
   const Trace one = TraceMaker().annotation(1, "decode", 0, 1000).build();
   EXPECT_EQ(phases_of(one, whole(1000)).decode_steps, 0u);
   const Trace engine =
@@ -87,7 +87,7 @@ TEST(Phases, OneLabelAroundALoopTellsNoSteps) {
   EXPECT_EQ(phases_of(engine, whole(1000)).decode_steps, 1u);
 }
 
-TEST(Phases, ByIterationsThatRepeatBehindALongerOne) {
+TEST(Phases, ByIterationsThatRepeatAfterALongerOne) {
   Generation run;
   Windows windows{.source = WindowSource::kProfilerStep, .windows = {}};
   const auto step = [&](const std::string& prefix, size_t count, int64_t dur_ns) {
@@ -103,7 +103,7 @@ TEST(Phases, ByIterationsThatRepeatBehindALongerOne) {
   EXPECT_EQ(phases.decode_steps, 5u);
 }
 
-TEST(Phases, ThreeEqualStepsOrAShorterFirstOneAreNoGeneration) {
+TEST(Phases, ThreeEqualStepsOrAShorterFirstOneAreNotGeneration) {
   for (const bool short_run : {true, false}) {
     Generation run;
     Windows windows{.source = WindowSource::kProfilerStep, .windows = {}};

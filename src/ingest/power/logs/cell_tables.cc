@@ -1,5 +1,5 @@
-// Logs that are tables with a header: amd-smi, rocm-smi, Zeus, codecarbon, nvitop, Grafana, polls
-// of RAPL.
+// Logs that are tables with a header, as of amd-smi, rocm-smi, Zeus, codecarbon, nvitop and
+// Grafana, and polls of RAPL.
 
 #include <cmath>
 #include <map>
@@ -121,7 +121,8 @@ constexpr LogField kAmdFields[] = {
     {"used_vram", kMemoryUsed, SampleKind::kMoment, kMebibyte},
 };
 
-// Of amd-smi monitor the load of the memory, of amd-smi metric its temperature, beside "hotspot".
+// In `amd-smi monitor` this is the load of the memory; in `amd-smi metric`, its temperature, next
+// to "hotspot".
 constexpr LogField kMonitoredMemory = {"mem", kMemoryUtil};
 
 const LogField* amd_field(const CsvTable& table, const std::string& name) {
@@ -140,7 +141,7 @@ bool is_die_clock(std::string_view name) {
   return std::all_of(name.begin(), name.end(), is_digit);
 }
 
-// The clock of a GPU of several dies: the mean of those that tell one.
+// The clock of a GPU of several dies: the mean of the known ones.
 std::optional<double> die_clock(const CsvTable& table, size_t row, const std::vector<int>& dies) {
   std::vector<double> clocks;
   for (const int column : dies) {
@@ -348,7 +349,7 @@ Result<LogSamples> read_nvitop(const std::string& text, const std::string& path,
 
 namespace {
 
-// Whether the cells of a column carry a unit of power.
+// True if the cells of a column have a unit of power.
 bool cells_are_power(const CsvTable& table, size_t column) {
   for (size_t row = 0; row < table.rows.size(); ++row) {
     const auto number = log_number(cell(table, row, static_cast<int>(column)));
@@ -359,7 +360,7 @@ bool cells_are_power(const CsvTable& table, size_t column) {
 
 }  // namespace
 
-// "Time", one column a series. What was drawn had been resampled: its steps are not updates.
+// "Time", one column per series. The plotted values were resampled, so their steps are not updates.
 Result<LogSamples> read_grafana(const std::string& text, const std::string& path,
                                 const std::string& wanted) {
   LogSamples log;
@@ -395,7 +396,7 @@ Result<LogSamples> read_grafana(const std::string& text, const std::string& path
   return log;
 }
 
-// The column with the range of a counter's: of the same domain, else the only one; -1: none.
+// The column with a counter's range: of the same domain, else the only one; -1 = none.
 int range_column(const CsvTable& table, size_t counter) {
   const std::string name = lower(table.header[counter]);
   const size_t at = name.find("energy_uj");
@@ -408,7 +409,7 @@ int range_column(const CsvTable& table, size_t counter) {
 struct LaidOut {
   double last_j = 0;
   double wrapped_j = 0;
-  // What went back by less than half of the range was set back otherwise: it stays a step back.
+  // A decrease by less than half of the range has another cause than a wrap: it stays a step back.
   double take(double joules, double range_j) {
     if (last_j - joules > range_j / 2 && range_j > 0) wrapped_j += range_j;
     last_j = joules;

@@ -1,5 +1,5 @@
-// Logs in JSON: answers of Prometheus, amd-smi and rocm-smi (once, or one after the other as a loop
-// writes them) and the events of W&B, one a line.
+// Logs in JSON. Answers of Prometheus, amd-smi and rocm-smi are single or concatenated, as from a
+// loop; events of W&B are one per line.
 
 #include <cmath>
 
@@ -126,7 +126,8 @@ Result<LogSamples> read_prometheus_json(const std::string& text, const std::stri
     unnamed = unnamed || name.empty();
     take_better(best, power_metric(name, wanted));
   }
-  // Without a name a function was applied to it: what it says is not known but by its size.
+  // If there is no name, a function was applied to it, and only the size of the values shows the
+  // quantity.
   if (!best && unnamed) best = PowerMetric{.name = "", .scope = "what its query computed"};
   if (!best) return no_metric_of_power(path, wanted);
   log.column = best->name;
@@ -200,7 +201,7 @@ std::optional<double> plain_value(const Json& value) {
   return number ? std::optional(number->value) : std::nullopt;
 }
 
-// The mean over a GPU's compute dies that tell a value: {"gfx_0": {"clk": ...}, "mem_0": ...}.
+// The mean over a GPU's compute dies with a value, in {"gfx_0": {"clk": ...}, "mem_0": ...}.
 std::optional<double> die_clock(const Json& clocks) {
   std::vector<double> told;
   if (!clocks.is_object()) return std::nullopt;
@@ -211,7 +212,7 @@ std::optional<double> die_clock(const Json& clocks) {
   return mean_of_told(told);
 }
 
-// {"xcp_0": [{"value": 95, "unit": "%"}, "N/A"], "xcp_1": ...}: by partition and die.
+// By partition and die, in {"xcp_0": [{"value": 95, "unit": "%"}, "N/A"], "xcp_1": ...}.
 std::optional<double> die_activity(const Json& busy) {
   std::vector<double> told;
   if (!busy.is_object()) return std::nullopt;
@@ -224,7 +225,7 @@ std::optional<double> die_activity(const Json& busy) {
   return mean_of_told(told);
 }
 
-// What of a GPU is no power. Its own load goes before that of its dies.
+// State of a GPU other than power. Its own load has priority over that of its dies.
 void add_state(const Json& gpu, uint32_t device, int64_t t, LogSamples& log) {
   const Json& usage = member(gpu, "usage");
   const Json& clocks = member(gpu, "clock");

@@ -1,4 +1,4 @@
-// Logs whose lines each say what they are: Prometheus' exposition, tegrastats, perf stat -I and
+// Logs with self-describing lines: Prometheus' exposition, tegrastats, perf stat -I and
 // powermetrics.
 
 #include <map>
@@ -116,7 +116,7 @@ Result<LogSamples> read_metrics_text(const std::string& text, const std::string&
       status = take_stamp(metric->values[1], path, number, log, t);
     } else {
       unstamped = true;
-      // Readings and counters of one scrape have one number.
+      // Samples and counters of one scrape have one number.
       t = rounds.next(device, std::hash<std::string_view>()(metric->name));
     }
     if (!value) {
@@ -143,8 +143,8 @@ struct Rail {
   double watts = 0;
 };
 
-// "VDD_GPU_SOC 2400mW/2400mW": the first of the pair is now, the second a mean since the start;
-// older ones have no unit and are in milliwatts.
+// In "VDD_GPU_SOC 2400mW/2400mW" the first of the pair is the current value, the second a mean
+// since the start. Older ones have no unit and are in milliwatts.
 std::vector<Rail> rails_of(const std::vector<std::string_view>& words) {
   std::vector<Rail> rails;
   for (size_t i = 0; i + 1 < words.size(); ++i) {
@@ -243,8 +243,8 @@ Result<LogSamples> read_tegrastats(const std::string& text, const std::string& p
 // ---- perf stat -I ----
 
 // "     1.000123456   12.34 Joules power/energy-pkg/", or "1.000123456,12.34,Joules,power/...",
-// with "S0  1" behind the time where sockets are told apart. Each value is of the time since the
-// line before.
+// with "S0  1" after the time if sockets are separate. Each value is for the time since the
+// previous line.
 Result<LogSamples> read_perf_stat(const std::string& text, const std::string& path,
                                   const std::string& wanted) {
   LogSamples log;
@@ -308,7 +308,7 @@ std::string sampled_at(std::string_view line) {
          two(std::string(words[2])) + " " + std::string(words[3]);
 }
 
-// Nanoseconds east of Greenwich in "... -0700)"; nullopt where none is told.
+// Nanoseconds east of Greenwich in "... -0700)"; nullopt if there is none.
 std::optional<int64_t> zone_in(std::string_view line) {
   const size_t close = line.find(')');
   if (close == std::string_view::npos || close < 5) return std::nullopt;

@@ -42,7 +42,7 @@ std::optional<PowerMetric> power_metric(std::string_view name, const std::string
     return chosen ? std::optional(*found) : std::nullopt;
   }
   if (wanted.empty() || wanted != name) return std::nullopt;
-  // A name that is not known but asked for: watts, or what its end says.
+  // An unknown but requested name: watts, or the unit at its end.
   const std::string unit = unit_in_name(wanted);
   const auto joules = unit_in_joules(unit);
   constexpr int kAsked = 10;

@@ -18,16 +18,16 @@ struct PowerMetric {
   std::string scope;
 };
 
-// Labels that tell devices apart, the first of them that a metric has.
+// Labels that distinguish devices; the first one that a metric has counts.
 inline constexpr const char* kMetricDeviceLabels[] = {"gpu",  "gpu_id",  "index",   "minor_number",
                                                       "card", "UUID",    "uuid",    "gpu_uuid",
                                                       "path", "package", "instance"};
 
-// What is known of a metric's name, or is wanted by it; nullopt: no power and no energy.
+// The known metric of this name, or the requested one; nullopt if it is neither power nor energy.
 std::optional<PowerMetric> power_metric(std::string_view name, const std::string& wanted);
 // Takes `one` where it is rather to be read as the power than `best`. Counters rank last.
 void take_better(std::optional<PowerMetric>& best, std::optional<PowerMetric> one);
-// Clocks, utilisation, temperature; nullptr: none of them.
+// Clocks, utilisation, temperature; nullptr for other names.
 const LogField* metric_field(std::string_view name);
 Error no_metric_of_power(const std::string& path, const std::string& wanted);
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// Readers of the logs that other programs write, one family a file. Each takes the whole text and
-// gives its values as they stand there (docs/formats/power_log.md says what every program writes).
-// wanted: the column, rail or metric to read as power; empty: the one that is a GPU's.
+// Readers of the logs of other programs, one family per file. Each takes the whole text and returns
+// the values as written (docs/formats/power_log.md describes each program). wanted: the column,
+// rail or metric to read as power; empty = the one of a GPU.
 
 #include <string>
 

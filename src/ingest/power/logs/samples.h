@@ -1,7 +1,7 @@
 #pragma once
 
-// What the logs of other programs say, before it becomes series: one value after the other, each
-// with its time, its device and what it says of the time around it.
+// Values of the logs of other programs before they become series: each with its time, its device
+// and the interval it covers.
 
 #include <algorithm>
 #include <cstddef>
@@ -26,7 +26,7 @@ enum class SampleKind : uint8_t {
   kMoment,   // at its time, as the sensor had it
   kMean,     // over the time since the value before
   kCounter,  // joules since some beginning
-  kWindow,   // joules from its time on, for its length
+  kWindow,   // joules starting at its time, for its length
 };
 
 struct LogSample {
@@ -35,7 +35,7 @@ struct LogSample {
   SampleKind kind = SampleKind::kMoment;
   int64_t t_ns = 0;  // or the number of its round, where the log has no times
   int64_t length_ns = 0;
-  double value = 0;  // W, J, MHz, %, bytes, degrees Celsius
+  double value = 0;  // unit: W, J, MHz, %, bytes or degrees Celsius
 };
 
 enum class LogTimes : uint8_t {
@@ -54,7 +54,7 @@ struct LogSamples {
   uint64_t rows = 0;
   uint64_t rows_without_power = 0;
   uint64_t rows_cut = 0;
-  bool unit_assumed = false;  // no unit is told: by the size of the numbers
+  bool unit_assumed = false;  // unit not in the log: inferred from the size of the numbers
 
   uint32_t device(std::string_view name);  // its place, added where it is new
 
@@ -78,28 +78,28 @@ const LogField* field_named(const LogField (&fields)[N], std::string_view name) 
 // Everything between blanks and any of `more`.
 std::vector<std::string_view> words_of(std::string_view line, std::string_view more = "");
 
-// "30.81 W", "29910mW", "1,234 kWh" without its comma: the number and, in lower case, what follows
-// it. nullopt for N/A, -, [Unknown Error], NaN and empty.
+// A number and, in lower case, the unit after it: "30.81 W", "29910mW", "1,234 kWh" without its
+// comma. nullopt for N/A, -, [Unknown Error], NaN and empty.
 struct LogNumber {
   double value = 0;
   std::string unit;
 };
 std::optional<LogNumber> log_number(std::string_view text);
 
-// The mean of what the parts of a GPU tell; nullopt where none does.
+// The mean of the known values of the parts of a GPU; nullopt if there is none.
 std::optional<double> mean_of_told(const std::vector<double>& values);
 
-// What one of `unit` is in watts or in joules; nullopt for units of something else.
+// Watts or joules per `unit`; nullopt for other units.
 std::optional<double> unit_in_watts(std::string_view unit);
 std::optional<double> unit_in_joules(std::string_view unit);
-// The unit in brackets behind a name, else the one it ends with: "mw" of "power_mw".
+// The unit in brackets after a name, else the one it ends with: "mw" of "power_mw".
 std::string unit_in_name(const std::string& name);
 
-// Whether a column's name says a power that was drawn: not one that is allowed, nor a share of it.
+// True if a column's name means drawn power: not a limit, nor a share of it.
 bool says_drawn_power(std::string_view name);
 
-// Where no unit is told: watts, if half of the powers lie in what a device can draw, else
-// milliwatts if they do then; fails saying both.
+// For values without a unit: watts, if half of the powers are in the range of devices, else
+// milliwatts if they are then in range; else an error that names both.
 Status assume_watts(LogSamples& log, const std::string& path);
 
 // Numbers the values of a log without times, by device and column.

@@ -16,7 +16,7 @@ struct ForeignLog {
   Result<LogSamples> (*read)(const std::string& text, const std::string& path,
                              const std::string& wanted) = nullptr;
 };
-// nullptr: none of these programs wrote it. text: all of the log, or its beginning.
+// nullptr if it is from none of these programs. text: all of the log, or its beginning.
 const ForeignLog* foreign_log_of(std::string_view text);
 
 }  // namespace assay

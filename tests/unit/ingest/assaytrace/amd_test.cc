@@ -85,7 +85,7 @@ TEST(AmdRecording, WorkOfACallInsideBelongsToTheOuterOne) {
   EXPECT_EQ(trace->strings.view(trace->other_events.category[0]), "HSA");
 }
 
-TEST(AmdRecording, CallsInsideEachOtherAreNoEndlessLoop) {
+TEST(AmdRecording, NestedCallsAreNotAnEndlessLoop) {
   AmdRecording recording;
   recording.call(1, "hipMemcpyAsync", wire::Domain::kRuntime, 100);
   recording.inside(5, 6);
@@ -113,7 +113,7 @@ TEST(AmdRecording, HipsOwnKernelsAreCopiesAndFills) {
   EXPECT_EQ(trace->kernel_shapes.size(), 1u);
 }
 
-TEST(AmdRecording, TheTracerIsTold) {
+TEST(AmdRecording, HasTheTracer) {
   const auto amd = AmdRecording().read(false);
   ASSERT_TRUE(amd);
   EXPECT_EQ(value_of(*amd, "rocprofiler_sdk_version"), "10100");

@@ -83,7 +83,7 @@ TEST(RecordedOperators, RangesAreAnnotationsAndModulesAreFrames) {
 }
 
 // NVTX ranges stand in for operators only where there are none.
-TEST(RecordedOperators, KeepRangesFromStandingInForThem) {
+TEST(RecordedOperators, ExistingOperatorsAreNotReplacedByRanges) {
   Operators file = forward_and_backward();
   wire::Range range = {};
   range.thread = 7;
@@ -98,7 +98,7 @@ TEST(RecordedOperators, KeepRangesFromStandingInForThem) {
   EXPECT_EQ(trace->annotations.size(), 2u);
 }
 
-TEST(RecordedOperators, WithoutATimeAreCountedAndLeftOut) {
+TEST(RecordedOperators, OperatorsWithoutATimeAreCountedAndLeftOut) {
   Operators file;
   file.add(Kind::kOperator, file.op("aten::mm", 0, 10));
   file.add(Kind::kOperator, file.op("aten::mm", 10, 20));

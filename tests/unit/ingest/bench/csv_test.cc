@@ -43,7 +43,7 @@ TEST_F(BenchCsv, BlankLinesLowerCaseTitlesSpacesAndWindowsEndsAreFine) {
   EXPECT_EQ(count(*table, "blank_line"), 1U);
 }
 
-TEST_F(BenchCsv, MilliwattsAreToldByTheirSize) {
+TEST_F(BenchCsv, DetectsMilliwattsByTheirSize) {
   const auto table = read(std::string(kHeader) + ",avg_power\nH,1,v,m,128,16,2,2048,222122.27\n");
   ASSERT_TRUE(table);
   EXPECT_NEAR(table->rows[0].power_w, 222.12227, 1e-9);
@@ -61,7 +61,7 @@ TEST_F(BenchCsv, ACommaWithoutQuotesIsJoinedWhereOnlyOnePlaceFits) {
   EXPECT_EQ(count(*table, "unquoted_comma"), 1U);
 }
 
-TEST_F(BenchCsv, SurplusCellsWithoutOneReadingAreDropped) {
+TEST_F(BenchCsv, AmbiguousSurplusCellsAreDropped) {
   const auto table =
       read(std::string(kHeader) + "\nH,1,a,b,m,128,16,2,2048\nH,1,v,m,128,16,2,2048\n");
   ASSERT_TRUE(table);
@@ -83,7 +83,7 @@ TEST_F(BenchCsv, TextInNumbersAndMissingCellsAreUnknownNeverZero) {
   EXPECT_EQ(count(*table, "throughput_from_latency"), 1U);
 }
 
-TEST_F(BenchCsv, MapNamesColumnsAndMetaWhatNoColumnTells) {
+TEST_F(BenchCsv, ColumnsAndConstantsOptionsAddMissingValues) {
   const auto table = read("Prompt, size;bb,Speed (tok/s)\n\"1,024\",8,500\n", {"ii=Prompt"}, {});
   EXPECT_FALSE(table);
   const auto mapped = read("Prompt,Streams,Speed (tok/s),Took [ms]\n\"1,024\",8,500,20480\n",
@@ -145,7 +145,7 @@ TEST_F(BenchCsv, MixedUnitsAreDroppedAndCounted) {
   EXPECT_EQ(count(*table, "throughput_from_latency"), 0U);
 }
 
-TEST_F(BenchCsv, AFactorMetByChanceIsNoUnit) {
+TEST_F(BenchCsv, FactorMetByChanceIsNotAUnit) {
   // Concurrency and mean latency of a client: the identity does not hold at all.
   const auto table = read(
       "len,bb,latency,throughput\n100,10,2,700\n100,20,4,1200\n100,30,6,600\n100,40,8,5\n"
@@ -155,7 +155,7 @@ TEST_F(BenchCsv, AFactorMetByChanceIsNoUnit) {
   EXPECT_EQ(count(*table, "identity_failed"), 5U);
 }
 
-TEST_F(BenchCsv, RequestsPerSecondTellUnitsWhereNoLatencyDoes) {
+TEST_F(BenchCsv, RequestsPerSecondShowUnitsIfThereIsNoLatency) {
   const auto output =
       read("ii,oo,bb,throughput,requests_per_second\n100,50,1,100,2\n100,50,2,600,4\n");
   ASSERT_TRUE(output);
@@ -176,7 +176,7 @@ TEST_F(BenchCsv, RequestsPerSecondTellUnitsWhereNoLatencyDoes) {
   EXPECT_EQ(wrong->rows[0].tokens_per_s, 777);
 }
 
-TEST_F(BenchCsv, RequestsPerSecondAreToldByTheTitle) {
+TEST_F(BenchCsv, DetectsRequestsPerSecondByTheTitle) {
   for (const char* title : {"throughput (req/s)", "requests_per_second", "Request Throughput"}) {
     const auto table = read("ii,oo,bb," + std::string(title) + "\n128,64,1,2\n");
     ASSERT_TRUE(table) << title;
@@ -221,7 +221,7 @@ TEST_F(BenchCsv, AMappedThroughputIsReadInTheUnitThatItsTitleNames) {
   }
 }
 
-TEST_F(BenchCsv, ATitleWhoseUnitCannotBeConvertedIsRefusedByName) {
+TEST_F(BenchCsv, RejectsATitleWithAnUnknownUnitByName) {
   for (const char* title :
        {"Throughput (tok/s/node)", "Throughput (tok/s/W)", "steps/s", "tokens/request",
         "Throughput (ms)", "tok_s_gpu", "images per second"}) {
@@ -399,7 +399,7 @@ TEST_F(BenchCsv, UnitsInCellsWinOverTheTitle) {
   EXPECT_EQ(count(*table, "unit_in_cell"), 3U);
 }
 
-TEST_F(BenchCsv, ATableIsToldByItsTitles) {
+TEST_F(BenchCsv, DetectsATableByItsTitles) {
   EXPECT_TRUE(looks_like_bench("\n\nlen;bb;latency (ms)\n1;2;3"));
   EXPECT_TRUE(looks_like_bench("isl\tbatch size\ttokens/s"));
   EXPECT_TRUE(looks_like_bench("Metric,avg,min\nTime To First Token (ms),1,2\n"));
@@ -410,7 +410,7 @@ TEST_F(BenchCsv, ATableIsToldByItsTitles) {
   EXPECT_FALSE(looks_like_bench(""));
 }
 
-TEST_F(BenchCsv, WhatIsNoThroughputTableIsRefusedByName) {
+TEST_F(BenchCsv, RejectsOtherTablesByName) {
   const auto vidur = read("time_stats.emb.min,num_tokens\n1,2\n");
   ASSERT_FALSE(vidur);
   EXPECT_EQ(vidur.error().code, ErrorCode::kUnsupported);

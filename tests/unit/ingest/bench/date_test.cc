@@ -11,7 +11,7 @@ TEST(DateOf, TakesTheDayThatATextBeginsWith) {
   EXPECT_EQ(date_of("2026-09-30 17:44:42"), "2026-09-30");
 }
 
-TEST(DateOf, IsEmptyForWhatIsNoDay) {
+TEST(DateOf, IsEmptyForOtherTexts) {
   for (const char* text :
        {"", "2026-04", "17.04.2026", "20260417-101010", "2026-04-171", "2026/04/17"})
     EXPECT_EQ(date_of(text), "") << text;

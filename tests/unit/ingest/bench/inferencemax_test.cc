@@ -84,7 +84,7 @@ TEST_F(InferenceMax, ReadsRunsThatNameTheirDevice) {
   EXPECT_DOUBLE_EQ(row.tokens_per_s, 2080);
 }
 
-TEST_F(InferenceMax, SaysWhereTheSumIsNoSum) {
+TEST_F(InferenceMax, ReportsInconsistentSums) {
   const auto table = read(run(R"(,"tput_per_gpu":600)") + "\n");
   ASSERT_TRUE(table);
   EXPECT_EQ(count(*table, "identity_failed"), 1U);

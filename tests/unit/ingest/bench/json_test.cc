@@ -74,7 +74,7 @@ TEST_F(BenchJson, ReadsGuideLlmsSuccessfulRequests) {
 }
 
 // Google's benchmark library has a list of that name, too.
-TEST_F(BenchJson, OtherListsOfBenchmarksAreNoResults) {
+TEST_F(BenchJson, OtherListsOfBenchmarksAreNotResults) {
   EXPECT_FALSE(read(R"({"context":{},"benchmarks":[{"name":"BM_copy","real_time":1.0}]})"));
 }
 
@@ -102,7 +102,7 @@ TEST_F(BenchJson, AStatedThroughputThatIsNotItsCountsIsFound) {
   EXPECT_DOUBLE_EQ(table->rows[0].tokens_per_s, 3200);
 }
 
-TEST_F(BenchJson, WithoutConcurrencyLittlesLawSaysHowManyRan) {
+TEST_F(BenchJson, LittlesLawReplacesAMissingConcurrency) {
   std::string text = kVllm;
   text.replace(text.find("\"max_concurrency\":16"), 20, "\"max_concurrency\":null");
   const auto table = read(text);
@@ -254,7 +254,7 @@ TEST_F(BenchJson, ReadsSglangLinesWithBareInfinity) {
   EXPECT_EQ(count(*table, "bare_infinity"), 1U);
 }
 
-TEST_F(BenchJson, BlocksTellRatesCancelledRunsAndErrors) {
+TEST_F(BenchJson, BlocksHaveRatesCancelledRunsAndErrors) {
   // 2 requests per second x 4 s.
   const std::string blocks = R"("request_throughput":{"unit":"requests/sec","avg":2.0},)"
                              R"("request_latency":{"unit":"ms","avg":4000.0},)"
@@ -328,7 +328,7 @@ TEST_F(BenchJson, ReadsGenaiPerfCsvWithThousandsInQuotes) {
   EXPECT_DOUBLE_EQ(row.batch, 8);
 }
 
-TEST_F(BenchJson, NamesThatAreNoTextAreCounted) {
+TEST_F(BenchJson, NonTextNamesAreCounted) {
   std::string text = kVllm;
   text.replace(text.find("m/M"), 3, "m\\u0000M");
   EXPECT_EQ(count(*read(text), "odd_name"), 1U);
@@ -344,7 +344,7 @@ TEST_F(BenchJson, AModelFileIsNamedAsOne) {
   EXPECT_NE(table.error().message.find("mine.csv"), std::string::npos);
 }
 
-TEST_F(BenchJson, WhatIsNoResultIsRefusedByName) {
+TEST_F(BenchJson, RejectsOtherFilesByName) {
   const auto trace = read(R"({"traceEvents": []})");
   ASSERT_FALSE(trace);
   EXPECT_NE(trace.error().message.find("assay report"), std::string::npos);
@@ -472,7 +472,7 @@ TEST_F(BenchJson, ReplicasOfAttentionShareTheDevices) {
   EXPECT_EQ(read(run("false"))->rows[0].devices, 32);
 }
 
-TEST_F(BenchJson, ResultsAreToldByTheKeysOfTheFirst) {
+TEST_F(BenchJson, DetectsResultsByTheKeysOfTheFirst) {
   EXPECT_TRUE(looks_like_bench(kVllm));
   EXPECT_TRUE(looks_like_bench(" [\n {\"avg_latency\":1,\"latencies\":[1,2"));
   EXPECT_TRUE(looks_like_bench(R"({"backend":"sglang","random_input_len":8,"server_info":{"a)"));
@@ -486,7 +486,7 @@ TEST_F(BenchJson, ResultsAreToldByTheKeysOfTheFirst) {
   EXPECT_FALSE(looks_like_bench("{"));
 }
 
-TEST_F(BenchJson, OdditiesOfSeveralFilesAddUpAndLinesSayNothing) {
+TEST_F(BenchJson, CountsOfSeveralFilesAddUpWithoutLines) {
   const std::string folder = testing::scratch_path("several");
   std::filesystem::create_directory(folder);
   std::ofstream(folder + "/a.csv") << "len,bb,latency,throughput\n100,10,2,1000\n100,20,4,5\n"

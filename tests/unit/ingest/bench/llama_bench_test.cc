@@ -51,7 +51,7 @@ TEST_F(LlamaBench, OneRunIsThePromptAndTheAnswer) {
 }
 
 // Where an answer behind the prompt's context was tested, that one is the run's.
-TEST_F(LlamaBench, TakesTheAnswerBehindThePromptsContext) {
+TEST_F(LlamaBench, UsesTheAnswerAfterThePromptsContext) {
   const auto table =
       read(test(R"("n_prompt":512,"n_gen":0,"n_depth":0,"avg_ns":72000000)") + "\n" +
            test(R"("n_prompt":0,"n_gen":128,"n_depth":0,"avg_ns":1088000000)") + "\n" +

@@ -18,7 +18,7 @@ constexpr char kSiliconHeader[] =
     "silicon_tpot_ms\n";
 
 // tp 64 stands for 8 x 8 on eight devices; tp 4 dp 4 with experts by 16 for four devices.
-TEST(SquaredLayout, IsToldByItsTwoForms) {
+TEST(SquaredLayout, IsDetectedInBothForms) {
   EXPECT_EQ(squared_layout(64, 1, 8, 8).kind, Square::kExperts);
   EXPECT_EQ(squared_layout(64, 1, 8, 8).side, 8U);
   EXPECT_EQ(squared_layout(1, 16, 4, 4).side, 4U);
@@ -101,7 +101,7 @@ TEST_F(Silicon, OneMeasurementUnderTwoNamesIsKeptOnceWithTheFewestDevices) {
 }
 
 // 42 ms at 2 in flight and 28 at 4 is a fall of 1.5 times; 10 and 8 one of 1.25.
-TEST_F(Silicon, AGroupWhoseTokensComeSoonerWithMoreRequestsIsUnsteady) {
+TEST_F(Silicon, GroupWithFasterTokensAtMoreRequestsIsUnsteady) {
   const auto table = read(
       "hw,n,fw,model,ii,oo,bb,ttft,tpot\n"
       "h,1,v,a,128,128,1,100,8\nh,1,v,a,128,128,2,100,42\nh,1,v,a,128,128,4,100,28\n"

@@ -112,7 +112,7 @@ TEST(ChromeReader, RanksInOneFileThatFitEachOthersWorkAreRefused) {
   EXPECT_NE(split.error().message.find("2 processes in one file"), std::string::npos);
 }
 
-TEST(ChromeReader, CommandsThatWaitAreNoWork) {
+TEST(ChromeReader, WaitingCommandsAreNotActivities) {
   const auto kind_of = [](const std::string& category, const std::string& name) {
     return must_read(events(R"({"ph":"X","cat":")" + category + R"(","name":")" + name +
                             R"(","pid":0,"tid":7,"ts":1,"dur":4,"args":{"device":0,"stream":7}})"))
@@ -188,7 +188,7 @@ TEST(ChromeReader, LanesOfTheFirstRocprofAndCopiesOfItsOnlyDevice) {
 
 // The runtime's own commands stand in the lanes of kernels and copies; a name that only begins like
 // one is a kernel's.
-TEST(ChromeReader, CommandsOfTheRuntimeAreNoKernels) {
+TEST(ChromeReader, CommandsOfTheRuntimeAreNotKernels) {
   const auto row = [](const std::string& pid, const std::string& name, int at, int dur) {
     return R"(,{"ph":"X","name":")" + name + R"(","pid":")" + pid + R"(","tid":"0","ts":")" +
            std::to_string(at) + R"(","dur":")" + std::to_string(dur) + R"(","args":{}})";
@@ -315,7 +315,7 @@ TEST(ChromeReader, LanesOfAnNpuAreCallsAndDeviceWork) {
 }
 
 // Tasks that are no operator are named by their type: of those only what an engine runs computes.
-TEST(ChromeReader, ControlTasksOfAnNpuAreNoKernels) {
+TEST(ChromeReader, ControlTasksOfAnNpuAreNotKernels) {
   struct Task {
     const char* name;
     const char* type;  // nullptr: not told
@@ -349,7 +349,7 @@ TEST(ChromeReader, ControlTasksOfAnNpuAreNoKernels) {
   }
 }
 
-TEST(ChromeReader, WorkOfAnNpuIsAskedForWhereItsOperatorIsQueued) {
+TEST(ChromeReader, WorkOfAnNpuIsSubmittedWithItsQueuedOperator) {
   const Trace trace = must_read(
       "[" + std::string(kNpuNames) +
       R"(,{"ph":"X","cat":"enqueue","name":"Enqueue","pid":70,"tid":71,"ts":"12.000","dur":1},)"
@@ -415,7 +415,7 @@ TEST(ChromeReader, RowsOfNoCategoryAreFiledByTheirNames) {
   EXPECT_EQ(logged(trace, ImportCode::kUnknownCategory), 1u);
 }
 
-TEST(ChromeReader, ALaneWhoseRowsNestIsNoStream) {
+TEST(ChromeReader, LaneWithNestedRowsIsNotAStream) {
   const Trace trace =
       must_read(events(bare("step", 1, 7, "10.5", 90) + "," + bare("Memcpy HtoD", 1, 7, "20", 9) +
                        "," + bare("cudaFree", 1, 7, "50", 9)));
@@ -424,7 +424,7 @@ TEST(ChromeReader, ALaneWhoseRowsNestIsNoStream) {
 }
 
 // In a trace that was filed by what its rows tell, a name alone decides nothing.
-TEST(ChromeReader, NamesAreNotAskedWhereCategoriesTell) {
+TEST(ChromeReader, CategoriesHavePriorityOverNames) {
   const Trace trace =
       must_read(events(op("1", "2") + "," + bare("[MEMCPY] HtoD", 1, 7, "10.5", 20)));
   EXPECT_EQ(trace.activities.size(), 0u);
@@ -677,7 +677,7 @@ TEST(ChromeReader, CountersMemoryFlowsSequencesCollectives) {
   EXPECT_EQ(trace.collectives.seq[0], 3);
 }
 
-TEST(ChromeReader, SynchronisationRowsTellWhatTheyWaitFor) {
+TEST(ChromeReader, SynchronizationRowsHaveTheirWaitObject) {
   const auto row = [](const char* name, const char* args) {
     return std::string(R"({"ph":"X","cat":"cuda_sync","pid":0,"tid":9,"ts":5,"dur":1,"name":")") +
            name + R"(","args":{"device":0,)" + args + "}}";
@@ -762,7 +762,7 @@ TEST(ChromeReader, StretchesAreReadOneByOneWhereNoThreadCanBeHad) {
   EXPECT_EQ(trace->ops.start_ns[299] - trace->ops.start_ns[0], 299'000);
 }
 
-TEST(ChromeReader, OddOperatorInputsAreKeptAsTheyAre) {
+TEST(ChromeReader, IrregularOperatorInputsAreKeptUnchanged) {
   const std::string json = events(
       op("1", "1", R"(,"args":{"Input Dims":null,"Input type":"float","Concrete Inputs":7})") +
       "," + op("2", "1", R"(,"args":{"Input Dims":NaN})") + "," +
@@ -872,7 +872,7 @@ TEST(ChromeReader, RefusesWithByteOffset) {
 }
 
 // A table of numbers is JSON, too; one event among other elements makes it a trace.
-TEST(ChromeReader, AnArrayWithoutAnEventIsNoTrace) {
+TEST(ChromeReader, ArrayWithoutAnEventIsNotATrace) {
   for (const char* json : {"[]", "[1,2]", "[[]]", "[{}]", R"([{"a":1},{"b":2}])",
                            R"([{"a":1},{"b":2})", R"({"traceEvents":[{"name":"k","dur":1}]})"}) {
     const auto trace = read(json);

@@ -87,7 +87,7 @@ TEST(Timeline, ProcessesGetBackWhatTheTraceSaidOfThem) {
   EXPECT_EQ(process_fact(trace, kProcessSortIndex, "7"), "5");
 }
 
-TEST(Timeline, WhatAssayAddedIsInNoTable) {
+TEST(Timeline, AddedRowsAreInNoTable) {
   const Trace trace = read_timeline(
       R"([{"ph":"X","cat":"assay","name":"host busy","pid":1,"tid":1,"ts":0.001,"dur":0.001},)"
       R"({"ph":"C","cat":"assay","name":"queue","pid":1,"tid":1,"ts":0.001,"args":{"n":1}},)"
@@ -117,7 +117,7 @@ TEST(Timeline, SeveralTracesInOneFileAreRefused) {
 constexpr const char* kOwnTimeline =
     R"({"schemaVersion":1,"writtenBy":"assay report --perfetto","traceEvents":[]})";
 
-TEST(Timeline, IsNoTraceOfTheFolderItLiesIn) {
+TEST(Timeline, IsNotATraceOfItsFolder) {
   const std::filesystem::path folder = testing::scratch_path("");
   std::filesystem::create_directories(folder);
   const std::string timeline = (folder / "a.json").string();

@@ -247,7 +247,7 @@ TEST(GaussianProcess, ManyAlikePointsAreAnsweredAsOneByOneWithinTheTolerance) {
   }
 }
 
-TEST(GaussianProcess, WhereTheToleranceCannotHoldTheAnswerIsExact) {
+TEST(GaussianProcess, AnswerIsExactIfTheToleranceCannotHold) {
   // With next to no noise the bound asks for more digits than there are.
   std::vector<double> parameters = plain_kernel().defaults;
   parameters.back() = 1e-6;

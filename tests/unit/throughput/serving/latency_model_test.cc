@@ -135,7 +135,7 @@ TEST(CampaignScales, OfANewModelAreOfModelsLeftOut) {
   EXPECT_GE(scales[kNewModel].half_width(1), 1);
 }
 
-TEST(CampaignScales, OfOneCampaignTakeWhatCampaignsDifferByElsewhere) {
+TEST(CampaignScales, SingleRunUsesTheVariationOfOtherTables) {
   const CampaignScales scales = campaign_scales({miss(1, 1), miss(2, 1)}, {}, 8, 0.6);
   EXPECT_FALSE(scales[0].measured);
   EXPECT_NEAR(scales[0].half_width(0), 1.6448536269514722 * 0.6, 1e-12);
@@ -215,7 +215,7 @@ TEST(LatencyModel, KeepsGpusWithoutRowsInTheOrderOfDataSheets) {
   EXPECT_TRUE(of("MI300X").sibling.empty());
 }
 
-TEST(LatencyModel, DoesNotDependOnWhatCampaignsAreCalled) {
+TEST(LatencyModel, DoesNotDependOnTheNamesOfRuns) {
   std::vector<BenchRow> renamed = campaigns();
   for (BenchRow& row : renamed) row.campaign = "run of " + row.campaign;
   const BenchRow row = run("Llama-3-8B", "H100", 1, 8);
@@ -228,7 +228,7 @@ TEST(LatencyModel, DoesNotDependOnWhatCampaignsAreCalled) {
 }
 
 // One scale for both: a build that has rows is told narrower by its smaller deviation alone.
-TEST(LatencyModel, IsNoWiderForABuildThatHasRows) {
+TEST(LatencyModel, IsNotWiderForABuildThatHasRows) {
   const auto model = LatencyModel::fit(campaigns(), FactBook::built_in());
   BenchRow row = run("Llama-3-8B", "H100", 1, 8);
   const LatencyEstimate unknown = asked(*model, row).at(LatencyTarget::kTpot);
@@ -284,7 +284,7 @@ TEST(LatencyModel, BlamesABuildForPromptsThatItIsSlowWith) {
 
 // Campaigns repeat and models do not: every second is three times slower. A campaign left out says
 // nothing of that, since its models have rows in the others.
-TEST(LatencyModel, TellsAModelWithoutRowsByModelsLeftOut) {
+TEST(LatencyModel, PredictsAModelWithoutRowsFromHeldOutModels) {
   const std::vector<std::string> models = {"Llama-3-8B", "Qwen3-8B",    "Llama-2-7b",
                                            "Qwen2-7B",   "Qwen2.5-7B",  "Qwen1.5-7B",
                                            "opt-6.7b",   "Qwen2.5-14B", "Qwen3-14B"};
@@ -314,7 +314,7 @@ TEST(LatencyModel, RefusesATableWithoutLatencies) {
   EXPECT_NE(model.error().message.find("TTFT and TPOT"), std::string::npos);
 }
 
-TEST(LatencyEvaluation, HoldsWholeCampaignsOutAndFindsTheirFactors) {
+TEST(LatencyEvaluation, HoldsWholeRunsOutAndFindsTheirFactors) {
   const auto told = evaluate_latency(campaigns(), FactBook::built_in());
   ASSERT_TRUE(told);
   const LatencyErrors& first = told->errors.front();
@@ -333,7 +333,7 @@ TEST(LatencyEvaluation, HoldsWholeCampaignsOutAndFindsTheirFactors) {
 // A laboratory whose runs take three times as long as all campaigns learnt from, on a GPU, model
 // and engine that have rows: its copies of known measurements are not asked, the others are all
 // missed by that factor, and campaigns that differ by a tenth do not make intervals that hold it.
-TEST(LatencyEvaluation, JudgesByATableThatTeachesNothing) {
+TEST(LatencyEvaluation, EvaluatesATableOutsideTheTraining) {
   const FactBook& facts = FactBook::built_in();
   const std::vector<BenchRow> rows = campaigns();
   std::vector<BenchRow> other(rows.begin(), rows.begin() + 8);

@@ -59,7 +59,7 @@ TEST(Queueing, HasNoUnitOfTime) {
   EXPECT_NEAR(2 * fast_at->ttft_ms, slow_at->ttft_ms, 1e-6);
 }
 
-TEST(Queueing, BurstsWaitLongerAndArePlannedWithMoreRoom) {
+TEST(Queueing, BurstsWaitLongerAndArePlannedWithLowerLoad) {
   EXPECT_GT(at_rate(linear(32), 6, 0.9, 2)->ttft_ms, at_rate(linear(32), 6, 0.9, 1)->ttft_ms);
   EXPECT_DOUBLE_EQ(most_load(1), 0.85);
   EXPECT_DOUBLE_EQ(most_load(2), 0.7);
@@ -160,7 +160,7 @@ std::deque<double> poisson(double per_s, size_t count) {
 }
 
 // What the queue makes of a closed loop, against the same engine with arrivals.
-TEST(Queueing, TellsTpotOfASimulatedEngineWithinATenth) {
+TEST(Queueing, PredictsTpotOfASimulatedEngineWithinATenth) {
   std::map<size_t, Engine::Mean> closed;
   for (const size_t k : {1, 2, 4, 8, 16, 32, 64})
     closed[k] = Engine().run({}, k, std::max<size_t>(100, 12 * k), 2 * k);
