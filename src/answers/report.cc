@@ -268,9 +268,11 @@ Result<Answer> answer_report(const ReportRequest& asked) {
   std::vector<RankFlow> flows;
   std::vector<RankOfAnswer> shown;
   const auto analyze = [&](const LoadedTrace& loaded) -> Result<TraceContent> {
-    RankFlow* flow = loaded.among > 1 ? &flows.emplace_back() : nullptr;
+    const bool several = loaded.among > 1;
+    RankLevels* outline = several ? &ranks.emplace_back() : nullptr;
+    RankFlow* flow = several ? &flows.emplace_back() : nullptr;
     if (request.timelines) request.lane_events = asked.lane_events / loaded.among;
-    auto content = report_content(request, loaded, &ranks.emplace_back(), flow);
+    auto content = report_content(request, loaded, outline, flow);
     if (content) shown.push_back(content->rank);
     return content;
   };

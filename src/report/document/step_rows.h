@@ -18,10 +18,10 @@ namespace assay {
 
 constexpr size_t kMostStepRows = 1000;
 
-// What rows that a table does not hold sum to, by column.
+// Sums, by column, of the rows that a table does not hold.
 class StepsLeftOut {
  public:
-  // summed: columns whose numbers add up over steps, integers all.
+  // summed: columns of integers that add up over steps.
   StepsLeftOut(const Table& table, std::initializer_list<ResultKey> summed);
   // The columns of each `rows` are those of the table.
   void add(const Table& rows);

@@ -17,7 +17,7 @@
 namespace assay {
 
 // "launch": whole, iterations, means, distribution, floor, top_kernels. top: rows of top_kernels.
-// most_steps: rows of iterations; 0 = all.
+// Iterations beyond most_steps have no row (0 = all have one).
 Section launch_section(const LaunchReport& report, size_t top,
                        size_t most_steps = kMostStepRows);
 // The few numbers by which traces are compared: a row of a set's overview.
