@@ -223,7 +223,7 @@ StallFacts stall_facts(const FlowAnswer& answer) {
   facts.system = pauses.stalls;
   facts.in_one = pauses_in_one(pauses);
   if (pauses.who) facts.name = pause_name(answer);
-  // A statement on pauses that no row explains is of those alone.
+  // A headline on stalls that no row explains counts no others.
   const bool of_who = facts.in_one || (pauses.who && facts.name.empty() && !facts.system);
   facts.ns = of_who ? pauses.who->pause_ns : pauses.ns;
   facts.count = of_who ? pauses.who->pauses : pauses.count;

@@ -38,7 +38,8 @@ def shown(text):
     return found
 
 
-def check(assay, path, legends):
+def check(assay, path, legends, bound):
+    """Problems; none where there is no answer. bound: what bounds the run, where that is known."""
     env = {**os.environ, "ASSAY_CACHE": "off"}
     run = subprocess.run([assay, "report", str(path), "--format", "json"], capture_output=True, text=True, env=env, check=False)
     summary = json.loads(run.stdout).get("summary") if run.returncode == 0 else None
@@ -48,6 +49,8 @@ def check(assay, path, legends):
     if not causes:
         return None
     problems = []
+    if bound not in (None, summary["bottleneck"]):
+        problems.append(f"bound by {summary['bottleneck']}, not {bound}")
     if abs(sum(causes.values()) - 1) > 1e-9:
         problems.append(f"causes sum to {sum(causes.values())}")
     terminal = subprocess.run([assay, "report", str(path), "--width", "100"], capture_output=True, text=True, env=env, check=False)
@@ -87,8 +90,8 @@ def main():
     failed, judged = [], 0
     with tempfile.TemporaryDirectory() as folder:
         made = managed_memory.exports(pathlib.Path(folder))
-        for path in paths + made:
-            problems = check(args.assay, path, legends)
+        for path in [*paths, *made]:
+            problems = check(args.assay, path, legends, made.get(path))
             judged += problems is not None
             failed += [f"{path.name}: {problem}" for problem in problems or []]
             if path in made and problems is None:

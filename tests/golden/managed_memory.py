@@ -82,5 +82,16 @@ def steps(moved):
     return program
 
 
+def result_read_last():
+    """One kernel, and then nothing but the host that reads its result."""
+    program = Program()
+    program.kernel(10 * MS, 60)
+    program.touch(400)
+    return program
+
+
 def exports(folder):
-    return [steps(True).write(folder / "pages_move.sqlite"), steps(False).write(folder / "pages_stay.sqlite")]
+    """Paths, and what bounds the run: a host that works on pages of its own moves none."""
+    return {steps(True).write(folder / "pages_move.sqlite"): "migration",
+            steps(False).write(folder / "pages_stay.sqlite"): "host",
+            result_read_last().write(folder / "result_read_last.sqlite"): "migration"}

@@ -10,7 +10,7 @@
 namespace assay::findings {
 namespace {
 
-// Pages of managed memory that move tell what the host does.
+// Pages of managed memory move since the host touches them.
 int64_t unattributed_ns(const RunFacts& f) { return f.idle(FlowCause::kHostGap) - f.page_moves_ns; }
 int64_t unexplained_ns(const RunFacts& f) {
   return f.idle(FlowCause::kUnseen) + f.idle(FlowCause::kNoEvidence);
