@@ -196,7 +196,7 @@ FlowEvidence gather_evidence(const FlowRun& run, Interval window) {
       evidence.early_ns = std::max(evidence.early_ns, early_ns);
     }
     if (is_whole_graph(run, work)) ++evidence.whole_graphs;
-    if (work.kind == WorkKind::kCopy && work.helper) evidence.migration_ns += dur_ns;
+    if (work.migration) evidence.migration_ns += dur_ns;
     const bool copy = work.kind == WorkKind::kCopy || work.kind == WorkKind::kFill;
     evidence.kernels += !copy;
     if (copy) {
