@@ -146,8 +146,10 @@ std::vector<std::string> opening_words(const findings::Diagnosis& diagnosis,
   return sentences;
 }
 
+size_t most_steps(const ReportRequest& request) { return request.everything ? 0 : kMostStepRows; }
+
 // What the host side costs: words behind the verdict, and a section.
-void add_overhead(const Findings& found, const LoadedTrace& loaded,
+void add_overhead(const ReportRequest& request, const Findings& found, const LoadedTrace& loaded,
                   const std::vector<Lever>& levers, TraceContent& content) {
   const HostOverheadReport& overhead = found.analyses.overhead;
   const HostOverheadDiagnosis diagnosis =
@@ -159,7 +161,10 @@ void add_overhead(const Findings& found, const LoadedTrace& loaded,
     }
   }
   content.sections.push_back(
-      overhead_section({.report = overhead, .diagnosis = diagnosis, .advice = advice}));
+      overhead_section({.report = overhead,
+                                               .diagnosis = diagnosis,
+                                               .advice = advice,
+                                               .most_steps = most_steps(request)}));
 }
 
 Section report_trust(const Findings& found, const findings::Diagnosis& diagnosis,
@@ -215,12 +220,12 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
   content.sections.push_back(flow_section(answer, levers));
   content.sections.push_back(decision_section(found.analyses.flow.decision));
   content.sections.push_back(shares_section(launch_shares(launch.whole)));
-  content.sections.push_back(launch_section(launch, request.everything ? 0 : request.top));
+  content.sections.push_back(launch_section(launch, request.everything ? 0 : request.top, most_steps(request)));
   if (request.timelines) {
     add_launch_timelines(loaded.trace, loaded.links, loaded.windows, launch,
                          content.sections.back());
   }
-  add_overhead(found, loaded, levers, content);
+  add_overhead(request, found, loaded, levers, content);
   if (found.telemetry) {
     for (std::string& text : telemetry_words(*found.telemetry)) {
       content.verdict.push_back(std::move(text));
@@ -228,7 +233,10 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
   }
   content.sections.push_back(breakdown_section(
       found.job,
-      {.rows = request.everything, .brief = !request.everything, .telemetry = found.logs()}));
+      {.rows = request.everything,
+       .brief = !request.everything,
+       .most_steps = most_steps(request),
+       .telemetry = found.logs()}));
   content.sections.push_back(roof_section(found.roof, {.words = true, .tables = true}));
   if (!found.memory.devices.empty())
     content.sections.push_back(memory_section(found.memory, {.words = true}));
@@ -268,9 +276,11 @@ Result<Answer> answer_report(const ReportRequest& asked) {
   std::vector<RankFlow> flows;
   std::vector<RankOfAnswer> shown;
   const auto analyze = [&](const LoadedTrace& loaded) -> Result<TraceContent> {
-    RankFlow* flow = loaded.among > 1 ? &flows.emplace_back() : nullptr;
+    const bool several = loaded.among > 1;
+    RankLevels* outline = several ? &ranks.emplace_back() : nullptr;
+    RankFlow* flow = several ? &flows.emplace_back() : nullptr;
     if (request.timelines) request.lane_events = asked.lane_events / loaded.among;
-    auto content = report_content(request, loaded, &ranks.emplace_back(), flow);
+    auto content = report_content(request, loaded, outline, flow);
     if (content) shown.push_back(content->rank);
     return content;
   };

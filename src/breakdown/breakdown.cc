@@ -147,11 +147,14 @@ void sum_spans(BreakdownReport& report, const std::vector<std::optional<int64_t>
     if (span.compute.kernels == 0) span.first.add(row);
     span.compute.add(row);
   }
+  report.spans.reserve(spans.size());
   for (auto& [key, span] : spans) {
-    const std::vector<Interval> collectives = merge_intervals(std::move(comm[key]));
-    span.comm_ns = length_ns(collectives);
-    span.exposed_comm_ns =
-        length_ns(subtract(collectives, merge_intervals(std::move(compute[key]))));
+    if (const auto of_span = comm.find(key); of_span != comm.end()) {
+      const std::vector<Interval> collectives = merge_intervals(std::move(of_span->second));
+      span.comm_ns = length_ns(collectives);
+      span.exposed_comm_ns =
+          length_ns(subtract(collectives, merge_intervals(std::move(compute[key]))));
+    }
     if (span.start_ns == kNoTime) span.start_ns = 0;
     if (span.tokens && span.span_ns > 0) {
       span.tokens_per_s =

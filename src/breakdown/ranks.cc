@@ -401,6 +401,9 @@ JobLevels combine_ranks(std::vector<RankLevels> ranks) {
   JobNames names(ranks);
   JobStacks stacks(ranks);
   std::map<std::tuple<LevelPhase, int32_t, uint32_t, std::string>, LevelSums> kernels;
+  size_t spans = 0;
+  for (const RankLevels& rank : ranks) spans += rank.report.spans.size();
+  job.spans.reserve(spans);
   for (size_t r = 0; r < ranks.size(); ++r) {
     const BreakdownReport& report = ranks[r].report;
     const std::vector<uint32_t> ids = names.ids_of(report.op_names);

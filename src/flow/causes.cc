@@ -328,7 +328,7 @@ class IdleSweep {
 
   // Pages of managed memory that move without a call.
   bool moves_pages(uint32_t w) const {
-    return w != kNoFlowRow && run_.works[w].helper && run_.works[w].kind == WorkKind::kCopy;
+    return w != kNoFlowRow && run_.works[w].migration;
   }
 
   // Nobody tells what the thread did. Before its process did anything at all, nobody asked.

@@ -222,14 +222,16 @@ StallFacts stall_facts(const FlowAnswer& answer) {
   if (pauses.ns == 0) return facts;
   facts.system = pauses.stalls;
   facts.in_one = pauses_in_one(pauses);
-  facts.ns = facts.in_one ? pauses.who->pause_ns : pauses.ns;
-  facts.count = facts.in_one ? pauses.who->pauses : pauses.count;
-  facts.spread = facts.in_one ? pauses.of_who : pauses.all;
+  if (pauses.who) facts.name = pause_name(answer);
+  // A headline on stalls that no row explains counts no others.
+  const bool of_who = facts.in_one || (pauses.who && facts.name.empty() && !facts.system);
+  facts.ns = of_who ? pauses.who->pause_ns : pauses.ns;
+  facts.count = of_who ? pauses.who->pauses : pauses.count;
+  facts.spread = of_who ? pauses.of_who : pauses.all;
   facts.rare = pauses.rare;
   facts.each_iteration = pauses.each_iteration;
   if (!pauses.who) return facts;
   const Contributor& who = *pauses.who;
-  facts.name = pause_name(answer);
   facts.source = stall_source(answer.trace, who, facts.name);
   facts.waits = waits_in_pauses(answer);
   facts.holder = pause_holder(answer);
@@ -359,11 +361,7 @@ void RunFacts::fill_host(const FlowAnswer& answer) {
                    [this](FlowCause a, FlowCause b) { return total[a] > total[b]; });
   pageable_waits = waits_for_pageable(answer);
   launches_block = evidence.blocking_launches;
-  for (const Contributor& contributor : answer.report.contributors) {
-    const bool pages = contributor.cause == FlowCause::kHostGap &&
-                       contributor.source == RowSource::kActivity;
-    if (pages) page_moves_ns += contributor.ns;
-  }
+  page_moves_ns = idle_in_page_moves_ns(answer.report);
   for (const Contributor& contributor : answer.report.contributors) {
     if (contributor.cause != FlowCause::kSync || !contributor.name) continue;
     waiting_call = contributor_name(answer.trace, contributor);

@@ -196,7 +196,7 @@ FlowEvidence gather_evidence(const FlowRun& run, Interval window) {
       evidence.early_ns = std::max(evidence.early_ns, early_ns);
     }
     if (is_whole_graph(run, work)) ++evidence.whole_graphs;
-    if (work.kind == WorkKind::kCopy && work.helper) evidence.migration_ns += dur_ns;
+    if (work.migration) evidence.migration_ns += dur_ns;
     const bool copy = work.kind == WorkKind::kCopy || work.kind == WorkKind::kFill;
     evidence.kernels += !copy;
     if (copy) {
@@ -355,6 +355,17 @@ void fill_report(const FlowRun& run, const FlowGraph& graph, const FlowOptions& 
 }
 
 }  // namespace
+
+int64_t idle_in_page_moves_ns(const FlowReport& report) {
+  int64_t sum_ns = 0;
+  for (const Contributor& contributor : report.contributors) {
+    // Other idle time of the host names rows of the host.
+    const bool pages = contributor.cause == FlowCause::kHostGap &&
+                       contributor.source == RowSource::kActivity;
+    if (pages) sum_ns += contributor.ns;
+  }
+  return sum_ns;
+}
 
 FlowModel make_flow_model(const Trace& trace, const Links& links,
                           std::shared_ptr<const KernelNames> kernels) {

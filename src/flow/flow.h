@@ -147,6 +147,9 @@ struct FlowReport {
   const DeviceFlow& all_devices() const { return devices.size() == 1 ? devices.front() : joint; }
 };
 
+// Idle time in which no row states what the host does, and pages of managed memory move.
+int64_t idle_in_page_moves_ns(const FlowReport& report);
+
 // The run with its graph, for who asks more of it than the report. trace and links must outlive it.
 struct FlowModel {
   FlowRun run;

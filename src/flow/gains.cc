@@ -258,7 +258,7 @@ std::vector<Interval> host_page_stretches(const FlowRun& run) {
   constexpr int64_t kMostGapNs = 1'000'000;
   std::vector<Interval> moves;
   for (const FlowWork& work : run.works) {
-    if (!work.helper || work.kind != WorkKind::kCopy) continue;
+    if (!work.migration) continue;
     const StringId name = run.trace->activities.name[work.activity.index()];
     if (copy_way(run.trace->text(name)) != CopyWay::kToHost) continue;
     moves.push_back({work.start_ns, work.end_ns});

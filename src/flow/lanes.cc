@@ -47,7 +47,7 @@ GainClass class_of(const FlowWork& work) {
     case WorkKind::kFill:
       return GainClass::kCopy;
     case WorkKind::kCopy:
-      return work.helper ? GainClass::kMigration : GainClass::kCopy;
+      return work.migration ? GainClass::kMigration : GainClass::kCopy;
   }
   return GainClass::kDevice;
 }
@@ -96,7 +96,7 @@ class LaneGraphMaker {
 
  private:
   static bool moves_pages(const FlowWork& work) {
-    return work.helper && work.kind == WorkKind::kCopy;
+    return work.migration;
   }
   static Interval span_of(const FlowWork& work) { return {work.start_ns, work.end_ns}; }
 

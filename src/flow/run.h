@@ -96,6 +96,8 @@ struct FlowWork {
   // A row of a device that no call launches one by one (e.g. packets of a command processor): it is
   // work, but that it has no launch record says nothing.
   bool helper = false;
+  // A helper that moves pages of managed memory; the others are engines without calls.
+  bool migration = false;
   bool wait_inferred = false;  // no event is recorded for it: it follows other work each time
   bool host_stages = false;    // a copy from pageable host memory: the host moves the bytes
   bool pageable = false;       // a copy from or to host memory that is told to be pageable

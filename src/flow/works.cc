@@ -82,9 +82,9 @@ void add_works(FlowRun& run) {
     }
     const ApiCallId call = run.links->activity_call[at.row];
     if (call) work.call = run.outer_call[call.index()];
-    const bool migration =
-        work.kind == WorkKind::kCopy && memory[rows.name[at.row].index()]->managed;
-    work.helper = !call && (migration || rows.kind[at.row] == ActivityKind::kOther);
+    work.migration = !call && work.kind == WorkKind::kCopy &&
+                     memory[rows.name[at.row].index()]->managed;
+    work.helper = work.migration || (!call && rows.kind[at.row] == ActivityKind::kOther);
     run.works.push_back(work);
   }
   // Equal starts: the one that ends first, then the earlier row.

@@ -144,6 +144,7 @@ Result<LaunchReport> analyze_launch(const Trace& trace, const Links& links, cons
   report.window_source = windows.source;
   report.window_evidence = windows.evidence;
   report.kernels_outside_iterations = report.whole.kernels;
+  report.iterations.reserve(windows.windows.size());
   for (const WindowRows& rows :
        rows_per_window(trace, links, windows, roots, options.count_copies)) {
     report.iterations.push_back(meter.measure(rows));

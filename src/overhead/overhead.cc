@@ -86,6 +86,7 @@ void measure_windows(const HostOverheadMeter& meter, const Trace& trace, const W
     return;
   }
   const auto row_ids = rows_of_windows(trace, report.rows, windows.windows);
+  report.windows.reserve(row_ids.size());
   for (size_t w = 0; w < row_ids.size(); ++w) {
     report.windows.push_back(meter.measure(windows.windows[w], row_ids[w]));
   }

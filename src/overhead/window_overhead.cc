@@ -89,11 +89,14 @@ HostOverheadSums HostOverheadMeter::literal_sums(const std::vector<uint32_t>& ro
 }
 
 uint64_t HostOverheadMeter::count_names(const std::vector<uint32_t>& row_ids) const {
-  std::vector<bool> seen(trace_.strings.size());
+  // By what the window holds, not by the names of the trace: there may be as many of either.
+  std::vector<uint32_t> names;
+  names.reserve(row_ids.size());
   for (uint32_t row : row_ids) {
-    seen[trace_.activities.name[rows_[row].kernel.index()].index()] = true;
+    names.push_back(trace_.activities.name[rows_[row].kernel.index()].index());
   }
-  return static_cast<uint64_t>(std::count(seen.begin(), seen.end(), true));
+  std::sort(names.begin(), names.end());
+  return static_cast<uint64_t>(std::unique(names.begin(), names.end()) - names.begin());
 }
 
 HostOverheadOrphans HostOverheadMeter::count_orphans(const std::vector<uint32_t>& row_ids) const {

@@ -18,7 +18,9 @@ import tempfile
 
 MOST_TIMES = 2.3
 NOISE_S = 0.15  # of processor time, on a busy machine
-MOST_BYTES = 6000  # of memory per event more
+MOST_BYTES = 1200  # of memory per event more
+MOST_ROWS = 1000  # of a table of steps in a document
+MOST_OUTPUT_BYTES = 8_000_000  # of a document: of long runs it has the first rows and what the others sum to
 TIMEOUT_S = 900
 
 
@@ -85,7 +87,7 @@ def ties(count):
 
 
 # Operators, and the answers that are asked. Pages and levels cost the most.
-ASKED = (("report",), ("report", "-o", "page.html"), ("breakdown",))
+ASKED = (("report",), ("report", "-o", "page.html"), ("report", "-o", "report.json"), ("breakdown",))
 SHAPES = {overlap: 10_000, nested: 5_000, labels: 5_000, steps: 10_000, names: 20_000, threads: 4_000, ties: 20_000}
 
 
@@ -112,6 +114,17 @@ def cost(command, folder):
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
 
 
+def all_counted(path, kernels):
+    """Whether the rows of every table of steps, and what it leaves out, hold all kernels."""
+    document = json.loads(path.read_text())
+    for section, table, key in (("launch", "iterations", "kernels"), ("host_overhead", "windows", "n"),
+                                ("breakdown", "iterations", "kernels")):
+        rows, rest = document[section][table], document[section].get(f"{table}_left_out", {key: 0})
+        if sum(row[key] for row in rows) + rest[key] != kernels or len(rows) > MOST_ROWS:
+            return False
+    return True
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--assay", required=True)
@@ -135,8 +148,12 @@ def main():
                     wrong.append("TIME")
                 if bytes_each > MOST_BYTES:
                     wrong.append("MEMORY")
+                if len(verb) > 1 and (folder / verb[-1]).stat().st_size > MOST_OUTPUT_BYTES:
+                    wrong.append("OUTPUT")
+                if shape is steps and verb[-1] == "report.json" and not all_counted(folder / verb[-1], 2 * count):
+                    wrong.append("SUM")
                 failed |= bool(wrong)
-                print(f"{shape.__name__:8} {' '.join(verb):20} {few} events {once[0]:.2f} s, {many} events {twice[0]:.2f} s "
+                print(f"{shape.__name__:8} {' '.join(verb):21} {few} events {once[0]:.2f} s, {many} events {twice[0]:.2f} s "
                       f"({twice[0] / max(once[0], 1e-3):.2f} times), {twice[1] / 2**20:.0f} MiB, {bytes_each:.0f} bytes an event "
                       f"{' '.join(wrong)}", flush=True)
     return 1 if failed else 0

@@ -21,7 +21,8 @@ import datasets  # noqa: E402
 
 SMALL_BYTES = 400_000  # as stored
 VERBS = (["report", "--format", "json"], ["launch", "--format", "json"], ["whatif", "--format", "json"])
-# Where the format itself gives the order of the file a meaning: begin and end events of one time.
+# Where the format itself gives the order of the file a meaning: begin and end events of one time
+# (check_same_run.py).
 ORDERED_PHASES = {"B", "E"}
 
 

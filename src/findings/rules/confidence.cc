@@ -10,6 +10,8 @@
 namespace assay::findings {
 namespace {
 
+// Pages of managed memory move since the host touches them.
+int64_t unattributed_ns(const RunFacts& f) { return f.idle(FlowCause::kHostGap) - f.page_moves_ns; }
 int64_t unexplained_ns(const RunFacts& f) {
   return f.idle(FlowCause::kUnseen) + f.idle(FlowCause::kNoEvidence);
 }
@@ -68,10 +70,8 @@ const RunRule kReasons[] = {
     ASSAY_RULE(kConfidenceUnexplainedPath, f.misfit == Misfit::kUnexplained,
                out.fraction("unexplained", f.unexplained_path)),
     ASSAY_RULE(kConfidenceUnattributedHost,
-               share(f.idle(FlowCause::kHostGap), f.total_ns) >= kUnattributed &&
-                   f.stalls.name.empty(),
-               out.share("unattributed", f.idle(FlowCause::kHostGap))
-                   .ns("at_stake", f.idle(FlowCause::kHostGap))),
+               share(unattributed_ns(f), f.total_ns) >= kUnattributed && f.stalls.name.empty(),
+               out.share("unattributed", unattributed_ns(f)).ns("at_stake", unattributed_ns(f))),
     ASSAY_RULE(kConfidenceUnlinked, f.linked_share < kLeastLinked,
                out.fraction("linked", f.linked_share)
                    .ns("at_stake", f.evidence.work_ns - f.evidence.linked_ns)),

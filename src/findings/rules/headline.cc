@@ -167,18 +167,18 @@ const RunRule kHeadlines[] = {
 
     ASSAY_RULE(kUndeterminedNoLaunchRecord,
                f.bottleneck == BoundBy::kUnseenWork && f.leading_cause == FlowCause::kNoEvidence,
-               out.share("unexplained", f.lost_to(f.bottleneck))),
+               out.share("unexplained", f.idle(FlowCause::kNoEvidence))),
     ASSAY_RULE(kUndeterminedClockSkew,
                f.bottleneck == BoundBy::kUnseenWork && f.clock_gap.device_late,
-               out.share("unexplained", f.lost_to(f.bottleneck))),
+               out.share("unexplained", f.idle(FlowCause::kUnseen))),
     ASSAY_RULE(kUndeterminedGraphGaps,
                f.bottleneck == BoundBy::kUnseenWork && f.evidence.graph_holes,
-               out.share("unexplained", f.lost_to(f.bottleneck))),
+               out.share("unexplained", f.idle(FlowCause::kUnseen))),
     ASSAY_RULE(kUndeterminedUnrecordedWork,
                f.bottleneck == BoundBy::kUnseenWork && f.queued_to_the_end,
-               out.share("unexplained", f.lost_to(f.bottleneck))),
+               out.share("unexplained", f.idle(FlowCause::kUnseen))),
     ASSAY_RULE(kUndeterminedEarlierWork, f.bottleneck == BoundBy::kUnseenWork,
-               out.share("unexplained", f.lost_to(f.bottleneck))),
+               out.share("unexplained", f.idle(FlowCause::kUnseen))),
 
     ASSAY_RULE(kUndecidedGains, decided(f, GainRelation::kUndecided), fill_gains(f, out);
                out.share("idle", f.total.idle_ns)),

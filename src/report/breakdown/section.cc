@@ -233,12 +233,12 @@ auto compute_of(int64_t LevelSums::*field) {
   return [field](const auto& row) { return row.compute.*field; };
 }
 
-Table iterations_table(const JobLevels& job) {
+Table iterations_table(const std::vector<LevelSpan>& spans) {
   using Span = LevelSpan;
   constexpr Show kData = Show::kDataOnly;
-  const bool any_tokens = std::any_of(job.spans.begin(), job.spans.end(),
+  const bool any_tokens = std::any_of(spans.begin(), spans.end(),
                                       [](const Span& span) { return span.tokens.has_value(); });
-  TableOf table(job.spans,
+  TableOf table(spans,
                 {.key = "iterations",
                  .title = "Iterations: kernels and what lies between them add up to the span",
                  .terminal_limit = 16});
@@ -264,15 +264,15 @@ Table iterations_table(const JobLevels& job) {
 }
 
 // For the whole job: ranks of one tensor-parallel group count their tokens once.
-Table job_table(const JobLevels& job) {
+Table job_table(const JobLevels& job, const std::vector<JobIteration>& iterations) {
   using Iteration = JobIteration;
-  TableOf table(job.iterations,
+  TableOf table(iterations,
                 {.key = "job", .title = "Throughput of the job", .terminal_limit = 8});
   table.add(keys::iter, &Iteration::iter)
       .add(keys::tokens, &Iteration::tokens)
       .add(keys::longest_span_ns, &Iteration::longest_span_ns)
       .add(keys::tokens_per_s, &Iteration::tokens_per_s);
-  const bool any = std::any_of(job.iterations.begin(), job.iterations.end(),
+  const bool any = std::any_of(iterations.begin(), iterations.end(),
                                [](const Iteration& one) { return one.tokens.has_value(); });
   if (!any || job.gpus.size() < 2) table.show = Show::kDataOnly;
   return table;
@@ -832,9 +832,15 @@ Section breakdown_section(const JobLevels& job, const BreakdownView& view) {
                shown_if(!job.window_evidence.empty()))}});
   if (view.query != nullptr) section.blocks.push_back(groups_table(job, *view.query));
   section.blocks.push_back(TreeMaker(job, view.min_share).make());
-  section.blocks.push_back(iterations_table(job));
+  push_step_rows(section, job.spans, view.most_steps,
+                 {keys::kernels, keys::span_ns, keys::dur_ns, keys::overlapping_kernels_ns,
+                  keys::prep_ns, keys::call_ns, keys::launch_ns, keys::copy_ns, keys::comm_wait_ns,
+                  keys::comm_in_gap_ns, keys::idle_other_ns, keys::comm_kernels, keys::comm_ns,
+                  keys::exposed_comm_ns, keys::tokens},
+                 iterations_table);
   if (view.telemetry != nullptr) add_breakdown_telemetry(*view.telemetry, section);
-  section.blocks.push_back(job_table(job));
+  push_step_rows(section, job.iterations, view.most_steps, {keys::tokens, keys::longest_span_ns},
+                 [&job](const auto& some) { return job_table(job, some); });
   section.blocks.push_back(gpus_table(job));
   section.blocks.push_back(overlap_table(job));
   add_op_charts(job, section);

@@ -9,6 +9,7 @@
 #include "breakdown/ranks.h"
 #include "breakdown/telemetry.h"
 #include "report/document/document.h"
+#include "report/document/step_rows.h"
 
 namespace assay {
 
@@ -16,6 +17,7 @@ struct BreakdownView {
   double min_share = 0.01;            // nodes of the tree below this share of the total are merged
   bool rows = true;                   // "rows" in JSON and CSV
   bool brief = false;                 // readers see the words and the tree only
+  size_t most_steps = kMostStepRows;  // rows of iterations; 0 = all
   const LevelQuery* query = nullptr;  // absent: no "groups"
   const TelemetryReport* telemetry = nullptr;  // absent: no "cpu", no "telemetry"
 };

@@ -14,6 +14,7 @@ std::span<const CauseColour> cause_colours() {
       {"cold", 0xa8000c, 0xe46529, true},          {"input", 0xb45c05, 0xee951f, false},
       {"call", 0x455618, 0xd1e097, false},         {"dispatch", 0xbc8803, 0xffc41c, false},
       {"python", 0x2e9c69, 0x81c896, false},       {"host_gap", 0x6b6963, 0x9e9694, true},
+      {"migration", 0x81235c, 0xcd379a, true},
       {"nothing_asked", 0xcdd1d7, 0x3a4048, true}, {"rest", 0xcdd1d7, 0x3a4048, false}};
   return kColours;
 }

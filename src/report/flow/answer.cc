@@ -258,13 +258,17 @@ std::string levers_text(const std::vector<Lever>& levers) {
   return text + ".";
 }
 
-std::vector<AnswerCause> answer_causes(const FlowTotals& total, const CommSplit& comm) {
+std::vector<AnswerCause> answer_causes(const FlowTotals& total, const CommSplit& comm,
+                                       int64_t page_moves_ns) {
   std::vector<AnswerCause> causes = {{"comm_wait", comm.wait_ns},
                                      {"transfer", comm.transfer_ns},
                                      {"collective", comm.unsplit_ns},
-                                     {"copy", total.copy_ns}};
+                                     {"copy", total.copy_ns},
+                                     {"migration", page_moves_ns}};
   for (size_t c = 0; c < kFlowCauses; ++c) {
-    causes.push_back({std::string(flow_cause_name(static_cast<FlowCause>(c))), total.cause_ns[c]});
+    const auto cause = static_cast<FlowCause>(c);
+    const int64_t named_ns = cause == FlowCause::kHostGap ? page_moves_ns : 0;
+    causes.push_back({std::string(flow_cause_name(cause)), total.cause_ns[c] - named_ns});
   }
   std::stable_sort(causes.begin(), causes.end(),
                    [](const AnswerCause& a, const AnswerCause& b) { return a.ns > b.ns; });
@@ -288,7 +292,8 @@ ShortAnswer short_answer(const FlowAnswer& answer, const Diagnosis& diagnosis) {
   const bool little = verdict.bound == BoundBy::kTooLittle || verdict.bound == BoundBy::kNoGpu;
   if (!little) {
     const FlowTotals& total = answer.report.total;
-    card.causes = answer_causes(total, {.unsplit_ns = total.collective_ns});
+    card.causes = answer_causes(total, {.unsplit_ns = total.collective_ns},
+                                idle_in_page_moves_ns(answer.report));
   }
   for (const Action& action : diagnosis.actions) {
     // Faster kernels help where the GPU leads; else they come after what leads.

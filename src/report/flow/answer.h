@@ -20,7 +20,8 @@ TrustNotes caveat_notes(const findings::Diagnosis& diagnosis);
 ShortAnswer short_answer(const FlowAnswer& answer, const findings::Diagnosis& diagnosis);
 
 // Compute, then communication, copies and what idle time came from, largest first, without zeros.
-std::vector<AnswerCause> answer_causes(const FlowTotals& total, const CommSplit& comm);
+std::vector<AnswerCause> answer_causes(const FlowTotals& total, const CommSplit& comm,
+                                       int64_t page_moves_ns = 0);
 
 // Idle time with one cause and one name.
 struct NamedIdle {

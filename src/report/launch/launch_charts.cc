@@ -68,8 +68,7 @@ Chart iteration_strip(const LaunchReport& report) {
               .y = {"inference latency, IL", Unit::kNanoseconds},
               .horizontal = one};
   if (windows.size() < report.iterations.size() && !one) {
-    chart.caption += " " + std::to_string(windows.size()) + " of " +
-                     std::to_string(report.iterations.size()) + " iterations, evenly spaced.";
+    chart.caption += " " + sample_words(windows.size(), report.iterations.size());
   }
   for (const LaunchMetrics* window : windows) {
     chart.categories.push_back(one ? "whole trace" : window->name);

@@ -146,7 +146,7 @@ bool is_iteration_column(const std::string& key) {
 }
 
 // The same keys as "whole", one row per iteration.
-Table iterations_table(const LaunchReport& report) {
+Table iterations_table(const LaunchReport& report, const std::vector<LaunchMetrics>& iterations) {
   Table table{.key = "iterations",
               .title = "Iterations (" + window_words(report.window_source) + ")",
               .columns = {column_of(keys::name, elastic())}};
@@ -157,7 +157,7 @@ Table iterations_table(const LaunchReport& report) {
          .unit = item.unit,
          .show = is_iteration_column(item.key) ? Show::kEverywhere : Show::kDataOnly});
   }
-  for (const LaunchMetrics& iteration : report.iterations) {
+  for (const LaunchMetrics& iteration : iterations) {
     Row row = {iteration.name};
     for (Item& item : metric_items(iteration)) row.push_back(std::move(item.value));
     table.rows.push_back(std::move(row));
@@ -217,7 +217,7 @@ Table top_kernels_table(const LaunchReport& report, size_t top) {
 
 }  // namespace
 
-Section launch_section(const LaunchReport& report, size_t top) {
+Section launch_section(const LaunchReport& report, size_t top, size_t most_steps) {
   Section section{.key = "launch", .title = "Launch: how work reaches the GPU"};
   section.blocks.push_back(Facts{.key = "whole", .title = "", .items = metric_items(report.whole)});
   section.blocks.push_back(distribution_facts(report.whole));
@@ -228,13 +228,18 @@ Section launch_section(const LaunchReport& report, size_t top) {
           data_fact(keys::origin, std::string(origin_source_name(report.whole.origin)))}});
   section.blocks.push_back(floor_facts(report.floor, Show::kEverywhere));
   for (Block& chart : launch_charts(report)) section.blocks.push_back(std::move(chart));
-  Table iterations = iterations_table(report);
+  const size_t place = push_step_rows(
+      section, report.iterations, most_steps,
+      {keys::kernels, keys::linked, keys::launches, keys::tklqt_ns, keys::il_ns,
+       keys::kernel_sum_ns, keys::kernel_union_ns, keys::gpu_idle_union_ns, keys::cpu_idle_ns,
+       keys::launch_floor_sum_ns, keys::queue_sum_ns, keys::graph_launches, keys::graph_kernels},
+      [&report](const std::vector<LaunchMetrics>& some) { return iterations_table(report, some); });
+  Table& iterations = std::get<Table>(section.blocks[place]);
   Table means = launch_means(report.means);
   const bool repeated = report.window_source != WindowSource::kWholeTrace;
   const bool picked = report.window_source == WindowSource::kLabel;
   if (!picked && (!repeated || report.iterations.size() < 2)) iterations.show = Show::kDataOnly;
   if (!repeated || report.means.il_ns.n < 2) means.show = Show::kDataOnly;
-  section.blocks.push_back(std::move(iterations));
   section.blocks.push_back(std::move(means));
   section.blocks.push_back(top_kernels_table(report, top));
   return section;

@@ -11,13 +11,15 @@
 #include "launch/sweep.h"
 #include "launch/tree.h"
 #include "report/document/document.h"
+#include "report/document/step_rows.h"
 #include "trace/trace.h"
 
 namespace assay {
 
 // The section "launch" with whole, iterations, means, distribution, floor and top_kernels. top:
-// rows of top_kernels.
-Section launch_section(const LaunchReport& report, size_t top);
+// rows of top_kernels. Iterations beyond most_steps have no row (0 = all have one).
+Section launch_section(const LaunchReport& report, size_t top,
+                       size_t most_steps = kMostStepRows);
 // The few numbers by which traces are compared: a row of a set's overview.
 std::vector<Item> launch_overview(const LaunchMetrics& metrics);
 // "tree": the collapsed call tree.

@@ -110,9 +110,11 @@ Chart balance_chart(const HostOverheadReport& r) {
   Series host{.name = "T_Orch"};
   Series device{.name = "T_DeviceActive"};
   Series wall{.name = "T_e2e"};
-  for (const HostOverheadWindow& window : r.windows) {
-    const auto at = static_cast<double>(host.x.size());
-    for (Series* series : {&host, &device, &wall}) series->x.push_back(at);
+  const std::vector<size_t> drawn = chart_sample(r.windows.size(), kMostChartPoints);
+  chart.caption = sample_words(drawn.size(), r.windows.size());
+  for (const size_t i : drawn) {
+    const HostOverheadWindow& window = r.windows[i];
+    for (Series* series : {&host, &device, &wall}) series->x.push_back(static_cast<double>(i));
     host.y.push_back(window.sums.charged() ? static_cast<double>(window.sums.t_orch_ns)
                                            : std::nan(""));
     device.y.push_back(static_cast<double>(window.sums.t_device_ns));
@@ -130,9 +132,12 @@ Chart hdbi_chart(const HostOverheadReport& r) {
               .y = {"HDBI", Unit::kRatio},
               .guides = {{Guide::Across::kY, 0.5, "balance"}}};
   Series series{};
-  for (const HostOverheadWindow& window : r.windows) {
-    series.x.push_back(static_cast<double>(series.x.size()));
-    series.y.push_back(window.sums.hdbi.value_or(std::nan("")));
+  const std::vector<size_t> drawn = chart_sample(r.windows.size(), kMostChartPoints);
+  const std::string words = sample_words(drawn.size(), r.windows.size());
+  if (!words.empty()) chart.caption += " " + words;
+  for (const size_t i : drawn) {
+    series.x.push_back(static_cast<double>(i));
+    series.y.push_back(r.windows[i].sums.hdbi.value_or(std::nan("")));
   }
   chart.series = {std::move(series)};
   return chart;

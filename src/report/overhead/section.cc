@@ -381,9 +381,13 @@ Section overhead_section(const HostOverheadSectionInput& input) {
   Table phases = windows_table("phases", "Prefill and decode: " + r.phase_text, r, r.phases);
   if (r.phases.empty()) phases.show = Show::kDataOnly;
   section.blocks.push_back(std::move(phases));
-  Table windows = windows_table("windows", "Iterations", r, r.windows);
-  if (!repeated) windows.show = Show::kDataOnly;
-  section.blocks.push_back(std::move(windows));
+  const size_t windows = push_step_rows(
+      section, r.windows, input.most_steps,
+      {keys::n, keys::n_launch, keys::t_py_ns, keys::ft_dispatch_ns, keys::ft_ns, keys::ct_ns,
+       keys::kt_ns, keys::kt_fw_ns, keys::t_orch_ns, keys::t_orch_exclusive_ns, keys::other_host_ns,
+       keys::waiting_ns, keys::t_device_ns, keys::t_e2e_ns},
+      [&r](const auto& some) { return windows_table("windows", "Iterations", r, some); });
+  if (!repeated) std::get<Table>(section.blocks[windows]).show = Show::kDataOnly;
   Table means = overhead_means(r.means);
   if (!repeated || r.means.t_orch_ns.n < 2) means.show = Show::kDataOnly;
   section.blocks.push_back(std::move(means));

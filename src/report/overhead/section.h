@@ -12,6 +12,7 @@
 #include "overhead/overhead.h"
 #include "overhead/sweep.h"
 #include "report/document/document.h"
+#include "report/document/step_rows.h"
 #include "report/run/section.h"
 
 namespace assay {
@@ -70,6 +71,7 @@ struct HostOverheadSectionInput {
   const std::vector<HostOverheadAdvice>& advice;
   const KernelDatabase* database = nullptr;  // for the table of the costliest kernels
   size_t top = 10;                           // rows of it; 0 = all
+  size_t most_steps = kMostStepRows;         // rows of windows; 0 = all
   const MeasuredReport* measured = nullptr;  // with a replay
 };
 // The section "overhead" with whole, windows, phases, means, families, orphans, diagnosis, kernels

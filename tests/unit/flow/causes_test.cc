@@ -379,6 +379,16 @@ TEST(FlowCauses, PagesThatMoveAfterTheLastLaunchAreTheHosts) {
   }
 }
 
+// An engine that copies without calls moves no managed memory.
+TEST(FlowCauses, DmaRowsWithoutCallsAreNoPages) {
+  TraceMaker maker;
+  launch(maker, 0, 1, 1000);
+  maker.activity(ActivityKind::kOther, 0, 7, "dma_request", 50000, 1000, 0);
+  const Idle idle = idle_of(maker.build());
+  EXPECT_EQ(idle.totals[FlowCause::kHostGap], 50000 - 7000);
+  for (const Contributor& part : idle.contributors) EXPECT_NE(part.source, RowSource::kActivity);
+}
+
 // What would close a circle is cut, and the rest still replays exactly.
 TEST(FlowGraph, WorkBeforeItsOwnCause) {
   TraceMaker maker;
