@@ -380,7 +380,7 @@ TEST(FlowCauses, PagesThatMoveAfterTheLastLaunchAreTheHosts) {
 }
 
 // An engine that copies without calls moves no managed memory.
-TEST(FlowCauses, DmaRowsWithoutCallsAreNoPages) {
+TEST(FlowCauses, CountsDmaRowsWithoutCallsAsNoMigration) {
   TraceMaker maker;
   launch(maker, 0, 1, 1000);
   maker.activity(ActivityKind::kOther, 0, 7, "dma_request", 50000, 1000, 0);
