@@ -47,9 +47,9 @@ int64_t rounded(double ns) { return std::llround(ns); }
 bool is_host(FoldKind kind) { return kind == FoldKind::kHost; }
 
 // Typical times of each segment and each transfer.
-class Usual {
+class TypicalTimes {
  public:
-  explicit Usual(const JobGraph& graph) : graph_(graph), ranks_(graph.folds().size()) {
+  explicit TypicalTimes(const JobGraph& graph) : graph_(graph), ranks_(graph.folds().size()) {
     list_places();
     list_classes();
     for (const FoldKind kind : {FoldKind::kKernel, FoldKind::kHost}) {
@@ -706,7 +706,7 @@ class Solver {
 
   void find_links() {
     std::map<uint32_t, StoryFinding> links;
-    for (const Usual::Class& one : usual_.classes) {
+    for (const TypicalTimes::Class& one : usual_.classes) {
       if (one.size() < 2) continue;
       std::vector<double> spread;
       size_t all = 0;
@@ -886,7 +886,7 @@ class Solver {
   struct Question {
     bool all = false;                         // everything, but for
     bool absent = false;                      // of incomplete collectives the transfers, too
-    std::vector<const StoryFinding*> these;   // these; else these alone
+    std::vector<const StoryFinding*> these = {};  // these; else these alone
   };
 
   std::vector<int64_t> ask(const std::vector<Question>& questions,
@@ -1045,7 +1045,7 @@ class Solver {
     GraphUsual fast = usual_.values;
     GraphAsk asked{{}, std::vector<uint8_t>(graph_.meetings().size(), 0)};
     bool any = false;
-    for (const Usual::Class& one : usual_.classes) {
+    for (const TypicalTimes::Class& one : usual_.classes) {
       std::vector<int64_t> all;
       for (const auto& [group, meetings] : one) {
         for (const uint32_t m : meetings) all.push_back(graph_.meetings()[m].transfer_ns);
@@ -1089,7 +1089,7 @@ class Solver {
 
   const JobGraph& graph_;
   const std::vector<StorySet>& sets_;
-  Usual usual_;
+  TypicalTimes usual_;
   size_t ranks_;
   Table device_;
   Table host_;
