@@ -12,7 +12,7 @@ struct Step {
   std::optional<int64_t> tokens;
 };
 
-Table table_of(const std::vector<Step>& steps) {
+Table steps_table(const std::vector<Step>& steps) {
   TableOf table(steps, {.key = "steps", .title = "Steps"});
   table.add(keys::dur_ns, &Step::dur_ns).add(keys::tokens, &Step::tokens);
   return table;
@@ -20,7 +20,7 @@ Table table_of(const std::vector<Step>& steps) {
 
 Section section_of(const std::vector<Step>& steps, size_t most) {
   Section section;
-  push_step_rows(section, steps, most, {keys::dur_ns, keys::tokens, keys::kernels}, table_of);
+  push_step_rows(section, steps, most, {keys::dur_ns, keys::tokens, keys::kernels}, steps_table);
   return section;
 }
 
