@@ -75,15 +75,13 @@ class RanksTogether {
   FlowOptions options(const LoadedTrace& loaded) const {
     return {.rank_graph = loaded.among > 1, .windows = &loaded.windows};
   }
-  void add(const LoadedTrace& loaded, FlowReport& report, BoundBy bound) {
+  void add(const LoadedTrace& loaded, const FlowRun& run, FlowReport& report, BoundBy bound) {
     if (loaded.among == 1) return;
+    auto record = make_rank_record(loaded, run, report);
     const std::optional<int64_t> rank = loaded.trace.distributed.rank;
     twice_ |= rank && !ranks_.insert(*rank).second;
     flows_.push_back(make_rank_flow(loaded.trace, report, bound));
-    if (auto record = make_rank_record(loaded)) {
-      flows_.back().record = *std::move(record);
-      flows_.back().record->stamp.path = loaded.trace.source;
-    }
+    if (record) flows_.back().record = *std::move(record);
   }
   // Nothing where they are no ranks, or met nowhere.
   std::optional<JobFlow> take() {
@@ -166,7 +164,7 @@ Result<TraceContent> whatif_content(const WhatIfRequest& request,
           looks_up ? unused_facts(roof.facts, request.facts, loaded.trace.devices, request.device)
                    : unused_facts(roof.facts, request.facts, FactNames{}))
     content.import_log.push_back(*std::move(note));
-  ranks.add(loaded, report, verdict.bound);
+  ranks.add(loaded, model.run, report, verdict.bound);
   return content;
 }
 
@@ -220,7 +218,7 @@ Result<TraceContent> why_content(const TraceRequest& request, bool with_rules,
   }
   if (with_rules) content.sections.push_back(rules_section(rules_of(loaded, answer)));
   content.sections.push_back(run_trust(loaded, diagnosis));
-  ranks.add(loaded, report, verdict.bound);
+  ranks.add(loaded, model.run, report, verdict.bound);
   return content;
 }
 

@@ -219,11 +219,15 @@ RankRecord rank_record_of(const LoadedTrace& loaded, const FlowReport& flow,
 
 Result<RankRecord> make_rank_record(const LoadedTrace& loaded) {
   const FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
-  const FlowReport flow = make_flow_report(model, {});
+  return make_rank_record(loaded, model.run, make_flow_report(model, {}));
+}
+
+Result<RankRecord> make_rank_record(const LoadedTrace& loaded, const FlowRun& run,
+                                    const FlowReport& flow) {
   ASSAY_TRY_ASSIGN(const BreakdownReport breakdown,
                    analyze_breakdown(loaded.trace, loaded.links, loaded.windows,
-                                  {.kernels = loaded.kernels, .flow = &flow.devices}));
-  return rank_record_of(loaded, flow, breakdown, fold_rank(model.run, &loaded.windows));
+                                     {.kernels = loaded.kernels, .flow = &flow.devices}));
+  return rank_record_of(loaded, flow, breakdown, fold_rank(run, &loaded.windows));
 }
 
 }  // namespace assay

@@ -13,9 +13,11 @@
 
 namespace assay {
 
-// Without the stamp.
+// The stamp has the source alone.
 Result<RankRecord> make_rank_record(const LoadedTrace& loaded);
-// The same from given analyses. The stamp has the source alone.
+// The same from given analyses.
+Result<RankRecord> make_rank_record(const LoadedTrace& loaded, const FlowRun& run,
+                                    const FlowReport& flow);
 RankRecord rank_record_of(const LoadedTrace& loaded, const FlowReport& flow,
                           const BreakdownReport& breakdown, RankFold fold);
 
