@@ -657,13 +657,16 @@ FindingKind kind_of(const StoryFinding& story) {
   return story.set_kind.empty() ? FindingKind::kRank : FindingKind::kSet;
 }
 
+void set_span(int64_t span_ns, const FleetJob& job, FleetFindings& found) {
+  found.span_ns = span_ns;
+  found.iteration_ns =
+      job.columns.empty() ? 0 : span_ns / static_cast<int64_t>(job.columns.size());
+}
+
 // The findings of the solver as rows.
-void take_solution(JobSolution solved, FleetFindings& found) {
-  found.worst.clear();
-  found.more = 0;
-  found.span_ns = solved.span_ns;
+void take_solution(JobSolution solved, const FleetJob& job, FleetFindings& found) {
+  set_span(solved.span_ns, job, found);
   found.replayed = true;
-  found.residual = 0;
   found.saved_by_worst_ns = solved.saved_ns;
   found.saved_by_absent_ns = solved.absent_ns;
   found.saved_by_rest_ns =
@@ -695,19 +698,55 @@ void take_solution(JobSolution solved, FleetFindings& found) {
   found.solution = std::move(solved);
 }
 
-// Own work beyond the typical as the solver compares it. Cells without a record stay so.
-void take_cells(const FleetJob& job, const JobSolution& solved, FleetFindings& found) {
+// Own work beyond the typical as the solver compares it, in iterations in which the rank has a collective.
+void take_cells(const FleetJob& job, FleetFindings& found) {
+  const JobSolution& solved = *found.solution;
   found.scores = solved.scores;
   found.peers = solved.peers;
   const size_t columns = job.columns.size();
-  for (size_t r = 0; r < job.ranks.size(); ++r) {
-    for (size_t c = 0; c < columns; ++c) {
-      int64_t& cell_ns = found.cells_ns[r * columns + c];
-      if (cell_ns < 0) continue;
-      const auto own = solved.above_ns[r].find(job.columns[c]);
-      cell_ns = own == solved.above_ns[r].end() ? 0 : own->second;
-    }
+  found.cells_ns.assign(job.ranks.size() * columns, -1);
+  for (size_t v = 0; v < job.visits.size(); ++v) {
+    const uint32_t column = job.slots[job.visits.slot[v]].column;
+    if (column == kNoColumn) continue;
+    const uint32_t rank = job.visits.rank[v];
+    const auto own = solved.above_ns[rank].find(job.columns[column]);
+    found.cells_ns[rank * columns + column] = own == solved.above_ns[rank].end() ? 0 : own->second;
   }
+}
+
+// True if each rank's record has a graph: those of an older version have parts in collectives and no fold.
+bool can_solve(const FleetJob& job, const std::vector<RankFold>& folds) {
+  if (folds.empty() || folds.size() > kMostSolved) return false;
+  for (size_t r = 0; r < folds.size(); ++r) {
+    if (folds[r].points.empty() && !job.ranks[r].group_ids.empty()) return false;
+  }
+  return true;
+}
+
+void find_by_graphs(FleetJob& job, const FleetSets& sets, std::vector<RankFold> folds,
+                    FleetFindings& found) {
+  cut_alike(folds);
+  const JobGraph graph(std::move(folds));
+  job.counts.matched = graph.matched();
+  job.counts.unmatched = graph.unmatched();
+  job.counts.contradicting = graph.cut();
+  take_solution(solve_job(graph, story_sets(sets)), job, found);
+  take_cells(job, found);
+}
+
+void find_by_gaps(const FleetJob& job, const FleetSets& sets, const FleetOptions& options,
+                  FleetFindings& found) {
+  FleetUsual usual = find_usual(job, options.least_peers);
+  int64_t span_ns = 0;
+  found.residual = replay_residual(job, usual.excess, span_ns);
+  set_span(span_ns, job, found);
+  Finder(job, sets, usual, options, found).run();
+  found.replayed = job.counts.matched > 0 && found.residual <= options.most_residual;
+  if (found.replayed) put_worst_first(job, usual.excess, found);
+  found.few_peers = usual.few_peers;
+  found.scores = std::move(usual.scores);
+  found.peers = std::move(usual.peers);
+  found.cells_ns = std::move(usual.above_ns);
 }
 
 }  // namespace
@@ -717,32 +756,11 @@ FleetFindings find_in_fleet(FleetJob& job, const FleetSets& sets, const FleetOpt
   FleetFindings found;
   found.clocks = align_fleet(job);
   set_first_starts(found.clocks, job);
-  FleetUsual usual = find_usual(job, options.least_peers);
-  found.residual = replay_residual(job, usual.excess, found.span_ns);
-  found.iteration_ns =
-      job.columns.empty() ? 0 : found.span_ns / static_cast<int64_t>(job.columns.size());
-  // A record of an older version has parts in collectives and no fold.
-  bool solves = !folds.empty() && folds.size() <= kMostSolved;
-  for (size_t r = 0; solves && r < folds.size(); ++r) {
-    solves = !folds[r].points.empty() || job.ranks[r].group_ids.empty();
-  }
-  if (solves) {
-    cut_alike(folds);
-    const JobGraph graph(std::move(folds));
-    job.counts.matched = graph.matched();
-    job.counts.unmatched = graph.unmatched();
-    job.counts.contradicting = graph.cut();
-    take_solution(solve_job(graph, story_sets(sets)), found);
+  if (can_solve(job, folds)) {
+    find_by_graphs(job, sets, std::move(folds), found);
   } else {
-    Finder(job, sets, usual, options, found).run();
-    found.replayed = job.counts.matched > 0 && found.residual <= options.most_residual;
-    if (found.replayed) put_worst_first(job, usual.excess, found);
-    found.few_peers = usual.few_peers;
+    find_by_gaps(job, sets, options, found);
   }
-  found.scores = std::move(usual.scores);
-  found.peers = std::move(usual.peers);
-  found.cells_ns = std::move(usual.above_ns);
-  if (found.solution) take_cells(job, *found.solution, found);
   find_short_ranks(job, found);
   return found;
 }
