@@ -32,14 +32,10 @@ struct Middle {
 };
 
 // The lower one of two values is typical; nothing shows their spread.
-Middle middle_of_values(std::vector<double> values) {
+Middle middle_of_values(const std::vector<double>& values) {
   if (values.empty()) return {};
   if (values.size() == 2) return {std::min(values[0], values[1]), 0};
-  Middle middle;
-  middle.centre = median(values);
-  for (double& value : values) value = std::abs(value - middle.centre);
-  middle.spread = kSpread * median(std::move(values));
-  return middle;
+  return {median(values), kSpread * median_abs_deviation(values)};
 }
 
 int64_t rounded(double ns) { return std::llround(ns); }
@@ -97,6 +93,65 @@ class TypicalTimes {
     std::vector<uint32_t> points;
     std::set<std::string> names;
     double total = 0;
+  };
+
+  // Ranks that a rank's stretch is compared with.
+  struct Others {
+    uint32_t count = 0;
+    double median = 0;    // of their totals
+    uint32_t middle = 0;  // the rank in the middle, of two the lower
+  };
+  // The stretches of one place, ordered once for all ranks.
+  class StretchPeers {
+   public:
+    StretchPeers(const std::map<uint32_t, Stretch>& all, const std::vector<bool>& base)
+        : all_(all), base_(base) {}
+
+    Others of(uint32_t rank, const Stretch& own) {
+      const Totals& totals = alike(own.names);
+      const auto found = std::lower_bound(totals.begin(), totals.end(), std::pair(own.total, rank));
+      const bool in = found != totals.end() && found->second == rank;
+      const size_t count = totals.size() - (in ? 1 : 0);
+      if (count == 0) return {};
+      const auto at = [&](size_t k) {
+        const size_t skip = in && k >= static_cast<size_t>(found - totals.begin()) ? 1 : 0;
+        return totals[k + skip];
+      };
+      const auto [low, middle] = at((count - 1) / 2);
+      return {static_cast<uint32_t>(count), median({low, at(count / 2).first}), middle};
+    }
+
+   private:
+    using Totals = std::vector<std::pair<double, uint32_t>>;  // with ranks, the smaller first
+
+    // Of the ranks that do the same as one with these names.
+    const Totals& alike(const std::set<std::string>& names) {
+      const auto [found, is_new] = alike_.try_emplace(names);
+      if (!is_new) return found->second;
+      if (by_names_.empty()) {
+        for (const auto& [rank, one] : all_) {
+          if (base_[rank]) by_names_[one.names].emplace_back(one.total, rank);
+        }
+      }
+      for (const auto& [other, totals] : by_names_) {
+        if (!does_the_same(names, other)) continue;
+        found->second.insert(found->second.end(), totals.begin(), totals.end());
+      }
+      std::sort(found->second.begin(), found->second.end());
+      return found->second;
+    }
+
+    // True for at least half of the other's names.
+    static bool does_the_same(const std::set<std::string>& own, const std::set<std::string>& other) {
+      size_t both = 0;
+      for (const std::string& name : other) both += own.contains(name) ? 1 : 0;
+      return both * 2 >= other.size();
+    }
+
+    const std::map<uint32_t, Stretch>& all_;
+    const std::vector<bool>& base_;
+    std::map<std::set<std::string>, Totals> by_names_;
+    std::map<std::set<std::string>, Totals> alike_;
   };
 
   // Stages of a pipeline differ in where their neighbours are. Per point that begins a transfer between two ranks: 1 if
@@ -221,14 +276,15 @@ class TypicalTimes {
     }
     for (const auto& [place, of_ranks] : stretches_) {
       if (place.kind != kind || of_ranks.size() < 2) continue;
-      for (const auto& [rank, own] : of_ranks) compare_stretch(rank, own, of_ranks, base);
+      StretchPeers likes(of_ranks, base);
+      for (const auto& [rank, own] : of_ranks) compare_stretch(rank, own, of_ranks, likes);
     }
     if (kind == FoldKind::kKernel && has_stages()) compare_names(base);
   }
 
   // Pieces that most ranks do not have: all work between two parts is compared as a whole.
   void compare_stretch(uint32_t rank, const Stretch& own, const std::map<uint32_t, Stretch>& all,
-                       const std::vector<bool>& base) {
+                       StretchPeers& likes) {
     double left = 0;
     double placed = 0;
     for (const uint32_t p : own.points) {
@@ -236,21 +292,13 @@ class TypicalTimes {
           static_cast<double>(peers[p] > 1 ? values.work_ns[p] : point(p).work_ns);
     }
     if (left <= 0) return;
-    std::vector<std::pair<double, uint32_t>> others;
-    for (const auto& [other, theirs] : all) {
-      if (other != rank && base[other] && does_the_same(own, theirs)) {
-        others.emplace_back(theirs.total, other);
-      }
-    }
-    if (others.empty()) return;
-    std::sort(others.begin(), others.end());
-    std::vector<double> totals;
-    for (const auto& [total, other] : others) totals.push_back(total);
-    const double usual = std::max(median(std::move(totals)) - placed, 0.0);
+    const Others others = likes.of(rank, own);
+    if (others.count == 0) return;
+    const double usual = std::max(others.median - placed, 0.0);
     const double ratio = std::min(1.0, usual / left);
     std::vector<int64_t> aligned;
     if (is_host(point(own.points.front()).kind)) {
-      aligned = align(own.points, all.at(others[(others.size() - 1) / 2].second).points);
+      aligned = align(own.points, all.at(others.middle).points);
     }
     for (size_t k = 0; k < own.points.size(); ++k) {
       const uint32_t p = own.points[k];
@@ -259,7 +307,7 @@ class TypicalTimes {
                               ? rounded(static_cast<double>(point(p).work_ns) * ratio)
                               : std::min(point(p).work_ns, aligned[k]);
       mean_ns[p] = values.work_ns[p];
-      peers[p] = static_cast<uint32_t>(others.size() + 1);
+      peers[p] = others.count + 1;
     }
   }
 
@@ -294,13 +342,6 @@ class TypicalTimes {
       }
     }
     return made;
-  }
-
-  // True for at least half of the other's names.
-  static bool does_the_same(const Stretch& own, const Stretch& other) {
-    size_t both = 0;
-    for (const std::string& name : other.names) both += own.names.contains(name) ? 1 : 0;
-    return both * 2 >= other.names.size();
   }
 
   // Compares the same place of the other iterations, for work that too few ranks do.
