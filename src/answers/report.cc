@@ -6,8 +6,8 @@
 
 #include "answers/analyses.h"
 #include "answers/breakdown/memory_snapshot.h"
-#include "answers/job/rank_record.h"
 #include "answers/inputs/recordings.h"
+#include "answers/job/rank_record.h"
 #include "answers/ranks.h"
 #include "answers/throughput/report.h"
 #include "breakdown/memory.h"
@@ -54,7 +54,7 @@ AnalysesOptions analyses_options(const ReportRequest& request, const LaunchFloor
 struct Findings {
   LaunchFloor floor;
   std::optional<RankRecord> record;  // of a rank among others
-  Analyses analyses;  // breakdown: taken by `job`
+  Analyses analyses;                 // breakdown: taken by `job`
   std::optional<TelemetryReport> telemetry;
   JobLevels job;
   JobRoof roof;
@@ -125,7 +125,8 @@ Result<Findings> find_everything(const ReportRequest& request, const LoadedTrace
   clock.mark("analyse");
   ASSAY_TRY(give_timeline(request, loaded, found, clock));
   if (rank_graph) {
-    found.record = rank_record_of(loaded, found.analyses.flow, found.analyses.breakdown, std::move(fold));
+    found.record =
+        rank_record_of(loaded, found.analyses.flow, found.analyses.breakdown, std::move(fold));
   }
   std::vector<RankLevels> ranks;
   ranks.push_back(summarize_rank(loaded.trace, rank_from_name(loaded.trace.source),
@@ -160,8 +161,7 @@ void add_overhead(const ReportRequest& request, const Findings& found, const Loa
       content.verdict.push_back(std::move(text));
     }
   }
-  content.sections.push_back(
-      overhead_section({.report = overhead,
+  content.sections.push_back(overhead_section({.report = overhead,
                                                .diagnosis = diagnosis,
                                                .advice = advice,
                                                .most_steps = most_steps(request)}));
@@ -220,7 +220,8 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
   content.sections.push_back(flow_section(answer, levers));
   content.sections.push_back(decision_section(found.analyses.flow.decision));
   content.sections.push_back(shares_section(launch_shares(launch.whole)));
-  content.sections.push_back(launch_section(launch, request.everything ? 0 : request.top, most_steps(request)));
+  content.sections.push_back(
+      launch_section(launch, request.everything ? 0 : request.top, most_steps(request)));
   if (request.timelines) {
     add_launch_timelines(loaded.trace, loaded.links, loaded.windows, launch,
                          content.sections.back());
@@ -231,12 +232,10 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
       content.verdict.push_back(std::move(text));
     }
   }
-  content.sections.push_back(breakdown_section(
-      found.job,
-      {.rows = request.everything,
-       .brief = !request.everything,
-       .most_steps = most_steps(request),
-       .telemetry = found.logs()}));
+  content.sections.push_back(breakdown_section(found.job, {.rows = request.everything,
+                                                           .brief = !request.everything,
+                                                           .most_steps = most_steps(request),
+                                                           .telemetry = found.logs()}));
   content.sections.push_back(roof_section(found.roof, {.words = true, .tables = true}));
   if (!found.memory.devices.empty())
     content.sections.push_back(memory_section(found.memory, {.words = true}));
@@ -313,8 +312,7 @@ std::vector<T> only(const std::vector<T>& all, const std::vector<size_t>& places
 }
 
 // Each job of the set with its first sentence. ranks: places among the flows, which are moved from.
-std::vector<JobOfSet> judged_jobs(std::vector<RankFlow>& flows,
-                                  const std::vector<size_t>& ranks) {
+std::vector<JobOfSet> judged_jobs(std::vector<RankFlow>& flows, const std::vector<size_t>& ranks) {
   std::vector<RankFile> files;
   for (const size_t rank : ranks) {
     files.push_back({flows[rank].graph.file, flows[rank].graph.rank});
@@ -337,7 +335,8 @@ void conclude_job(const std::vector<RankLevels>& outlines, std::vector<RankFlow>
   const JobLevels job = combine_ranks(only(outlines, ranks));
   if (!is_one_job(job)) {
     const std::vector<JobOfSet> jobs = judged_jobs(flows, ranks);
-    const std::vector<std::string> told = jobs.empty() ? std::vector<std::string>() : jobs_words(jobs);
+    const std::vector<std::string> told =
+        jobs.empty() ? std::vector<std::string>() : jobs_words(jobs);
     if (!jobs.empty()) put_first(told, {jobs_section(jobs)}, document);
     if (shown != nullptr) {
       document.answer = side_by_side_answer(*shown);

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "answers/analyses.h"
-#include "answers/job/rank_record.h"
 #include "answers/inputs/facts.h"
 #include "answers/inputs/recordings.h"
+#include "answers/job/rank_record.h"
 #include "answers/path_layers.h"
 #include "answers/ranks.h"
 #include "flow/judged.h"
@@ -194,8 +194,8 @@ Result<TraceContent> score_content(const FrozenGain& prediction, const LoadedTra
   return content;
 }
 
-Result<TraceContent> why_content(const TraceRequest& request, bool with_rules,
-                                 RanksTogether& ranks, const LoadedTrace& loaded) {
+Result<TraceContent> why_content(const TraceRequest& request, bool with_rules, RanksTogether& ranks,
+                                 const LoadedTrace& loaded) {
   PhaseClock clock(request.listener);
   FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
   ASSAY_TRY_ASSIGN(JudgedRun judged,
@@ -248,7 +248,8 @@ Result<Answer> answer_whatif(const WhatIfRequest& request) {
   ASSAY_TRY_ASSIGN(const std::vector<EditRequest> edits, parse_edits(request.edits));
   if (request.freeze || !request.score.empty()) {
     ASSAY_TRY_ASSIGN(const std::vector<std::string> files, accepted_files(request.traces));
-    if (files.size() != 1) return one_trace(request.freeze ? "--save-prediction" : "--check-prediction");
+    if (files.size() != 1)
+      return one_trace(request.freeze ? "--save-prediction" : "--check-prediction");
   }
   if (request.score.empty()) {
     TraceRequest traces = request.traces;

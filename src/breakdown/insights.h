@@ -56,8 +56,7 @@ struct Insight {
 // 6: with more work, launch overhead is a smaller part (Figure 4). from, to: launch overhead over
 //    kernel time.
 // 7: far fewer cores would be enough, and most are never used (Figure 13). from: active, to:
-// needed;
-//    low, high: of their ratio; share: physical cores ever used; n: samples.
+//    needed; low, high: of their ratio; share: physical cores ever used; n: samples.
 // 8: frequency is the largest overhead (Figure 15). from: ns of it, to: ns of all overheads, share:
 //    operations in which it is the largest, of n. With another configuration, the overhead that
 //    fell most; from, to: ns per execution in each; share: of the whole decrease.

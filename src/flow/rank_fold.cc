@@ -17,11 +17,11 @@
 namespace assay {
 namespace {
 
-constexpr int64_t kEarlyNs = 2'000;        // by so much clocks of one device may contradict an event
-constexpr int64_t kTightNs = 6'000;        // a start this close to an end waited for it
-constexpr int64_t kMostReturnNs = 2'000;   // return after a target that was not the last
-constexpr int64_t kWaitCallNs = 4'000;     // a call that waits costs at least
-constexpr size_t kFarthestRecord = 8;      // record calls back that a wait may mean
+constexpr int64_t kEarlyNs = 2'000;       // by so much clocks of one device may contradict an event
+constexpr int64_t kTightNs = 6'000;       // a start this close to an end waited for it
+constexpr int64_t kMostReturnNs = 2'000;  // return after a target that was not the last
+constexpr int64_t kWaitCallNs = 4'000;    // a call that waits costs at least
+constexpr size_t kFarthestRecord = 8;     // record calls back that a wait may mean
 
 // Launches of device work in the order of their calls.
 struct Launched {
@@ -52,8 +52,8 @@ class Iterations {
     const auto after = std::partition_point(
         steps_->windows.begin(), steps_->windows.end(),
         [time_ns](const Window& window) { return window.start_ns <= time_ns; });
-    const auto place = static_cast<size_t>(
-        std::max<std::ptrdiff_t>(after - steps_->windows.begin() - 1, 0));
+    const auto place =
+        static_cast<size_t>(std::max<std::ptrdiff_t>(after - steps_->windows.begin() - 1, 0));
     return numbers_[place];
   }
   bool labelled() const {
@@ -67,9 +67,10 @@ class Iterations {
 
 // Finds the record call of each stream wait that rows do not resolve.
 //
-// A wait at one place of an iteration means the same record call in every iteration. It is the distance in record calls
-// that no instance contradicts and that binds most often. If none binds, a part waits for the last record of other work.
-// Other work waits for the oldest part without a wait, on a stream that the same kernel waits for elsewhere.
+// A wait at one place of an iteration means the same record call in every iteration. It is the
+// distance in record calls that no instance contradicts and that binds most often. If none binds, a
+// part waits for the last record of other work. Other work waits for the oldest part without a
+// wait, on a stream that the same kernel waits for elsewhere.
 class WaitFinder {
  public:
   struct Mark {
@@ -82,7 +83,8 @@ class WaitFinder {
     uint32_t marks = 0;  // record calls before
   };
 
-  WaitFinder(const FlowRun& run, std::vector<Launched>& launches) : run_(run), launches_(launches) {}
+  WaitFinder(const FlowRun& run, std::vector<Launched>& launches)
+      : run_(run), launches_(launches) {}
 
   std::vector<Mark> marks;
   std::vector<Wait> waits;
@@ -346,8 +348,8 @@ class Folder {
     launches_[launch].targets.push_back(target);
   }
 
-  // True if the launch before on the stream holds this one back, if only in part. A short kernel can begin after the
-  // next one, which overlaps it: both still wait for the same.
+  // True if the launch before on the stream holds this one back, if only in part. A short kernel
+  // can begin after the next one, which overlaps it: both still wait for the same.
   bool follows(uint32_t launch) const {
     const uint32_t prev = launches_[launch].prev;
     return prev != kNoFlowRow && work(launch).start_ns + kEarlyNs >= work(prev).start_ns;
@@ -363,7 +365,8 @@ class Folder {
       if (own.call != kNoFlowRow && own.start_ns >= run_.calls[own.call].end_ns) {
         launch_ns.push_back(own.start_ns - run_.calls[own.call].end_ns);
       }
-      for (const uint32_t t : launches_[k].targets) event_ns.push_back(own.start_ns - work(t).end_ns);
+      for (const uint32_t t : launches_[k].targets)
+        event_ns.push_back(own.start_ns - work(t).end_ns);
     }
     launch_floor_ns_ = lower_quartile(launch_ns, 20'000, 3'000);
     stream_floor_ns_ = std::max<int64_t>(lower_quartile(stream_ns, 10'000, 1'500), 0);
@@ -518,7 +521,8 @@ class Folder {
     for (const auto& [source, end_ns] : ends) {
       const int64_t lag_ns = call.end_ns - end_ns;
       const bool binds = waited && end_ns == last_ns;
-      add_edge(source, kNoSegment, kNoSegment, {{0, 0, binds ? lag_ns : std::min(kMostReturnNs, lag_ns)}});
+      add_edge(source, kNoSegment, kNoSegment,
+               {{0, 0, binds ? lag_ns : std::min(kMostReturnNs, lag_ns)}});
     }
     set_host(point, call.end_ns);
   }
@@ -556,8 +560,8 @@ class Folder {
     if (call != nullptr) {
       const bool behind = own.start_ns >= call->end_ns;
       const int64_t from_ns = behind ? call->end_ns : call->start_ns;
-      const int64_t lag_ns = behind ? std::min(launch_floor_ns_, own.start_ns - from_ns)
-                                    : own.start_ns - from_ns;
+      const int64_t lag_ns =
+          behind ? std::min(launch_floor_ns_, own.start_ns - from_ns) : own.start_ns - from_ns;
       FoldVector vector = host_until(std::max(from_ns, host_time_ns_));
       vector.fixed_ns += lag_ns + std::min<int64_t>(from_ns - host_time_ns_, 0);
       all.push_back({from_ns + lag_ns, {{{host_, true}, {vector}}}});
@@ -585,9 +589,9 @@ class Folder {
     }
     iteration_ = iteration;
     std::vector<Candidate> all = candidates(k, call);
-    const auto binds = std::max_element(
-        all.begin(), all.end(),
-        [](const Candidate& a, const Candidate& b) { return a.at_ns < b.at_ns; });
+    const auto binds =
+        std::max_element(all.begin(), all.end(),
+                         [](const Candidate& a, const Candidate& b) { return a.at_ns < b.at_ns; });
     const int64_t residual_ns = own.start_ns - binds->at_ns;
     Paths paths;
     for (Candidate& one : all) {
@@ -658,7 +662,8 @@ class Folder {
     for (FoldEdge& edge : made_.edges) {
       if (edge.host != kFromHost) continue;
       const auto next = std::upper_bound(hosts.begin(), hosts.end(), edge.source);
-      edge.host = next != hosts.end() && made_.points[*next].kind == FoldKind::kHost ? *next : kNoSegment;
+      edge.host =
+          next != hosts.end() && made_.points[*next].kind == FoldKind::kHost ? *next : kNoSegment;
     }
   }
 
@@ -767,8 +772,8 @@ uint64_t fold_errors(const RankFold& fold) {
     for (uint32_t e = fold.points[p].first_edge; e < fold.edge_end(p); ++e) {
       const FoldEdge& edge = fold.edges[e];
       for (uint32_t v = edge.first; v < edge.first + edge.count; ++v) {
-        latest_ns = std::max(latest_ns,
-                             fold.points[edge.source].time_ns + fold.vectors[v].sum_ns());
+        latest_ns =
+            std::max(latest_ns, fold.points[edge.source].time_ns + fold.vectors[v].sum_ns());
       }
     }
     errors += latest_ns != INT64_MIN && latest_ns != fold.points[p].time_ns ? 1 : 0;

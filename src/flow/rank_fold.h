@@ -2,13 +2,14 @@
 
 // The dependences of one rank of a job between its collectives, without its kernels.
 //
-// Problem: a job is replayed with another pace of a rank's device or host. The gap between two collectives does not
-// suffice, because a rank computes under its own transfers and work with slack moves nothing.
-// Method: the kept points are begins and ends of parts in collectives, their launches, and begins and ends of the host's
-// waits. The last kernel before each of them is kept too. Everything between two points becomes vectors of device work,
-// host work and fixed time. The longest path is the largest of device * a + host * b + fixed for paces a and b. A vector
-// that is never the largest for paces between one half and two is dropped.
-// Effect: a replay without edits gives every recorded time to the nanosecond.
+// Problem: a job is replayed with another pace of a rank's device or host. The gap between two
+// collectives does not suffice, because a rank computes under its own transfers and work with slack
+// moves nothing. Method: the kept points are begins and ends of parts in collectives, their
+// launches, and begins and ends of the host's waits. The last kernel before each of them is kept
+// too. Everything between two points becomes vectors of device work, host work and fixed time. The
+// longest path is the largest of device * a + host * b + fixed for paces a and b. A vector that is
+// never the largest for paces between one half and two is dropped. Effect: a replay without edits
+// gives every recorded time to the nanosecond.
 
 #include <cstdint>
 #include <optional>
@@ -42,10 +43,10 @@ struct FoldVector {
 
 // The paths from an earlier point.
 struct FoldEdge {
-  uint32_t source = 0;               // an earlier point
-  uint32_t device = kNoSegment;      // the point that ends the segment of the device work
-  uint32_t host = kNoSegment;        // likewise the host work
-  uint32_t first = 0;                // range in RankFold::vectors
+  uint32_t source = 0;           // an earlier point
+  uint32_t device = kNoSegment;  // the point that ends the segment of the device work
+  uint32_t host = kNoSegment;    // likewise the host work
+  uint32_t first = 0;            // range in RankFold::vectors
   uint32_t count = 0;
 };
 
@@ -55,7 +56,8 @@ struct FoldShare {
   int64_t ns = 0;
 };
 
-// A point and the segment that ends with it: kernels of its stream, or work of the host, since the point before.
+// A point and the segment that ends with it: kernels of its stream, or work of the host, since the
+// point before.
 struct FoldPoint {
   FoldKind kind = FoldKind::kHost;
   int32_t iteration = 0;
@@ -88,11 +90,11 @@ struct RankFold {
   std::vector<std::string> names;
   std::vector<FoldPart> parts;  // in the order of their launches
   std::vector<FoldGroup> groups;
-  bool numbered = false;           // iterations are numbered by labels: the same on all ranks
-  uint64_t overlapping = 0;        // kernels that begin before the one before them has ended
-  uint64_t inferred_waits = 0;     // waits of streams that no row resolves
-  uint64_t dropped_edges = 0;      // with so much slack that a record left them out
-  uint64_t cut_points = 0;         // after the last iteration that a record has room for
+  bool numbered = false;        // iterations are numbered by labels: the same on all ranks
+  uint64_t overlapping = 0;     // kernels that begin before the one before them has ended
+  uint64_t inferred_waits = 0;  // waits of streams that no row resolves
+  uint64_t dropped_edges = 0;   // with so much slack that a record left them out
+  uint64_t cut_points = 0;      // after the last iteration that a record has room for
 
   uint32_t edge_end(uint32_t point) const {
     return point + 1 < points.size() ? points[point + 1].first_edge
@@ -110,8 +112,8 @@ RankFold fold_rank(const FlowRun& run, const Windows* steps);
 // Keeps the vectors that are the largest at some pace, at most six.
 void keep_envelope(std::vector<FoldVector>& vectors);
 
-// Points that do not happen at the time of the longest path to them: 0, or there is a bug. Ends of parts
-// keep the length that they had.
+// Points that do not happen at the time of the longest path to them: 0, or there is a bug. Ends of
+// parts keep the length that they had.
 uint64_t fold_errors(const RankFold& fold);
 
 // Removes the point `first`, all later ones and their parts.

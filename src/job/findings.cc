@@ -659,8 +659,7 @@ FindingKind kind_of(const StoryFinding& story) {
 
 void set_span(int64_t span_ns, const FleetJob& job, FleetFindings& found) {
   found.span_ns = span_ns;
-  found.iteration_ns =
-      job.columns.empty() ? 0 : span_ns / static_cast<int64_t>(job.columns.size());
+  found.iteration_ns = job.columns.empty() ? 0 : span_ns / static_cast<int64_t>(job.columns.size());
 }
 
 // The findings of the solver as rows.
@@ -687,10 +686,10 @@ void take_solution(JobSolution solved, const FleetJob& job, FleetFindings& found
       }
       row.score = share(story.longest_ns, std::max<int64_t>(found.iteration_ns, 1));
     }
-    (row.kind == FindingKind::kLinks              ? row.link_excess_ns
-     : story.kind == StoryKind::kDevice ||
-               story.kind == StoryKind::kWork ? row.excess.kernel_ns
-                                                  : row.excess.rest_ns) = story.excess_ns;
+    (row.kind == FindingKind::kLinks                                      ? row.link_excess_ns
+     : story.kind == StoryKind::kDevice || story.kind == StoryKind::kWork ? row.excess.kernel_ns
+                                                                          : row.excess.rest_ns) =
+        story.excess_ns;
     row.saved_ns = story.saved_ns;
     row.saved_alone_ns = story.saved_alone_ns;
     found.worst.push_back(std::move(row));
@@ -698,7 +697,8 @@ void take_solution(JobSolution solved, const FleetJob& job, FleetFindings& found
   found.solution = std::move(solved);
 }
 
-// Own work beyond the typical as the solver compares it, in iterations in which the rank has a collective.
+// Own work beyond the typical as the solver compares it, in iterations in which the rank has a
+// collective.
 void take_cells(const FleetJob& job, FleetFindings& found) {
   const JobSolution& solved = *found.solution;
   found.scores = solved.scores;
@@ -714,7 +714,8 @@ void take_cells(const FleetJob& job, FleetFindings& found) {
   }
 }
 
-// True if each rank's record has a graph: those of an older version have parts in collectives and no fold.
+// True if each rank's record has a graph: those of an older version have parts in collectives and
+// no fold.
 bool can_solve(const FleetJob& job, const std::vector<RankFold>& folds) {
   if (folds.empty() || folds.size() > kMostSolved) return false;
   for (size_t r = 0; r < folds.size(); ++r) {

@@ -281,7 +281,8 @@ std::array<int64_t, kQuestions> JobGraph::replay(const GraphUsual& usual, const 
   if (times != nullptr) {
     times->resize(points() * kQuestions);
     for (size_t p = 0; p < points(); ++p) {
-      std::copy(at[p].begin(), at[p].end(), times->begin() + static_cast<std::ptrdiff_t>(p * kQuestions));
+      std::copy(at[p].begin(), at[p].end(),
+                times->begin() + static_cast<std::ptrdiff_t>(p * kQuestions));
     }
   }
   return spans;

@@ -1,9 +1,9 @@
 #pragma once
 
 // All ranks of a job as one graph. Collectives join their folds (flow/rank_fold.h).
-// The time of a point is the latest over its edges of time(source) + device + host + fixed. A part in a collective ends
-// at the latest begin in it + transfer + own extra time. The recorded values give every recorded time. One pass answers
-// eight questions.
+// The time of a point is the latest over its edges of time(source) + device + host + fixed. A part
+// in a collective ends at the latest begin in it + transfer + own extra time. The recorded values
+// give every recorded time. One pass answers eight questions.
 
 #include <array>
 #include <cstdint>
@@ -17,17 +17,17 @@ namespace assay {
 constexpr size_t kQuestions = 8;
 constexpr uint32_t kNoMeet = UINT32_MAX;
 
-// A collective or transfer. Ranks that took part waited for each other. If members are missing in the job, its transfer
-// may hold waiting for them. One rank alone may be in it then.
+// A collective or transfer. Ranks that took part waited for each other. If members are missing in
+// the job, its transfer may hold waiting for them. One rank alone may be in it then.
 struct GraphMeeting {
-  uint32_t group = 0;             // into JobGraph::groups
-  int64_t elements = -1;          // of the larger side; -1 = not recorded
-  std::vector<uint32_t> begins;   // points of the graph, one a rank
-  std::vector<uint32_t> ends;     // of those that waited for all
-  std::vector<uint32_t> ranks;    // into JobGraph::folds
-  bool complete = true;           // all recorded members of the group are in the job
-  int64_t last_ns = 0;            // when the last of them came
-  int64_t transfer_ns = 0;        // from then to the first end
+  uint32_t group = 0;            // into JobGraph::groups
+  int64_t elements = -1;         // of the larger side; -1 = not recorded
+  std::vector<uint32_t> begins;  // points of the graph, one a rank
+  std::vector<uint32_t> ends;    // of those that waited for all
+  std::vector<uint32_t> ranks;   // into JobGraph::folds
+  bool complete = true;          // all recorded members of the group are in the job
+  int64_t last_ns = 0;           // when the last of them came
+  int64_t transfer_ns = 0;       // from then to the first end
 };
 
 struct GraphGroup {
@@ -67,7 +67,7 @@ class JobGraph {
   int64_t span_ns() const { return span_ns_; }  // as recorded
   bool aligned() const { return aligned_; }     // else nothing can be said of who waits
   int64_t clock_residual_ns() const { return residual_ns_; }  // p95
-  uint64_t matched() const { return matched_; }      // collectives and transfers of two ranks and more
+  uint64_t matched() const { return matched_; }  // collectives and transfers of two ranks and more
   uint64_t unmatched() const { return unmatched_; }  // parts
   uint64_t cut() const { return cut_; }  // collectives taken apart: they contradict others
 
@@ -89,9 +89,9 @@ class JobGraph {
   std::vector<GraphGroup> groups_;
   std::vector<uint32_t> base_;
   std::vector<uint32_t> rank_of_;
-  std::vector<uint32_t> end_of_;     // per point: the collective that it ends, or kNoMeet
-  std::vector<int64_t> part_adds_;   // per point: of ends, beyond the first end of the collective
-  std::vector<uint32_t> sequence_;   // of points
+  std::vector<uint32_t> end_of_;    // per point: the collective that it ends, or kNoMeet
+  std::vector<int64_t> part_adds_;  // per point: of ends, beyond the first end of the collective
+  std::vector<uint32_t> sequence_;  // of points
   std::vector<int64_t> offsets_;
   int64_t start_ns_ = 0;
   int64_t span_ns_ = 0;

@@ -11,7 +11,7 @@ namespace assay {
 namespace {
 
 constexpr size_t kLongestName = 160;
-constexpr size_t kMostShares = 32;    // of a segment
+constexpr size_t kMostShares = 32;     // of a segment
 constexpr int64_t kShareParts = 4096;  // parts of a segment's work in which a share is stored
 constexpr int64_t kFarthestNs = int64_t{1} << 61;
 
@@ -129,7 +129,8 @@ class GraphWriter {
     std::vector<std::pair<const FoldEdge*, std::vector<FoldVector>>> edges;
     for (uint32_t e = point.first_edge; e < fold_.edge_end(p); ++e) {
       std::vector<FoldVector> vectors;
-      for (uint32_t v = fold_.edges[e].first; v < fold_.edges[e].first + fold_.edges[e].count; ++v) {
+      for (uint32_t v = fold_.edges[e].first; v < fold_.edges[e].first + fold_.edges[e].count;
+           ++v) {
         if (near(p, fold_.edges[e], fold_.vectors[v])) vectors.push_back(fold_.vectors[v]);
       }
       dropped_ += fold_.edges[e].count - vectors.size();
@@ -185,7 +186,7 @@ class GraphWriter {
   const RankFold& fold_;
   VarintWriter head_;
   VarintWriter points_;
-  std::vector<size_t> sizes_;           // after each point
+  std::vector<size_t> sizes_;            // after each point
   std::vector<uint64_t> dropped_until_;  // likewise
   int64_t most_slack_ns_ = INT64_MAX;
   uint64_t dropped_ = 0;
@@ -225,7 +226,8 @@ class GraphReader {
   int64_t signed_ns() { return checked(from_.next_signed()); }
   int64_t length_ns() {
     const uint64_t ns = from_.next();
-    return checked(ns > static_cast<uint64_t>(kLongestInRecord) ? INT64_MAX : static_cast<int64_t>(ns));
+    return checked(ns > static_cast<uint64_t>(kLongestInRecord) ? INT64_MAX
+                                                                : static_cast<int64_t>(ns));
   }
 
   void read_head() {
@@ -379,7 +381,8 @@ RankFold read_graph(VarintReader& from) { return GraphReader(from).read(); }
 void cut_alike(std::vector<RankFold>& folds) {
   int32_t last = INT32_MAX;
   for (const RankFold& fold : folds) {
-    if (fold.cut_points > 0 && !fold.points.empty()) last = std::min(last, fold.points.back().iteration);
+    if (fold.cut_points > 0 && !fold.points.empty())
+      last = std::min(last, fold.points.back().iteration);
   }
   for (RankFold& fold : folds) {
     if (!fold.numbered) continue;

@@ -1,6 +1,7 @@
 #include "job/solve.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -9,22 +10,22 @@
 #include <tuple>
 #include <utility>
 
-#include "base/random.h"
 #include "base/checksum.h"
+#include "base/random.h"
 #include "base/stats.h"
 
 namespace assay {
 namespace {
 
-constexpr double kLeastShare = 0.005;       // of the run: less is variation
-constexpr double kLeastDevice = 0.008;      // of own device work
-constexpr double kLeastHost = 0.05;         // of own host work
-constexpr double kLeastLink = 1.10;         // times the typical transfer
-constexpr double kSpreads = 4;              // beyond the middle, in typical spreads
-constexpr size_t kMostAligned = 10'000;     // pairs of points
+constexpr double kLeastShare = 0.005;    // of the run: less is variation
+constexpr double kLeastDevice = 0.008;   // of own device work
+constexpr double kLeastHost = 0.05;      // of own host work
+constexpr double kLeastLink = 1.10;      // times the typical transfer
+constexpr double kSpreads = 4;           // beyond the middle, in typical spreads
+constexpr size_t kMostAligned = 10'000;  // pairs of points
 constexpr size_t kMostCandidates = 24;
-constexpr size_t kMostStories = 8;          // of single candidates
-constexpr double kSpread = 1.4826;          // median distance to standard deviation
+constexpr size_t kMostStories = 8;  // of single candidates
+constexpr double kSpread = 1.4826;  // median distance to standard deviation
 
 struct Middle {
   double centre = 0;
@@ -61,11 +62,11 @@ class TypicalTimes {
     compare_transfers();
   }
 
-  GraphUsual values;                   // as GraphUsual, and
-  std::vector<int64_t> mean_ns;        // per point the mean of its place
-  std::vector<uint32_t> peers;         // per point; 0 = compared with nothing
-  std::vector<bool> device_bulk;           // ranks that typical device work rests on
-  std::vector<bool> host_bulk;         // likewise host work
+  GraphUsual values;
+  std::vector<int64_t> mean_ns;                           // per point the mean of its place
+  std::vector<uint32_t> peers;                            // per point; 0 = compared with nothing
+  std::vector<bool> device_bulk;                          // ranks that typical device work rests on
+  std::vector<bool> host_bulk;                            // likewise host work
   std::map<int32_t, std::map<uint32_t, int64_t>> common;  // by iteration: points, typical elsewhere
   using Class = std::map<uint32_t, std::vector<uint32_t>>;  // collectives by group
   std::vector<Class> classes;
@@ -83,7 +84,7 @@ class TypicalTimes {
     int32_t iteration = 0;
     uint32_t part = 0;  // parts of the iteration before
     FoldKind kind = FoldKind::kHost;
-    uint32_t nth = 0;  // of its kind since the last part
+    uint32_t nth = 0;      // of its kind since the last part
     uint32_t kernels = 0;  // in it; of the host the points since the last part
     uint64_t names = 0;    // which
     friend auto operator<=>(const Place&, const Place&) = default;
@@ -124,7 +125,7 @@ class TypicalTimes {
    private:
     using Totals = std::vector<std::pair<double, uint32_t>>;  // with ranks, the smaller first
 
-    // Of the ranks that do the same as one with these names.
+    // Totals of the ranks that do the same as one with these names.
     const Totals& alike(const std::set<std::string>& names) {
       const auto [found, is_new] = alike_.try_emplace(names);
       if (!is_new) return found->second;
@@ -142,7 +143,8 @@ class TypicalTimes {
     }
 
     // True for at least half of the other's names.
-    static bool does_the_same(const std::set<std::string>& own, const std::set<std::string>& other) {
+    static bool does_the_same(const std::set<std::string>& own,
+                              const std::set<std::string>& other) {
       size_t both = 0;
       for (const std::string& name : other) both += own.contains(name) ? 1 : 0;
       return both * 2 >= other.size();
@@ -154,12 +156,13 @@ class TypicalTimes {
     std::map<std::set<std::string>, Totals> alike_;
   };
 
-  // Stages of a pipeline differ in where their neighbours are. Per point that begins a transfer between two ranks: 1 if
-  // the other rank comes after this one, 2 if before.
+  // Stages of a pipeline differ in where their neighbours are. Per point that begins a transfer
+  // between two ranks: 1 if the other rank comes after this one, 2 if before.
   std::vector<uint8_t> sides() const {
     std::vector<uint8_t> side(graph_.points(), 0);
     for (const GraphMeeting& meeting : graph_.meetings()) {
-      if (meeting.ranks.size() != 2 || graph_.groups()[meeting.group].group.kind != kSendRecv) continue;
+      if (meeting.ranks.size() != 2 || graph_.groups()[meeting.group].group.kind != kSendRecv)
+        continue;
       const bool ascends = graph_.rank_of(meeting.begins[0]) < graph_.rank_of(meeting.begins[1]);
       side[meeting.begins[0]] = ascends ? 1 : 2;
       side[meeting.begins[1]] = ascends ? 2 : 1;
@@ -217,8 +220,8 @@ class TypicalTimes {
       const uint32_t nth = p == 0 ? 0 : ++count.nth[static_cast<size_t>(one.kind)];
       if (one.work_ns <= 0) continue;
       const uint32_t of_stretch = is_host(one.kind) ? host_points[p] : one.kernels;
-      const Place place{roles[one.iteration], one.iteration, count.parts, one.kind, nth, of_stretch,
-                        names_of(fold, p)};
+      const Place place{roles[one.iteration], one.iteration,    count.parts, one.kind, nth,
+                        of_stretch,           names_of(fold, p)};
       places_[place].push_back(graph_.base(r) + p);
       Stretch& stretch = stretches_[whole(place)][r];
       stretch.points.push_back(graph_.base(r) + p);
@@ -245,7 +248,8 @@ class TypicalTimes {
     return sum;
   }
 
-  std::vector<double> works(const std::vector<uint32_t>& points, const std::vector<bool>& base) const {
+  std::vector<double> works(const std::vector<uint32_t>& points,
+                            const std::vector<bool>& base) const {
     std::vector<double> some;
     std::vector<double> all;
     for (const uint32_t p : points) {
@@ -265,7 +269,8 @@ class TypicalTimes {
         continue;
       }
       const std::vector<double> own = works(points, base);
-      const double usual = points.size() == 2 ? *std::min_element(own.begin(), own.end()) : median(own);
+      const double usual =
+          points.size() == 2 ? *std::min_element(own.begin(), own.end()) : median(own);
       double sum = 0;
       for (const uint32_t p : points) sum += static_cast<double>(point(p).work_ns);
       for (const uint32_t p : points) {
@@ -303,21 +308,24 @@ class TypicalTimes {
     for (size_t k = 0; k < own.points.size(); ++k) {
       const uint32_t p = own.points[k];
       if (peers[p] > 1) continue;
-      values.work_ns[p] = aligned.empty()
-                              ? rounded(static_cast<double>(point(p).work_ns) * ratio)
-                              : std::min(point(p).work_ns, aligned[k]);
+      values.work_ns[p] = aligned.empty() ? rounded(static_cast<double>(point(p).work_ns) * ratio)
+                                          : std::min(point(p).work_ns, aligned[k]);
       mean_ns[p] = values.work_ns[p];
       peers[p] = others.count + 1;
     }
   }
 
-  // Per own point the work of the other's point that it corresponds to, in the same order, so that the sum of differences
-  // is least; 0 = of none. A host that stops once more has a point that the others lack. Empty if there are too many.
-  std::vector<int64_t> align(const std::vector<uint32_t>& own, const std::vector<uint32_t>& other) const {
+  // Per own point the work of the other's point that it corresponds to, in the same order, so that
+  // the sum of differences is least; 0 = of none. A host that stops once more has a point that the
+  // others lack. Empty if there are too many.
+  std::vector<int64_t> align(const std::vector<uint32_t>& own,
+                             const std::vector<uint32_t>& other) const {
     const size_t columns = other.size() + 1;
     if ((own.size() + 1) * columns > kMostAligned) return {};
     std::vector<int64_t> cost((own.size() + 1) * columns, 0);
-    const auto at = [&cost, columns](size_t k, size_t n) -> int64_t& { return cost[k * columns + n]; };
+    const auto at = [&cost, columns](size_t k, size_t n) -> int64_t& {
+      return cost[k * columns + n];
+    };
     const auto work = [this](const std::vector<uint32_t>& points, size_t k) {
       return point(points[k]).work_ns;
     };
@@ -328,7 +336,8 @@ class TypicalTimes {
     };
     for (size_t k = 1; k <= own.size(); ++k) {
       for (size_t n = 1; n <= other.size(); ++n) {
-        at(k, n) = std::min({joint(k, n), at(k - 1, n) + work(own, k - 1), at(k, n - 1) + work(other, n - 1)});
+        at(k, n) = std::min(
+            {joint(k, n), at(k - 1, n) + work(own, k - 1), at(k, n - 1) + work(other, n - 1)});
       }
     }
     std::vector<int64_t> made(own.size(), 0);
@@ -381,8 +390,8 @@ class TypicalTimes {
     return graph_.folds()[graph_.rank_of(p)].numbered ? point(p).iteration : 0;
   }
 
-  // Stages of a pipeline do unlike things in unlike order. Names that three ranks have are compared, iteration by
-  // iteration.
+  // Stages of a pipeline do unlike things in unlike order. Names that three ranks have are
+  // compared, iteration by iteration.
   void compare_names(const std::vector<bool>& base) {
     std::map<std::pair<std::string, int32_t>, std::map<uint32_t, double>> totals;
     const auto each_share = [this](uint32_t p, const auto& visit) {
@@ -443,8 +452,9 @@ class TypicalTimes {
     std::iota(order.begin(), order.end(), 0U);
     std::vector<double> rel(ranks_);
     for (size_t r = 0; r < ranks_; ++r) rel[r] = own[r] / usual[r];
-    std::sort(order.begin(), order.end(),
-              [&rel](uint32_t a, uint32_t b) { return std::pair(rel[a], a) < std::pair(rel[b], b); });
+    std::sort(order.begin(), order.end(), [&rel](uint32_t a, uint32_t b) {
+      return std::pair(rel[a], a) < std::pair(rel[b], b);
+    });
     size_t widest = 0;
     for (size_t k = 0; k + 1 < ranks_; ++k) {
       const auto gap = [&](size_t at) { return rel[order[at + 1]] - rel[order[at]]; };
@@ -499,9 +509,12 @@ class TypicalTimes {
     for (uint32_t m = 0; m < graph_.meetings().size(); ++m) {
       const GraphMeeting& meeting = graph_.meetings()[m];
       const GraphGroup& group = graph_.groups()[meeting.group];
-      const int size =
-          meeting.elements > 0 ? static_cast<int>(std::log2(static_cast<double>(meeting.elements))) : -1;
-      by_key[{group.group.kind, without_digits(group.group.name), group.members, size, crosses(group.ranks)}][meeting.group].push_back(m);
+      const int size = meeting.elements > 0
+                           ? static_cast<int>(std::log2(static_cast<double>(meeting.elements)))
+                           : -1;
+      by_key[{group.group.kind, without_digits(group.group.name), group.members, size,
+              crosses(group.ranks)}][meeting.group]
+          .push_back(m);
     }
     for (auto& [key, one] : by_key) classes.push_back(std::move(one));
   }
@@ -585,9 +598,9 @@ class Solver {
     find_sets(device_, StoryKind::kDevice);
     find_sets(host_, StoryKind::kHost);
     find_common();
-    std::stable_sort(found_.begin(), found_.end(), [](const StoryFinding& a, const StoryFinding& b) {
-      return a.excess_ns > b.excess_ns;
-    });
+    std::stable_sort(
+        found_.begin(), found_.end(),
+        [](const StoryFinding& a, const StoryFinding& b) { return a.excess_ns > b.excess_ns; });
     if (found_.size() > kMostCandidates) found_.resize(kMostCandidates);
     share_work_out();
     price();
@@ -626,8 +639,8 @@ class Solver {
     return is_host(kind) ? usual_.host_bulk : usual_.device_bulk;
   }
 
-  // The standard error of a mean over iterations that are slow or fast by chance. Two ranks lie far from what both have
-  // in the middle if one is slow: each is held against its own middle.
+  // The standard error of a mean over iterations that are slow or fast by chance. Two ranks lie far
+  // from what both have in the middle if one is slow: each is held against its own middle.
   double spread_of_chance(const Table& table, const std::vector<bool>& bulk) const {
     std::vector<double> cells;
     size_t most = 1;
@@ -687,9 +700,7 @@ class Solver {
     return ranks;
   }
 
-  int64_t above_ns(uint32_t p) const {
-    return graph_.point(p).work_ns - usual_.values.work_ns[p];
-  }
+  int64_t above_ns(uint32_t p) const { return graph_.point(p).work_ns - usual_.values.work_ns[p]; }
 
   void find_ranks(const Table& table, StoryKind kind, double least) {
     for (uint32_t r = 0; r < ranks_; ++r) {
@@ -733,7 +744,8 @@ class Solver {
     }
     std::sort(above.begin(), above.end(), std::greater<>());
     const size_t few = std::max<size_t>(1, above.size() / 50);
-    const int64_t in_few_ns = std::accumulate(above.begin(), above.begin() + static_cast<std::ptrdiff_t>(few), int64_t{0});
+    const int64_t in_few_ns = std::accumulate(
+        above.begin(), above.begin() + static_cast<std::ptrdiff_t>(few), int64_t{0});
     one.pauses = one.kind == StoryKind::kHost && in_few_ns * 2 > one.excess_ns;
     one.longest_ns = above.front();
     for (const int64_t ns : above) one.places += ns * 4 > above.front() ? 1 : 0;
@@ -772,7 +784,8 @@ class Solver {
         std::vector<double> usual;
         for (const uint32_t m : meetings) {
           excess_ns += graph_.meetings()[m].transfer_ns - usual_.values.transfer_ns[m];
-          usual.push_back(std::log(std::max(static_cast<double>(usual_.values.transfer_ns[m]), 100.0)));
+          usual.push_back(
+              std::log(std::max(static_cast<double>(usual_.values.transfer_ns[m]), 100.0)));
         }
         const double longer = median(transfer_logs(meetings)) - median(usual);
         const double least_ns = kLeastShare / 2 * static_cast<double>(graph_.span_ns());
@@ -826,7 +839,8 @@ class Solver {
     return logs;
   }
 
-  // Replaces ranks by their node, stage or group if three quarters of them stand out alike, or all only together.
+  // Replaces ranks by their node, stage or group if three quarters of them stand out alike, or all
+  // only together.
   void find_sets(const Table& table, StoryKind kind) {
     std::map<uint32_t, const StoryFinding*> alone;
     for (const StoryFinding& one : found_) {
@@ -858,7 +872,8 @@ class Solver {
       if (!each && !together) continue;
       const auto [least, most] = std::minmax_element(rel.begin(), rel.end());
       if (*most - *least >= 0.5 * middle + 0.01) continue;
-      StoryFinding one{.kind = kind, .set_kind = set.kind, .set_name = set.name, .ranks = set.ranks};
+      StoryFinding one{
+          .kind = kind, .set_kind = set.kind, .set_name = set.name, .ranks = set.ranks};
       one.factor = 1 + middle;
       double excess = 0;
       for (const uint32_t r : set.ranks) {
@@ -925,8 +940,8 @@ class Solver {
 
   // The parts that a question sets to their typical values.
   struct Question {
-    bool all = false;                         // everything, but for
-    bool absent = false;                      // of incomplete collectives the transfers, too
+    bool all = false;                             // everything, but for
+    bool absent = false;                          // of incomplete collectives the transfers, too
     std::vector<const StoryFinding*> these = {};  // these; else these alone
   };
 
@@ -1000,7 +1015,8 @@ class Solver {
   void price_joint(const std::vector<const StoryFinding*>& named) {
     solved_.saved_ns = solved_.least_saved_ns = 0;
     if (named.empty()) return;
-    std::vector<Question> questions = {{.absent = true, .these = named}, {.absent = true}, {.these = named}};
+    std::vector<Question> questions = {
+        {.absent = true, .these = named}, {.absent = true}, {.these = named}};
     for (const StoryFinding* left_out : named) {
       Question without{.absent = true};
       for (const StoryFinding* one : named) {
@@ -1010,8 +1026,7 @@ class Solver {
     }
     const std::vector<int64_t> spans = ask(questions);
     solved_.saved_ns = std::clamp<int64_t>(spans[1] - spans[0], 0, solved_.span_ns);
-    solved_.least_saved_ns =
-        std::clamp<int64_t>(solved_.span_ns - spans[2], 0, solved_.saved_ns);
+    solved_.least_saved_ns = std::clamp<int64_t>(solved_.span_ns - spans[2], 0, solved_.saved_ns);
     for (size_t k = 0; k < named.size(); ++k) {
       StoryFinding& one = found_[static_cast<size_t>(named[k] - found_.data())];
       one.saved_ns = std::clamp<int64_t>(spans[3 + k] - spans[0], 0, solved_.span_ns);
@@ -1108,7 +1123,8 @@ class Solver {
 
   // The name that has most of a finding's excess, where one does.
   void explain(StoryFinding& one) const {
-    if (one.kind == StoryKind::kLink || one.kind == StoryKind::kHost || one.kind == StoryKind::kAll) return;
+    if (one.kind == StoryKind::kLink || one.kind == StoryKind::kHost || one.kind == StoryKind::kAll)
+      return;
     std::map<std::string, double> above;
     double all = 0;
     for (const uint32_t p : one.points) {

@@ -4,16 +4,14 @@
 //    under the profiler may have its own copy). A window that overlaps the next one is cut.
 //
 // 2. Steps of an inference engine: the outermost annotations of one thread with a name of prefill
-// or
-//    decode (trace/phases.h), if together they contain nearly all launches and decode is more
+//    or decode (trace/phases.h), if together they contain nearly all launches and decode is more
 //    frequent than prefill; a label around a whole decode loop occurs once per prefill. Decode
 //    steps have similar numbers of launches (3). Each span is a window, in any order.
 //
 // 3. A user's span that repeats: the outermost annotations of one thread with names that differ
-// only
-//    in their digits ("step[DECODE bs=8]", "step[DECODE bs=9]"), at least two of them, that contain
-//    nearly all launches of the trace, each between half and twice as many as the median one. Each
-//    span is a window.
+//    only in their digits ("step[DECODE bs=8]", "step[DECODE bs=9]"), at least two of them, that
+//    contain nearly all launches of the trace, each between half and twice as many as the median
+//    one. Each span is a window.
 //
 // 4. A sequence that repeats: the names of the outermost spans of a thread (root operators and
 //    annotations), in order, have a period from the first to the last (the end may be incomplete).
@@ -29,9 +27,8 @@
 //    alternating optimizers do not.
 //
 // 6. The spans of 3 inside spans that occur once and contain nearly everything (a run, a
-// benchmark).
-//    Layers may have labels there too, so each span must read a result on the host, which layers do
-//    not.
+//    benchmark). Layers may have labels there too, so each span must read a result on the host,
+//    which layers do not.
 //
 // 7. A sequence of GPU activities that repeats (trace/kernel_periods.h): kernels and copies of the
 //    device with the most, in the order of their launch calls; without calls, those of its busiest

@@ -12,12 +12,10 @@
 #include "base/numbers.h"
 #include "flow/contributor_names.h"
 #include "report/breakdown/results.h"
-#include "text/plain_text.h"
-#include "text/units.h"
-#include "report/job/story.h"
 #include "report/flow/rank_labels.h"
 #include "report/flow/results.h"
 #include "report/flow/section.h"
+#include "report/job/story.h"
 #include "text/names.h"
 #include "text/plain_text.h"
 #include "text/units.h"
@@ -111,15 +109,16 @@ class JobText {
   // The solver's story of the whole job, if it names a rank or a link.
   std::string story() const {
     if (!flow_.judged) return "";
-    std::string text = story_sentence(
-        *flow_.judged->found.solution, [this](const std::vector<uint32_t>& ranks) {
+    std::string text =
+        story_sentence(*flow_.judged->found.solution, [this](const std::vector<uint32_t>& ranks) {
           const std::vector<uint32_t> at = flow_.places(ranks);
           const std::string device = device_apart(flow_.job, at);
           const bool all = blame_.late && blame_.late->ranks == at && !blame_.late->name.empty();
           return labels_.subject(at) + (all ? " (" + blame_.late->name + ")" : "") +
                  (device.empty() ? "" : " (" + device + ")");
         });
-    if (!text.empty() && !here().empty()) text.front() = static_cast<char>(std::tolower(text.front()));
+    if (!text.empty() && !here().empty())
+      text.front() = static_cast<char>(std::tolower(text.front()));
     return text.empty() ? "" : here() + text;
   }
 
@@ -272,7 +271,8 @@ class JobText {
     return host ? late_hosts() : late_devices(gain_ns);
   }
 
-  // True if pieces explain little of what the set costs. A rank that shares few pieces with others shows less of it.
+  // True if pieces explain little of what the set costs. A rank that shares few pieces with others
+  // shows less of it.
   bool little(int64_t gain_ns) const {
     return gain_ns * (flow_.judged ? 4 : 2) < blame_.late->gain_ns;
   }
@@ -299,8 +299,7 @@ class JobText {
              ".";
     }
     return its + (several() ? " hosts pause " : " host pauses ") +
-           format_counted(blame_.pauses.count, "time", "times") + ", " +
-           pauses_sum() + most + ".";
+           format_counted(blame_.pauses.count, "time", "times") + ", " + pauses_sum() + most + ".";
   }
 
   // In which iterations, where that is not all of them.
@@ -406,8 +405,7 @@ class JobText {
     if (pauses.sum_ns * 2 >= blame_.late->gain_ns) {
       std::string text = whose + (several() ? " pause " : " pauses ") +
                          format_counted(pauses.count, "time", "times") + " for 0.3 ms or more, " +
-                         pauses_sum() + ", up to " +
-                         format_ns(pauses.longest_ns) + " at once";
+                         pauses_sum() + ", up to " + format_ns(pauses.longest_ns) + " at once";
       text += "; the other " + std::string(two() ? "one " : "ranks' ") +
               format_counted(blame_.other_pauses.count, "time", "times") + ", " +
               format_ns(blame_.other_pauses.sum_ns);

@@ -39,7 +39,8 @@ std::string story_sentence(const JobSolution& solution, const RankSubject& subje
   const std::string without = fmt::format("this run takes {}, not {}", length_without(solution),
                                           format_ns(solution.span_ns));
   if (!late.empty()) {
-    parts.push_back(subject({late.begin(), late.end()}) + (late.size() > 1 ? " are late" : " is late"));
+    parts.push_back(subject({late.begin(), late.end()}) +
+                    (late.size() > 1 ? " are late" : " is late"));
   }
   for (const StoryFinding& one : solution.findings) {
     if (is_link(one)) {
@@ -57,21 +58,24 @@ std::string story_sentence(const JobSolution& solution, const RankSubject& subje
     what += (k == 0 ? "" : k + 1 == parts.size() ? " and " : ", ") + parts[k];
   }
   if (!solution.decided()) {
-    return fmt::format("{}, or {}: odds of {:.1f} to 1 do not decide between them. If it is the first, {} without it.",
-                       what,
-                       solution.rival_link
-                           ? "the network between " + lower(subject(solution.rival_ranks))
-                           : lower(subject(solution.rival_ranks)),
-                       solution.odds, without);
+    return fmt::format(
+        "{}, or {}: odds of {:.1f} to 1 do not decide between them. If it is the first, {} without "
+        "it.",
+        what,
+        solution.rival_link ? "the network between " + lower(subject(solution.rival_ranks))
+                            : lower(subject(solution.rival_ranks)),
+        solution.odds, without);
   }
   if (parts.size() > 1) return what + ": without all of it " + without + ".";
   if (!late.empty()) {
-    return what + ": at " + (late.size() > 1 ? "their peers' pace " : "its peers' pace ") + without + ".";
+    return what + ": at " + (late.size() > 1 ? "their peers' pace " : "its peers' pace ") +
+           without + ".";
   }
   if (link.empty()) return what + ": without that " + without + ".";
   const StoryFinding& one = solution.findings.front();
-  return fmt::format("{}, not a rank: its transfers take {:.2f} times as long as like ones; at their pace {}.",
-                     link, one.factor, without);
+  return fmt::format(
+      "{}, not a rank: its transfers take {:.2f} times as long as like ones; at their pace {}.",
+      link, one.factor, without);
 }
 
 }  // namespace assay

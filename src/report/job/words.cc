@@ -148,8 +148,8 @@ class FleetWords {
           ranks);
     }
     if (found_.solution) {
-      const std::string told = story_sentence(*found_.solution, [this](const auto& ranks) {
-        return ranks_subject(ranks);
+      const std::string told = story_sentence(*found_.solution, [this](const auto& places) {
+        return ranks_subject(places);
       });
       if (!told.empty()) return told;
     }
