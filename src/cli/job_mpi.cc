@@ -45,7 +45,7 @@ constexpr int kTag = 24;
 constexpr int kHandsOutFrom = 4;  // processes; fewer cannot spare one
 const char* const kRead = "read";
 const char* const kEnd = "end";
-constexpr const char* kOverview =
+constexpr const char* kMpiOverview =
     R"(assay-job: assay job on many processes
 
   mpirun -n 64 assay-job traces/ -o report.html
@@ -258,7 +258,7 @@ int run(int argc, char** argv) {
           }};
   CommandLine line("assay-job",
                    "assay job on many processes: mpirun -n 64 assay-job TRACES -o report.html",
-                   version_text(), kOverview);
+                   version_text(), kMpiOverview);
   int exit_code = kExitFine;
   add_job_verb(line.root(), exit_code, &team);
   if (line.parse(argc, argv, "job", refuse_outputs_over_inputs) == CommandLine::End::kRefused) {

@@ -119,21 +119,21 @@ Relation ranks_table(const FleetJob& job, const FleetFindings& found, const Whol
   return std::move(table).relation();
 }
 
-struct RankPart {
+struct StateTime {
   std::string_view state;
   int64_t ns = 0;
 };
 
 Relation parts_of_rank(const WholeRecord& one) {
   const RecordCauses& causes = one.record.causes;
-  std::vector<RankPart> rows = {{"compute", causes.compute_ns},
+  std::vector<StateTime> rows = {{"compute", causes.compute_ns},
                                 {"collective", causes.collective_ns},
                                 {"copy", causes.copy_ns}};
   for (size_t c = 0; c < kFlowCauses; ++c) {
     rows.push_back({flow_cause_name(static_cast<FlowCause>(c)), causes.idle_ns[c]});
   }
-  RowTable<RankPart> table("parts", one.rank, std::move(rows));
-  table.add("state", &RankPart::state).add("ns", &RankPart::ns);
+  RowTable<StateTime> table("parts", one.rank, std::move(rows));
+  table.add("state", &StateTime::state).add("ns", &StateTime::ns);
   return std::move(table).relation();
 }
 

@@ -7,9 +7,9 @@
 
 namespace {
 
-class Posterior final : public ceres::FirstOrderFunction {
+class SearchedPosterior final : public ceres::FirstOrderFunction {
  public:
-  explicit Posterior(const AssaySearchProblem& problem) : problem_(problem) {}
+  explicit SearchedPosterior(const AssaySearchProblem& problem) : problem_(problem) {}
   bool Evaluate(const double* at, double* value, double* gradient) const override {
     return problem_.evaluate(problem_.context, at, value, gradient);
   }
@@ -35,7 +35,7 @@ class Reporter final : public ceres::IterationCallback {
 }  // namespace
 
 bool assay_search_minimum(const AssaySearchProblem* asked, double* at, AssaySearchFound* found) {
-  const ceres::GradientProblem problem(new Posterior(*asked));
+  const ceres::GradientProblem problem(new SearchedPosterior(*asked));
   Reporter reporter(*asked);
   ceres::GradientProblemSolver::Options options;
   options.line_search_direction_type = ceres::LBFGS;

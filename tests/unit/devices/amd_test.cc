@@ -97,7 +97,7 @@ TEST_F(Amd, AmdSmiGoesBeforeRocmSmi) {
 
 // ---- the dies of an MI300A ----
 
-class AmdParts : public Amd {
+class AmdDies : public Amd {
  protected:
   void TearDown() override {
     ::unsetenv("FAKE_AMDSMI");
@@ -145,7 +145,7 @@ class AmdParts : public Amd {
 
 // Half of the package's 300 W in the compute dies, a fifth in the I/O dies, 15 % in memory, by the
 // table of the second socket, whose energy is the GPU's.
-TEST_F(AmdParts, PowersOfTheDiesAreThoseOfTheGpusSocket) {
+TEST_F(AmdDies, PowersOfTheDiesAreThoseOfTheGpusSocket) {
   const auto device = open("mi300a");
   EXPECT_THAT(told(device), HasSubstr("HSMP metrics table of socket 1"));
   const Means found = means(**device);
@@ -157,7 +157,7 @@ TEST_F(AmdParts, PowersOfTheDiesAreThoseOfTheGpusSocket) {
   EXPECT_LT(found.xcd + found.iod + found.hbm, found.whole);
 }
 
-TEST_F(AmdParts, ReportsTheReasonIfTheyAreUnknown) {
+TEST_F(AmdDies, ReportsTheReasonIfTheyAreUnknown) {
   const auto expect_whole = [](const Result<std::unique_ptr<PowerDevice>>& device,
                                const char* reason) {
     EXPECT_THAT(told(device), HasSubstr(reason));
@@ -178,7 +178,7 @@ TEST_F(AmdParts, ReportsTheReasonIfTheyAreUnknown) {
 }
 
 // The table was found, and fails while it is logged: the whole goes on without parts.
-TEST_F(AmdParts, ATableThatStopsToAnswerLeavesTheWhole) {
+TEST_F(AmdDies, ATableThatStopsToAnswerLeavesTheWhole) {
   const auto device = open("stops");
   EXPECT_THAT(told(device), HasSubstr("HSMP metrics table of socket 1"));
   const Means found = means(**device);
