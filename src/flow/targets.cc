@@ -85,7 +85,8 @@ class Targets {
     for (uint32_t k = 0; k < call.work_count; ++k) {
       const uint32_t work = run_.works_of_calls[call.first_work + k];
       const bool copy = run_.works[work].kind == WorkKind::kCopy;
-      if (copy || call.launches) add_target(work, call);
+      const bool fill = run_.works[work].kind == WorkKind::kFill;
+      if (!fill || call.launches) add_target(work, call);
       copies |= copy;
     }
     if (copies) return;

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 
 #include "flow/graph.h"
 #include "flow/run.h"
@@ -108,6 +110,42 @@ TEST(FlowWaits, ACallThatFreesMemoryWaitsEachByItself) {
     }
   }
   EXPECT_EQ(waits, 4U);
+}
+
+// A run of 200 launches by one call, each kernel 20 us after the call began: one kernel of twenty
+// takes 900 us and the others take 60 us. The call returns `after_ns` after the begin of a short
+// kernel and `after_long_ns` after that of a long one. How many calls wait for a kernel.
+uint64_t calls_that_wait(std::string_view name, int64_t after_ns, int64_t after_long_ns) {
+  TraceMaker maker;
+  for (int64_t i = 0; i < 200; ++i) {
+    const int64_t at_ns = i * kStepNs;
+    const bool is_long = i % 20 == 19;
+    const auto id = static_cast<uint32_t>(i + 1);
+    maker.call(1, name, at_ns, 20'000 + (is_long ? after_long_ns : after_ns), id)
+        .kernel(0, 7, "work", at_ns + 20'000, is_long ? 900'000 : 60'000, id);
+  }
+  const Trace trace = maker.build();
+  const Links links = link_trace(trace);
+  const FlowRun run = make_flow_run(trace, links);
+  return static_cast<uint64_t>(
+      std::count_if(run.calls.begin(), run.calls.end(),
+                    [](const FlowCall& call) { return call.target_count > 0; }));
+}
+
+// The host's clock shows that calls of short kernels return 5 us too early: long kernels decide.
+TEST(FlowWaits, ALaunchThatHoldsLongKernelsWaitsForThem) {
+  for (const std::string_view name : {"acmeRunKernel", "cudaLaunchKernel", "cudaGraphLaunch"}) {
+    EXPECT_EQ(calls_that_wait(name, 55'000, 910'000), 10U) << name;
+    EXPECT_EQ(calls_that_wait(name, 65'000, 910'000), 200U) << name;
+  }
+}
+
+// Kernels that end within a slow launch have not held it: long ones outlast it.
+TEST(FlowWaits, ASlowLaunchThatOverlapsShortKernelsDoesNotWait) {
+  for (const std::string_view name : {"acmeRunKernel", "hipLaunchKernel", "cudaGraphLaunch"}) {
+    EXPECT_EQ(calls_that_wait(name, 70'000, 70'000), 0U) << name;
+    EXPECT_EQ(calls_that_wait(name, 70'000, 5000), 0U) << name;
+  }
 }
 
 }  // namespace
