@@ -73,7 +73,15 @@ bool is_segment(EdgeKind kind) { return kind == EdgeKind::kSegment || kind == Ed
 // Other edges that an edit may change; of hand-overs those that are a call's own time.
 bool is_edited(EdgeKind kind) {
   return kind == EdgeKind::kCall || kind == EdgeKind::kLaunch || kind == EdgeKind::kReturn ||
-         kind == EdgeKind::kQueue || kind == EdgeKind::kStream || kind == EdgeKind::kWork;
+         kind == EdgeKind::kAwait || kind == EdgeKind::kQueue || kind == EdgeKind::kStaged ||
+         kind == EdgeKind::kStream || kind == EdgeKind::kWork;
+}
+
+// A thread that waited for memory which work wrote before its end: part of the work's own time.
+bool waits_within(const FlowRun& run, const FlowGraph& graph, uint32_t point, uint32_t edge) {
+  const uint32_t source = graph.source[edge];
+  return source != kNoPoint && graph.point(source).kind == PointKind::kWorkBegin &&
+         !run.calls[graph.point(point).row].after_unrecorded;
 }
 
 bool is_less(double left) { return left < 1; }
@@ -120,6 +128,7 @@ EditSlots::EditSlots(const FlowRun& run, const FlowGraph& graph, int64_t from_ns
 void EditSlots::add_entries() {
   const auto is_entry = [&](uint32_t p, uint32_t e) {
     if (graph_.time_ns[p] <= from_ns_ || !is_edited(graph_.kind[e])) return false;
+    if (graph_.kind[e] == EdgeKind::kAwait) return waits_within(run_, graph_, p, e);
     return graph_.kind[e] != EdgeKind::kLaunch ||
            hand_over_cause(run_, run_.works[graph_.point(p).row]) != FlowCause::kLatency;
   };
@@ -143,6 +152,10 @@ EditSlots::Entry EditSlots::entry_of(uint32_t point, uint32_t edge) const {
   const EdgeKind kind = graph_.kind[edge];
   Entry entry{.edge = edge, .row = graph_.point(point).row};
   if (kind == EdgeKind::kWork) entry.kind = static_cast<uint8_t>(run_.works[entry.row].kind);
+  if (kind == EdgeKind::kStaged || kind == EdgeKind::kAwait) {
+    entry.row = graph_.point(graph_.source[edge]).row;
+    entry.kind = static_cast<uint8_t>(run_.works[entry.row].kind);
+  }
   if (kind == EdgeKind::kReturn) {
     entry.kind = static_cast<uint8_t>(return_cause(run_.calls[entry.row]));
   }
@@ -242,6 +255,10 @@ bool LagEditor::changes(EdgeKind kind) const {
       return !edits_->unwaited.empty() || changes_causes(all_);
     case EdgeKind::kQueue:
       return !edits_->free_calls.empty();
+    case EdgeKind::kStaged:
+      return !edits_->unwaited.empty() || changes(EdgeKind::kWork);
+    case EdgeKind::kAwait:
+      return changes(EdgeKind::kWork);
     case EdgeKind::kStream:
       return !edits_->joined_ns.empty();
     case EdgeKind::kWork:
@@ -348,6 +365,12 @@ int64_t LagEditor::edited(EdgeKind kind, const Entry& entry, int64_t lag_ns) con
       }
       return edits_->joined_ns.empty() ? lag_ns : std::min(lag_ns, edits_->joined_ns[entry.row]);
     }
+    case EdgeKind::kStaged: {
+      const uint32_t call = run_.works[entry.row].call;
+      if (marks(&StrongestEdits::unwaited, &Edit::unwaited, call)) return kCutLag;
+      return scaled_ns(lag_ns, std::min(all_.work[entry.kind], left_of_work(entry.row)));
+    }
+    case EdgeKind::kAwait:
     case EdgeKind::kWork:
       return scaled_ns(lag_ns, std::min(all_.work[entry.kind], left_of_work(entry.row)));
     default:

@@ -271,6 +271,11 @@ class GraphMaker {
       edges_.push_back(
           {end_item(work), usual_.returns(call, run_.works[work], waited_ns), EdgeKind::kReturn});
     }
+    const uint32_t staged = usual_.staged_copy(call);
+    if (staged != kNoFlowRow) {
+      edges_.push_back(
+          {begin_item(staged), call.end_ns - run_.works[staged].start_ns, EdgeKind::kStaged});
+    }
     if (call.slot_work != kNoFlowRow) {
       edges_.push_back({begin_item(call.slot_work),
                         call.end_ns - run_.works[call.slot_work].start_ns, EdgeKind::kQueue});

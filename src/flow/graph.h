@@ -28,6 +28,7 @@ enum class EdgeKind : uint8_t {
   kReturn,    // the end of what a blocking call waited for
   kAwait,     // the end of what a thread waited for without a call that waits, or recorded last
   kQueue,     // room in the launch queue
+  kStaged,    // the begin of a copy that its call returns within: the host moved its bytes
   kLaunch,    // hand-over of work
   kStream,    // work before on the same stream, or in the same graph launch
   kEvent,     // work of another stream that an event told to wait for
@@ -35,7 +36,7 @@ enum class EdgeKind : uint8_t {
   kStart,     // the begin of the run: nothing is known before the point
   kOrder,     // work that the host had waited for before it launched this on another stream
 };
-constexpr size_t kEdgeKinds = 12;
+constexpr size_t kEdgeKinds = 13;
 
 constexpr uint32_t kNoPoint = UINT32_MAX;
 

@@ -8,8 +8,6 @@ namespace assay {
 namespace {
 
 constexpr int64_t kCutNs = -(int64_t{1} << 60);  // earlier than every time, and far from overflow
-constexpr int64_t kStagedNs = 20'000;            // a shorter call did not wait for its copy
-constexpr int64_t kStagedOwnNs = 5'000;
 
 using Parts = std::array<int64_t, kGainClasses>;
 
@@ -134,7 +132,6 @@ class LaneGraphMaker {
     if (edges_.empty() && dropped) {
       edges_.push_back({kNoPoint, 0, false, {}});
     }
-    if (point.kind == PointKind::kCallEnd) add_staged(p, point.row);
     push_point(p, point, time_ns);
   }
 
@@ -243,6 +240,9 @@ class LaneGraphMaker {
       case EdgeKind::kQueue:
         edge.of(GainClass::kLaunch) += lag_ns;
         break;
+      case EdgeKind::kStaged:
+        edge.of(GainClass::kCopy) += lag_ns;
+        break;
       case EdgeKind::kLaunch:
         edge.of(class_of(hand_over_cause(run_, run_.works[point.row]))) += lag_ns;
         break;
@@ -325,34 +325,6 @@ class LaneGraphMaker {
     const int64_t pulled_ns = launching ? pulled({piece.end_ns - ns, piece.end_ns}, ns) : 0;
     edge.of(GainClass::kMigration) += pulled_ns;
     edge.of(class_of(cause)) += ns - pulled_ns;
-  }
-
-  // A call that returns while its own copy runs waited for the begin of the copy: the host staged the bytes.
-  void add_staged(uint32_t p, uint32_t c) {
-    const FlowCall& call = run_.calls[c];
-    if (call.target_count > 0 || call.end_ns - call.start_ns <= kStagedNs) return;
-    if (call.start_ns < from_ns_ || edges_.size() != 1) return;
-    const FlowWork* first = nullptr;
-    uint32_t begin = kNoPoint;
-    for (uint32_t k = 0; k < call.work_count; ++k) {
-      const uint32_t w = run_.works_of_calls[call.first_work + k];
-      const FlowWork& work = run_.works[w];
-      const uint32_t at = graph_.work_point(w, false);
-      const bool within = work.kind == WorkKind::kCopy && work.start_ns < call.end_ns &&
-                          work.start_ns >= call.start_ns && work.end_ns > call.end_ns;
-      if (!within || at >= p || (first != nullptr && first->start_ns <= work.start_ns)) continue;
-      first = &work;
-      begin = at;
-    }
-    if (first == nullptr) return;
-    LaneEdge& own = edges_.front();
-    const int64_t own_ns = std::min(own.lag_ns, kStagedOwnNs);
-    own.parts = {};
-    own.of(class_of(own_cause(call, own.lag_ns))) = own_ns;
-    own.lag_ns = own_ns;
-    LaneEdge staged{begin, call.end_ns - first->start_ns, false, {}};
-    staged.of(GainClass::kCopy) = staged.lag_ns;
-    edges_.push_back(staged);
   }
 
   // A run may end with the host reading pages after the last work.

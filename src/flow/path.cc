@@ -53,6 +53,9 @@ void add_step(const FlowRun& run, const FlowGraph& graph, const Replayed& replay
     case EdgeKind::kQueue:
       path.queue_ns += step.lag_ns;
       break;
+    case EdgeKind::kStaged:
+      path.work_ns[static_cast<size_t>(WorkKind::kCopy)] += step.lag_ns;
+      break;
     case EdgeKind::kLaunch:
       cause(hand_over_cause(run, run.works[point.row])) += step.lag_ns;
       break;

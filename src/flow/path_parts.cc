@@ -110,6 +110,9 @@ class PathCutter {
       case EdgeKind::kQueue:
         slice.kind = PathPartKind::kQueue;
         break;
+      case EdgeKind::kStaged:
+        name_point(graph_.source[step.edge], slice);
+        break;
       case EdgeKind::kLaunch:
         name_hand_over(run_.works[graph_.point(step.point).row], slice);
         break;

@@ -125,6 +125,9 @@ class BarMaker {
       case EdgeKind::kWork:
         add_work(run_.works[graph_.point(step.point).row].kind, ns);
         break;
+      case EdgeKind::kStaged:
+        add_work(WorkKind::kCopy, ns);
+        break;
       case EdgeKind::kQueue:
       case EdgeKind::kOrder:
         of(FlowCause::kWaitOther) += ns;

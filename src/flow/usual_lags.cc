@@ -3,6 +3,12 @@
 #include <algorithm>
 
 namespace assay {
+namespace {
+
+constexpr int64_t kStagedNs = 20'000;  // a shorter call did not wait for its copy
+constexpr int64_t kStagedOwnNs = 5'000;
+
+}  // namespace
 
 int64_t UsualLags::waited_ns(const FlowCall& call) const {
   int64_t waited_ns = INT64_MIN;
@@ -15,6 +21,9 @@ int64_t UsualLags::waited_ns(const FlowCall& call) const {
 int64_t UsualLags::own_call(const FlowCall& call, int64_t waited_ns) const {
   int64_t own_ns = call.end_ns - call.start_ns;
   const bool waited = waited_ns > call.start_ns;
+  if (staged_copy(call) != kNoFlowRow) {
+    return std::max(std::min(own_ns, kStagedOwnNs), call.cold_ns);
+  }
   if (!waited && call.slot_work == kNoFlowRow) return own_ns;
   const StringId name = run_.trace->api_calls.name[call.row.index()];
   own_ns = std::min(own_ns, floors_.own_call(name).typical_ns);
@@ -26,6 +35,21 @@ int64_t UsualLags::own_call(const FlowCall& call, int64_t waited_ns) const {
     if (submits) own_ns = std::min(own_ns, work.start_ns - call.start_ns);
   }
   return std::max(own_ns, call.cold_ns);
+}
+
+uint32_t UsualLags::staged_copy(const FlowCall& call) const {
+  if (call.target_count > 0 || call.slot_work != kNoFlowRow) return kNoFlowRow;
+  if (call.end_ns - call.start_ns <= kStagedNs) return kNoFlowRow;
+  uint32_t first = kNoFlowRow;
+  for (uint32_t k = 0; k < call.work_count; ++k) {
+    const uint32_t w = run_.works_of_calls[call.first_work + k];
+    const FlowWork& work = run_.works[w];
+    const bool within = work.kind == WorkKind::kCopy && work.start_ns >= call.start_ns &&
+                        work.start_ns < call.end_ns && work.end_ns > call.end_ns;
+    const bool earlier = first == kNoFlowRow || work.start_ns < run_.works[first].start_ns;
+    if (within && earlier) first = w;
+  }
+  return first;
 }
 
 int64_t UsualLags::returns(const FlowCall& call, const FlowWork& waited_for,

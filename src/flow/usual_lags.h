@@ -18,6 +18,9 @@ class UsualLags {
   int64_t waited_ns(const FlowCall& call) const;
   // What a call takes itself. waited_ns: as above.
   int64_t own_call(const FlowCall& call, int64_t waited_ns) const;
+  // The copy that began in a longer call and ended after its return: until the begin the call
+  // waited, and then it moved the bytes. kNoFlowRow without one, or if it waits for other work.
+  uint32_t staged_copy(const FlowCall& call) const;
   // From the end of what it waited for to the return of a call.
   int64_t returns(const FlowCall& call, const FlowWork& waited_for, int64_t waited_ns) const;
   // From the end of the call to the work that it launched and that began then or later.
