@@ -109,6 +109,7 @@ const ActionRule kTitles[] = {
     ASSAY_ACTION("attention", kActionAttention, true),
     ASSAY_ACTION("devices_at_once", kActionConcurrentDevices, true),
     ASSAY_ACTION("prefetch", kActionPrefetch, true),
+    ASSAY_ACTION("compare_ranks", kActionCompareRanks, true),
     ASSAY_ACTION("fuse_chains", kActionFuseChains, true, out.count("chains", f.chains.chains)),
     ASSAY_ACTION("smaller_type", kActionSmallerType, true,
                  out.named("kernel", SubjectKind::kKernel, describe_kernel(f.fp32.kernel))),
@@ -172,6 +173,7 @@ const ActionRule kHows[] = {
                  out.named("op", SubjectKind::kOperator, f.cpu_ops.front())),
 
     ASSAY_ACTION("faster_cpu", kHowFasterCpu, true),
+    ASSAY_ACTION("compare_ranks", kHowCompareRanks, true),
 
     ASSAY_ACTION("input", kHowInputOneWait, f.input.one_wait && edits_pytorch(f),
                  out.ns("longest", f.input.longest_ns)),
@@ -396,6 +398,20 @@ Action prefetch(const RunFacts& f) {
   return action;
 }
 
+// Neither the host nor collectives save much alone: one rank does not show whether collectives wait.
+std::optional<Action> compare_ranks(const RunFacts& f) {
+  const Decision& d = f.decision;
+  const auto decides = [&d](GainGroup group) { return d.word == group || d.second == group; };
+  const bool pair = d.joint && decides(GainGroup::kHost) && decides(GainGroup::kComm);
+  if (!pair || !f.evidence.calls || !replay_holds(f)) return std::nullopt;
+  Action action{.key = "compare_ranks",
+                .basis = "replay in which neither the host nor collectives take time",
+                .gain_ns = d.together_ns,
+                .share = share(d.together_ns, f.window_ns)};
+  add_texts(f, action);
+  return action;
+}
+
 // Time that the run saves if its kernels take saves_ns less: the same part of the gain without kernels. Without
 // a replay that holds, all of it: an upper bound.
 int64_t kernel_gain_ns(int64_t saves_ns, const RunFacts& f) {
@@ -468,7 +484,7 @@ std::vector<Action> actions_of(const RunFacts& facts) {
   }
   if (facts.devices_alternate && !facts.gains.empty()) actions.push_back(devices_at_once(facts));
   if (facts.bottleneck == BoundBy::kMigration) actions.push_back(prefetch(facts));
-  for (const auto& unreplayed : {smaller_type(facts), fuse_chains(facts)}) {
+  for (const auto& unreplayed : {smaller_type(facts), fuse_chains(facts), compare_ranks(facts)}) {
     if (unreplayed) actions.push_back(*unreplayed);
   }
   int64_t most_ns = 0;

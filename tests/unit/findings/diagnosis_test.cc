@@ -4,7 +4,9 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
+#include "findings/actions.h"
 #include "findings/causes.h"
 #include "findings/rules/rule.h"
 #include "support/trace_maker.h"
@@ -70,6 +72,31 @@ TEST(Diagnosis, LossOnImportLowersTheConfidence) {
       diagnose_run(run_of(500'000, 20'000), {.data_lost = true, .iterations = 8});
   EXPECT_EQ(diagnosis.confidence, Confidence::kMedium);
   EXPECT_EQ(diagnosis.reason.code, Code::kConfidenceDataLost);
+}
+
+// A rank of a run whose host and collectives gain little alone and half the run together: the first
+// action is about both.
+TEST(Diagnosis, APairOfHostAndCollectivesAsksForAllRanks) {
+  const Trace trace = run_of(20'000, 100'000);
+  const Links links = link_trace(trace);
+  const FlowReport report = make_flow_report(trace, links, {});
+  const FlowVerdict verdict = judge_flow(trace, report, {});
+  RunFacts facts({trace, report, verdict, nullptr}, {});
+  const auto compares = [&facts](GainGroup word, GainGroup second, bool joint) {
+    facts.decision.word = word;
+    facts.decision.second = second;
+    facts.decision.joint = joint;
+    facts.decision.together_ns = facts.window_ns / 2;
+    const std::vector<Action> actions = actions_of(facts);
+    return !actions.empty() && actions.front().key == "compare_ranks" &&
+           actions.front().gain_ns == facts.window_ns / 2;
+  };
+  EXPECT_TRUE(compares(GainGroup::kComm, GainGroup::kHost, true));
+  EXPECT_TRUE(compares(GainGroup::kHost, GainGroup::kComm, true));
+  EXPECT_FALSE(compares(GainGroup::kComm, GainGroup::kHost, false));
+  EXPECT_FALSE(compares(GainGroup::kDevice, GainGroup::kComm, true));
+  facts.misfit = Misfit::kModelError;
+  EXPECT_FALSE(compares(GainGroup::kComm, GainGroup::kHost, true));
 }
 
 TEST(Rules, TheLastHeadlineAndTheLastReasonAlwaysHold) {
