@@ -14,6 +14,7 @@ Confidence grade_of(Code reason) {
   switch (reason) {
     case Code::kConfidenceNone:
       return Confidence::kNone;
+    case Code::kConfidenceCounters:
     case Code::kConfidenceClockSkew:
     case Code::kConfidenceClockSkewLate:
     case Code::kConfidenceNoHostEvents:

@@ -300,6 +300,10 @@ void RunFacts::fill_run(const FlowAnswer& answer) {
   unread_rows = trace.other_events.size();
   mostly_unread = unread_rows > 0 && unread_rows >= op_rows && trace.api_calls.empty();
   if (bottleneck == BoundBy::kNoGpu) unread_categories = unread_rows_words(trace);
+  const auto& categories = trace.other_events.category;
+  counter_ranges = std::any_of(categories.begin(), categories.end(), [&trace](StringId category) {
+    return trace.text(category) == "cuda_profiler_range";
+  });
   profiler_span_ns = assay::profiler_span_ns(trace);
   python_stacks = evidence.frames;
   processes_in_file = trace.log.entry(ImportCode::kSeveralProcesses).count;

@@ -132,6 +132,8 @@ class RunFacts {
   uint64_t unread_rows = 0;
   bool mostly_unread = false;    // more unknown rows than operators, and no API call
   std::string unread_categories;  // for a sentence
+  // The recording counted events within ranges: each range ran alone, some of them several times.
+  bool counter_ranges = false;
   int64_t profiler_span_ns = 0;
   uint64_t processes_in_file = 0;  // 0: one, or not counted
   bool python_stacks = false;

@@ -59,6 +59,7 @@ const RunRule kReasons[] = {
                f.bottleneck != BoundBy::kNoGpu && f.clock_gap.ns > 0 && f.clock_gap.device_late,
                out.ns("skew", f.clock_gap.ns).ns("at_stake", f.clock_gap.ns)),
     ASSAY_RULE(kConfidenceNone, too_little(f)),
+    ASSAY_RULE(kConfidenceCounters, f.counter_ranges),
     ASSAY_RULE(kConfidenceNoHostEvents, f.bottleneck == BoundBy::kNoHost && f.unread_rows > 0,
                out.count("events", f.unread_rows)),
     ASSAY_RULE(kConfidenceNoHostRows, f.bottleneck == BoundBy::kNoHost && f.unread_rows == 0),

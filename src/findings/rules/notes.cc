@@ -112,8 +112,9 @@ const RunRule kNotes[] = {
     ASSAY_RULE(kNoteDoAllRanks, f.bottleneck == BoundBy::kCollectiveWait),
 
     ASSAY_RULE(kNoteLikelyUnsupportedFormat, no_gpu(f) && f.mostly_unread),
+    ASSAY_RULE(kNoteLikelyCounters, no_gpu(f) && !f.mostly_unread && f.counter_ranges),
     ASSAY_RULE(kNoteLikelyProfilerConflict,
-               no_gpu(f) && !f.mostly_unread && f.evidence.launch_calls > 0),
+               no_gpu(f) && !f.mostly_unread && !f.counter_ranges && f.evidence.launch_calls > 0),
     ASSAY_RULE(kNoteLikelyOtherProcessWork,
                no_gpu(f) && !f.mostly_unread && f.evidence.launch_calls == 0 &&
                    f.profiler_span_ns > 0),

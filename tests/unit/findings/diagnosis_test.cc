@@ -99,6 +99,33 @@ TEST(Diagnosis, APairOfHostAndCollectivesAsksForAllRanks) {
   EXPECT_FALSE(compares(GainGroup::kComm, GainGroup::kHost, true));
 }
 
+void count_in_ranges(Trace& trace) {
+  trace.other_events.push_back({.start_ns = 0,
+                                .dur_ns = 1000,
+                                .name = trace.strings.intern("gemm"),
+                                .category = trace.strings.intern("cuda_profiler_range"),
+                                .thread = ThreadId(0)});
+}
+
+TEST(Diagnosis, CountersOfRangesLowerTheConfidence) {
+  Trace trace = run_of(20'000, 100'000);
+  EXPECT_NE(diagnose_run(trace).reason.code, Code::kConfidenceCounters);
+  count_in_ranges(trace);
+  const Diagnosis diagnosis = diagnose_run(trace);
+  EXPECT_EQ(diagnosis.reason.code, Code::kConfidenceCounters);
+  EXPECT_EQ(diagnosis.confidence, Confidence::kLow);
+}
+
+TEST(Diagnosis, CountersOfRangesExplainLaunchesWithoutKernels) {
+  TraceMaker maker;
+  for (uint32_t i = 1; i < 100; ++i) maker.call(1, "cudaLaunchKernel", i * 10'000, 4000, i);
+  Trace trace = maker.build();
+  ASSERT_FALSE(diagnose_run(trace).notes.empty());
+  EXPECT_EQ(diagnose_run(trace).notes.front().code, Code::kNoteLikelyProfilerConflict);
+  count_in_ranges(trace);
+  EXPECT_EQ(diagnose_run(trace).notes.front().code, Code::kNoteLikelyCounters);
+}
+
 TEST(Rules, TheLastHeadlineAndTheLastReasonAlwaysHold) {
   EXPECT_EQ(headline_rules().back().when, "true");
   EXPECT_EQ(confidence_rules().back().when, "true");
