@@ -290,7 +290,10 @@ void RunFacts::fill_run(const FlowAnswer& answer) {
   linked_share = verdict.linked_share;
   evidence_shares = {verdict.recorded_share, verdict.inferred_share, verdict.absent_share};
   program = verdict.program;
-  if (const Stretch* judged = report.stretches.headline()) unit = judged->unit;
+  if (const Stretch* judged = report.stretches.headline()) {
+    unit = judged->unit;
+    if (stretches.parts.size() > 1 && judged->iterations > 0) reading.iterations = judged->iterations;
+  }
   serving = report.serving;
   tracer = trace.tracer;
   has_ops = !trace.ops.empty();
@@ -480,10 +483,7 @@ void RunFacts::fill_replay(const FlowAnswer& answer) {
 }
 
 void RunFacts::fill_variation(const FlowAnswer& answer) {
-  if (answer.tried != nullptr) {
-    uneven = uneven_steps(answer.tried->step_ns);
-    step_count = answer.tried->step_ns.size() + 1;
-  }
+  if (answer.tried != nullptr) uneven = uneven_steps(answer.tried->step_ns);
   if (answer.report.floors.way_ns > 0) {
     launch_path_ns = answer.report.floors.way_ns + answer.report.floors.launch.typical_ns;
   }

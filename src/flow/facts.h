@@ -21,7 +21,7 @@ namespace assay {
 // How reading and windowing of the trace limit what can be said.
 struct ReadingEvidence {
   bool data_lost = false;
-  uint64_t iterations = 1;       // complete ones
+  uint64_t iterations = 1;       // complete ones, of the part that is judged
   bool by_kernel_names = false;  // iterations were found by kernel names alone
 };
 
@@ -219,7 +219,6 @@ class RunFacts {
 
   // Variation.
   std::optional<UnevenSteps> uneven;
-  size_t step_count = 0;
   std::optional<SlowRuns> slow_runs;
   std::string slow_kernel;
   int64_t launch_path_ns = 0;

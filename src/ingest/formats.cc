@@ -588,7 +588,7 @@ constexpr FileFormat kFormats[] = {
     },
     {
         .key = "nsys_stats",
-        .name = "a table that nsys stats or a viewer made of a trace, without what links its rows",
+        .name = "a table of nsys stats or of a viewer, whose rows do not say what belongs together",
         .endings = ".csv",
         .match = match_nsys_stats,
         .is_text = true,

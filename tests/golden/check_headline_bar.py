@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The bar has what the headline names, with the same share: on small traces, and on exports of Nsight Systems made here
-in which a program uses managed memory.
+"""The bar has what the headline names, with the same share, and all findings count the same iterations: on small
+traces, and on exports of Nsight Systems made here in which a program uses managed memory.
 
     check_headline_bar.py --assay build/release/assay [--all]
 """
@@ -73,7 +73,22 @@ def check(assay, path, legends, bound):
             least, most = bar.get(legends[named[0]], (200, 200))
             if not least <= 100 * value <= most:
                 problems.append(f"{finding['code']}: {key} {value:.4f}, the bar shows {bar}")
+    iterations = counts(summary["findings"])
+    if len(set(iterations.values())) > 1:
+        problems.append(f"one part has several counts of iterations: {iterations}")
     return problems
+
+
+def counts(findings):
+    """How many iterations the judged part has, by the finding that says so."""
+    found = {}
+    for finding in findings:
+        if finding["code"].startswith("confidence.") and "iterations" in finding["values"]:
+            found[finding["code"]] = int(finding["values"]["iterations"])
+        part = re.fullmatch(r"(\d+) iterations?", str(finding["values"].get("part", "")))
+        if finding["code"] == "judged_part" and part:
+            found[finding["code"]] = int(part[1])
+    return found
 
 
 def main():

@@ -119,7 +119,7 @@ const RunRule kRemarks[] = {
                f.uneven && !f.uneven->drift && !f.uneven->from_one_on && !f.uneven->stretch &&
                    f.uneven->count > 1,
                out.count("slow", f.uneven->count)
-                   .count("iterations", f.step_count)
+                   .count("iterations", f.reading.iterations)
                    .ratio("factor", f.uneven->times)),
     ASSAY_RULE(kConfidenceSlowKernelRuns, f.slow_runs.has_value(),
                out.count("slow", f.slow_runs->slow)
