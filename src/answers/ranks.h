@@ -16,7 +16,7 @@ namespace assay {
 using Analyze = std::function<Result<TraceContent>(const LoadedTrace&)>;
 
 // Loads every input in turn, one trace in memory at a time, and analyses it. Fails on the first
-// input that can't be read or analysed; files of a folder that are no traces are left out.
+// input that cannot be read or analysed. Files of a folder that are not traces are left out.
 // conclude: what inputs say together, or others beside them.
 Result<Answer> answer_traces(const TraceRequest& request, const std::string& title,
                              const Analyze& analyze,

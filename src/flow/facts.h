@@ -21,7 +21,7 @@ namespace assay {
 // How reading and windowing of the trace limit what can be said.
 struct ReadingEvidence {
   bool data_lost = false;
-  uint64_t iterations = 1;       // complete ones, of the part that is judged
+  uint64_t iterations = 1;       // complete ones, of the part in question
   bool by_kernel_names = false;  // iterations were found by kernel names alone
 };
 

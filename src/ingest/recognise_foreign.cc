@@ -14,15 +14,18 @@ bool holds(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// True for a protobuf message with a message as its field 1, as in perfetto.protos.Trace (packet)
-// and tensorflow.profiler.XSpace (planes): the tag, a length, and the start of the next field.
-// Fields that are complete in the head must follow each other without a gap.
-bool repeats_field_one(std::string_view bytes) {
-  constexpr unsigned char kFieldOneMessage = 0x0A;
+// True for a protobuf message that begins with a message as its field 1, as perfetto.protos.Trace (packet) and
+// tensorflow.profiler.XSpace (planes) do, and goes on with fields of which none has a number above `last`: the tag, a
+// length, and the start of the next field. Fields that are complete in the head must follow each other without a gap.
+bool is_message_of(std::string_view bytes, unsigned last) {
+  constexpr unsigned kMessage = 2;
   constexpr int kMostVarintBytes = 5;
   size_t at = 0;
   while (at < bytes.size()) {
-    if (static_cast<unsigned char>(bytes[at++]) != kFieldOneMessage) return false;
+    const auto tag = static_cast<unsigned char>(bytes[at]);
+    const unsigned number = tag >> 3;
+    if ((tag & 7u) != kMessage || number == 0 || number > (at == 0 ? 1 : last)) return false;
+    ++at;
     uint64_t length = 0;
     bool ended = false;
     for (int i = 0; i < kMostVarintBytes && at < bytes.size() && !ended; ++i) {
@@ -60,9 +63,9 @@ bool names_planes(std::string_view bytes) {
   return holds(bytes, "/host:") || holds(bytes, "/device:") || holds(bytes, "Task Environment");
 }
 
-bool is_protobuf_of_ones(const FileHead& head) {
+bool is_protobuf(const FileHead& head, unsigned last) {
   return !head.json && !head.sqlite && has_control_bytes(head.bytes) &&
-         repeats_field_one(head.bytes);
+         is_message_of(head.bytes, last);
 }
 
 constexpr std::string_view kOwnPage = "name=\"assay-sources\"";
@@ -121,11 +124,12 @@ FormatMatch match_nvprof(const FileHead& head) {
 }
 
 FormatMatch match_xspace(const FileHead& head) {
-  return marks_if(is_protobuf_of_ones(head) && names_planes(head.bytes));
+  constexpr unsigned kHostNames = 4;  // after planes, errors and warnings
+  return marks_if(is_protobuf(head, kHostNames) && names_planes(head.bytes));
 }
 
 FormatMatch match_perfetto(const FileHead& head) {
-  return marks_if(is_protobuf_of_ones(head) && !names_planes(head.bytes));
+  return marks_if(is_protobuf(head, 1) && !names_planes(head.bytes));
 }
 
 // The first key of what torch.cuda.memory._snapshot() gives.

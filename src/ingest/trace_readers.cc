@@ -8,6 +8,7 @@
 #include "ingest/columnar/file.h"
 #include "ingest/nsys/reader.h"
 #include "ingest/rocprof/run.h"
+#include "ingest/xplane/reader.h"
 
 namespace assay {
 namespace {
@@ -61,6 +62,14 @@ Result<Trace> read_rocprof_json_input(TraceInput& input, const ReadOptions& /*op
 Result<Trace> read_rocpd_input(TraceInput& input, const ReadOptions& /*options*/) {
   ASSAY_TRY_ASSIGN(RocprofRun run, read_rocpd(input.path));
   return rocprof_trace(std::move(run));
+}
+
+Result<Trace> read_xplane_input(TraceInput& input, const ReadOptions& options) {
+  if (input.rest) {
+    return read_xplane(put_back(std::move(input.head), std::move(input.rest)), options);
+  }
+  count_progress(input, options);
+  return read_xplane(input.source.range(0, input.source.stored_bytes()), options);
 }
 
 Result<Trace> read_assaytrace_input(TraceInput& input, const ReadOptions& options) {

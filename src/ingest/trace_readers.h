@@ -12,6 +12,7 @@ Result<Trace> read_nsys_input(TraceInput& input, const ReadOptions& options);
 Result<Trace> read_rocprof_csv_input(TraceInput& input, const ReadOptions& options);
 Result<Trace> read_rocprof_json_input(TraceInput& input, const ReadOptions& options);
 Result<Trace> read_rocpd_input(TraceInput& input, const ReadOptions& options);
+Result<Trace> read_xplane_input(TraceInput& input, const ReadOptions& options);
 Result<Trace> read_assaytrace_input(TraceInput& input, const ReadOptions& options);
 Result<Trace> read_columnar_input(TraceInput& input, const ReadOptions& options);
 

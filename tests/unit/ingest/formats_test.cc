@@ -158,8 +158,8 @@ TEST(Formats, NamesOtherFilesWithASuggestion) {
       {"floor.json",
        "this is a floor file, no trace; give it beside the trace: assay report TRACE --floor FILE"},
       {"rocprof_counters.csv",
-       "this is counters of rocprofv3 (counter_collection.csv): kernels ran one after another in "
-       "that run, so its times are no trace; give it beside the trace: assay breakdown TRACE "
+       "this is counters of rocprofv3 (counter_collection.csv): its kernels ran one at a time, so "
+       "their times do not show the run; give it beside the trace: assay breakdown TRACE "
        "--counters FILE"},
       {"execution_trace.json",
        "unsupported: an execution trace of PyTorch or Chakra: a graph of operators without the "
@@ -211,7 +211,7 @@ TEST(Formats, AFolderOfAnotherToolSaysWhatIsInIt) {
   const auto files = expand_inputs({scratch.path});
   ASSERT_FALSE(files);
   EXPECT_EQ(files.error().message,
-            "no *.json, *.sqlite, *kernel_trace.csv, *_results.db, *.assaytrace, *.assay in this "
+            "no *.json, *.sqlite, *kernel_trace.csv, *_results.db, *.xplane.pb, *.assaytrace, *.assay in this "
             "folder; rank0.nsys-rep is a raw Nsight Systems report: no open tool reads it: run "
             "'nsys export --type sqlite FILE'");
 }

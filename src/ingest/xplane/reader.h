@@ -1,0 +1,22 @@
+#pragma once
+
+// XSpace files (NAME.xplane.pb), which the profilers of JAX, TensorFlow and PyTorch/XLA write:
+// planes (devices and hosts) of lines (streams and threads) of events. Field numbers are those of
+// xplane.proto in OpenXLA.
+
+#include "base/byte_source.h"
+#include "base/result.h"
+#include "ingest/chrome/reader.h"
+#include "trace/trace.h"
+
+namespace assay {
+
+// Reads a whole XSpace through the rules for the trace.json of the same profilers
+// (docs/formats/xplane.md). Times are rounded from picoseconds to nanoseconds. Errors:
+// - kFormat: not an XSpace; with the byte offset
+// - kTruncated: of a file that is cut; with allow_truncated the planes before the cut are read
+// - kUnsupported: more than 4 GiB
+// - kIo
+Result<Trace> read_xplane(const ReadFn& read, const ReadOptions& options);
+
+}  // namespace assay
