@@ -16,7 +16,7 @@
 
 #include "base/files.h"
 #include "cli/amd_recording.h"
-#include "cli/child_process.h"
+#include "base/child_process.h"
 #include "cli/version.h"
 #include "collect/sample/sampler.h"
 #include "ingest/assaytrace/reader.h"

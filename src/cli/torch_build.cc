@@ -1,7 +1,7 @@
 #include "cli/torch_build.h"
 
 #include "base/files.h"
-#include "cli/child_process.h"
+#include "base/child_process.h"
 #include "cli/common.h"
 
 namespace assay {

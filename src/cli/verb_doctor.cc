@@ -10,7 +10,7 @@
 
 #include "base/dynamic_library.h"
 #include "base/files.h"
-#include "cli/child_process.h"
+#include "base/child_process.h"
 #include "cli/common.h"
 #include "cli/options.h"
 #include "cli/recording.h"

@@ -17,7 +17,7 @@
 #include "base/files.h"
 #include "base/real_path.h"
 #include "base/utf8.h"
-#include "cli/child_process.h"
+#include "base/child_process.h"
 #include "cli/common.h"
 #include "cli/mcp_messages.h"
 #include "cli/options.h"

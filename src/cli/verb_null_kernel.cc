@@ -11,7 +11,7 @@
 #include "base/export_file.h"
 #include "base/files.h"
 #include "base/temporaries.h"
-#include "cli/child_process.h"
+#include "base/child_process.h"
 #include "cli/common.h"
 #include "cli/options.h"
 #include "cli/recording.h"

@@ -10,7 +10,7 @@
 #include "base/export_file.h"
 #include "base/files.h"
 #include "base/temporaries.h"
-#include "cli/child_process.h"
+#include "base/child_process.h"
 #include "cli/common.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"

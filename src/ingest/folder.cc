@@ -117,6 +117,15 @@ void keep_last_run(std::vector<std::string>& found, std::vector<std::string>& no
   if (!others.empty()) notes.push_back("read the run " + last + "; not read: " + others);
 }
 
+// A cached form next to a raw report may hold the same run.
+std::vector<std::string> without_reports_that_are_cached(std::vector<std::string> derived) {
+  const auto is_cached = [](const std::string& path) { return extension_of(path) == ".assay"; };
+  if (std::any_of(derived.begin(), derived.end(), is_cached)) {
+    std::erase_if(derived, [&](const std::string& path) { return !is_cached(path); });
+  }
+  return derived;
+}
+
 Status append_folder(const std::string& folder, std::vector<std::string>& files,
                      std::vector<std::string>& notes) {
   std::vector<std::string> found;
@@ -137,7 +146,7 @@ Status append_folder(const std::string& folder, std::vector<std::string>& files,
   }
   found.erase(own, found.end());
   // Together with the traces that they were made from, they would count twice.
-  if (found.empty()) found = std::move(columnar);
+  if (found.empty()) found = without_reports_that_are_cached(std::move(columnar));
   if (found.empty()) found = rocprof_below(folder);
   if (found.empty() && !has_timelines) {
     found = traces_below(folder);

@@ -42,6 +42,19 @@ constexpr FileFormat kFormats[] = {
         .in_folder = InFolder::kByEnding,
     },
     {
+        .key = "nsys_raw",
+        .name = "a raw Nsight Systems report",
+        .family = FileFamily::kTrace,
+        .endings = ".nsys-rep .qdrep",
+        .match = match_nsys_raw,
+        .give = "give it where nsys is installed, or export it: nsys export --type sqlite FILE",
+        .page = "nsys.md",
+        .plural = "Nsight Systems exports",
+        .read = read_nsys_report_input,
+        .storage = Storage::kInPlace,
+        .in_folder = InFolder::kUnlessOthers,
+    },
+    {
         .key = "rocprof_csv",
         .name = "a table of rocprofv3's trace",
         .family = FileFamily::kTrace,
@@ -592,13 +605,6 @@ constexpr FileFormat kFormats[] = {
         .page = "export.md",
     },
     // ---- what other programs write and nothing here reads ----
-    {
-        .key = "nsys_raw",
-        .name = "a raw Nsight Systems report",
-        .endings = ".nsys-rep .qdrep",
-        .match = match_nsys_raw,
-        .give = "no open tool reads it: run 'nsys export --type sqlite FILE'",
-    },
     {
         .key = "nsys_stats",
         .name = "a table of nsys stats or of a viewer, without links between its rows",

@@ -53,7 +53,7 @@ enum class Storage : uint8_t {
 enum class InFolder : uint8_t {
   kNo,
   kByEnding,
-  kUnlessOthers,   // only if nothing else in the folder is a trace: derived from files next to it
+  kUnlessOthers,   // only if no other file of the folder is a trace
   kOncePerRun,     // by ending, unless a results file of the same run has the same data
   kByResultsName,  // by ending, also in folders below
 };

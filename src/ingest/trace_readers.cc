@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/files.h"
 #include "ingest/assaytrace/reader.h"
 #include "ingest/chrome/reader.h"
 #include "ingest/columnar/file.h"
 #include "ingest/nsys/reader.h"
+#include "ingest/nsys/report.h"
 #include "ingest/rocprof/run.h"
 #include "ingest/xplane/reader.h"
 
@@ -40,6 +42,13 @@ Result<Trace> read_chrome_input(TraceInput& input, const ReadOptions& options) {
 
 Result<Trace> read_nsys_input(TraceInput& input, const ReadOptions& options) {
   return read_nsys_sqlite(input.path, options);
+}
+
+Result<Trace> read_nsys_report_input(TraceInput& input, const ReadOptions& options) {
+  ASSAY_TRY_ASSIGN(const ExportedReport report, export_report(input.path));
+  auto trace = read_nsys_sqlite(report.path, options);
+  if (!trace) (void)remove_file(report.path);  // a damaged export is made again the next time
+  return trace;
 }
 
 Result<Trace> read_rocprof_csv_input(TraceInput& input, const ReadOptions& options) {

@@ -9,6 +9,7 @@ namespace assay {
 
 Result<Trace> read_chrome_input(TraceInput& input, const ReadOptions& options);
 Result<Trace> read_nsys_input(TraceInput& input, const ReadOptions& options);
+Result<Trace> read_nsys_report_input(TraceInput& input, const ReadOptions& options);
 Result<Trace> read_rocprof_csv_input(TraceInput& input, const ReadOptions& options);
 Result<Trace> read_rocprof_json_input(TraceInput& input, const ReadOptions& options);
 Result<Trace> read_rocpd_input(TraceInput& input, const ReadOptions& options);

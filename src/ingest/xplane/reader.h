@@ -12,11 +12,9 @@
 namespace assay {
 
 // Reads a whole XSpace through the rules for the trace.json of the same profilers
-// (docs/formats/xplane.md). Times are rounded from picoseconds to nanoseconds. Errors:
-// - kFormat: not an XSpace; with the byte offset
-// - kTruncated: of a file that is cut; with allow_truncated the planes before the cut are read
-// - kUnsupported: more than 4 GiB
-// - kIo
+// (docs/formats/xplane.md). Times are rounded from picoseconds to nanoseconds. With
+// allow_truncated, the planes before a cut are read. Errors are kFormat (with the byte offset),
+// kTruncated, kUnsupported (more than 4 GiB) and kIo.
 Result<Trace> read_xplane(const ReadFn& read, const ReadOptions& options);
 
 }  // namespace assay

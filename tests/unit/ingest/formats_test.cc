@@ -149,9 +149,6 @@ TEST(Formats, NoTwoRowsClaimAFileOfTheCorpus) {
 TEST(Formats, NamesOtherFilesWithASuggestion) {
   const fs::path folder = kSource / "tests/data/formats";
   const std::map<std::string, std::string> expected = {
-      {"nsys_raw.nsys-rep",
-       "unsupported: a raw Nsight Systems report; no open tool reads it: run 'nsys export --type "
-       "sqlite FILE'"},
       {"rpd.rpd",
        "unsupported: a ROCm RPD profile, which is not read yet; convert it to Chrome-trace JSON "
        "with rpd2tracing.py"},
@@ -205,15 +202,15 @@ TEST(Formats, TextBeforeAndAroundDoesNotHideAFormat) {
 TEST(Formats, AFolderOfAnotherToolSaysWhatIsInIt) {
   const testing::Scratch scratch("folder");
   fs::create_directories(scratch.path);
-  for (const char* name : {"rank0.nsys-rep", "rank1.nsys-rep"}) {
-    std::ofstream(fs::path(scratch.path) / name) << "NVIDIA Tegra Profiler Report";
-  }
+  fs::copy_file(kSource / "tests/data/formats/ncu_report.ncu-rep",
+                fs::path(scratch.path) / "rank0.ncu-rep");
   const auto files = expand_inputs({scratch.path});
   ASSERT_FALSE(files);
   EXPECT_EQ(files.error().message,
-            "no *.json, *.sqlite, *kernel_trace.csv, *_results.db, *.xplane.pb, *.assaytrace, *.assay in this "
-            "folder; rank0.nsys-rep is a raw Nsight Systems report: no open tool reads it: run "
-            "'nsys export --type sqlite FILE'");
+            "no *.json, *.sqlite, *.nsys-rep, *.qdrep, *kernel_trace.csv, *_results.db, "
+            "*.xplane.pb, *.assaytrace, *.assay in this folder; rank0.ncu-rep is a raw Nsight "
+            "Compute report: print its table and give it beside a trace: ncu --import FILE --csv "
+            "--page raw > counters.csv, assay breakdown TRACE --counters counters.csv");
 }
 
 TEST(Formats, AReaderNamesAFileOfAnotherFamily) {

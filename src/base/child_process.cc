@@ -1,7 +1,6 @@
-#include "cli/child_process.h"
+#include "base/child_process.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -26,7 +25,7 @@ namespace {
 constexpr size_t kMostOutput = size_t{1} << 20;
 
 Error cannot_run(const std::string& program, int code) {
-  return {ErrorCode::kIo, fmt::format("cannot be run: {}", std::strerror(code)), program, -1};
+  return {ErrorCode::kIo, std::string("cannot be run: ") + std::strerror(code), program, -1};
 }
 
 std::string read_all(int file) {
@@ -152,7 +151,7 @@ Result<std::string> ask_copy(const std::function<std::string()>& ask, unsigned s
   ::close(pipe[0]);
   if (child < 0) return cannot_run(self, code);
   if (const int ended = wait_for(child); ended != 0)
-    return Error{ErrorCode::kIo, fmt::format("it ended with {}", ended), self, -1};
+    return Error{ErrorCode::kIo, "it ended with " + std::to_string(ended), self, -1};
   return answer;
 }
 
