@@ -96,6 +96,20 @@ constexpr FileFormat kFormats[] = {
         .in_folder = InFolder::kByResultsName,
     },
     {
+        .key = "rpd",
+        .name = "a ROCm RPD profile",
+        .family = FileFamily::kTrace,
+        .endings = ".rpd",
+        .compressed = true,
+        .match = match_rpd,
+        .give = "give it to any verb that takes traces: assay report FILE",
+        .page = "rocprof.md",
+        .plural = "rocprofv3",
+        .read = read_rpd_input,
+        .storage = Storage::kInPlace,
+        .in_folder = InFolder::kByEnding,
+    },
+    {
         .key = "xspace",
         .name = "an XSpace profile of JAX, TensorFlow or PyTorch/XLA",
         .family = FileFamily::kTrace,
@@ -620,13 +634,6 @@ constexpr FileFormat kFormats[] = {
         .match = match_ncu_raw_report,
         .give = "print its table and give it beside a trace: ncu --import FILE --csv --page raw > "
                 "counters.csv, assay breakdown TRACE --counters counters.csv",
-    },
-    {
-        .key = "rpd",
-        .name = "a ROCm RPD profile, which is not read yet",
-        .endings = ".rpd",
-        .match = match_rpd,
-        .give = "convert it to Chrome-trace JSON with rpd2tracing.py",
     },
     {
         .key = "nvprof",

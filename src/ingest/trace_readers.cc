@@ -73,6 +73,11 @@ Result<Trace> read_rocpd_input(TraceInput& input, const ReadOptions& /*options*/
   return rocprof_trace(std::move(run));
 }
 
+Result<Trace> read_rpd_input(TraceInput& input, const ReadOptions& /*options*/) {
+  ASSAY_TRY_ASSIGN(RocprofRun run, read_rpd(input.path));
+  return rocprof_trace(std::move(run));
+}
+
 Result<Trace> read_xplane_input(TraceInput& input, const ReadOptions& options) {
   if (input.rest) {
     return read_xplane(put_back(std::move(input.head), std::move(input.rest)), options);

@@ -13,6 +13,7 @@ Result<Trace> read_nsys_report_input(TraceInput& input, const ReadOptions& optio
 Result<Trace> read_rocprof_csv_input(TraceInput& input, const ReadOptions& options);
 Result<Trace> read_rocprof_json_input(TraceInput& input, const ReadOptions& options);
 Result<Trace> read_rocpd_input(TraceInput& input, const ReadOptions& options);
+Result<Trace> read_rpd_input(TraceInput& input, const ReadOptions& options);
 Result<Trace> read_xplane_input(TraceInput& input, const ReadOptions& options);
 Result<Trace> read_assaytrace_input(TraceInput& input, const ReadOptions& options);
 Result<Trace> read_columnar_input(TraceInput& input, const ReadOptions& options);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Kernels that are HIP's own.
+// Kernels and commands that are HIP's own.
 
 #include <string_view>
 
@@ -14,5 +14,8 @@ inline ActivityKind kind_of_hip_kernel(std::string_view name) {
   if (name.starts_with("__amd_rocclr_copy")) return ActivityKind::kMemcpy;
   return name.starts_with("__amd_rocclr_fill") ? ActivityKind::kMemset : ActivityKind::kKernel;
 }
+
+// The same where a queue's commands other than kernels are rows, too ("CopyHostToDevice").
+ActivityKind kind_of_hip_command(std::string_view name);
 
 }  // namespace assay

@@ -236,7 +236,7 @@ def check_counter_runs(assay):
         if done.returncode != 2:
             yield f"{path} as a trace: exit {done.returncode}"
         timed = path.name in ("timestamps.csv", "SQ_LEVEL_WAVES.csv")
-        if timed and "kernels ran one after another" not in done.stderr:
+        if timed and "kernels ran one at a time" not in done.stderr:
             yield f"{path} as a trace: {done.stderr}"
         if (timed or path.is_dir()) and "--counters" not in done.stderr:
             yield f"{path} as a trace, without what to do: {done.stderr}"

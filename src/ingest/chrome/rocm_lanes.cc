@@ -1,7 +1,6 @@
 #include "ingest/chrome/rocm_lanes.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -43,50 +42,9 @@ RocmLane lane_of(const TraceBuilder& builder, ThreadId thread) {
   return {};
 }
 
-// Names in the runtime's tracer for rows of a queue other than kernels: the command kinds of ROCclr
-// (getOclCommandKindString in platform/activity.cpp). A kernel has its own name, so a row of an
-// unknown kind is not a kernel either.
-constexpr std::array<std::string_view, 19> kCopyCommands = {"CopyDeviceToHost",
-                                                            "CopyHostToDevice",
-                                                            "CopyDeviceToDevice",
-                                                            "CopyDeviceToHost2D",
-                                                            "CopyHostToDevice2D",
-                                                            "CopyDeviceToDevice2D",
-                                                            "CopyImage",
-                                                            "CopyImageToBuffer",
-                                                            "CopyBufferToImage",
-                                                            "ReadImage",
-                                                            "WriteImage",
-                                                            "MapBuffer",
-                                                            "MapImage",
-                                                            "UnmapMemObject",
-                                                            "MigrateMemObjects",
-                                                            "SvmMemcpy",
-                                                            "SvmMap",
-                                                            "SvmUnmap",
-                                                            "CopyHostToHost"};
-constexpr std::array<std::string_view, 3> kFillCommands = {"FillBuffer", "FillImage", "SvmMemFill"};
-constexpr std::array<std::string_view, 7> kControlCommands = {
-    "Barrier",          "Marker",           "InternalMarker", "User",
-    "AcquireGLObjects", "ReleaseGLObjects", "SvmFree"};
-
-template <size_t kSize>
-bool is_one_of(const std::array<std::string_view, kSize>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-ActivityKind activity_kind_of(std::string_view name) {
-  if (is_one_of(kCopyCommands, name)) return ActivityKind::kMemcpy;
-  if (is_one_of(kFillCommands, name)) return ActivityKind::kMemset;
-  if (is_one_of(kControlCommands, name) || name.starts_with("Unknown command type")) {
-    return ActivityKind::kSync;
-  }
-  return kind_of_hip_kernel(name);
-}
-
 // In a lane of copies nothing is a kernel, whatever its name.
 ActivityKind copy_kind_of(std::string_view name) {
-  const ActivityKind kind = activity_kind_of(name);
+  const ActivityKind kind = kind_of_hip_command(name);
   return kind == ActivityKind::kKernel ? ActivityKind::kMemcpy : kind;
 }
 
@@ -154,7 +112,7 @@ class RocmLanes {
     const std::string_view name = builder_.strings.view(row.name);
     switch (lane.kind) {
       case LaneKind::kDevice:
-        add_work(row, builder_.stream(lane.device, lane.queue), activity_kind_of(name));
+        add_work(row, builder_.stream(lane.device, lane.queue), kind_of_hip_command(name));
         return true;
       case LaneKind::kCopies:
         add_work(row, builder_.stream(copies_on, lane.queue), copy_kind_of(name));

@@ -131,6 +131,8 @@ void read_agent_facts(std::string_view json, CounterDevice& facts);
 bool is_rocpd(const std::string& path);
 bool has_rocpd_tables(const std::vector<std::string>& tables);
 Result<RocprofRun> read_rocpd(const std::string& path);
+// The database of rocmProfileData (runTracer.sh, rpdTracerControl).
+Result<RocprofRun> read_rpd(const std::string& path);
 
 // ---- what becomes of a run ----------------------------------------------------------------------
 

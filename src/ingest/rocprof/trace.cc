@@ -98,7 +98,7 @@ int64_t TraceMaking::device(int64_t agent) const {
 void TraceMaking::add_kernel(const RocprofKernel& kernel) {
   if (kernel.start_ns == kNoCounterTime) return;
   if (kernel.correlation == 0) builder_.log.add(ImportCode::kMissingCorrelation);
-  const ActivityKind kind = kind_of_hip_kernel(view(kernel.name));
+  const ActivityKind kind = kind_of_hip_command(view(kernel.name));
   const int64_t stream = kernel.stream >= 0 ? kernel.stream : kernel.queue;
   builder_.activities.push_back({kernel.start_ns, kernel.end_ns - kernel.start_ns,
                                  text(kernel.name), builder_.stream(device(kernel.agent), stream),

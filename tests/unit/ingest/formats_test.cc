@@ -149,9 +149,6 @@ TEST(Formats, NoTwoRowsClaimAFileOfTheCorpus) {
 TEST(Formats, NamesOtherFilesWithASuggestion) {
   const fs::path folder = kSource / "tests/data/formats";
   const std::map<std::string, std::string> expected = {
-      {"rpd.rpd",
-       "unsupported: a ROCm RPD profile, which is not read yet; convert it to Chrome-trace JSON "
-       "with rpd2tracing.py"},
       {"floor.json",
        "this is a floor file, no trace; give it beside the trace: assay report TRACE --floor FILE"},
       {"rocprof_counters.csv",
@@ -208,7 +205,7 @@ TEST(Formats, AFolderOfAnotherToolSaysWhatIsInIt) {
   ASSERT_FALSE(files);
   EXPECT_EQ(files.error().message,
             "no *.json, *.sqlite, *.nsys-rep, *.qdrep, *kernel_trace.csv, *_results.db, "
-            "*.xplane.pb, *.assaytrace, *.assay in this folder; rank0.ncu-rep is a raw Nsight "
+            "*.rpd, *.xplane.pb, *.assaytrace, *.assay in this folder; rank0.ncu-rep is a raw Nsight "
             "Compute report: print its table and give it beside a trace: ncu --import FILE --csv "
             "--page raw > counters.csv, assay breakdown TRACE --counters counters.csv");
 }
