@@ -661,7 +661,7 @@ constexpr FileFormat kFormats[] = {
     {
         .key = "rocprof_compute_times",
         .name = "kernel times of a run of rocprof-compute (timestamps.csv), in which kernels ran "
-                "one after another",
+                "one at a time",
         .endings = "timestamps.csv",
         .match = match_rocprof_compute_times,
         .is_text = true,
