@@ -10,6 +10,7 @@ answer add up to the window. The texts are in answers/, one file per trace and w
 """
 
 import argparse
+import collections
 import gzip
 import json
 import os
@@ -192,6 +193,15 @@ def check_forms(assay):
     verdict = answer(assay, EXAMPLE, "-q", "--width", 200, code=0).stdout.strip()
     expect(short.startswith(f"**{verdict.split(': ')[0]}") and "| compute |" in short, "Markdown's answer")
     expect(len(long) > 5 * len(short), "Markdown has no --full")
+    with gzip.open(EXAMPLE) as file:
+        rows = [row for row in json.load(file)["traceEvents"] if row.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset")]
+    times = collections.Counter()
+    for row in rows:
+        times[row["name"]] += row["dur"]
+    table = [line.split(" | ") for line in short.split("| kernel |")[1].splitlines()[2:12]]
+    expect([cells[2] for cells in table[:3]] == [f"{time:.0f} µs" for _, time in times.most_common(3)],
+           f"Markdown's kernels: {table}")
+    expect("checksum xxh3" in short and "Assay " in short, "Markdown names no input")
 
 
 def traces():

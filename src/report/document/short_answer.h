@@ -63,6 +63,14 @@ struct AnswerNote {
   bool code = false;  // to be typed as it is
 };
 
+// Device work of one name in the window.
+struct AnswerKernel {
+  std::string name;  // short
+  std::string kind;  // "gemm", "copy", ...
+  int64_t ns = 0;
+  uint64_t count = 0;
+};
+
 // State of a rank over the window of its job, as shares of a bin in 1/255: computes or copies, is
 // idle, is in a collective. The rest up to 255 is outside its recording.
 using RankBin = std::array<uint8_t, 3>;
@@ -90,6 +98,7 @@ struct ShortAnswer {
   std::string reason;
   std::vector<findings::Finding> findings;  // the diagnosis as data; of a job none so far
   std::vector<std::string> next;            // commands
+  std::vector<AnswerKernel> kernels;        // those that take most time, at most ten; of one run
   std::vector<Interval> spans;  // intervals that the headline mentions, from the window's start
 };
 constexpr size_t kLongestVerdict = 160;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "findings/diagnosis.h"
 #include "flow/contributor_names.h"
 #include "flow/host_stalls.h"
+#include "kernels/name.h"
 #include "report/flow/whatif.h"
 #include "report/run/section.h"
 #include "text/message.h"
@@ -277,6 +279,30 @@ std::vector<AnswerCause> answer_causes(const FlowTotals& total, const CommSplit&
   return causes;
 }
 
+// Work of one short name together, as instances of a template.
+std::vector<AnswerKernel> longest_kernels(const FlowAnswer& answer) {
+  constexpr size_t kMost = 10;
+  std::vector<AnswerKernel> kernels;
+  std::map<std::string, size_t> places;
+  for (const NamedWork& work : answer.verdict.work) {
+    std::string name = describe_kernel(answer.trace.text(work.name));
+    const auto [place, is_new] = places.try_emplace(name, kernels.size());
+    if (is_new) {
+      const bool kernel = work.kind == WorkKind::kCompute || work.kind == WorkKind::kCollective;
+      kernels.push_back({std::move(name),
+                         std::string(kernel ? kernel_kind_name(answer.report.kernels->of(work.name).kind)
+                                            : work.kind == WorkKind::kFill ? "fill" : "copy"),
+                         0, 0});
+    }
+    kernels[place->second].ns += work.ns;
+    kernels[place->second].count += work.count;
+  }
+  std::stable_sort(kernels.begin(), kernels.end(),
+                   [](const AnswerKernel& a, const AnswerKernel& b) { return a.ns > b.ns; });
+  if (kernels.size() > kMost) kernels.resize(kMost);
+  return kernels;
+}
+
 ShortAnswer short_answer(const FlowAnswer& answer, const Diagnosis& diagnosis) {
   constexpr size_t kShown = 3;
   const FlowVerdict& verdict = answer.verdict;
@@ -307,6 +333,7 @@ ShortAnswer short_answer(const FlowAnswer& answer, const Diagnosis& diagnosis) {
   }
   card.together = sets_of(answer.tried, card.levers);
   for (const Finding& note : diagnosis.notes) card.notes.push_back(note_of(note));
+  card.kernels = longest_kernels(answer);
   card.confidence = diagnosis.confidence;
   card.reason = reason_of(diagnosis);
   // What one rank waits for in collectives, only the other ranks show.

@@ -114,6 +114,13 @@ class MarkdownWriter {
       next += (next.empty() ? "" : " \u00B7 ") + escaped(command);
     }
     if (!next.empty()) paragraph("Next: " + next);
+    kernels(answer);
+  }
+
+  // The files that the answer is about, with device and checksum: what a reader needs to repeat it.
+  void inputs(const Document& document) {
+    for (const Input& input : document.inputs) bullet(escaped(describe(input.name, input.items)));
+    bullet("Assay " + document.tool.version);
   }
 
   std::string take() {
@@ -157,6 +164,19 @@ class MarkdownWriter {
       }
       if (folded) paragraph("</details>");
     }
+  }
+
+  void kernels(const ShortAnswer& answer) {
+    if (answer.kernels.empty() || answer.total_ns <= 0) return;
+    out_ += "| kernel | kind | time | share | count | mean |\n| --- | --- | ---: | ---: | ---: | ---: |\n";
+    for (const AnswerKernel& kernel : answer.kernels) {
+      const double share = static_cast<double>(kernel.ns) / static_cast<double>(answer.total_ns);
+      const auto count = static_cast<int64_t>(std::max<uint64_t>(kernel.count, 1));
+      out_ += fmt::format("| {} | {} | {} | {} | {} | {} |\n", cut(kernel.name), kernel.kind,
+                          format_ns(kernel.ns), format_share(share), kernel.count,
+                          format_ns(kernel.ns / count));
+    }
+    gap();
   }
 
   void ranks(const ShortAnswer& answer) {
@@ -275,6 +295,7 @@ std::string write_markdown(const Document& document, bool full) {
   MarkdownWriter writer;
   if (document.answer && !full) {
     writer.answer(*document.answer);
+    writer.inputs(document);
   } else {
     writer.document(document);
   }
