@@ -110,7 +110,7 @@ class JobText {
   std::string story() const {
     if (!flow_.judged) return "";
     std::string text =
-        story_sentence(*flow_.judged->found.solution, [this](const std::vector<uint32_t>& ranks) {
+        story_sentence(flow_.judged->found.solution, [this](const std::vector<uint32_t>& ranks) {
           const std::vector<uint32_t> at = flow_.places(ranks);
           const std::string device = device_apart(flow_.job, at);
           const bool all = blame_.late && blame_.late->ranks == at && !blame_.late->name.empty();
@@ -655,7 +655,7 @@ JobFlow::JobFlow(std::vector<RankFlow> flows)
   if (!job.aligned()) return;
   judge(flows);
   blame = find_blame(job, {.told = verdict()});
-  if (judged) blame.identity_errors += judged->found.solution->identity_errors;
+  if (judged) blame.identity_errors += judged->found.solution.identity_errors;
   if (!blame.late) last = usually_last(job);
   if (hosts && blame.late && blame.late->gain_ns >= hosts->wait_ns) hosts.reset();
 }
@@ -667,7 +667,7 @@ void JobFlow::judge(std::vector<RankFlow>& flows) {
     records.push_back(*std::move(flow.record));
   }
   auto made = judge_records(records);
-  if (!made || !made->found.solution) return;
+  if (!made || made->found.span_ns() == 0) return;
   for (const FleetRank& rank : made->job.ranks) {
     uint32_t at = 0;
     while (at < job.ranks().size() && job.ranks()[at].file != rank.path) ++at;
@@ -686,7 +686,7 @@ std::vector<uint32_t> JobFlow::places(const std::vector<uint32_t>& ranks) const 
 
 std::optional<BlameVerdict> JobFlow::verdict() const {
   if (!judged) return std::nullopt;
-  const JobSolution& solution = *judged->found.solution;
+  const JobSolution& solution = judged->found.solution;
   BlameVerdict told{.late = {},
                     .gain_ns = solution.saved_ns,
                     .common_gain_ns = solution.span_ns - solution.usual_span_ns};
