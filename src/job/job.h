@@ -47,9 +47,8 @@ struct FleetCounts {
   uint64_t unmatched = 0;      // parts that should meet others and do not
   uint64_t contradicting = 0;  // collectives taken apart, because the ranks' orders contradict
   uint64_t ambiguous_groups = 0;
-  uint64_t cut_arrivals = 0;    // collectives that records left out
-  uint64_t cut_iterations = 0;  // that were recorded and are not compared
-  uint64_t lossy_ranks = 0;     // data lost on import
+  uint64_t cut_arrivals = 0;  // collectives that records left out
+  uint64_t lossy_ranks = 0;   // data lost on import
 };
 
 struct FleetJob {

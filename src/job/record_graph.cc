@@ -387,7 +387,6 @@ void cut_to_fit(RankFold& fold, size_t ranks, size_t most) {
   while (kept > 0 && fold.points[kept - 1].iteration >= beyond) --kept;
   while (kept < fold.points.size() && fold.points[kept].iteration < beyond) ++kept;
   if (kept == fold.points.size()) return;
-  fold.cut_points += fold.points.size() - kept;
   cut_fold(fold, kept);
 }
 

@@ -46,6 +46,48 @@ struct FleetFault {
   int64_t every = 1;  // of pauses: iterations
 };
 
+// A point that follows the one before it.
+inline void add_point(RankFold& fold, FoldKind kind, int32_t iteration, int64_t work_ns,
+                      FoldVector path) {
+  const auto point = static_cast<uint32_t>(fold.points.size());
+  fold.points.push_back({kind, iteration, fold.points.back().time_ns + path.sum_ns(), work_ns, 0,
+                         static_cast<uint32_t>(fold.edges.size()),
+                         static_cast<uint32_t>(fold.shares.size())});
+  fold.edges.push_back({point - 1, path.device_ns > 0 ? point : kNoSegment,
+                        path.host_ns > 0 ? point : kNoSegment,
+                        static_cast<uint32_t>(fold.vectors.size()), 1});
+  fold.vectors.push_back(path);
+}
+
+// The graph of a record whose collectives follow each other: before each the host does something,
+// then a kernel runs. first_ns: when the rank began. Per collective: time of the host, elements.
+inline void add_fold(RankRecord& made, int64_t first_ns, const std::vector<int64_t>& host_ns = {},
+                     const std::vector<int64_t>& elements = {}) {
+  RankFold& fold = made.fold;
+  fold.numbered = true;
+  fold.names = {"gemm"};
+  for (const RecordGroup& group : made.groups) {
+    fold.groups.push_back(
+        {{group.name, group.members, group.kind, group.waits}, std::max<int64_t>(group.size, 0)});
+  }
+  const int32_t first = made.arrivals.empty() ? 0 : made.arrivals.front().iteration;
+  fold.points.push_back({.kind = FoldKind::kHost, .iteration = first, .time_ns = first_ns});
+  for (size_t k = 0; k < made.arrivals.size(); ++k) {
+    const RecordArrival& one = made.arrivals[k];
+    const int64_t own_ns = one.start_ns - fold.points.back().time_ns;
+    const int64_t host = std::min(host_ns.empty() ? 0 : host_ns[k], own_ns);
+    add_point(fold, FoldKind::kHost, one.iteration, host, {0, host, 0});
+    add_point(fold, FoldKind::kKernel, one.iteration, own_ns - host, {own_ns - host, 0, 0});
+    fold.points.back().kernels = 1;
+    fold.shares.push_back({0, own_ns - host});
+    add_point(fold, FoldKind::kBegin, one.iteration, 0, {});
+    add_point(fold, FoldKind::kEnd, one.iteration, 0, {0, 0, one.end_ns - one.start_ns});
+    const auto end = static_cast<uint32_t>(fold.points.size() - 1);
+    fold.parts.push_back(
+        {end - 1, end, one.group, one.seq, elements.empty() ? int64_t{-1} : elements[k]});
+  }
+}
+
 class FleetModel {
  public:
   FleetModel(int64_t ranks, uint64_t seed, std::vector<FleetFault> faults, int64_t per_node = 8,
@@ -110,34 +152,22 @@ class FleetModel {
       return kEpochNs + true_ns + std::llround(static_cast<double>(true_ns) * drift) +
              offset_[at(rank)] + std::llround(jitter.normal() * 1000);
     };
-    int64_t last_end_ns = clock(0);
-    RankFold& fold = made.fold;
-    fold.numbered = true;
-    fold.names = {"gemm"};
-    for (const RecordGroup& group : made.groups) {
-      fold.groups.push_back({{group.name, "", group.kind, true}, group.size});
-    }
-    fold.points.push_back({.kind = FoldKind::kHost, .time_ns = last_end_ns});
+    const int64_t first_ns = clock(0);
+    int64_t last_end_ns = first_ns;
+    std::vector<int64_t> host_ns;
+    std::vector<int64_t> elements;
     for (size_t s = 0; s < steps_of(rank); ++s) {
       const int32_t iteration = static_cast<int32_t>(s / kinds_.size());
       const size_t k = s * at(ranks_) + at(rank);
       const int64_t start_ns = std::max(clock(arrival_[k]), last_end_ns);
       const int64_t end_ns = std::max(clock(end_[k]), start_ns + 1);
-      const auto group = static_cast<uint32_t>(kinds_[s % kinds_.size()]);
-      made.arrivals.push_back(
-          {iteration, group, -1, start_ns, end_ns, s == 0 ? -1 : start_ns - last_end_ns});
-      const int64_t host_ns = std::min(host_[k], start_ns - last_end_ns);
-      const int64_t device_ns = start_ns - last_end_ns - host_ns;
-      add_point(fold, FoldKind::kHost, iteration, host_ns, {0, host_ns, 0});
-      add_point(fold, FoldKind::kKernel, iteration, device_ns, {device_ns, 0, 0});
-      fold.points.back().kernels = 1;
-      fold.shares.push_back({0, device_ns});
-      add_point(fold, FoldKind::kBegin, iteration, 0, {});
-      add_point(fold, FoldKind::kEnd, iteration, 0, {0, 0, end_ns - start_ns});
-      const auto end = static_cast<uint32_t>(fold.points.size() - 1);
-      fold.parts.push_back({end - 1, end, group, -1, int64_t{1} << elements_[s]});
+      made.arrivals.push_back({iteration, static_cast<uint32_t>(kinds_[s % kinds_.size()]), -1,
+                               start_ns, end_ns, s == 0 ? -1 : start_ns - last_end_ns});
+      host_ns.push_back(host_[k]);
+      elements.push_back(int64_t{1} << elements_[s]);
       last_end_ns = end_ns;
     }
+    add_fold(made, first_ns, host_ns, elements);
     add_iterations(rank, made);
     return record_bytes(made);
   }
@@ -149,19 +179,6 @@ class FleetModel {
   static size_t at(int64_t n) { return static_cast<size_t>(n); }
   size_t steps() const { return kinds_.size() * at(iterations_); }
   static std::string name_of(Kind kind) { return kind == kTp ? "tp" : kind == kPod ? "pod" : "dp"; }
-
-  // A point that follows the one before it.
-  static void add_point(RankFold& fold, FoldKind kind, int32_t iteration, int64_t work_ns,
-                        FoldVector path) {
-    const auto point = static_cast<uint32_t>(fold.points.size());
-    fold.points.push_back({kind, iteration, fold.points.back().time_ns + path.sum_ns(), work_ns, 0,
-                           static_cast<uint32_t>(fold.edges.size()),
-                           static_cast<uint32_t>(fold.shares.size())});
-    fold.edges.push_back({point - 1, path.device_ns > 0 ? point : kNoSegment,
-                          path.host_ns > 0 ? point : kNoSegment,
-                          static_cast<uint32_t>(fold.vectors.size()), 1});
-    fold.vectors.push_back(path);
-  }
 
   int64_t group_of(Kind kind, int64_t rank) const {
     const int64_t place = rank % per_node_;
