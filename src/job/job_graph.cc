@@ -249,6 +249,9 @@ std::array<int64_t, kQuestions> JobGraph::replay(const GraphUsual& usual, const 
                                                  std::vector<int64_t>* times) const {
   using Lanes = std::array<int64_t, kQuestions>;
   std::vector<Lanes> at(points());
+  // When all have come to a collective: found at its first end, for the ends of a large group share it.
+  std::vector<Lanes> came(meetings_.size());
+  std::vector<bool> is_known(meetings_.size(), false);
   Lanes spans{};
   const auto usual_part = [](int64_t part_ns, int64_t usual_ns, int64_t whole_ns) {
     if (part_ns == whole_ns) return usual_ns;
@@ -260,9 +263,14 @@ std::array<int64_t, kQuestions> JobGraph::replay(const GraphUsual& usual, const 
     own.fill(INT64_MIN);
     if (const uint32_t m = end_of_[p]; m != kNoMeet) {
       const GraphMeeting& meeting = meetings_[m];
-      for (const uint32_t begin : meeting.begins) {
-        for (size_t q = 0; q < kQuestions; ++q) own[q] = std::max(own[q], at[begin][q]);
+      if (!is_known[m]) {
+        is_known[m] = true;
+        came[m].fill(INT64_MIN);
+        for (const uint32_t begin : meeting.begins) {
+          for (size_t q = 0; q < kQuestions; ++q) came[m][q] = std::max(came[m][q], at[begin][q]);
+        }
       }
+      own = came[m];
       const uint8_t mask = ask.transfers.empty() ? 0 : ask.transfers[m];
       for (size_t q = 0; q < kQuestions; ++q) {
         const bool changed = ((mask >> q) & 1) != 0;

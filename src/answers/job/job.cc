@@ -80,7 +80,7 @@ Result<std::vector<FleetKernel>> kernels_of(const FleetJob& job,
 // The dependences of each rank, in the order of ranks.
 Result<std::vector<RankFold>> folds_of(const FleetJob& job, const std::vector<std::string>& files) {
   std::vector<RankFold> folds(job.ranks.size());
-  ASSAY_TRY(each_used_record(job, files, [&folds](const UsedRecord& used) {
+  ASSAY_TRY(each_used_record(job, files, [&](const UsedRecord& used) {
     folds[used.rank] = fold_of(job, used);
   }));
   return folds;
