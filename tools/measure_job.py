@@ -22,7 +22,7 @@ import job as scale  # noqa: E402
 
 PAGE = ROOT / "docs/measured/job.md"
 NAMES = {"rank 77", "node n20", "pod p3's links", "rank 500"}
-SIZES = (1024, 16_384, 102_400)
+SIZES = (1024, 4_096, 16_384)
 SEEDS = range(1, 6)
 HEALTHY = 200
 MIB = 2**20
@@ -107,7 +107,7 @@ def ranges(measure, seeds=30):
             if "rank 77" not in {row["name"] for row in fleet["worst"]}:
                 continue
             true = costs["rank", "77"]
-            least, most = fleet["saved_by_worst_ns"], fleet["saved_by_worst_ns"] + fleet["saved_by_missing_ns"]
+            least, most = fleet["saved_at_least_ns"], fleet["saved_by_worst_ns"]
             told += 1
             held += least - 0.03 * true <= true <= most + 0.03 * true
             widths.append((most - least) / true)

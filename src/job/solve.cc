@@ -506,17 +506,35 @@ class TypicalTimes {
   void list_classes() {
     using Key = std::tuple<std::string, std::string, int64_t, int, bool>;
     std::map<Key, Class> by_key;
+    const std::map<KindOfGroup, bool> whole = whole_groups_cross();
     for (uint32_t m = 0; m < graph_.meetings().size(); ++m) {
       const GraphMeeting& meeting = graph_.meetings()[m];
       const GraphGroup& group = graph_.groups()[meeting.group];
       const int size = meeting.elements > 0
                            ? static_cast<int>(std::log2(static_cast<double>(meeting.elements)))
                            : -1;
-      by_key[{group.group.kind, without_digits(group.group.name), group.members, size,
-              crosses(group.ranks)}][meeting.group]
-          .push_back(m);
+      // Of a group with missing ranks those that are here do not show how it lies.
+      const KindOfGroup kind = kind_of(group);
+      const auto like = is_whole(group) ? whole.end() : whole.find(kind);
+      const bool across = like == whole.end() ? crosses(group.ranks) : like->second;
+      by_key[std::tuple_cat(kind, std::tuple(size, across))][meeting.group].push_back(m);
     }
     for (auto& [key, one] : by_key) classes.push_back(std::move(one));
+  }
+
+  using KindOfGroup = std::tuple<std::string, std::string, int64_t>;
+  static KindOfGroup kind_of(const GraphGroup& group) {
+    return {group.group.kind, without_digits(group.group.name), group.members};
+  }
+  static bool is_whole(const GraphGroup& group) {
+    return std::cmp_greater_equal(group.ranks.size(), group.members);
+  }
+  std::map<KindOfGroup, bool> whole_groups_cross() const {
+    std::map<KindOfGroup, bool> found;
+    for (const GraphGroup& group : graph_.groups()) {
+      if (is_whole(group)) found.try_emplace(kind_of(group), crosses(group.ranks));
+    }
+    return found;
   }
 
   // tp0 and tp1 do the same.

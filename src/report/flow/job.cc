@@ -90,20 +90,11 @@ class JobText {
     if (std::all_of(peers_of.begin(), peers_of.end(), [](uint32_t n) { return n == 0; })) {
       return "No two of these ranks do the same work: which of them is late is not known.";
     }
+    if (!flow_.judged) {
+      return "The dependences of these ranks are not known: which of them is late is not, either.";
+    }
     if (std::string text = story(); !text.empty()) return text;
-    if (!blame_.late) return blame_.network ? "" : nobody();
-    const BlameSet& late = *blame_.late;
-    const std::string ranks = labels_.list(late.ranks);
-    const std::string device = device_apart(flow_.job, late.ranks);
-    std::string text = here();
-    text += (text.empty() ? "R" : "r") + std::string(several() ? "anks " : "ank ") + ranks;
-    if (!late.name.empty()) text += " (" + late.name + ")";
-    if (!device.empty()) text += " (" + device + ")";
-    text += several() ? " are late: at " : " is late: at ";
-    text += (several() || two() ? peers() : "its peers' pace") + " this run takes " +
-            format_ns(blame_.makespan_ns - late.gain_ns) + ", not " +
-            format_ns(blame_.makespan_ns) + ".";
-    return text;
+    return blame_.network ? "" : nobody();
   }
 
   // The solver's story of the whole job, if it names a rank or a link.
@@ -181,7 +172,6 @@ class JobText {
  private:
   bool several() const { return blame_.late && blame_.late->ranks.size() > 1; }
   bool two() const { return flow_.job.ranks().size() == 2; }
-  std::string peers() const { return two() ? "the other rank's pace" : "their peers' pace"; }
 
   // As told; 0 where nothing tells it.
   int64_t world_size() const {
@@ -654,7 +644,7 @@ JobFlow::JobFlow(std::vector<RankFlow> flows)
   if (hosts && bound == BoundBy::kNotLoaded) bound = BoundBy::kHost;
   if (!job.aligned()) return;
   judge(flows);
-  blame = find_blame(job, {.told = verdict()});
+  blame = find_blame(job, verdict());
   if (judged) blame.identity_errors += judged->found.solution.identity_errors;
   if (!blame.late) last = usually_last(job);
   if (hosts && blame.late && blame.late->gain_ns >= hosts->wait_ns) hosts.reset();
@@ -684,8 +674,8 @@ std::vector<uint32_t> JobFlow::places(const std::vector<uint32_t>& ranks) const 
   return at;
 }
 
-std::optional<BlameVerdict> JobFlow::verdict() const {
-  if (!judged) return std::nullopt;
+BlameVerdict JobFlow::verdict() const {
+  if (!judged) return {};
   const JobSolution& solution = judged->found.solution;
   BlameVerdict told{.late = {},
                     .gain_ns = solution.saved_ns,
