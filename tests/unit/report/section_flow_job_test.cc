@@ -72,7 +72,7 @@ TEST(JobFlowWords, NameTheLateRankWhatItCostsAndWhatIsLong) {
                 "0 %."}));
 }
 
-TEST(JobFlowWords, WithoutDependencesNobodyIsCalledLate) {
+TEST(JobFlowWords, NobodyIsCalledLateIfNoDependenceIsKnown) {
   std::vector<RankFlow> ranks = flows({100, 100, 100, 170});
   for (RankFlow& rank : ranks) rank.record.reset();
   EXPECT_EQ(job_flow_words(JobFlow(std::move(ranks))).front(),
