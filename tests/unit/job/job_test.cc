@@ -344,7 +344,7 @@ TEST(FleetFindingsTest, EveryFaultIsNamedAndNothingElse) {
   }
 }
 
-TEST(FleetFindingsTest, ARankWhoseHostStallsInEveryIterationIsNamed) {
+TEST(FleetFindingsTest, ARankThatStallsInEveryIterationIsNamed) {
   const FleetModel model(64, 3, {{FleetFault::kBursts, 11, 0.02}}, 8, 4);
   const Found found = find_in(model);
   EXPECT_THAT(found.names, ElementsAre("rank 11"));
