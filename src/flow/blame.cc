@@ -408,7 +408,7 @@ class Explainer {
       explain_nobody();
     }
     find_transfer_gain();
-    found_.links = compare_links(job_, found_.makespan_ns, {.slow_link = slow_link()}).classes;
+    found_.links = compare_links(job_, found_.makespan_ns, {.slow_link = slow_link()});
     found_.network = told_.slow_link > 0;
     for (const auto& [ranks, gain_ns] : tried_) {
       found_.sets.push_back({ranks, named_.name_of(ranks), gain_ns});

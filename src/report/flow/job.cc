@@ -207,12 +207,12 @@ class JobText {
                        [&](uint32_t r) { return blame_.peers[r] < ranks.size(); });
   }
 
-  // Ranks that come last, whose own work is no longer than their peers' as far as is recorded.
-  std::string last_but_not_late(const LastRanks& last) const {
+  // Ranks that come last and do what no other ranks do.
+  std::string last_but_not_compared(const LastRanks& last) const {
     const bool many = last.ranks.size() > 1;
     std::string text = here();
     text += (text.empty() ? "R" : "r") + std::string(many ? "anks " : "ank ") +
-            labels_.list(last.ranks) + (work_alone(last.ranks) ? other_work(last.ranks) : "") +
+            labels_.list(last.ranks) + other_work(last.ranks) +
             (many ? " make" : " makes") + " the others wait, last in " +
             std::to_string(last.times) + " of " +
             format_counted(flow_.job.meetings().size(), "collective", "collectives") + ", for " +
@@ -234,9 +234,8 @@ class JobText {
   std::string nobody() const {
     const int64_t gain_ns = blame_.common_gain_ns;
     const LastRanks& last = flow_.last;
-    const bool known = flow_.judged && !work_alone(last.ranks);
-    if (last.behind_ns * 100 >= blame_.makespan_ns && !last.ranks.empty() && !known)
-      return last_but_not_late(last);
+    if (last.behind_ns * 100 >= blame_.makespan_ns && !last.ranks.empty() && work_alone(last.ranks))
+      return last_but_not_compared(last);
     std::string text = here() + (here().empty() ? "No" : "no") + " rank is later than the others";
     if (gain_ns * 10 < blame_.makespan_ns) return text + ".";
     text += pauses_told() ? ", but their hosts pause now and then, and all wait"
@@ -264,7 +263,7 @@ class JobText {
   // True if pieces explain little of what the set costs. A rank that shares few pieces with others
   // shows less of it.
   bool little(int64_t gain_ns) const {
-    return gain_ns * (flow_.judged ? 4 : 2) < blame_.late->gain_ns;
+    return gain_ns * 4 < blame_.late->gain_ns;
   }
 
   // The same in few words, without figures that the full report has.
@@ -461,15 +460,8 @@ class JobText {
     return text + ", and are idle for " + of(total.idle_ns) + ".";
   }
 
-  std::string network_briefly() const {
-    if (flow_.judged && blame_.network) return "";
-    const LinkClass* worst = worst_link(blame_);
-    if (worst == nullptr) return slow_now_and_then();
-    return "The network between ranks " + labels_.list(worst->ranks) +
-           " is slow, not a rank: " + flow_.job.groups()[worst->group].kind + " takes " +
-           format_ns(worst->transfer_ns) + ", others of its size " + format_ns(worst->peers_ns) +
-           "; at their pace this run is " + format_ns(worst->gain_ns) + " shorter.";
-  }
+  // A slow link is in the story.
+  std::string network_briefly() const { return blame_.network ? "" : slow_now_and_then(); }
 
   // Of collectives of one size a few take many times what the others do.
   std::string slow_now_and_then() const {
@@ -496,14 +488,7 @@ class JobText {
   }
 
   std::string network() const {
-    const LinkClass* worst = worst_link(blame_);
-    if (worst == nullptr) return slow_now_and_then();
-    if (flow_.judged) return "";
-    const CollectiveGroup& group = flow_.job.groups()[worst->group];
-    return "The network is slow, not a rank: " + group.kind + " of process group " + group.name +
-           " takes " + format_ns(worst->transfer_ns) +
-           " from the last to come to its end, others of its size " + format_ns(worst->peers_ns) +
-           "; at their pace the run saves " + format_ns(worst->gain_ns) + ".";
+    return worst_link(blame_) == nullptr ? slow_now_and_then() : "";
   }
 
   const JobFlow& flow_;
