@@ -1,8 +1,8 @@
 #pragma once
 
-// What makes ranks late that the job's solver names (job/solve.h): what the job would gain if pieces
-// of their own work took as long as on the ranks that do the same, and how other ranks and sets
-// compare.
+// What makes ranks late that the job's solver names (job/solve.h): what the job would gain if
+// pieces of their own work took as long as on the ranks that do the same, and how other ranks and
+// sets compare.
 
 #include <cstdint>
 #include <functional>
@@ -75,8 +75,9 @@ struct HostPauses {
 struct JobBlame {
   int64_t makespan_ns = 0;
   uint64_t identity_errors = 0;  // points that a replay without edits misses: 0
-  // Per rank: time saved by its peers' median pace, piece by piece, without waits for other ranks, beyond the median of
-  // what the same saves its peers. Delays that strike every rank now and then make none of them late.
+  // Per rank: time saved by its peers' median pace, piece by piece, without waits for other ranks,
+  // beyond the median of what the same saves its peers. Delays that strike every rank now and then
+  // make none of them late.
   std::vector<int64_t> excess_ns;
   std::vector<uint32_t> peers;       // per rank: number of other ranks that do the same work
   std::optional<BlameSet> late;      // the verdict; none: nobody

@@ -111,7 +111,8 @@ Relation ranks_table(const FleetFindings& found, const WholeRecord& one) {
       .add("operations_cut", [](Row row) { return whole(row->record.cuts.operations); })
       .add("kernels_cut", [](Row row) { return whole(row->record.cuts.kernels); })
       .add("window_ns", [](Row row) { return row->record.causes.window_ns; })
-      .add("above_usual", [&found, real](Row row) { return real(found.solution.scores[row->place]); })
+      .add("above_usual",
+           [&found, real](Row row) { return real(found.solution.scores[row->place]); })
       .add("peers", [&found](Row row) { return int64_t{found.solution.peers[row->place]}; })
       .add("excess_ns", [&found](Row row) { return found.rank_excess_ns(row->place); });
   return std::move(table).relation();
