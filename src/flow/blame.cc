@@ -1,12 +1,10 @@
-// Problem: in a job every rank waits for every other, so that the one that comes last is often a
-// victim, and two late ranks hide each other: none of them alone would end the job sooner.
+// Problem: that a rank is late does not say what on it is long.
 //
 // Method: what a set of ranks costs is how much sooner the job ends with their own work at the
-// median of their peers, item by item, in one graph of all ranks: a victim has no work of its own
-// above its peers'. Sets are tried by groups, hosts and by how late they are; the smallest that
-// gives most of what all late ranks give is named.
+// median of their peers, item by item, in one graph of all ranks. The same with one name of work
+// alone says what is long.
 //
-// Effect: sets that were injected are found with what they cost (docs/measured/blame.md).
+// Effect: sets that were injected cost what they do by construction (docs/measured/blame.md).
 
 #include "flow/blame.h"
 
@@ -389,24 +387,20 @@ class NamedSets {
   std::map<RankSet, std::string> sets_;
 };
 
-class Finder {
+class Explainer {
  public:
-  Finder(const Job& job, const BlameOptions& options)
-      : job_(job), options_(options), peers_(job), named_(job) {}
+  Explainer(const Job& job, const BlameVerdict& told, const BlameOptions& options)
+      : job_(job), told_(told), options_(options), peers_(job), named_(job) {}
 
   JobBlame find() {
     found_.makespan_ns = job_.makespan_ns({});
     found_.identity_errors = job_.identity_errors();
     find_excess();
     try_named_sets();
-    find_common_gain();
-    if (options_.told) {
-      take(*options_.told);
-    } else {
-      const RankSet late = late_ranks(found_.excess_ns);
-      if (!late.empty()) choose(late);
-      if (found_.late && !stands_out(*found_.late)) found_.late.reset();
-      if (late.empty()) choose_hidden();
+    found_.common_gain_ns = told_.common_gain_ns;
+    if (!told_.late.empty()) {
+      found_.late = BlameSet{told_.late, named_.name_of(told_.late), told_.gain_ns};
+      for (const uint32_t r : told_.late) gain_of({r});
     }
     if (found_.late) {
       explain(*found_.late);
@@ -414,12 +408,8 @@ class Finder {
       explain_nobody();
     }
     find_transfer_gain();
-    LinkComparison links =
-        compare_links(job_, found_.makespan_ns, {.slow_link = slow_link()});
-    found_.links = std::move(links.classes);
-    found_.network = options_.told ? options_.told->slow_link > 0
-                                   : matters(links.suspects_gain_ns) &&
-                                         links.suspects_gain_ns > best_tried();
+    found_.links = compare_links(job_, found_.makespan_ns, {.slow_link = slow_link()});
+    found_.network = told_.slow_link > 0;
     for (const auto& [ranks, gain_ns] : tried_) {
       found_.sets.push_back({ranks, named_.name_of(ranks), gain_ns});
     }
@@ -432,16 +422,9 @@ class Finder {
   }
 
  private:
-  void take(const BlameVerdict& told) {
-    found_.common_gain_ns = told.common_gain_ns;
-    if (told.late.empty()) return;
-    found_.late = BlameSet{told.late, named_.name_of(told.late), told.gain_ns};
-    for (const uint32_t r : told.late) gain_of({r});
-  }
   double slow_link() const {
     constexpr double kNearlyThat = 0.6;
-    const bool told = options_.told && options_.told->slow_link > 0;
-    return told ? 1 + kNearlyThat * (options_.told->slow_link - 1) : options_.slow_link;
+    return told_.slow_link > 0 ? 1 + kNearlyThat * (told_.slow_link - 1) : options_.slow_link;
   }
 
   int64_t gain_of(const RankSet& ranks) {
@@ -452,30 +435,18 @@ class Finder {
   int64_t gain_of(const RankSet& ranks, const OnlyWork& only) const {
     return found_.makespan_ns - job_.makespan_ns(peers_.edit_of(ranks, only));
   }
-  bool matters(int64_t ns) const {
-    return static_cast<double>(ns) > options_.least * static_cast<double>(found_.makespan_ns) &&
-           ns > job_.clock_residual_ns();
-  }
-
   void find_excess() {
     JobEdit edit;
     edit.apart = true;
     const std::vector<int64_t> own = job_.ends_ns(edit);
     edit.work_ns.assign(job_.works(), -1);
-    std::vector<int64_t> host_ns(own.size(), 0);  // beyond the medians, summed
-    std::vector<int64_t> device_ns(own.size(), 0);
-    peers_.for_each_alone([&](size_t w, int64_t median) {
-      edit.work_ns[w] = median;
-      (name_of(w).host ? host_ns : device_ns)[job_.rank_of_work(w)] += job_.work(w).ns - median;
-    });
+    peers_.for_each_alone([&](size_t w, int64_t median) { edit.work_ns[w] = median; });
     const std::vector<int64_t> paced = job_.ends_ns(edit);
     std::vector<int64_t> saved_ns;
     for (uint32_t r = 0; r < own.size(); ++r) {
       saved_ns.push_back(own[r] - paced[r]);
-      side_ns_.push_back(std::max(host_ns[r], device_ns[r]));
     }
     found_.excess_ns = beyond_peers(saved_ns);
-    side_ns_ = beyond_peers(side_ns_);
     for (uint32_t r = 0; r < own.size(); ++r) {
       found_.peers.push_back(static_cast<uint32_t>(values_of_peers(saved_ns, r).size()));
     }
@@ -498,14 +469,6 @@ class Finder {
       beyond.push_back(values[r] - std::max<int64_t>(usual_ns, 0));
     }
     return beyond;
-  }
-
-  // What all lose together, whoever is struck.
-  void find_common_gain() {
-    JobEdit edit;
-    edit.work_ns.assign(job_.works(), -1);
-    peers_.for_each_median([&](size_t w, int64_t median) { edit.work_ns[w] = median; });
-    found_.common_gain_ns = found_.makespan_ns - job_.makespan_ns(edit);
   }
 
   // Transfers that other ranks than those here may hold up stay.
@@ -540,22 +503,6 @@ class Finder {
     }
   }
 
-  // Of delays that strike at random some ranks have more than others: a set is late where it costs
-  // nearly all that delays cost, or far more than as many ranks of all would.
-  bool stands_out(const BlameSet& set) const {
-    constexpr double kTimesItsPart = 2;
-    const auto common_ns = static_cast<double>(found_.common_gain_ns);
-    const auto gain_ns = static_cast<double>(set.gain_ns);
-    const double part =
-        static_cast<double>(set.ranks.size()) / static_cast<double>(job_.ranks().size());
-    return is_nearly_all(set) || gain_ns >= kTimesItsPart * part * common_ns;
-  }
-  bool is_nearly_all(const BlameSet& set) const {
-    constexpr double kNearlyAll = 0.8;
-    return static_cast<double>(set.gain_ns) >=
-           kNearlyAll * static_cast<double>(found_.common_gain_ns);
-  }
-
   static RankSet largest_first(const std::vector<int64_t>& values) {
     RankSet ranks(values.size());
     std::iota(ranks.begin(), ranks.end(), 0u);
@@ -568,78 +515,6 @@ class Finder {
     const RankSet ranks = largest_first(found_.excess_ns);
     for (size_t i = 0; i < ranks.size() && i < options_.alone; ++i) gain_of({ranks[i]});
     for (const auto& [set, name] : named_.all()) gain_of(set);
-  }
-
-  // Largest excess first. What a rank gives alone does not make it late: of delays that strike
-  // everybody now and then each rank has its part.
-  RankSet late_ranks(const std::vector<int64_t>& excess_ns) const {
-    RankSet late;
-    for (const uint32_t r : largest_first(excess_ns)) {
-      if (matters(excess_ns[r])) late.push_back(r);
-    }
-    return late;
-  }
-
-  // A rank whose GPU is slow would be done as soon as its peers if its own host is slower still and
-  // it waited for nobody (or the other way round): where the others wait for it, it holds them up
-  // all the same. It must be nearly all that delays cost.
-  void choose_hidden() {
-    const RankSet hidden = late_ranks(side_ns_);
-    if (hidden.empty() || hidden.size() * 2 > job_.ranks().size()) return;
-    choose(hidden);
-    if (found_.late && !is_nearly_all(*found_.late)) found_.late.reset();
-  }
-
-  // The smallest set that gives nearly what all late ranks give; of equally small ones the best.
-  void choose(const RankSet& late) {
-    const RankSet all = sorted(late);
-    const int64_t whole_ns = gain_of(all);
-    if (!matters(whole_ns)) return;
-    const auto enough = [&](int64_t gain_ns) {
-      return static_cast<double>(gain_ns) >= options_.whole * static_cast<double>(whole_ns);
-    };
-    for (size_t n = 1; n <= late.size() && !found_.late; ++n) {
-      for (RankSet& set : sets_of(late, n)) {
-        const int64_t gain_ns = gain_of(set);
-        if (!enough(gain_ns) || (found_.late && gain_ns <= found_.late->gain_ns)) continue;
-        found_.late = BlameSet{set, named_.name_of(set), gain_ns};
-      }
-    }
-    for (const auto& [set, name] : named_.all()) {
-      if (!std::includes(all.begin(), all.end(), set.begin(), set.end())) continue;
-      const int64_t gain_ns = gain_of(set);
-      if (enough(gain_ns) && (!found_.late || set.size() < found_.late->ranks.size())) {
-        found_.late = BlameSet{set, name, gain_ns};
-      }
-    }
-  }
-
-  int64_t best_tried() const {
-    int64_t best_ns = 0;
-    for (const auto& [ranks, gain_ns] : tried_) best_ns = std::max(best_ns, gain_ns);
-    return best_ns;
-  }
-
-  static RankSet sorted(RankSet ranks) {
-    std::sort(ranks.begin(), ranks.end());
-    return ranks;
-  }
-
-  // Of few late ranks every subset of n, else the first n.
-  std::vector<RankSet> sets_of(const RankSet& late, size_t n) const {
-    if (late.size() > options_.all_subsets) {
-      return {sorted({late.begin(), late.begin() + static_cast<std::ptrdiff_t>(n)})};
-    }
-    std::vector<RankSet> sets;
-    for (uint32_t mask = 0; mask < 1u << late.size(); ++mask) {
-      if (static_cast<size_t>(std::popcount(mask)) != n) continue;
-      RankSet set;
-      for (size_t i = 0; i < late.size(); ++i) {
-        if ((mask >> i & 1u) != 0) set.push_back(late[i]);
-      }
-      sets.push_back(sorted(std::move(set)));
-    }
-    return sets;
   }
 
   // ---- what in a set is long --------------------------------------------------------------------
@@ -772,12 +647,11 @@ class Finder {
   }
 
   const Job& job_;
+  const BlameVerdict& told_;
   const BlameOptions options_;
   const Peers peers_;
   const NamedSets named_;
   std::map<RankSet, int64_t> tried_;
-  // Per rank: what its host's or its device's own work, the larger one, is beyond its peers'.
-  std::vector<int64_t> side_ns_;
   JobBlame found_;
 };
 
@@ -787,8 +661,8 @@ int64_t blame_ns(const Job& job, const std::vector<uint32_t>& ranks, const OnlyW
   return job.makespan_ns({}) - job.makespan_ns(Peers(job).edit_of(ranks, only));
 }
 
-JobBlame find_blame(const Job& job, const BlameOptions& options) {
-  return Finder(job, options).find();
+JobBlame find_blame(const Job& job, const BlameVerdict& told, const BlameOptions& options) {
+  return Explainer(job, told, options).find();
 }
 
 }  // namespace assay

@@ -1,8 +1,8 @@
 #pragma once
 
-// Which ranks of a job make the others wait, as a counterfactual: what the job would gain if their
-// own work took as long as that of the ranks that do the same. Two late ranks that hide each other
-// are found together, and a rank that only passes on what made it late has no own excess.
+// What makes ranks late that the job's solver names (job/solve.h): what the job would gain if
+// pieces of their own work took as long as on the ranks that do the same, and how other ranks and
+// sets compare.
 
 #include <cstdint>
 #include <functional>
@@ -75,12 +75,13 @@ struct HostPauses {
 struct JobBlame {
   int64_t makespan_ns = 0;
   uint64_t identity_errors = 0;  // points that a replay without edits misses: 0
-  // Per rank: time saved by its peers' median pace, piece by piece, without waits for other ranks, beyond the median of
-  // what the same saves its peers. Delays that strike every rank now and then make none of them late.
+  // Per rank: time saved by its peers' median pace, piece by piece, without waits for other ranks,
+  // beyond the median of what the same saves its peers. Delays that strike every rank now and then
+  // make none of them late.
   std::vector<int64_t> excess_ns;
   std::vector<uint32_t> peers;       // per rank: number of other ranks that do the same work
   std::optional<BlameSet> late;      // the verdict; none: nobody
-  std::vector<BlameSet> sets;        // all that were tried, largest gain first
+  std::vector<BlameSet> sets;        // single ranks and named sets, largest gain first
   int64_t host_gain_ns = 0;          // of the verdict: host work alone at the peers' median
   int64_t device_gain_ns = 0;        // the same of device work
   std::vector<BlamePart> parts;      // of the verdict, largest gain first
@@ -92,7 +93,7 @@ struct JobBlame {
   std::optional<BlamePart> uneven;   // where none is late: what is longest beyond these medians
   int64_t transfer_gain_ns = 0;      // with transfers that take no time, once all have come
   std::vector<LinkClass> links;
-  bool network = false;  // transfers of suspects give more than any set
+  bool network = false;  // a link is slow, by the records of the whole job
 };
 
 // The slow ranks by the records of the whole job, and their cost.
@@ -104,19 +105,16 @@ struct BlameVerdict {
 };
 
 struct BlameOptions {
-  double least = 0.01;     // of the run: less is nobody's fault
-  double whole = 0.9;      // of what all late ranks give together
-  size_t all_subsets = 8;  // of up to so many late ranks all subsets are tried
   size_t alone = 64;       // ranks tried alone
   size_t parts = 12;       // names tried alone
-  double slow_link = 1.5;  // times the median of its class
-  std::optional<BlameVerdict> told = {};  // if given, no other rank is tried
+  double slow_link = 1.5;  // times the median of its class, where no link is slow by the records
 };
 
 // What a set of ranks costs the job. only: the own work that is edited; absent: all.
 int64_t blame_ns(const Job& job, const std::vector<uint32_t>& ranks,
                  const std::function<bool(const RankGraph&, const OwnWork&)>& only = {});
 
-JobBlame find_blame(const Job& job, const BlameOptions& options = {});
+// told: who is late, which is not asked again.
+JobBlame find_blame(const Job& job, const BlameVerdict& told, const BlameOptions& options = {});
 
 }  // namespace assay

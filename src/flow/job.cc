@@ -18,6 +18,7 @@ int64_t scaled_part(int64_t own_ns, int64_t new_ns, int64_t whole_ns) {
 
 // Whether nobody who takes part is missing. Without the size of the group it may be the whole job.
 bool is_complete(const std::vector<RankGraph>& ranks, const Meeting& meeting) {
+  if (!meeting.whole) return false;
   for (const Visit& visit : meeting.visits) {
     const RankGraph& rank = ranks[visit.rank];
     const int64_t told = rank.part_points[visit.part].members;

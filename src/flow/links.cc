@@ -96,14 +96,13 @@ std::map<Role, ByGroup> transfers_by_role(const Job& job) {
 class Comparer {
  public:
   Comparer(const Job& job, int64_t makespan_ns, const LinkOptions& options)
-      : job_(job), options_(options), makespan_ns_(makespan_ns), all_(no_edit()) {}
+      : job_(job), options_(options), makespan_ns_(makespan_ns) {}
 
-  LinkComparison compare() {
+  std::vector<LinkClass> compare() {
     for (const auto& [role, groups] : transfers_by_role(job_)) {
       for (const auto& [group, transfers] : groups) add(role, groups, group, transfers);
     }
     try_slow();
-    if (suspects_) links_.suspects_gain_ns = makespan_ns_ - job_.makespan_ns(all_);
     return std::move(links_);
   }
 
@@ -135,7 +134,7 @@ class Comparer {
       find_slow(transfers, link);
       find_varying(transfers, link);
     }
-    links_.classes.push_back(std::move(link));
+    links_.push_back(std::move(link));
   }
 
   // A replay of the job is no small thing: only of the classes that lose most.
@@ -145,7 +144,7 @@ class Comparer {
     });
     for (size_t i = 0; i < slow_.size() && i < options_.tried; ++i) {
       slow_of(slow_[i]).gain_ns =
-          gain_at(slow_[i].meetings, links_.classes[slow_[i].place].transfer_ns);
+          gain_at(slow_[i].meetings, links_[slow_[i].place].transfer_ns);
     }
   }
 
@@ -176,16 +175,14 @@ class Comparer {
     link.suspect = static_cast<double>(link.transfer_ns) >
                    options_.slow_link * static_cast<double>(link.peers_ns);
     if (!link.suspect) return;
-    suspects_ = true;
-    for (const uint32_t m : transfers.meetings) all_.transfer_ns[m] = link.peers_ns;
     link.gain_ns = gain_at(transfers.meetings, link.peers_ns);
   }
 
   struct Slow {
-    size_t place = 0;  // in links_.classes
+    size_t place = 0;  // in links_
     std::vector<uint32_t> meetings;
   };
-  SlowMeetings& slow_of(const Slow& slow) { return *links_.classes[slow.place].slow; }
+  SlowMeetings& slow_of(const Slow& slow) { return *links_[slow.place].slow; }
 
   void find_slow(const Transfers& transfers, LinkClass& link) {
     const int64_t usual_ns = link.transfer_ns;
@@ -209,7 +206,7 @@ class Comparer {
     if (meetings.empty() || static_cast<double>(meetings.size()) > most) return;
     slow.count = meetings.size();
     link.slow = slow;
-    slow_.push_back({links_.classes.size(), std::move(meetings)});
+    slow_.push_back({links_.size(), std::move(meetings)});
   }
 
   // Much of the run lies in transfers of which those in the slow tenth take far longer than those
@@ -242,15 +239,14 @@ class Comparer {
   const Job& job_;
   const LinkOptions& options_;
   const int64_t makespan_ns_;
-  JobEdit all_;
-  bool suspects_ = false;
   std::vector<Slow> slow_;
-  LinkComparison links_;
+  std::vector<LinkClass> links_;
 };
 
 }  // namespace
 
-LinkComparison compare_links(const Job& job, int64_t makespan_ns, const LinkOptions& options) {
+std::vector<LinkClass> compare_links(const Job& job, int64_t makespan_ns,
+                                     const LinkOptions& options) {
   return Comparer(job, makespan_ns, options).compare();
 }
 

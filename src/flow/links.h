@@ -58,11 +58,8 @@ struct LinkOptions {
   size_t tried = 4;            // classes with slow meetings that are replayed
 };
 
-struct LinkComparison {
-  std::vector<LinkClass> classes;
-  int64_t suspects_gain_ns = 0;  // with the transfers of all suspects at their peers' median
-};
 // makespan_ns: the job's as it is, without edits.
-LinkComparison compare_links(const Job& job, int64_t makespan_ns, const LinkOptions& options = {});
+std::vector<LinkClass> compare_links(const Job& job, int64_t makespan_ns,
+                                     const LinkOptions& options = {});
 
 }  // namespace assay

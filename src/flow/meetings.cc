@@ -62,7 +62,8 @@ class GroupMatcher {
     for (auto& [key, meeting] : found) {
       meeting.seen = seen;
       meeting.group.all_wait = group.all_wait || seen;
-      if (meeting.visits.size() != parts_.size()) {
+      meeting.whole = meeting.visits.size() == parts_.size();
+      if (meeting.visits.size() < 2) {
         meetings.unmatched += meeting.visits.size();
       } else {
         meetings.all.push_back(std::move(meeting));

@@ -43,6 +43,7 @@ struct Visit {
 struct Meeting {
   CollectiveGroup group;
   std::vector<Visit> visits;  // by rank; at least two
+  bool whole = true;          // all ranks that have the group took part
   bool seen = false;          // that all wait is seen from its ends: its kind does not tell it
 };
 

@@ -19,69 +19,72 @@ constexpr double kFastClock = 50e-6;
 // What a rank's ends say within one group.
 struct Pair {
   uint32_t rank = 0;
-  uint32_t group = 0;  // numbered from 0 through those that are used
+  uint32_t group = 0;  // of Ends
   double apart_ns = 0;
   double slope = kNan;
 };
 
-// The ends of the meetings of a group at which all members were, as times after the first member's.
+// Some collectives of a group that all of its ranks left together.
 struct Ends {
-  std::vector<uint32_t> meetings;  // of the samples
-  std::vector<double> mean_ns;     // of the members, per meeting
+  std::vector<uint32_t> ranks;
+  std::vector<std::vector<int64_t>> at_ns;  // per collective and rank, by the rank's clock
+  std::vector<double> mean_ns;              // of the ranks, after the first one's, per collective
 };
 
-int64_t end_of(const FleetGroup& group, size_t member, uint32_t sample) {
-  return group.ends[member * group.samples + sample];
-}
-
-Ends usable_ends(const FleetGroup& group) {
-  Ends ends;
-  for (uint32_t s = 0; s < group.samples; ++s) {
-    double mean_ns = 0;
-    bool all = true;
-    for (size_t m = 0; m < group.members.size() && all; ++m) {
-      all = end_of(group, m, s) != kNoEnd;
-      if (!all) break;
-      mean_ns += static_cast<double>(end_of(group, m, s) - end_of(group, 0, s));
-    }
-    if (!all) continue;
-    ends.meetings.push_back(s);
-    ends.mean_ns.push_back(mean_ns / static_cast<double>(group.members.size()));
+std::vector<Ends> ends_by_group(const JobGraph& graph) {
+  constexpr size_t kSamples = 64;  // of a group
+  std::vector<std::vector<const GraphMeeting*>> usable(graph.groups().size());
+  for (const GraphMeeting& meeting : graph.meetings()) {
+    const GraphGroup& group = graph.groups()[meeting.group];
+    const bool all = meeting.ranks.size() == group.ranks.size() && meeting.ranks.size() > 1;
+    if (all && group.group.all_wait) usable[meeting.group].push_back(&meeting);
   }
-  return ends;
+  std::vector<Ends> all;
+  for (const std::vector<const GraphMeeting*>& meetings : usable) {
+    if (meetings.empty()) continue;
+    Ends& ends = all.emplace_back();
+    ends.ranks = meetings.front()->ranks;
+    const size_t step = (meetings.size() + kSamples - 1) / kSamples;
+    for (size_t k = 0; k < meetings.size(); k += step) {
+      std::vector<int64_t>& at_ns = ends.at_ns.emplace_back();
+      double mean_ns = 0;
+      for (const uint32_t end : meetings[k]->ends) {
+        at_ns.push_back(graph.point(end).time_ns);
+        mean_ns += static_cast<double>(at_ns.back() - at_ns.front());
+      }
+      ends.mean_ns.push_back(mean_ns / static_cast<double>(ends.ranks.size()));
+    }
+  }
+  return all;
 }
 
-// The middle of slopes between meetings half of the recording apart: an odd end moves it little.
-double slope_of(const FleetGroup& group, const Ends& ends, const std::vector<double>& apart) {
+// The middle of slopes between collectives half of the recording apart: an odd end moves it little.
+double slope_of(const Ends& ends, const std::vector<double>& apart) {
   constexpr size_t kLeast = 3;
   const size_t half = apart.size() / 2;
   if (apart.size() < kLeast || half == 0) return kNan;
   std::vector<double> slopes;
   for (size_t k = 0; k + half < apart.size(); ++k) {
-    const double time_ns = static_cast<double>(end_of(group, 0, ends.meetings[k + half]) -
-                                               end_of(group, 0, ends.meetings[k]));
+    const auto time_ns =
+        static_cast<double>(ends.at_ns[k + half].front() - ends.at_ns[k].front());
     if (time_ns > 0) slopes.push_back((apart[k + half] - apart[k]) / time_ns);
   }
   return slopes.empty() ? kNan : median(slopes);
 }
 
-std::vector<Pair> pairs_of(const FleetJob& job, uint32_t& used) {
+std::vector<Pair> pairs_of(const std::vector<Ends>& groups) {
   std::vector<Pair> pairs;
-  for (const FleetGroup& group : job.groups) {
-    if (group.samples == 0) continue;
-    const Ends ends = usable_ends(group);
-    if (ends.meetings.empty()) continue;
-    for (size_t m = 0; m < group.members.size(); ++m) {
+  for (uint32_t g = 0; g < groups.size(); ++g) {
+    const Ends& ends = groups[g];
+    for (size_t m = 0; m < ends.ranks.size(); ++m) {
       std::vector<double> apart;
-      for (size_t k = 0; k < ends.meetings.size(); ++k) {
-        const uint32_t s = ends.meetings[k];
-        apart.push_back(static_cast<double>(end_of(group, m, s) - end_of(group, 0, s)) -
+      for (size_t k = 0; k < ends.at_ns.size(); ++k) {
+        apart.push_back(static_cast<double>(ends.at_ns[k][m] - ends.at_ns[k].front()) -
                         ends.mean_ns[k]);
       }
-      const double slope = slope_of(group, ends, apart);
-      pairs.push_back({group.members[m], used, median(apart), slope});
+      const double slope = slope_of(ends, apart);
+      pairs.push_back({ends.ranks[m], g, median(apart), slope});
     }
-    ++used;
   }
   return pairs;
 }
@@ -188,24 +191,20 @@ void find_drifts(const std::vector<Pair>& pairs, size_t ranks, size_t groups, Fl
   }
 }
 
-void find_residuals(const FleetJob& job, FleetClocks& clocks) {
+void find_residuals(const std::vector<Ends>& groups, FleetClocks& clocks) {
   Histogram residuals;
   int64_t largest_ns = 0;
-  for (const FleetGroup& group : job.groups) {
-    if (group.samples == 0) continue;
-    const Ends ends = usable_ends(group);
+  for (const Ends& ends : groups) {
+    const auto offset_ns = [&](size_t m) {
+      return clocks.offsets_ns[ends.ranks[m]] - clocks.offsets_ns[ends.ranks.front()];
+    };
     int64_t mean_offset_ns = 0;
-    for (const uint32_t rank : group.members) {
-      mean_offset_ns += clocks.offsets_ns[rank] - clocks.offsets_ns[group.members[0]];
-    }
-    const double mean_apart = static_cast<double>(mean_offset_ns) /
-                              static_cast<double>(std::max<size_t>(group.members.size(), 1));
-    for (size_t k = 0; k < ends.meetings.size(); ++k) {
-      for (size_t m = 0; m < group.members.size(); ++m) {
-        const uint32_t s = ends.meetings[k];
-        const int64_t apart_ns =
-            end_of(group, m, s) - end_of(group, 0, s) -
-            (clocks.offsets_ns[group.members[m]] - clocks.offsets_ns[group.members[0]]);
+    for (size_t m = 0; m < ends.ranks.size(); ++m) mean_offset_ns += offset_ns(m);
+    const double mean_apart =
+        static_cast<double>(mean_offset_ns) / static_cast<double>(ends.ranks.size());
+    for (size_t k = 0; k < ends.at_ns.size(); ++k) {
+      for (size_t m = 0; m < ends.ranks.size(); ++m) {
+        const int64_t apart_ns = ends.at_ns[k][m] - ends.at_ns[k].front() - offset_ns(m);
         const int64_t residual_ns =
             std::llround(std::abs(static_cast<double>(apart_ns) - (ends.mean_ns[k] - mean_apart)));
         residuals.add(residual_ns);
@@ -221,11 +220,12 @@ void find_residuals(const FleetJob& job, FleetClocks& clocks) {
 
 }  // namespace
 
-FleetClocks align_fleet(const FleetJob& job) {
+FleetClocks align_fleet(const JobGraph& graph) {
   FleetClocks clocks;
-  const size_t ranks = job.ranks.size();
-  uint32_t groups = 0;
-  const std::vector<Pair> pairs = pairs_of(job, groups);
+  const size_t ranks = graph.folds().size();
+  const std::vector<Ends> ends = ends_by_group(graph);
+  const size_t groups = ends.size();
+  const std::vector<Pair> pairs = pairs_of(ends);
   std::vector<double> offsets = Walk(pairs, ranks, groups).first_offsets(clocks);
   clocks.offsets_ns.assign(ranks, 0);
   clocks.drifts.assign(ranks, kNan);
@@ -238,27 +238,8 @@ FleetClocks align_fleet(const FleetJob& job) {
   centre(clocks, offsets);
   for (size_t r = 0; r < ranks; ++r) clocks.offsets_ns[r] = std::llround(offsets[r]);
   find_drifts(pairs, ranks, groups, clocks);
-  find_residuals(job, clocks);
+  find_residuals(ends, clocks);
   return clocks;
-}
-
-void set_first_starts(const FleetClocks& clocks, FleetJob& job) {
-  std::vector<int64_t> first_ns(clocks.component_count, INT64_MAX);
-  const auto begin_of = [&](size_t r) { return job.chains[r].start_ns - clocks.offsets_ns[r]; };
-  for (size_t r = 0; r < job.ranks.size(); ++r) {
-    if (job.chains[r].last_meeting == kNoMeeting) continue;
-    int64_t& first = first_ns[clocks.components[r]];
-    first = std::min(first, begin_of(r));
-  }
-  job.starts_ns.assign(job.ranks.size(), 0);
-  for (size_t r = 0; r < job.ranks.size(); ++r) {
-    if (job.chains[r].last_meeting == kNoMeeting) continue;
-    job.starts_ns[r] = begin_of(r) - first_ns[clocks.components[r]];
-  }
-  for (FleetGroup& group : job.groups) {
-    group.samples = 0;
-    std::vector<int64_t>().swap(group.ends);
-  }
 }
 
 }  // namespace assay

@@ -7,13 +7,13 @@
 // Method: per rank v and group g, d(v,g) is the median over the group's meetings of v's end less
 // the mean end of the members; each pair counts once, however many collectives it had. Offsets o
 // and a constant c per group minimise the sum of (o_v - d(v,g) - c_g)^2. The same with slopes over
-// time gives drifts. Effect: docs/measured/job.md. Nothing that blames a rank rests on this: it
-// serves the begin of the replay, and says which clocks run fast.
+// time gives drifts. Effect: docs/measured/job.md. Nothing that blames a rank rests on this: it says
+// which clocks run fast.
 
 #include <cstdint>
 #include <vector>
 
-#include "job/job.h"
+#include "job/job_graph.h"
 
 namespace assay {
 
@@ -29,10 +29,6 @@ struct FleetClocks {
   int64_t residual_max_ns = 0;
 };
 
-FleetClocks align_fleet(const FleetJob& job);
-
-// Fills FleetJob::starts_ns, counted from the first of those ranks that meet. What clocks were
-// aligned on, FleetGroup::ends, goes.
-void set_first_starts(const FleetClocks& clocks, FleetJob& job);
+FleetClocks align_fleet(const JobGraph& graph);
 
 }  // namespace assay

@@ -6,8 +6,6 @@
 #include <tuple>
 #include <utility>
 
-#include "job/assemble.h"
-
 namespace assay {
 namespace {
 
@@ -98,7 +96,6 @@ void choose_ranks(std::vector<Candidate> all, FleetJob& job) {
     seen[one.rank.number] = one.rank.path;
     job.counts.lossy_ranks += one.data_lost ? 1 : 0;
     job.counts.cut_arrivals += one.cuts.arrivals;
-    job.counts.cut_iterations += one.cuts.arrival_iterations;
     job.ranks.push_back(std::move(one.rank));
   }
   std::sort(job.ranks.begin(), job.ranks.end(),
@@ -173,7 +170,7 @@ struct FleetRecords::Found {
     one.rank.host = std::move(head.host);
     one.rank.device_count = head.device_count;
     one.rank.causes = head.causes;
-    one.rank.times = record_times(found.payload, true);
+    one.rank.times = record_times(found.payload);
     one.rank.checksum = found.checksum;
     for (RecordGroup& group : head.groups) {
       const auto next = static_cast<uint32_t>(groups.size());
@@ -214,8 +211,6 @@ Result<FleetJob> FleetRecords::assemble() {
     return Error{ErrorCode::kFormat, why, "", -1};
   }
   gather_groups(found_->groups, job);
-  found_->groups.clear();
-  match_fleet(job);
   return job;
 }
 

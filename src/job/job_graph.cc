@@ -43,14 +43,44 @@ JobGraph::JobGraph(std::vector<RankFold> folds) : folds_(std::move(folds)) {
   order();
 }
 
-void JobGraph::match() {
+// Parts of ambiguous groups are in groups of one rank: which of them belong together is not known.
+std::vector<RankParts> JobGraph::parts_to_match() {
+  struct Members {
+    int64_t ranks = 0;
+    int64_t recorded = 0;
+    bool ambiguous() const { return recorded > 0 && ranks > recorded; }
+  };
+  std::map<CollectiveGroup, Members> members;
+  for (const RankFold& fold : folds_) {
+    for (const FoldGroup& group : fold.groups) {
+      Members& of = members[group.group];
+      ++of.ranks;
+      of.recorded = std::max(of.recorded, group.members);
+    }
+  }
+  for (const auto& [group, of] : members) ambiguous_ += of.ambiguous() ? 1 : 0;
   std::vector<RankParts> parts;
+  for (size_t r = 0; r < folds_.size(); ++r) {
+    parts.push_back(parts_of(folds_[r]));
+    if (ambiguous_ == 0) continue;
+    std::vector<CollectiveGroup>& own = parts.back().groups;
+    for (const CollectivePart& part : parts.back().parts) {
+      unmatched_ += members.at(folds_[r].groups[part.group].group).ambiguous() ? 1 : 0;
+    }
+    for (CollectiveGroup& group : own) {
+      if (members.at(group).ambiguous()) group.name += " of rank " + std::to_string(r);
+    }
+  }
+  return parts;
+}
+
+void JobGraph::match() {
+  const std::vector<RankParts> parts = parts_to_match();
   std::vector<const RankParts*> told;
-  for (const RankFold& fold : folds_) parts.push_back(parts_of(fold));
   for (const RankParts& one : parts) told.push_back(&one);
   const Meetings found = match_meetings(told);
   const JobClocks clocks = job_clocks(found, folds_.size());
-  unmatched_ = found.unmatched;
+  unmatched_ += found.unmatched;
   offsets_ = clocks.offsets_ns;
   residual_ns_ = clocks.residual_ns;
   aligned_ = clocks.aligned;
@@ -88,7 +118,8 @@ void JobGraph::match() {
     }
     if (made.ranks.size() < 2 || made.ends.empty()) continue;
     made.transfer_ns = first_ns - made.last_ns;
-    made.complete = members <= 0 || std::cmp_greater_equal(meeting.visits.size(), members);
+    made.complete = meeting.whole &&
+                    (members <= 0 || std::cmp_greater_equal(meeting.visits.size(), members));
     for (const uint32_t begin : made.begins) joined[begin] = true;
     add_meeting(meeting.group, members, groups, std::move(made));
   }
@@ -113,9 +144,10 @@ void JobGraph::match() {
 void JobGraph::add_meeting(const CollectiveGroup& group, int64_t members,
                            std::map<CollectiveGroup, uint32_t>& groups, GraphMeeting made) {
   const auto [found, is_new] = groups.try_emplace(group, static_cast<uint32_t>(groups_.size()));
-  if (is_new) groups_.push_back({group, 0, {}});
+  if (is_new) groups_.push_back({group, 0, 0, {}});
   made.group = found->second;
   GraphGroup& of = groups_[made.group];
+  of.recorded = std::max(of.recorded, members);
   of.members = std::max({of.members, members, static_cast<int64_t>(made.ranks.size())});
   of.ranks.insert(of.ranks.end(), made.ranks.begin(), made.ranks.end());
   const auto number = static_cast<uint32_t>(meetings_.size());
@@ -217,6 +249,9 @@ std::array<int64_t, kQuestions> JobGraph::replay(const GraphUsual& usual, const 
                                                  std::vector<int64_t>* times) const {
   using Lanes = std::array<int64_t, kQuestions>;
   std::vector<Lanes> at(points());
+  // When all have come to a collective: found at its first end, for the ends of a large group share it.
+  std::vector<Lanes> came(meetings_.size());
+  std::vector<bool> is_known(meetings_.size(), false);
   Lanes spans{};
   const auto usual_part = [](int64_t part_ns, int64_t usual_ns, int64_t whole_ns) {
     if (part_ns == whole_ns) return usual_ns;
@@ -228,9 +263,14 @@ std::array<int64_t, kQuestions> JobGraph::replay(const GraphUsual& usual, const 
     own.fill(INT64_MIN);
     if (const uint32_t m = end_of_[p]; m != kNoMeet) {
       const GraphMeeting& meeting = meetings_[m];
-      for (const uint32_t begin : meeting.begins) {
-        for (size_t q = 0; q < kQuestions; ++q) own[q] = std::max(own[q], at[begin][q]);
+      if (!is_known[m]) {
+        is_known[m] = true;
+        came[m].fill(INT64_MIN);
+        for (const uint32_t begin : meeting.begins) {
+          for (size_t q = 0; q < kQuestions; ++q) came[m][q] = std::max(came[m][q], at[begin][q]);
+        }
       }
+      own = came[m];
       const uint8_t mask = ask.transfers.empty() ? 0 : ask.transfers[m];
       for (size_t q = 0; q < kQuestions; ++q) {
         const bool changed = ((mask >> q) & 1) != 0;

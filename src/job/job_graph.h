@@ -32,6 +32,7 @@ struct GraphMeeting {
 
 struct GraphGroup {
   CollectiveGroup group;
+  int64_t recorded = 0;         // members as recorded; 0 = not recorded
   int64_t members = 0;          // as recorded, else the most that took part
   std::vector<uint32_t> ranks;  // that met in it, ascending
 };
@@ -70,6 +71,8 @@ class JobGraph {
   uint64_t matched() const { return matched_; }  // collectives and transfers of two ranks and more
   uint64_t unmatched() const { return unmatched_; }  // parts
   uint64_t cut() const { return cut_; }  // collectives taken apart: they contradict others
+  // Groups that more ranks have than they have members: they are not matched.
+  uint64_t ambiguous() const { return ambiguous_; }
 
   // The job's span for each question. If `times` is given, it gets the time of each point, question
   // by question.
@@ -79,6 +82,7 @@ class JobGraph {
   uint64_t identity_errors() const;
 
  private:
+  std::vector<RankParts> parts_to_match();
   void match();
   void add_meeting(const CollectiveGroup& group, int64_t members,
                    std::map<CollectiveGroup, uint32_t>& groups, GraphMeeting made);
@@ -99,6 +103,7 @@ class JobGraph {
   uint64_t matched_ = 0;
   uint64_t unmatched_ = 0;
   uint64_t cut_ = 0;
+  uint64_t ambiguous_ = 0;
   bool aligned_ = false;
 };
 

@@ -18,6 +18,9 @@ struct JudgedJob {
   FleetFindings found;
 };
 
+// The dependences of a rank, as much of them as is compared.
+RankFold fold_of(const FleetJob& job, const UsedRecord& used);
+
 // Records in memory, as they would be read from a file. Errors: none of them can be used.
 Result<JudgedJob> judge_records(const std::vector<RankRecord>& records);
 

@@ -460,9 +460,11 @@ std::string take_record(std::string_view bytes, FoundRecord& found, size_t& size
   if (bytes.size() < sizeof(head)) return "cut off in a record's head";
   std::memcpy(&head, bytes.data(), sizeof(head));
   // Before all else: a later version may lay out the rest in another way.
-  if (head.major > kRecordMajor) {
-    return "a record of version " + std::to_string(head.major) + ": this Assay reads up to " +
-           std::to_string(kRecordMajor);
+  if (head.major != kRecordMajor) {
+    const std::string version = "a record of version " + std::to_string(head.major);
+    return head.major > kRecordMajor
+               ? version + ": this Assay reads version " + std::to_string(kRecordMajor)
+               : version + ", made by an older Assay: make it again with assay summarize";
   }
   if (head.payload_bytes > kMostRecordBytes || head.stamp_bytes > kMostRecordBytes) {
     return "a record's length is damaged";
@@ -562,13 +564,13 @@ Result<RankRecord> read_record_head(const FoundRecord& found) {
   return record;
 }
 
-std::string record_times(std::string_view payload, bool arrivals) {
+std::string record_times(std::string_view payload) {
   VarintWriter kept;
   VarintReader sections(payload);
   while (!sections.done()) {
     const uint64_t id = sections.next();
     const std::string_view section = sections.next_text();
-    if (id != kIterations && !(arrivals && id == kArrivals)) continue;
+    if (id != kIterations) continue;
     kept.add(id);
     kept.add_text(section);
   }
@@ -579,13 +581,6 @@ std::vector<RecordIteration> read_record_iterations(std::string_view payload) {
   RankRecord record;
   read_only(kIterations, payload, record);
   return std::move(record.iterations);
-}
-
-std::vector<RecordArrival> read_record_arrivals(std::string_view payload, size_t groups) {
-  RankRecord record;
-  record.groups.resize(groups);
-  read_only(kArrivals, payload, record);
-  return std::move(record.arrivals);
 }
 
 RankFold read_record_fold(std::string_view payload) {

@@ -20,7 +20,7 @@
 namespace assay {
 
 constexpr size_t kMostRecordBytes = size_t{256} << 10;
-constexpr uint16_t kRecordMajor = 2;  // a reader refuses a higher one by name
+constexpr uint16_t kRecordMajor = 2;  // a reader refuses others by name
 constexpr uint16_t kRecordMinor = 0;
 constexpr int32_t kNoRecordIteration = -1;
 // No trace is that long: what says so is damage, and sums of it must not overflow.
@@ -135,7 +135,7 @@ struct RankRecord {
   std::vector<RecordOperation> operations;  // heaviest first
   std::vector<RecordKernel> kernels;        // heaviest first
   RecordCauses causes;
-  RankFold fold;  // what depends on what; no points: not recorded, by an older version
+  RankFold fold;  // what depends on what; no points: not recorded
   RecordCuts cuts;
 };
 
@@ -166,12 +166,10 @@ Result<RankRecord> read_record(const FoundRecord& found);
 // The same without iterations, arrivals, operations, kernels and fold, but with what was cut of arrivals:
 // for readers of many.
 Result<RankRecord> read_record_head(const FoundRecord& found);
-// Of a payload that read_record_head has read the sections of iterations and, where they are
-// wanted, of arrivals: a payload again, for the two functions below.
-std::string record_times(std::string_view payload, bool arrivals);
+// Of a payload that read_record_head has read the section of iterations: a payload again, for the
+// function below.
+std::string record_times(std::string_view payload);
 std::vector<RecordIteration> read_record_iterations(std::string_view payload);
-// groups: how many the record told.
-std::vector<RecordArrival> read_record_arrivals(std::string_view payload, size_t groups);
 // Likewise the kernels alone.
 std::vector<RecordKernel> read_record_kernels(std::string_view payload);
 // The dependences likewise. They have no points if the record has no graph.

@@ -378,7 +378,19 @@ std::string graph_bytes(const RankFold& fold, size_t cap) { return GraphWriter(f
 
 RankFold read_graph(VarintReader& from) { return GraphReader(from).read(); }
 
-void cut_alike(std::vector<RankFold>& folds) {
+void cut_to_fit(RankFold& fold, size_t ranks, size_t most) {
+  const size_t own = most / std::max<size_t>(ranks, 1);
+  if (!fold.numbered || fold.points.size() <= own) return;
+  const int32_t first = fold.points.front().iteration;
+  auto kept = static_cast<uint32_t>(own);
+  const int32_t beyond = std::max(fold.points[kept].iteration, first + 1);
+  while (kept > 0 && fold.points[kept - 1].iteration >= beyond) --kept;
+  while (kept < fold.points.size() && fold.points[kept].iteration < beyond) ++kept;
+  if (kept == fold.points.size()) return;
+  cut_fold(fold, kept);
+}
+
+int32_t cut_alike(std::vector<RankFold>& folds) {
   int32_t last = INT32_MAX;
   for (const RankFold& fold : folds) {
     if (fold.cut_points > 0 && !fold.points.empty())
@@ -390,6 +402,7 @@ void cut_alike(std::vector<RankFold>& folds) {
     while (kept < fold.points.size() && fold.points[kept].iteration <= last) ++kept;
     cut_fold(fold, kept);
   }
+  return last;
 }
 
 }  // namespace assay

@@ -18,7 +18,15 @@ std::string graph_bytes(const RankFold& fold, size_t cap);
 // Reads the bytes of graph_bytes, with the same times; `from` fails on other bytes.
 RankFold read_graph(VarintReader& from);
 
-// Cuts ranks to the iterations that all records had room for.
-void cut_alike(std::vector<RankFold>& folds);
+// Points of all ranks that are compared at once. They take about 7 GiB.
+constexpr size_t kMostPoints = size_t{1} << 24;
+
+// Leaves out a rank's last iterations so that as many points of each of `ranks` ranks are at most
+// `most` points. The first iteration stays, and what has no numbered iterations.
+void cut_to_fit(RankFold& fold, size_t ranks, size_t most = kMostPoints);
+
+// Cuts ranks to the iterations that none of them was cut after. Returns the last one; INT32_MAX
+// if no rank was cut.
+int32_t cut_alike(std::vector<RankFold>& folds);
 
 }  // namespace assay

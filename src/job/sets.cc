@@ -170,7 +170,8 @@ void add_groups(const FleetJob& job, FleetSets& sets) {
   std::set<std::vector<uint32_t>> known;
   for (const FleetSet& set : sets.sets) known.insert(set.ranks);
   for (const FleetGroup& group : job.groups) {
-    if (group.ambiguous || group.untold || group.members.size() < 2 ||
+    const bool named = !group.key.name.empty() || !group.key.members.empty();
+    if (group.ambiguous || !named || group.members.size() < 2 ||
         group.members.size() * 2 > job.ranks.size()) {
       continue;
     }

@@ -506,17 +506,35 @@ class TypicalTimes {
   void list_classes() {
     using Key = std::tuple<std::string, std::string, int64_t, int, bool>;
     std::map<Key, Class> by_key;
+    const std::map<KindOfGroup, bool> whole = whole_groups_cross();
     for (uint32_t m = 0; m < graph_.meetings().size(); ++m) {
       const GraphMeeting& meeting = graph_.meetings()[m];
       const GraphGroup& group = graph_.groups()[meeting.group];
       const int size = meeting.elements > 0
                            ? static_cast<int>(std::log2(static_cast<double>(meeting.elements)))
                            : -1;
-      by_key[{group.group.kind, without_digits(group.group.name), group.members, size,
-              crosses(group.ranks)}][meeting.group]
-          .push_back(m);
+      // Of a group with missing ranks those that are here do not show how it lies.
+      const KindOfGroup kind = kind_of(group);
+      const auto like = is_whole(group) ? whole.end() : whole.find(kind);
+      const bool across = like == whole.end() ? crosses(group.ranks) : like->second;
+      by_key[std::tuple_cat(kind, std::tuple(size, across))][meeting.group].push_back(m);
     }
     for (auto& [key, one] : by_key) classes.push_back(std::move(one));
+  }
+
+  using KindOfGroup = std::tuple<std::string, std::string, int64_t>;
+  static KindOfGroup kind_of(const GraphGroup& group) {
+    return {group.group.kind, without_digits(group.group.name), group.members};
+  }
+  static bool is_whole(const GraphGroup& group) {
+    return std::cmp_greater_equal(group.ranks.size(), group.members);
+  }
+  std::map<KindOfGroup, bool> whole_groups_cross() const {
+    std::map<KindOfGroup, bool> found;
+    for (const GraphGroup& group : graph_.groups()) {
+      if (is_whole(group)) found.try_emplace(kind_of(group), crosses(group.ranks));
+    }
+    return found;
   }
 
   // tp0 and tp1 do the same.
@@ -553,14 +571,21 @@ class TypicalTimes {
         if (!is_whole) incomplete.insert(group);
       }
       const bool all_lack = incomplete.size() == one.size();
+      std::vector<double> sorted;
+      for (const auto& [group, middle] : middles) {
+        if (all_lack || !incomplete.contains(group)) sorted.push_back(middle);
+      }
+      std::sort(sorted.begin(), sorted.end());
       for (const auto& [group, meetings] : one) {
-        std::vector<double> others;
-        for (const auto& [other, middle] : middles) {
-          if (other != group && (all_lack || !incomplete.contains(other))) others.push_back(middle);
-        }
-        if (others.empty()) continue;
         const double own = middles[group];
-        const double usual = others.size() == 1 ? std::min(others.front(), own) : median(others);
+        const bool counts = all_lack || !incomplete.contains(group);
+        const size_t others = sorted.size() - (counts ? 1 : 0);
+        if (others == 0) continue;
+        const auto self = static_cast<size_t>(
+            std::lower_bound(sorted.begin(), sorted.end(), own) - sorted.begin());
+        const auto other = [&](size_t k) { return sorted[k + (counts && k >= self ? 1 : 0)]; };
+        const double usual = others == 1 ? std::min(other(0), own)
+                                         : median({other((others - 1) / 2), other(others / 2)});
         const double most = own > 1.03 * usual ? std::min(usual, own) : own;
         for (const uint32_t m : meetings) values.transfer_ns[m] = rounded(most);
       }
@@ -809,7 +834,54 @@ class Solver {
       std::sort(link.groups.begin(), link.groups.end());
       link.set_kind = "group";
       link.set_name = graph_.groups()[link.groups.front()].group.name;
-      found_.push_back(std::move(link));
+    }
+    join_links(links);
+    for (auto& [group, link] : links) found_.push_back(std::move(link));
+  }
+
+  // The smallest set in which at least half of the like links are slow, and two, is one link.
+  void join_links(std::map<uint32_t, StoryFinding>& links) const {
+    std::map<uint32_t, uint32_t> link_of_group;
+    for (const auto& [first, link] : links) {
+      for (const uint32_t g : link.groups) link_of_group[g] = first;
+    }
+    for (auto set = sets_.rbegin(); set != sets_.rend(); ++set) {
+      const auto inside = [set](const std::vector<uint32_t>& ranks) {
+        return std::includes(set->ranks.begin(), set->ranks.end(), ranks.begin(), ranks.end());
+      };
+      const auto slow = std::count_if(links.begin(), links.end(), [&](const auto& one) {
+        return one.second.set_kind == "group" && inside(one.second.ranks);
+      });
+      if (set->kind == "group" || slow < 2) continue;
+      std::set<uint32_t> joined;
+      for (const TypicalTimes::Class& like : usual_.classes) {
+        std::vector<uint32_t> own;
+        size_t all = 0;
+        for (const auto& [group, meetings] : like) {
+          if (!inside(graph_.groups()[group].ranks)) continue;
+          ++all;
+          const auto link = link_of_group.find(group);
+          if (link == link_of_group.end()) continue;
+          if (links.at(link->second).set_kind == "group") own.push_back(link->second);
+        }
+        if (own.size() >= 2 && own.size() * 2 >= all) joined.insert(own.begin(), own.end());
+      }
+      if (joined.size() < 2) continue;
+      StoryFinding& whole = links.at(*joined.begin());
+      whole.set_kind = set->kind;
+      whole.set_name = set->name;
+      for (auto next = std::next(joined.begin()); next != joined.end(); ++next) {
+        const StoryFinding& link = links.at(*next);
+        whole.factor = std::max(whole.factor, link.factor);
+        whole.excess_ns += link.excess_ns;
+        whole.meetings.insert(whole.meetings.end(), link.meetings.begin(), link.meetings.end());
+        whole.groups.insert(whole.groups.end(), link.groups.begin(), link.groups.end());
+        whole.ranks.insert(whole.ranks.end(), link.ranks.begin(), link.ranks.end());
+        for (const uint32_t g : link.groups) link_of_group[g] = *joined.begin();
+        links.erase(*next);
+      }
+      std::sort(whole.ranks.begin(), whole.ranks.end());
+      whole.ranks.erase(std::unique(whole.ranks.begin(), whole.ranks.end()), whole.ranks.end());
     }
   }
 

@@ -79,6 +79,8 @@ struct JobSolution {
 
   static constexpr double kLeastOdds = 3;
   bool decided() const { return odds >= kLeastOdds; }
+  // True if much of `saved_ns` depends on how long ranks would wait for ranks without a record.
+  bool saves_a_range() const { return 20 * (saved_ns - least_saved_ns) > saved_ns; }
 };
 
 // sets: of at least two ranks and less than all, the larger first.

@@ -23,7 +23,7 @@
 #include "ingest/power/telemetry.h"
 #include "ingest/replay/file.h"
 #include "ingest/replay/job.h"
-#include "job/job.h"
+#include "job/judge.h"
 #include "kernels/book.h"
 #include "kernels/name.h"
 #include "records/facts.h"
@@ -181,7 +181,7 @@ void ranks(const std::string& bytes, const std::string&) {
   if (!record) return;
   const std::string again = record_bytes(*record);
   if (again.size() > kMostRecordBytes || scan_records(again).records.size() != 1) __builtin_trap();
-  look_at(assemble_fleet({{"again", again}}));
+  look_at(judge_records({*record}));
 }
 
 }  // namespace

@@ -46,6 +46,48 @@ struct FleetFault {
   int64_t every = 1;  // of pauses: iterations
 };
 
+// A point that follows the one before it.
+inline void add_point(RankFold& fold, FoldKind kind, int32_t iteration, int64_t work_ns,
+                      FoldVector path) {
+  const auto point = static_cast<uint32_t>(fold.points.size());
+  fold.points.push_back({kind, iteration, fold.points.back().time_ns + path.sum_ns(), work_ns, 0,
+                         static_cast<uint32_t>(fold.edges.size()),
+                         static_cast<uint32_t>(fold.shares.size())});
+  fold.edges.push_back({point - 1, path.device_ns > 0 ? point : kNoSegment,
+                        path.host_ns > 0 ? point : kNoSegment,
+                        static_cast<uint32_t>(fold.vectors.size()), 1});
+  fold.vectors.push_back(path);
+}
+
+// The graph of a record whose collectives follow each other: before each the host does something,
+// then a kernel runs. first_ns: when the rank began. Per collective: time of the host, elements.
+inline void add_fold(RankRecord& made, int64_t first_ns, const std::vector<int64_t>& host_ns = {},
+                     const std::vector<int64_t>& elements = {}) {
+  RankFold& fold = made.fold;
+  fold.numbered = true;
+  fold.names = {"gemm"};
+  for (const RecordGroup& group : made.groups) {
+    fold.groups.push_back(
+        {{group.name, group.members, group.kind, group.waits}, std::max<int64_t>(group.size, 0)});
+  }
+  const int32_t first = made.arrivals.empty() ? 0 : made.arrivals.front().iteration;
+  fold.points.push_back({.kind = FoldKind::kHost, .iteration = first, .time_ns = first_ns});
+  for (size_t k = 0; k < made.arrivals.size(); ++k) {
+    const RecordArrival& one = made.arrivals[k];
+    const int64_t own_ns = one.start_ns - fold.points.back().time_ns;
+    const int64_t host = std::min(host_ns.empty() ? 0 : host_ns[k], own_ns);
+    add_point(fold, FoldKind::kHost, one.iteration, host, {0, host, 0});
+    add_point(fold, FoldKind::kKernel, one.iteration, own_ns - host, {own_ns - host, 0, 0});
+    fold.points.back().kernels = 1;
+    fold.shares.push_back({0, own_ns - host});
+    add_point(fold, FoldKind::kBegin, one.iteration, 0, {});
+    add_point(fold, FoldKind::kEnd, one.iteration, 0, {0, 0, one.end_ns - one.start_ns});
+    const auto end = static_cast<uint32_t>(fold.points.size() - 1);
+    fold.parts.push_back(
+        {end - 1, end, one.group, one.seq, elements.empty() ? int64_t{-1} : elements[k]});
+  }
+}
+
 class FleetModel {
  public:
   FleetModel(int64_t ranks, uint64_t seed, std::vector<FleetFault> faults, int64_t per_node = 8,
@@ -110,15 +152,22 @@ class FleetModel {
       return kEpochNs + true_ns + std::llround(static_cast<double>(true_ns) * drift) +
              offset_[at(rank)] + std::llround(jitter.normal() * 1000);
     };
-    int64_t last_end_ns = 0;
+    const int64_t first_ns = clock(0);
+    int64_t last_end_ns = first_ns;
+    std::vector<int64_t> host_ns;
+    std::vector<int64_t> elements;
     for (size_t s = 0; s < steps_of(rank); ++s) {
       const int32_t iteration = static_cast<int32_t>(s / kinds_.size());
-      const int64_t start_ns = std::max(clock(arrival_[s * at(ranks_) + at(rank)]), last_end_ns);
-      const int64_t end_ns = std::max(clock(end_[s * at(ranks_) + at(rank)]), start_ns + 1);
+      const size_t k = s * at(ranks_) + at(rank);
+      const int64_t start_ns = std::max(clock(arrival_[k]), last_end_ns);
+      const int64_t end_ns = std::max(clock(end_[k]), start_ns + 1);
       made.arrivals.push_back({iteration, static_cast<uint32_t>(kinds_[s % kinds_.size()]), -1,
                                start_ns, end_ns, s == 0 ? -1 : start_ns - last_end_ns});
+      host_ns.push_back(host_[k]);
+      elements.push_back(int64_t{1} << elements_[s]);
       last_end_ns = end_ns;
     }
+    add_fold(made, first_ns, host_ns, elements);
     add_iterations(rank, made);
     return record_bytes(made);
   }
@@ -180,10 +229,12 @@ class FleetModel {
     const double base = kind == kTp ? 2e6 : kind == kPod ? 4e6 : 6e6;
     const double cost = kind == kTp ? 3e5 : kind == kPod ? 8e5 : 2e6;
     std::vector<int64_t> row;
+    elements_.push_back(20);
     for (int64_t r = 0; r < ranks_; ++r) {
       const double kernels = base * std::exp(random.normal() * 0.01);
       const double host = -2e4 * std::log(1 - random.uniform());
       row.push_back(std::llround(kernels + host));
+      host_.push_back(std::llround(host));
     }
     std::vector<int64_t> sorted = row;
     std::nth_element(sorted.begin(), sorted.begin() + ranks_ / 2, sorted.end());
@@ -212,6 +263,7 @@ class FleetModel {
         const bool second = s % kinds_.size() > 0 && kinds_[s % kinds_.size() - 1] == kPod;
         if (fault.kind == FleetFault::kSlowLarge && second && kinds_[s % kinds_.size()] == kPod) {
           transfer *= 4;
+          elements_[s] = 22;
         }
         const bool link = in_pod && (fault.kind == FleetFault::kSlowPodLinks ||
                                      (fault.kind == FleetFault::kSlowLarge && second));
@@ -221,7 +273,10 @@ class FleetModel {
         // Another step of each iteration.
         const bool burst = fault.kind == FleetFault::kBursts && r == fault.which &&
                            s % kinds_.size() == at(iteration * 7) % kinds_.size();
-        if (pause || burst) work += std::llround(fault.size * 1e9);
+        if (pause || burst) {
+          work += std::llround(fault.size * 1e9);
+          host_[s * at(ranks_) + at(r)] += std::llround(fault.size * 1e9);
+        }
       }
     }
     if (fault.kind == FleetFault::kFastClock) drift_[at(fault.which)] = fault.size * 1e-6;
@@ -287,6 +342,8 @@ class FleetModel {
   std::vector<Kind> kinds_;  // of the meetings of an iteration
   std::map<std::pair<Kind, int64_t>, int64_t> sizes_;
   std::vector<int64_t> work_;  // step by step
+  std::vector<int64_t> host_;  // of it, of the host
+  std::vector<int> elements_;  // per step: log2 of those of its collective
   std::vector<int64_t> transfer_;
   std::vector<int64_t> middle_;  // usual work per step
   std::vector<int64_t> arrival_;

@@ -13,6 +13,7 @@
 #include "base/temporaries.h"
 #include "job/findings.h"
 #include "job/job.h"
+#include "job/judge.h"
 #include "job/sets.h"
 #include "report/job/job.h"
 #include "text/units.h"
@@ -79,8 +80,8 @@ Result<std::vector<FleetKernel>> kernels_of(const FleetJob& job,
 // The dependences of each rank, in the order of ranks.
 Result<std::vector<RankFold>> folds_of(const FleetJob& job, const std::vector<std::string>& files) {
   std::vector<RankFold> folds(job.ranks.size());
-  ASSAY_TRY(each_used_record(job, files, [&folds](const UsedRecord& used) {
-    folds[used.rank] = read_record_fold(used.found.payload);
+  ASSAY_TRY(each_used_record(job, files, [&](const UsedRecord& used) {
+    folds[used.rank] = fold_of(job, used);
   }));
   return folds;
 }
@@ -114,11 +115,8 @@ Result<Answer> conclude(const FleetRequest& request, const std::vector<std::stri
     ASSAY_TRY_ASSIGN(hosts, file_text(request.hosts));
   }
   ASSAY_TRY_ASSIGN(const FleetSets sets, fleet_sets(job, hosts, request.hosts));
-  std::vector<RankFold> folds;
-  if (job.ranks.size() <= kMostSolved) {
-    ASSAY_TRY_ASSIGN(folds, folds_of(job, files));
-  }
-  const FleetFindings found = find_in_fleet(job, sets, {}, std::move(folds));
+  ASSAY_TRY_ASSIGN(std::vector<RankFold> folds, folds_of(job, files));
+  ASSAY_TRY_ASSIGN(const FleetFindings found, find_in_fleet(job, sets, std::move(folds)));
   clock.mark("find");
   if (tables) {
     ASSAY_TRY(write_fleet_tables(job, found, files, *tables));

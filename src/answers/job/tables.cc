@@ -11,7 +11,6 @@
 
 #include "answers/job/second_reading.h"
 #include "base/files.h"
-#include "job/usual.h"
 #include "query/duckdb.h"
 #include "query/parquet_file.h"
 #include "query/relation.h"
@@ -91,7 +90,7 @@ std::optional<int64_t> told(int64_t value) {
 }
 int64_t whole(uint64_t count) { return static_cast<int64_t>(count); }
 
-Relation ranks_table(const FleetJob& job, const FleetFindings& found, const WholeRecord& one) {
+Relation ranks_table(const FleetFindings& found, const WholeRecord& one) {
   using Row = const WholeRecord*;
   RowTable<Row> table("ranks", one.rank, {&one});
   const auto real = [](float value) -> std::optional<double> {
@@ -112,10 +111,10 @@ Relation ranks_table(const FleetJob& job, const FleetFindings& found, const Whol
       .add("operations_cut", [](Row row) { return whole(row->record.cuts.operations); })
       .add("kernels_cut", [](Row row) { return whole(row->record.cuts.kernels); })
       .add("window_ns", [](Row row) { return row->record.causes.window_ns; })
-      .add("above_usual", [&found, real](Row row) { return real(found.scores[row->place]); })
-      .add("peers", [&found](Row row) { return int64_t{found.peers[row->place]}; })
-      .add("excess_ns",
-           [&](Row row) { return rank_excess_ns(found.cells_ns, job.columns.size(), row->place); });
+      .add("above_usual",
+           [&found, real](Row row) { return real(found.solution.scores[row->place]); })
+      .add("peers", [&found](Row row) { return int64_t{found.solution.peers[row->place]}; })
+      .add("excess_ns", [&found](Row row) { return found.rank_excess_ns(row->place); });
   return std::move(table).relation();
 }
 
@@ -240,7 +239,7 @@ class TableWriter {
     Catalog catalog;
     for (const WholeRecord& one : records) {
       Catalog own;
-      own.relations = {ranks_table(job_, found_, one), parts_of_rank(one),  iterations_of_rank(one),
+      own.relations = {ranks_table(found_, one), parts_of_rank(one),  iterations_of_rank(one),
                        collectives_of_rank(one),       groups_of_rank(one), operations_of_rank(one),
                        kernels_of_rank(one),           notes_of_rank(one)};
       catalog.merge(std::move(own));

@@ -90,27 +90,18 @@ class JobText {
     if (std::all_of(peers_of.begin(), peers_of.end(), [](uint32_t n) { return n == 0; })) {
       return "No two of these ranks do the same work: which of them is late is not known.";
     }
+    if (!flow_.judged) {
+      return "The dependences of these ranks are not known: which of them is late is not, either.";
+    }
     if (std::string text = story(); !text.empty()) return text;
-    if (!blame_.late) return blame_.network ? "" : nobody();
-    const BlameSet& late = *blame_.late;
-    const std::string ranks = labels_.list(late.ranks);
-    const std::string device = device_apart(flow_.job, late.ranks);
-    std::string text = here();
-    text += (text.empty() ? "R" : "r") + std::string(several() ? "anks " : "ank ") + ranks;
-    if (!late.name.empty()) text += " (" + late.name + ")";
-    if (!device.empty()) text += " (" + device + ")";
-    text += several() ? " are late: at " : " is late: at ";
-    text += (several() || two() ? peers() : "its peers' pace") + " this run takes " +
-            format_ns(blame_.makespan_ns - late.gain_ns) + ", not " +
-            format_ns(blame_.makespan_ns) + ".";
-    return text;
+    return blame_.network ? "" : nobody();
   }
 
   // The solver's story of the whole job, if it names a rank or a link.
   std::string story() const {
     if (!flow_.judged) return "";
     std::string text =
-        story_sentence(*flow_.judged->found.solution, [this](const std::vector<uint32_t>& ranks) {
+        story_sentence(flow_.judged->found.solution, [this](const std::vector<uint32_t>& ranks) {
           const std::vector<uint32_t> at = flow_.places(ranks);
           const std::string device = device_apart(flow_.job, at);
           const bool all = blame_.late && blame_.late->ranks == at && !blame_.late->name.empty();
@@ -181,7 +172,6 @@ class JobText {
  private:
   bool several() const { return blame_.late && blame_.late->ranks.size() > 1; }
   bool two() const { return flow_.job.ranks().size() == 2; }
-  std::string peers() const { return two() ? "the other rank's pace" : "their peers' pace"; }
 
   // As told; 0 where nothing tells it.
   int64_t world_size() const {
@@ -217,12 +207,12 @@ class JobText {
                        [&](uint32_t r) { return blame_.peers[r] < ranks.size(); });
   }
 
-  // Ranks that come last, whose own work is no longer than their peers' as far as is recorded.
-  std::string last_but_not_late(const LastRanks& last) const {
+  // Ranks that come last and do what no other ranks do.
+  std::string last_but_not_compared(const LastRanks& last) const {
     const bool many = last.ranks.size() > 1;
     std::string text = here();
     text += (text.empty() ? "R" : "r") + std::string(many ? "anks " : "ank ") +
-            labels_.list(last.ranks) + (work_alone(last.ranks) ? other_work(last.ranks) : "") +
+            labels_.list(last.ranks) + other_work(last.ranks) +
             (many ? " make" : " makes") + " the others wait, last in " +
             std::to_string(last.times) + " of " +
             format_counted(flow_.job.meetings().size(), "collective", "collectives") + ", for " +
@@ -244,9 +234,8 @@ class JobText {
   std::string nobody() const {
     const int64_t gain_ns = blame_.common_gain_ns;
     const LastRanks& last = flow_.last;
-    const bool known = flow_.judged && !work_alone(last.ranks);
-    if (last.behind_ns * 100 >= blame_.makespan_ns && !last.ranks.empty() && !known)
-      return last_but_not_late(last);
+    if (last.behind_ns * 100 >= blame_.makespan_ns && !last.ranks.empty() && work_alone(last.ranks))
+      return last_but_not_compared(last);
     std::string text = here() + (here().empty() ? "No" : "no") + " rank is later than the others";
     if (gain_ns * 10 < blame_.makespan_ns) return text + ".";
     text += pauses_told() ? ", but their hosts pause now and then, and all wait"
@@ -274,7 +263,7 @@ class JobText {
   // True if pieces explain little of what the set costs. A rank that shares few pieces with others
   // shows less of it.
   bool little(int64_t gain_ns) const {
-    return gain_ns * (flow_.judged ? 4 : 2) < blame_.late->gain_ns;
+    return gain_ns * 4 < blame_.late->gain_ns;
   }
 
   // The same in few words, without figures that the full report has.
@@ -471,15 +460,8 @@ class JobText {
     return text + ", and are idle for " + of(total.idle_ns) + ".";
   }
 
-  std::string network_briefly() const {
-    if (flow_.judged && blame_.network) return "";
-    const LinkClass* worst = worst_link(blame_);
-    if (worst == nullptr) return slow_now_and_then();
-    return "The network between ranks " + labels_.list(worst->ranks) +
-           " is slow, not a rank: " + flow_.job.groups()[worst->group].kind + " takes " +
-           format_ns(worst->transfer_ns) + ", others of its size " + format_ns(worst->peers_ns) +
-           "; at their pace this run is " + format_ns(worst->gain_ns) + " shorter.";
-  }
+  // A slow link is in the story.
+  std::string network_briefly() const { return blame_.network ? "" : slow_now_and_then(); }
 
   // Of collectives of one size a few take many times what the others do.
   std::string slow_now_and_then() const {
@@ -506,14 +488,7 @@ class JobText {
   }
 
   std::string network() const {
-    const LinkClass* worst = worst_link(blame_);
-    if (worst == nullptr) return slow_now_and_then();
-    if (flow_.judged) return "";
-    const CollectiveGroup& group = flow_.job.groups()[worst->group];
-    return "The network is slow, not a rank: " + group.kind + " of process group " + group.name +
-           " takes " + format_ns(worst->transfer_ns) +
-           " from the last to come to its end, others of its size " + format_ns(worst->peers_ns) +
-           "; at their pace the run saves " + format_ns(worst->gain_ns) + ".";
+    return worst_link(blame_) == nullptr ? slow_now_and_then() : "";
   }
 
   const JobFlow& flow_;
@@ -654,8 +629,8 @@ JobFlow::JobFlow(std::vector<RankFlow> flows)
   if (hosts && bound == BoundBy::kNotLoaded) bound = BoundBy::kHost;
   if (!job.aligned()) return;
   judge(flows);
-  blame = find_blame(job, {.told = verdict()});
-  if (judged) blame.identity_errors += judged->found.solution->identity_errors;
+  blame = find_blame(job, verdict());
+  if (judged) blame.identity_errors += judged->found.solution.identity_errors;
   if (!blame.late) last = usually_last(job);
   if (hosts && blame.late && blame.late->gain_ns >= hosts->wait_ns) hosts.reset();
 }
@@ -667,7 +642,7 @@ void JobFlow::judge(std::vector<RankFlow>& flows) {
     records.push_back(*std::move(flow.record));
   }
   auto made = judge_records(records);
-  if (!made || !made->found.solution) return;
+  if (!made || made->found.span_ns() == 0) return;
   for (const FleetRank& rank : made->job.ranks) {
     uint32_t at = 0;
     while (at < job.ranks().size() && job.ranks()[at].file != rank.path) ++at;
@@ -684,9 +659,9 @@ std::vector<uint32_t> JobFlow::places(const std::vector<uint32_t>& ranks) const 
   return at;
 }
 
-std::optional<BlameVerdict> JobFlow::verdict() const {
-  if (!judged) return std::nullopt;
-  const JobSolution& solution = *judged->found.solution;
+BlameVerdict JobFlow::verdict() const {
+  if (!judged) return {};
+  const JobSolution& solution = judged->found.solution;
   BlameVerdict told{.late = {},
                     .gain_ns = solution.saved_ns,
                     .common_gain_ns = solution.span_ns - solution.usual_span_ns};

@@ -52,7 +52,7 @@ struct JobFlow {
 
  private:
   void judge(std::vector<RankFlow>& flows);
-  std::optional<BlameVerdict> verdict() const;
+  BlameVerdict verdict() const;
 };
 
 // Who is late and why, or that nobody is, or why that cannot be told; then where the time of all

@@ -20,48 +20,40 @@
   R(missing_ranks, "without a record", kCount, "ranks of the job of which there is no record") \
   R(unused_records, "records not used", kCount, "torn, of another job, or of a rank a second time") \
   R(iterations_read, "iterations", kCount, "different numbers of iterations in the records") \
-  U(span_ns, "of the replay: from the first begin of a collective to the last end, over the iterations that are kept") \
-  R(replay_residual, "missed by the replay", kShare, \
-    "|replayed − recorded end| of a rank's last meeting / `span_ns`, of all ranks but the worst twentieth; " \
-    "beyond 1 % no saving is given") \
+  R(iterations_compared, "iterations compared", kCount, \
+    "the first ones, as many as all records have room for and as 16,777,216 points of all ranks allow") \
+  U(span_ns, "of the replay: from the first point of a rank to the last, over the iterations that are compared") \
   R(saved_by_worst_ns, "saved without the worst", kNanoseconds, \
-    "`span_ns` less the span with typical values in place of those of all rows of `worst`: at most `span_ns`") \
+    "`span_ns` less the span with typical values in place of those of all rows of `worst`: at most `span_ns`. Waits for " \
+    "ranks without a record end as is typical") \
   R(saved_by_worst_share, "of the span", kShare, "the same / `span_ns`") \
+  R(saved_at_least_ns, "saved at least", kNanoseconds, \
+    "`saved_by_worst_ns` if waits for ranks without a record keep their length") \
   R(saved_by_missing_ns, "absent ranks", kNanoseconds, \
-    "on top: with the usual transfer wherever others without a record were waited for. What the rows of `worst` " \
-    "cost lies between `saved_by_worst_ns` and the sum of both") \
+    "`span_ns` less the span in which collectives with ranks without a record take as long as the fastest tenth") \
   R(saved_by_rest_ns, "everybody's variation", kNanoseconds, \
     "on top: with all own work and all transfers of all ranks at most usual") \
   R(gpu_hours_per_hour, "GPU hours an hour", kRatio, "`saved_by_worst_share` × ranks of the job") \
-  R(more_findings, "findings not listed", kCount, "beyond the 64 with the most excess") \
   R(nodes_from, "nodes from", kText, "source of the nodes of ranks: `file`, `records`, `guess`, `none`") \
   O("job.worst[]") \
   U(kind, "`rank`; `pauses` of a rank; a `set` of ranks; `links`, the transfers of groups. `all`: all ranks in one iteration") \
   U(name, "rank, or the set's name") \
   R(set_kind, "set", kText, "of sets and links: `node`, `pod`, ... as the host list calls it, `group` for a process group") \
   U(ranks, "ranks of the row; of links, those that they join") \
-  R(saved_ns, "saved on top", kNanoseconds, "span with typical values for all other rows − span with them for all rows. For more than " \
-    "16,384 ranks or records of version 1: on top of the rows above") \
+  R(saved_ns, "saved on top", kNanoseconds, "span with typical values for all other rows − span with them for all rows") \
   R(saved_share, "of span", kShare, "`saved_ns` / `span_ns`") \
   R(saved_per_iteration_ns, "an iteration", kNanoseconds, "`saved_ns` / iterations") \
   R(saved_alone_ns, "saved alone", kNanoseconds, "the same with this row alone: two faults may hide each other") \
   R(above_usual, "above usual", kShare, \
     "own work / usual own work − 1 in the middle (of sets, of the median member); of links transfer / usual " \
-    "transfer − 1; of pauses the longest in iterations, or " \
-    "where they are in most iterations all own work / usual − 1 beyond the middle") \
-  R(false_share, "q", kRatio, "least share of false names at which the row is still named (Benjamini–Hochberg)") \
+    "transfer − 1; of pauses the longest in iterations") \
   U(peers, "ranks that usual work rests on, in the middle of its places") \
-  R(slow_members, "slow", kCount, "of sets and links: members that are slow by themselves; of pauses: iterations; 0 where they are in most") \
+  R(paused_iterations, "iterations", kCount, "of pauses: those in which it pauses; 0 = all") \
   R(first_hit, "first", kNone, "iteration of the first pause; `null` where they are not known one by one") \
   R(last_hit, "last", kNone, "iteration of the last one") \
-  R(every, "every", kNone, "of pauses at one distance: iterations from one to the next") \
-  R(own_excess_ns, "excess", kNanoseconds, "own work beyond usual, over all its ranks and iterations; the four columns behind add up to it") \
-  R(kernel_excess_ns, "kernels", kNanoseconds, "of it: its compute kernels take longer than its role's median") \
-  R(launch_excess_ns, "launches", kNanoseconds, "of the rest: launch overhead") \
-  R(copy_excess_ns, "copies", kNanoseconds, "of the rest: copies") \
-  R(other_excess_ns, "other", kNanoseconds, "what is left: idle for other reasons") \
-  R(link_excess_ns, "transfer excess", kNanoseconds, "of links: transfers beyond usual, over all its meetings") \
-  U(cause, "of idle time: the one that its ranks have most more of than their role's median; `null` where none stands out")
+  R(kernel_excess_ns, "kernels", kNanoseconds, "its kernels beyond typical, over all its ranks and iterations") \
+  R(other_excess_ns, "host", kNanoseconds, "likewise its hosts") \
+  R(link_excess_ns, "transfer excess", kNanoseconds, "of links: transfers beyond typical, over all its collectives")
 
 // Job: ranks, time and links
 #define ASSAY_FLEET_RANK_RESULTS(R, U, O) \
@@ -118,14 +110,11 @@
   O("job.matching") \
   U(matched, "collectives of two ranks and more") \
   R(parts_unmatched, "parts not matched", kCount, "that should meet others: they keep the length they had") \
-  R(parts_not_waiting, "parts that do not wait for all", kCount, "sends, receives, broadcasts: they keep the length they had") \
   R(collectives_excluded, "taken apart", kCount, "the ranks' orders contradict each other") \
   R(groups_ambiguous, "ambiguous groups", kCount, "more ranks have the name than the group has members: not compared") \
-  R(groups_unknown, "groups not known", kCount, "no process group is recorded, and the ends do not say that all ranks meet") \
-  R(parts_outside, "parts outside iterations", kCount, "") \
   R(parts_cut, "parts left out of records", kCount, "whole iterations that did not fit") \
   R(lossy_ranks, "ranks with losses", kCount, "data lost on import") \
-  R(too_few_peers, "compared with nobody", kCount, "ranks that fewer than eight do the same as") \
+  R(too_few_peers, "compared with nobody", kCount, "ranks that no other rank does the same as") \
   R(short_ranks, "with fewer iterations", kCount, "ranks that lack iterations that at least half of the ranks have") \
   R(beyond_world, "numbered beyond the job", kCount, "ranks whose numbers are not below the ranks that traces tell of: which are missing is not known then") \
   R(ranks_without_node, "ranks without a node", kCount, "that the host list or the records do not place") \

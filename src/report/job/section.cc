@@ -4,10 +4,10 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "base/numbers.h"
 #include "base/random.h"
-#include "job/usual.h"
 #include "report/document/columns.h"
 #include "report/job/heat.h"
 #include "report/job/job.h"
@@ -54,9 +54,8 @@ const char* kind_word(FindingKind kind) {
   return "";
 }
 
-// In iterations that are told one by one.
 bool pauses(const FleetFinding& one) {
-  return one.hits > 0 && (one.kind == FindingKind::kPauses || one.pause > 0);
+  return one.hits > 0 && one.kind == FindingKind::kPauses;
 }
 
 Value told_ns(bool told, int64_t ns) { return told ? Value(ns) : Value(); }
@@ -64,19 +63,21 @@ Value told_ns(bool told, int64_t ns) { return told ? Value(ns) : Value(); }
 Facts head_facts(const FleetView& view) {
   const FleetJob& job = view.job;
   const FleetFindings& found = view.found;
-  const double saved = found.replayed ? share(found.saved_by_worst_ns, found.span_ns) : kNan;
+  const JobSolution& solved = found.solution;
+  const double saved = share(solved.saved_ns, solved.span_ns);
   return Facts{
       .items = {fact(keys::job_ranks, job.world_size), fact(keys::ranks_read, job.ranks.size()),
                 fact(keys::missing_ranks, job.absent_count),
                 fact(keys::unused_records, job.unused.size() + view.unread.size()),
-                fact(keys::iterations_read, job.columns.size()), fact(keys::span_ns, found.span_ns),
-                fact(keys::replay_residual, found.residual),
-                fact(keys::saved_by_worst_ns, told_ns(found.replayed, found.saved_by_worst_ns)),
+                fact(keys::iterations_read, job.columns.size()),
+                fact(keys::iterations_compared, found.iterations),
+                fact(keys::span_ns, solved.span_ns),
+                fact(keys::saved_by_worst_ns, solved.saved_ns),
                 fact(keys::saved_by_worst_share, saved),
-                fact(keys::saved_by_missing_ns, told_ns(found.replayed, found.saved_by_absent_ns)),
-                fact(keys::saved_by_rest_ns, told_ns(found.replayed, found.saved_by_rest_ns)),
+                fact(keys::saved_at_least_ns, solved.least_saved_ns),
+                fact(keys::saved_by_missing_ns, solved.absent_ns),
+                fact(keys::saved_by_rest_ns, found.saved_by_rest_ns),
                 fact(keys::gpu_hours_per_hour, saved * static_cast<double>(job.world_size)),
-                fact(keys::more_findings, found.more),
                 fact(keys::nodes_from, source_word(view.sets.source))}};
 }
 
@@ -93,37 +94,31 @@ Value numbers_of(const FleetJob& job, const std::vector<uint32_t>& ranks) {
 Table worst_table(const FleetView& view) {
   const FleetJob& job = view.job;
   const FleetFindings& found = view.found;
-  const auto iterations = static_cast<int64_t>(std::max<size_t>(job.columns.size(), 1));
-  const bool told = found.replayed;
+  const auto iterations = static_cast<int64_t>(std::max<size_t>(found.iterations, 1));
   const bool any_links =
       std::any_of(found.worst.begin(), found.worst.end(),
                   [](const FleetFinding& one) { return one.link_excess_ns > 0; });
-  TableOf table(found.worst, {.key = "worst", .title = "Worst first, each on top of those above"});
+  TableOf table(found.worst, {.key = "worst", .title = "Worst first, each on top of all others"});
   table.add(keys::kind, [](const FleetFinding& one) { return kind_word(one.kind); })
       .add(keys::name, [&](const FleetFinding& one) { return fleet_finding_name(job, one); })
       .add(keys::set_kind, &FleetFinding::set_kind, Show::kDataOnly)
       .add(
           keys::ranks, [&](const FleetFinding& one) { return numbers_of(job, one.ranks); },
           Show::kDataOnly)
-      .add(keys::saved_ns, [&](const FleetFinding& one) { return told_ns(told, one.saved_ns); })
-      .add(
-          keys::saved_share,
-          [&](const FleetFinding& one) { return told ? share(one.saved_ns, found.span_ns) : kNan; })
+      .add(keys::saved_ns, &FleetFinding::saved_ns)
+      .add(keys::saved_share,
+           [&](const FleetFinding& one) { return share(one.saved_ns, found.span_ns()); })
       .add(keys::saved_per_iteration_ns,
-           [&](const FleetFinding& one) { return told_ns(told, one.saved_ns / iterations); })
-      .add(keys::saved_alone_ns,
-           [&](const FleetFinding& one) { return told_ns(told, one.saved_alone_ns); })
+           [&](const FleetFinding& one) { return one.saved_ns / iterations; })
+      .add(keys::saved_alone_ns, &FleetFinding::saved_alone_ns)
       .add(keys::above_usual, [](const FleetFinding& one) { return finite_value(one.score); })
-      .add(
-          keys::false_share, [](const FleetFinding& one) { return finite_value(one.q); },
-          Show::kDataOnly)
       .add(
           keys::peers,
           [](const FleetFinding& one) {
             return one.kind == FindingKind::kLinks ? Value() : Value(one.peers);
           },
           Show::kDataOnly)
-      .add(keys::slow_members, &FleetFinding::hits, Show::kDataOnly)
+      .add(keys::paused_iterations, &FleetFinding::hits, Show::kDataOnly)
       .add(
           keys::first_hit,
           [](const FleetFinding& one) { return pauses(one) ? Value(one.first_hit) : Value(); },
@@ -132,21 +127,9 @@ Table worst_table(const FleetView& view) {
           keys::last_hit,
           [](const FleetFinding& one) { return pauses(one) ? Value(one.last_hit) : Value(); },
           Show::kDataOnly)
-      .add(
-          keys::every,
-          [](const FleetFinding& one) { return one.every == 0 ? Value() : Value(one.every); },
-          Show::kDataOnly)
-      .add(keys::own_excess_ns, [](const FleetFinding& one) { return one.excess.total_ns(); })
-      .add(keys::kernel_excess_ns, [](const FleetFinding& one) { return one.excess.kernel_ns; })
-      .add(keys::launch_excess_ns, [](const FleetFinding& one) { return one.excess.launch_ns; })
-      .add(
-          keys::copy_excess_ns, [](const FleetFinding& one) { return one.excess.copy_ns; },
-          Show::kDataOnly)
-      .add(keys::other_excess_ns, [](const FleetFinding& one) { return one.excess.rest_ns; })
-      .add(keys::link_excess_ns, &FleetFinding::link_excess_ns, shown_if(any_links))
-      .add(keys::cause, [](const FleetFinding& one) {
-        return one.cause ? Value(flow_cause_name(*one.cause)) : Value();
-      });
+      .add(keys::kernel_excess_ns, &FleetFinding::kernel_excess_ns)
+      .add(keys::other_excess_ns, &FleetFinding::other_excess_ns)
+      .add(keys::link_excess_ns, &FleetFinding::link_excess_ns, shown_if(any_links));
   if (found.worst.empty()) table.show = Show::kDataOnly;
   return table;
 }
@@ -158,7 +141,7 @@ struct ListedRank {
 
 // The ranks that are shown by name: enough to see how unlike the worst are.
 std::vector<ListedRank> listed_ranks(const FleetView& view) {
-  const std::vector<float>& scores = view.found.scores;
+  const std::vector<float>& scores = view.found.solution.scores;
   std::vector<uint32_t> order;
   for (uint32_t r = 0; r < scores.size(); ++r) {
     if (!std::isnan(scores[r])) order.push_back(r);
@@ -188,7 +171,6 @@ Table ranks_table(const FleetView& view) {
     if (set.kind != "node") continue;
     for (const uint32_t r : set.ranks) node_of[r] = &set.name;
   }
-  const size_t columns = job.columns.size();
   const std::vector<ListedRank> listed = listed_ranks(view);
   TableOf table(listed, {.key = "ranks", .title = "Ranks: worst, best, and some by chance"});
   table.add(keys::rank, [&](const ListedRank& one) { return job.ranks[one.rank].number; })
@@ -200,13 +182,11 @@ Table ranks_table(const FleetView& view) {
            })
       .add(keys::above_usual,
            [&](const ListedRank& one) {
-             return finite_value(static_cast<double>(view.found.scores[one.rank]));
+             return finite_value(static_cast<double>(view.found.solution.scores[one.rank]));
            })
-      .add(keys::peers, [&](const ListedRank& one) { return view.found.peers[one.rank]; })
+      .add(keys::peers, [&](const ListedRank& one) { return view.found.solution.peers[one.rank]; })
       .add(keys::rank_excess_ns,
-           [&](const ListedRank& one) {
-             return rank_excess_ns(view.found.cells_ns, columns, one.rank);
-           })
+           [&](const ListedRank& one) { return view.found.rank_excess_ns(one.rank); })
       .add(
           keys::rank_file, [&](const ListedRank& one) { return job.ranks[one.rank].path; },
           elastic());
@@ -258,21 +238,15 @@ struct KindRow {
   Histogram transfers;
 };
 
-Table collectives_table(const FleetJob& job) {
-  std::map<std::pair<std::string, int64_t>, KindRow> by_kind;
-  for (const FleetGroup& group : job.groups) {
-    KindRow& row = by_kind[{group.key.kind, group.key.size}];
-    row.kind = group.key.kind;
-    row.size = group.key.size;
-    ++row.groups;
-  }
-  for (const FleetMeeting& meeting : job.meetings) {
-    if (meeting.group == kAlone) continue;
-    const RecordGroup& key = job.groups[meeting.group].key;
-    by_kind[{key.kind, key.size}].transfers.add(meeting.transfer_ns);
-  }
+Table collectives_table(const FleetView& view) {
+  std::map<KindAndSize, KindRow> by_kind;
+  for (const FleetGroup& group : view.job.groups) ++by_kind[{group.key.kind, group.key.size}].groups;
+  for (const auto& [key, transfers] : view.found.transfers) by_kind[key].transfers = transfers;
   std::vector<KindRow> rows;
-  for (auto& [kind, row] : by_kind) rows.push_back(std::move(row));
+  for (auto& [key, row] : by_kind) {
+    std::tie(row.kind, row.size) = key;
+    rows.push_back(std::move(row));
+  }
   TableOf table(rows, {.key = "collectives", .title = "Collectives by kind and size of group"});
   table.add(keys::collective, &KindRow::kind)
       .add(keys::group_size,
@@ -324,14 +298,11 @@ Facts matching_facts(const FleetView& view) {
       .key = "matching",
       .title = "What the numbers rest on",
       .items = {fact(keys::matched, counts.matched), fact(keys::parts_unmatched, counts.unmatched),
-                fact(keys::parts_not_waiting, counts.not_waiting),
                 fact(keys::collectives_excluded, counts.contradicting),
                 fact(keys::groups_ambiguous, counts.ambiguous_groups),
-                fact(keys::groups_unknown, counts.untold_groups),
-                fact(keys::parts_outside, counts.outside),
                 fact(keys::parts_cut, counts.cut_arrivals),
                 fact(keys::lossy_ranks, counts.lossy_ranks),
-                fact(keys::too_few_peers, view.found.few_peers),
+                fact(keys::too_few_peers, view.found.solution.uncompared),
                 fact(keys::short_ranks, view.found.short_ranks.size()),
                 fact(keys::beyond_world, view.job.beyond_world),
                 fact(keys::ranks_without_node, view.sets.unplaced)}};
@@ -358,7 +329,7 @@ std::vector<Section> fleet_sections(const FleetView& view) {
   section.blocks.push_back(parts_table(view.job));
   section.blocks.push_back(iterations_table(view.job));
   section.blocks.push_back(ranks_table(view));
-  section.blocks.push_back(collectives_table(view.job));
+  section.blocks.push_back(collectives_table(view));
   section.blocks.push_back(kernels_table(view));
   section.blocks.push_back(clocks_facts(view));
   section.blocks.push_back(matching_facts(view));

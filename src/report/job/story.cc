@@ -18,12 +18,10 @@ std::string lower(std::string text) {
   return text;
 }
 
-// A range if much depends on how long the recorded ranks would wait for ranks without a record.
 std::string length_without(const JobSolution& solution) {
   const std::string length = format_ns(solution.span_ns - solution.saved_ns);
-  const bool known = 20 * (solution.saved_ns - solution.least_saved_ns) <= solution.saved_ns;
   const std::string most = format_ns(solution.span_ns - solution.least_saved_ns);
-  return known || most == length ? length : length + " to " + most;
+  return !solution.saves_a_range() || most == length ? length : length + " to " + most;
 }
 
 }  // namespace

@@ -1,19 +1,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/numbers.h"
-#include "findings/causes.h"
 #include "report/flow/answer.h"
-#include "report/job/job.h"
-#include "report/job/rows.h"
-#include "text/plain_text.h"
-#include "text/units.h"
 #include "report/job/job.h"
 #include "report/job/rows.h"
 #include "report/job/story.h"
-#include "report/flow/answer.h"
+#include "text/plain_text.h"
+#include "text/units.h"
 
 namespace assay {
 
@@ -37,7 +32,6 @@ std::string fleet_finding_name(const FleetJob& job, const FleetFinding& one) {
 
 namespace {
 
-constexpr size_t kNamed = 4;
 constexpr double kWorthTelling = 0.05;  // of the span
 
 // "ranks 3, 17 and 5 more"
@@ -52,70 +46,20 @@ std::string ranks_text(const std::vector<int64_t>& ranks, uint64_t all) {
   return text;
 }
 
-// In some iterations behind each other, and not in the others.
-bool slow_for_a_while(const FleetFinding& one) {
-  return one.kind == FindingKind::kPauses && one.every == 1;
-}
-
-std::string while_text(const FleetFinding& one) {
-  return fmt::format("in iterations {} to {}", one.first_hit, one.last_hit);
-}
-
-// longest: in iterations.
-std::string pauses_text(const FleetFinding& one, double longest_share) {
-  if (one.hits == 0)
-    return fmt::format("held up now and then, own work {} longer by it", format_share(one.score));
-  const std::string longest = format_share(longest_share);
-  if (one.every == 1) return fmt::format("slower {}, by up to {} of one", while_text(one), longest);
-  if (one.every > 1) {
-    return fmt::format("pauses every {} iterations, up to {} of one", one.every, longest);
-  }
-  return fmt::format("pauses in {}, up to {} of one",
-                     format_counted(one.hits, "iteration", "iterations"), longest);
-}
-
-// The largest part of its excess, in words.
-std::string where_text(const ExcessSplit& excess) {
-  const int64_t half_ns = excess.total_ns() / 2;
-  if (excess.total_ns() == 0) return "";
-  if (excess.kernel_ns > half_ns) return "its kernels take longer";
-  if (excess.launch_ns > half_ns) return "in launch overhead";
-  if (excess.copy_ns > half_ns) return "in copies";
-  return "idle between kernels";
-}
-
 std::string how_slow(const FleetFinding& one) {
-  if (one.kind == FindingKind::kPauses) return pauses_text(one, one.score);
-  if (one.kind == FindingKind::kLinks) {
-    const std::string longer = format_share(one.score);
-    return one.long_only ? fmt::format("long transfers take {} longer, short ones do not", longer)
-                         : fmt::format("transfers take {} longer", longer);
-  }
-  std::string text = fmt::format("own work {} above usual", format_share(one.score));
-  if (one.pause > 0) text += ", " + pauses_text(one, one.pause);
-  return text;
+  const std::string how_much = format_share(one.score);
+  if (one.kind == FindingKind::kLinks) return fmt::format("transfers take {} longer", how_much);
+  if (one.kind != FindingKind::kPauses) return fmt::format("own work {} above usual", how_much);
+  return fmt::format("pauses in {}, up to {} of one",
+                     one.hits == 0 ? std::string("all iterations")
+                                   : format_counted(one.hits, "iteration", "iterations"),
+                     how_much);
 }
 
-// "2.0 %", or "2.0 to 4.2 %" where the most that it may be is told apart from the least.
-template <typename Format>
-std::string range_text(double least, double most, const Format& format) {
-  std::string low = format(least);
-  const std::string high = format(most);
-  if (low == high) return low;
-  const size_t unit = high.rfind(' ');
-  if (unit != std::string::npos && low.ends_with(high.substr(unit))) {
-    low.resize(low.size() - (high.size() - unit));
-  }
-  return fmt::format("{} to {}", low, high);
-}
-
-std::string cause_text(const FleetFinding& one) {
-  if (one.kind == FindingKind::kLinks) return "";
-  std::string text = where_text(one.excess);
-  if (one.excess.kernel_ns * 2 <= one.excess.total_ns() && one.cause) {
-    text += fmt::format(" ({})", findings::cause_legend(*one.cause));
-  }
-  return text;
+// The larger part of its excess, in words.
+std::string where_text(const FleetFinding& one) {
+  if (one.kernel_excess_ns > one.other_excess_ns) return ", its kernels take longer";
+  return one.other_excess_ns > 0 ? ", idle between kernels" : "";
 }
 
 class FleetWords {
@@ -124,7 +68,7 @@ class FleetWords {
 
   std::vector<std::string> all() const {
     std::vector<std::string> words = {first()};
-    for (std::string text : {missing(), shorter(), hidden(), few()}) {
+    for (std::string text : {missing(), shorter(), left_out(), hidden(), few()}) {
       if (!text.empty()) words.push_back(std::move(text));
     }
     return words;
@@ -135,50 +79,18 @@ class FleetWords {
     if (job_.counts.matched == 0) {
       return fmt::format("No collective of {} is matched: who waits for whom is not known.", ranks);
     }
-    if (!found_.replayed) {
-      return fmt::format(
-          "The replay of {} misses {} of the span: what a slow rank costs is not told.", ranks,
-          format_share(found_.residual));
+    if (found_.solution.uncompared == job_.ranks.size()) {
+      return fmt::format("{}: no two do the same work, so that none is compared.", ranks);
     }
-    if (found_.few_peers == job_.ranks.size()) {
-      return fmt::format(
-          "{}: fewer than eight do the same work, too few to tell a slow one by comparison. assay "
-          "DIR "
-          "replays the whole graph of so few.",
-          ranks);
-    }
-    if (found_.solution) {
-      const std::string told = story_sentence(*found_.solution, [this](const auto& places) {
-        return ranks_subject(places);
-      });
-      if (!told.empty()) return told;
-    }
-    if (found_.worst.empty()) {
-      const std::string none =
-          fmt::format("Of {} none is slower than its like, and no link {}is", ranks,
-                      job_.counts.not_waiting > 0 ? "of a collective " : "");
-      if (rest_share() < kWorthTelling) return none + ": nothing stands out.";
-      return none + fmt::format(
-                        ". But own work varies on all: with nobody's above usual the job would "
-                        "take {} less.",
-                        format_share(rest_share()));
-    }
-    if (found_.saved_by_worst_ns == 0 && hidden_by_absent_ns() == 0) {
-      return fmt::format("Of {} none costs the job time: what stands out ({}) nobody waits for.",
-                         ranks, names());
-    }
-    const auto least = static_cast<double>(found_.saved_by_worst_ns);
-    const auto most = least + static_cast<double>(hidden_by_absent_ns());
-    const auto of_span = [this](double ns) { return ns / static_cast<double>(found_.span_ns); };
-    return fmt::format(
-        "Without {} the job would take {}{} less: {} an iteration, {} GPU hours an hour.", names(),
-        is_least() ? "at least " : "",
-        range_text(least, most, [&](double ns) { return format_share(of_span(ns)); }),
-        range_text(least, most,
-                   [&](double ns) { return format_ns(per_iteration(std::llround(ns))); }),
-        range_text(least, most, [&](double ns) {
-          return number_text(of_span(ns) * static_cast<double>(job_.world_size));
-        }));
+    const std::string told = story_sentence(
+        found_.solution, [this](const auto& places) { return ranks_subject(places); });
+    if (!told.empty()) return told;
+    const std::string none = fmt::format("Of {} none is slower than its like, and no link is", ranks);
+    if (rest_share() < kWorthTelling) return none + ": nothing stands out.";
+    return none + fmt::format(
+                      ". But own work varies on all: with nobody's above usual the job would "
+                      "take {} less.",
+                      format_share(rest_share()));
   }
 
   // "Rank 3", "Ranks 0, 1 and 2 more (node n1)"
@@ -198,44 +110,6 @@ class FleetWords {
     return text;
   }
 
-  // Whether the replay keeps waiting that would go as well: in sends, receives and whatever else a
-  // rank may leave early, which are not matched; or because usual is in part what is slow.
-  bool is_least() const {
-    return job_.counts.not_waiting > 0 ||
-           std::any_of(found_.worst.begin(), found_.worst.end(),
-                       [](const FleetFinding& one) { return one.at_least; });
-  }
-
-  // Parts that waited for ranks that are not seen keep their length in the replay: what these rows
-  // cost is at least what it gives, and at most this much more.
-  int64_t hidden_by_absent_ns() const {
-    constexpr double kCounts = 0.02;  // of what the rows save
-    const auto hidden = static_cast<double>(found_.saved_by_absent_ns);
-    return hidden >= kCounts * static_cast<double>(found_.saved_by_worst_ns)
-               ? found_.saved_by_absent_ns
-               : 0;
-  }
-
-  // "rank 77, node n20 and 2 others"
-  std::string names() const {
-    std::string text;
-    const size_t count = found_.worst.size() + found_.more;
-    const size_t shown = count <= kNamed ? count : kNamed - 1;
-    for (size_t k = 0; k < shown && k < found_.worst.size(); ++k) {
-      const bool last = k + 1 == count;
-      const FleetFinding& one = found_.worst[k];
-      text += k == 0 ? "" : last ? " and " : ", ";
-      text += fleet_finding_name(job_, one);
-      if (slow_for_a_while(one)) {
-        text += " " + while_text(one);
-      } else if (one.kind == FindingKind::kPauses) {
-        text += "'s pauses";
-      }
-    }
-    if (shown < count) text += fmt::format(" and {} others", count - shown);
-    return text;
-  }
-
   std::string missing() const {
     std::string text;
     if (job_.beyond_world > 0) {
@@ -249,7 +123,7 @@ class FleetWords {
                          format_count(static_cast<int64_t>(job_.absent_count)),
                          format_count(job_.world_size), job_.absent_count == 1 ? "has" : "have",
                          ranks_text(job_.absent, job_.absent_count),
-                         hidden_by_absent_ns() > 0 && !found_.worst.empty()
+                         found_.solution.saves_a_range()
                              ? "; what waited for them is not known, so that savings are a range"
                              : "");
     }
@@ -275,39 +149,46 @@ class FleetWords {
                        format_count(static_cast<int64_t>(found_.short_ranks.size())), one);
   }
 
+  // Iterations that are not compared.
+  std::string left_out() const {
+    const size_t all = job_.columns.size();
+    if (found_.iterations >= all) return "";
+    return fmt::format("Compared are the first {} of {}: the others did not fit.",
+                       format_count(static_cast<int64_t>(found_.iterations)),
+                       format_counted(all, "iteration", "iterations"));
+  }
+
   double rest_share() const {
-    return share(found_.saved_by_absent_ns + found_.saved_by_rest_ns, found_.span_ns);
+    return share(found_.solution.absent_ns + found_.saved_by_rest_ns, found_.span_ns());
   }
 
   std::string hidden() const {
-    if (!found_.replayed || found_.worst.empty() || rest_share() < kWorthTelling) return "";
+    if (found_.worst.empty() || rest_share() < kWorthTelling) return "";
     return fmt::format(
         "With nobody's own work or transfer above usual the job would take another {} less{}.",
         format_share(rest_share()),
-        found_.saved_by_absent_ns > 0 ? ", some of it for meetings with ranks that have no record"
-                                      : "");
+        found_.solution.absent_ns > 0
+            ? ", some of it for meetings with ranks that have no record"
+            : "");
   }
 
   std::string few() const {
-    if (found_.few_peers == 0 || found_.few_peers == job_.ranks.size()) return "";
-    return fmt::format("{} are compared with nobody: fewer than eight ranks do what they do.",
-                       format_counted(found_.few_peers, "rank", "ranks"));
+    const uint64_t few = found_.solution.uncompared;
+    if (few == 0 || few == job_.ranks.size()) return "";
+    return fmt::format("{} are compared with nobody: no other rank does what they do.",
+                       format_counted(few, "rank", "ranks"));
   }
 
   std::string row(const FleetFinding& one) const {
-    std::string text = fmt::format("{}: {}", fleet_finding_name(job_, one), how_slow(one));
-    const std::string cause = cause_text(one);
-    if (!cause.empty()) text += ", " + cause;
-    if (!found_.replayed) return text;
-    const bool least = hidden_by_absent_ns() > 0 || job_.counts.not_waiting > 0 || one.at_least;
-    text += fmt::format("; {}{} an iteration ({})", least ? "at least " : "",
-                        format_ns(per_iteration(one.saved_ns)),
-                        format_share(share(one.saved_ns, found_.span_ns)));
-    return text;
+    return fmt::format("{}: {}{}; {}{} an iteration ({})", fleet_finding_name(job_, one),
+                       how_slow(one), where_text(one),
+                       found_.solution.saves_a_range() ? "up to " : "",
+                       format_ns(per_iteration(one.saved_ns)),
+                       format_share(share(one.saved_ns, found_.span_ns())));
   }
 
   int64_t per_iteration(int64_t ns) const {
-    return job_.columns.empty() ? ns : ns / static_cast<int64_t>(job_.columns.size());
+    return found_.iterations == 0 ? ns : ns / static_cast<int64_t>(found_.iterations);
   }
 
  private:
@@ -335,23 +216,16 @@ FlowTotals totals_of(const FleetJob& job) {
 void add_trust(const FleetView& view, ShortAnswer& answer) {
   const FleetJob& job = view.job;
   const uint64_t parts = job.counts.matched + job.counts.unmatched;
-  if (!view.found.replayed) {
+  if (job.counts.matched == 0) {
     answer.confidence = findings::Confidence::kLow;
     answer.reason =
-        job.counts.matched == 0
-            ? "no sequence numbers, and no iteration in which the ranks' collectives agree"
-            : "the recorded times contradict the replay";
+        "no sequence numbers, and no iteration in which the ranks' collectives agree";
     return;
   }
   answer.confidence = findings::Confidence::kMedium;
-  answer.reason =
-      fmt::format("{} of {} collectives matched, the replay misses {}",
-                  format_count(static_cast<int64_t>(job.counts.matched)),
-                  format_count(static_cast<int64_t>(parts)), format_share(view.found.residual));
-  if (job.counts.not_waiting > 0) {
-    answer.reason += fmt::format(", {} that ranks may leave early are not",
-                                 format_counted(job.counts.not_waiting, "transfer", "transfers"));
-  }
+  answer.reason = fmt::format("{} of {} collectives matched",
+                              format_count(static_cast<int64_t>(job.counts.matched)),
+                              format_count(static_cast<int64_t>(parts)));
   if (!view.found.clocks.fast.empty()) {
     answer.reason += fmt::format(
         ", {}", format_counted(view.found.clocks.fast.size(), "clock runs off (not blamed)",
@@ -389,7 +263,7 @@ ShortAnswer fleet_answer(const FleetView& view) {
   ShortAnswer answer;
   answer.kind = "job";
   answer.verdict = {words.first()};
-  for (std::string text : {words.missing(), words.shorter(), words.hidden()}) {
+  for (std::string text : {words.missing(), words.shorter(), words.left_out(), words.hidden()}) {
     if (!text.empty()) answer.verdict.push_back(std::move(text));
   }
   const FlowTotals total = totals_of(view.job);

@@ -113,34 +113,10 @@ TEST(BlameProperty, InjectedDelaysAreFoundWithWhatTheyCost) {
     const int64_t truth = simulate(plan).makespan - clean;
     const Job job = job_of(plan, random_clocks(dice, plan.ranks));
     ASSERT_EQ(job.identity_errors(), 0u) << seed;
-    const JobBlame blame = find_blame(job);
-    ASSERT_TRUE(blame.late) << seed;
-    EXPECT_EQ(blame.late->ranks, Ranks(late.begin(), late.end())) << seed;
-    EXPECT_EQ(blame.late->gain_ns, truth) << seed;
+    EXPECT_EQ(blame_ns(job, Ranks(late.begin(), late.end())), truth) << seed;
     ++jobs;
   }
   EXPECT_EQ(jobs, 300u);
-}
-
-// With noise on all work the truth is known only up to that noise.
-TEST(BlameProperty, DelaysAreFoundInNoise) {
-  uint64_t right = 0;
-  for (uint64_t seed = 1000; seed < 1200; ++seed) {
-    Dice dice(seed);
-    JobPlan plan = random_plan(dice);
-    for (auto& step : plan.work) {
-      for (int64_t& ns : step) ns += dice.below(1 + ns / 100);
-    }
-    const int64_t clean = simulate(plan).makespan;
-    const auto late = random_ranks(dice, plan.ranks, 1);
-    for (auto& step : plan.work) step[*late.begin()] += 800;
-    const int64_t truth = simulate(plan).makespan - clean;
-    const JobBlame blame = find_blame(job_of(plan, random_clocks(dice, plan.ranks)));
-    ASSERT_TRUE(blame.late) << seed;
-    const int64_t off = std::abs(blame.late->gain_ns - truth);
-    right += blame.late->ranks == Ranks(late.begin(), late.end()) && off * 20 <= truth;
-  }
-  EXPECT_GE(right, 198u);  // 99 %
 }
 
 TEST(BlameProperty, HoldsInEveryJob) {
@@ -202,15 +178,15 @@ TEST(BlameProperty, TheOrderOfRanksChangesNothing) {
       for (int64_t& ns : step) ns += dice.below(300);
     }
     const auto clocks = random_clocks(dice, plan.ranks);
-    const JobBlame forward = find_blame(job_of(plan, clocks));
+    const JobBlame forward = find_blame(job_of(plan, clocks), {});
     std::vector<RankGraph> ranks = job_of(plan, clocks).ranks();
     std::reverse(ranks.begin(), ranks.end());
-    const JobBlame backward = find_blame(Job(ranks));
-    ASSERT_EQ(forward.late.has_value(), backward.late.has_value()) << seed;
+    const JobBlame backward = find_blame(Job(ranks), {});
     EXPECT_EQ(forward.makespan_ns, backward.makespan_ns) << seed;
-    if (!forward.late) continue;
-    EXPECT_EQ(forward.late->gain_ns, backward.late->gain_ns) << seed;
-    EXPECT_EQ(forward.late->ranks.size(), backward.late->ranks.size()) << seed;
+    ASSERT_EQ(forward.sets.size(), backward.sets.size()) << seed;
+    for (size_t k = 0; k < forward.sets.size(); ++k) {
+      EXPECT_EQ(forward.sets[k].gain_ns, backward.sets[k].gain_ns) << seed;
+    }
   }
 }
 

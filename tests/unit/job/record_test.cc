@@ -138,8 +138,17 @@ TEST(Record, AHigherVersionIsRefusedByItsNumber) {
   later[8] = 3;
   const RecordScan scan = scan_records(later + one);
   ASSERT_EQ(scan.damage.size(), 1u);
-  EXPECT_EQ(scan.damage[0].why, "a record of version 3: this Assay reads up to 2");
+  EXPECT_EQ(scan.damage[0].why, "a record of version 3: this Assay reads version 2");
   EXPECT_EQ(scan.records.size(), 1u);
+}
+
+TEST(Record, AnOlderVersionIsRefusedWithWhatToDo) {
+  std::string older = record_bytes(small_record(1));
+  older[8] = 1;
+  const RecordScan scan = scan_records(older);
+  ASSERT_EQ(scan.damage.size(), 1u);
+  EXPECT_EQ(scan.damage[0].why,
+            "a record of version 1, made by an older Assay: make it again with assay summarize");
 }
 
 TEST(Record, NoFlippedOrCutByteIsTakenForARecord) {

@@ -7,6 +7,7 @@
 
 #include "report/flow/rank_labels.h"
 #include "support/job_maker.h"
+#include "support/job_model.h"
 
 namespace assay {
 namespace {
@@ -14,6 +15,20 @@ namespace {
 using testing::JobMaker;
 
 constexpr int64_t kMilli = 1'000'000;
+
+// The record of a rank that works until `came`, meets the others until `met` and works for 50 ms.
+RankRecord record_of(int64_t rank, int64_t came, int64_t met, bool waits) {
+  RankRecord made;
+  made.stamp.path = "rank" + std::to_string(rank);
+  made.rank = rank;
+  made.groups = {{"c", "", waits ? "all_reduce" : "p2p", -1, waits}};
+  made.arrivals = {{0, 0, -1, came, met, -1}};
+  testing::add_fold(made, 0);
+  testing::add_point(made.fold, FoldKind::kKernel, 0, 50 * kMilli, {50 * kMilli, 0, 0});
+  made.fold.points.back().kernels = 1;
+  made.fold.shares.push_back({0, 50 * kMilli});
+  return made;
+}
 
 // Ranks work for so many ms, meet in an all-reduce of 20 ms, and work for 50 more.
 std::vector<RankFlow> flows(const std::vector<int64_t>& work_ms, bool waits = true) {
@@ -29,7 +44,9 @@ std::vector<RankFlow> flows(const std::vector<int64_t>& work_ms, bool waits = tr
   for (RankGraph& graph : maker.ranks()) {
     const int64_t came = work_ms[ranks.size()] * kMilli;
     graph.exposed = {{{came, met}}};
+    graph.file = "rank" + std::to_string(ranks.size());
     RankFlow flow;
+    flow.record = record_of(static_cast<int64_t>(ranks.size()), came, met, waits);
     flow.total.window_ns = met + 50 * kMilli;
     flow.total.compute_ns = came + 50 * kMilli;
     flow.total.collective_ns = met - came;
@@ -39,23 +56,27 @@ std::vector<RankFlow> flows(const std::vector<int64_t>& work_ms, bool waits = tr
   return ranks;
 }
 
-TEST(JobFlowWords, NameTheLateSetWhatItCostsAndWhatIsLong) {
-  const JobFlow flow(flows({100, 100, 160, 170}));
-  // Waiting: 70 + 70 + 10 of 4 * 240; transfer 4 * 20.
-  EXPECT_EQ(flow.totals.comm.wait_ns, 150 * kMilli);
+TEST(JobFlowWords, NameTheLateRankWhatItCostsAndWhatIsLong) {
+  const JobFlow flow(flows({100, 100, 100, 170}));
+  // Waiting: 3 * 70 of 4 * 240; transfer 4 * 20.
+  EXPECT_EQ(flow.totals.comm.wait_ns, 210 * kMilli);
   EXPECT_EQ(flow.totals.comm.transfer_ns, 80 * kMilli);
   EXPECT_EQ(flow.totals.comm.unsplit_ns, 0);
-  EXPECT_EQ(flow.bound, BoundBy::kGpu);  // 16 % of the time is lost by waiting
   EXPECT_EQ(job_flow_words(flow),
             (std::vector<std::string>{
-                "Ranks 2 and 3 are late: at their peers' pace this run takes 170 ms, not 240 ms.",
-                "Their device work takes longer: that alone gives 70.0 ms, most in gemm (130 ms "
+                "Rank 3 is late: at its peers' pace this run takes 170 ms, not 240 ms.",
+                "Its device work takes longer: that alone gives 70.0 ms, most in gemm (70.0 ms "
                 "beyond the median).",
-                "One at a time they would save less, because the others are late, too: rank 3 "
-                "10.0 ms, rank 2 0 ns.",
-                "Over 4 ranks the devices compute for 76.0 %, wait in collectives for the last "
-                "rank for 15.6 %, transfer with nothing beside it for 8.3 %, and are idle for "
+                "Over 4 ranks the devices compute for 69.8 %, wait in collectives for the last "
+                "rank for 21.9 %, transfer with nothing beside it for 8.3 %, and are idle for "
                 "0 %."}));
+}
+
+TEST(JobFlowWords, NobodyIsCalledLateIfNoDependenceIsKnown) {
+  std::vector<RankFlow> ranks = flows({100, 100, 100, 170});
+  for (RankFlow& rank : ranks) rank.record.reset();
+  EXPECT_EQ(job_flow_words(JobFlow(std::move(ranks))).front(),
+            "The dependences of these ranks are not known: which of them is late is not, either.");
 }
 
 TEST(RankLabels, ARankIsWhatItsFileStatesAndElseGoesByItsFile) {
@@ -92,10 +113,10 @@ TEST(JobFlowWords, NobodyIsLateAmongEquals) {
 }
 
 TEST(BlameLevers, AreTheReplaysOfBlame) {
-  const JobFlow flow(flows({100, 100, 160, 170}));
+  const JobFlow flow(flows({100, 100, 100, 170}));
   const std::vector<AnswerLever> levers = blame_levers(flow);
   ASSERT_EQ(levers.size(), 2u);
-  EXPECT_EQ(levers[0].title, "Ranks 2 and 3 at their peers' pace");
+  EXPECT_EQ(levers[0].title, "Rank 3 at its peers' pace");
   EXPECT_EQ(levers[0].gain_ns, flow.blame.late->gain_ns);
   EXPECT_EQ(levers[0].gain_ns, 70 * kMilli);
   EXPECT_DOUBLE_EQ(levers[0].share, 70.0 / 240);
@@ -121,7 +142,7 @@ TEST(JobFlowWords, SayThatRanksAreMissing) {
   const JobFlow flow(std::move(two));
   EXPECT_EQ(
       job_flow_words(flow).front(),
-      "Of the 2 ranks here, of 4, rank 1 is late: at the other rank's pace this run takes 170 "
+      "Of the 2 ranks here, of 4, rank 1 is late: at its peers' pace this run takes 170 "
       "ms, not 230 ms.");
   // Behind the last of these two others may have been waited for.
   EXPECT_EQ(flow.totals.comm.wait_ns, 60 * kMilli);
@@ -131,7 +152,7 @@ TEST(JobFlowWords, SayThatRanksAreMissing) {
 
 TEST(JobFlowWords, TransfersThatEndTogetherTellThatClocksAgree) {
   EXPECT_EQ(job_flow_words(JobFlow(flows({100, 160}, false))).front(),
-            "Rank 1 is late: at the other rank's pace this run takes 170 ms, not 230 ms.");
+            "Rank 1 is late: at its peers' pace this run takes 170 ms, not 230 ms.");
 }
 
 TEST(JobFlowWords, BlameNobodyWhereClocksCannotBeAligned) {
