@@ -203,11 +203,12 @@ let topLanes: Lanes | null = null;
 let completeTop = (): void => {}; // its events, once the first frame is drawn
 
 // The answer: verdict, bar, timeline, what would change it. several: of how many inputs, and what they are called.
-function answerElement(answer: Answer, lanes: Lanes | null, top: boolean, several = { inputs: 1, word: "" }): HTMLElement {
+// readDetails: what the file says of single events on the timeline.
+function answerElement(answer: Answer, lanes: Lanes | null, top: boolean, readDetails: () => Promise<Uint8Array>, several = { inputs: 1, word: "" }): HTMLElement {
   if (top) topLanes = lanes;
   const range = lanes ? new RangeChoice(lanes.window, top) : null;
   const on = new LeversOn(answer.levers);
-  const timeline = lanes && range ? new Timeline(lanes, range, answer.causes.map((cause) => cause.key), answer.levers, (lever) => on.has(lever)) : null;
+  const timeline = lanes && range ? new Timeline(lanes, range, answer.causes.map((cause) => cause.key), answer.levers, (lever) => on.has(lever), readDetails) : null;
   if (timeline && range) shareCause(timeline.element, range);
   if (top && lanes && timeline) {
     completeTop = () => {
@@ -468,7 +469,7 @@ function withoutRooms(view: View, part: Part): HTMLElement {
 function partElements(view: View, part: Part, lanes: Lanes | null): HTMLElement[] {
   return [
     h("p", { class: "part-name" }, ...sentence(part.name), " ", itemsLine(part.items)),
-    part.answer ? answerElement(part.answer, lanes, false) : verdictElement(part.verdict, part.sections ?? []),
+    part.answer ? answerElement(part.answer, lanes, false, () => unpackBytes(`assay-details-${view.parts.indexOf(part)}`)) : verdictElement(part.verdict, part.sections ?? []),
     part.held ? null : withoutRooms(view, part),
     trustPanelOf(part),
     ...sectionsOf(part.sections ?? [], "part-", [], false),
@@ -540,7 +541,7 @@ function buildHead(head: Head, lanes: Lanes | null): HTMLElement {
   const search = searchElement(() => wholeView.then(contents));
   const skip = h("a", { class: "skip", attributes: { href: "#content" } }, "Skip to the verdict");
   const frame = h("div", { class: head.answer ? "frame wide" : "frame" }, main);
-  if (head.answer) main.append(answerElement(head.answer, lanes, true, { inputs: head.parts_count, word: head.part_word }));
+  if (head.answer) main.append(answerElement(head.answer, lanes, true, () => wholeFile.then(() => unpackBytes("assay-details")), { inputs: head.parts_count, word: head.part_word }));
   document.body.prepend(skip, headerElement(head, search), frame);
   document.getElementById("static")?.remove();
   return main;
