@@ -1,4 +1,4 @@
-// What lies in a stretch of time: totals of device rows by kernel or operator, and of causes, to the nanosecond.
+// Totals in a stretch of time: of device rows by kernel or operator, and of causes, to the nanosecond.
 
 import type { Details } from "./details.ts";
 import type { EventRow, Lanes } from "./lanes.ts";
@@ -31,7 +31,7 @@ function add(totals: Map<string, Total>, name: string, ns: number): void {
 }
 
 // Parts of events in the stretch; an event without length counts with 0 ns. Streams that run at the same time count
-// each. details: null where operators are not asked for.
+// each. details: null for totals by kernel.
 export function workTotals(lanes: Lanes, { from, to, rows }: Stretch, details: Details | null): Total[] {
   const totals = new Map<string, Total>();
   for (const row of rows) {
@@ -47,7 +47,7 @@ export function workTotals(lanes: Lanes, { from, to, rows }: Stretch, details: D
   return sorted(totals);
 }
 
-// Of all devices, by the key of the state; null where the file has shares only.
+// By the key of the state, over all devices; null where the file has shares only.
 export function causeTotals(lanes: Lanes, { from, to }: Stretch): Total[] | null {
   if (lanes.causes.some((row) => !row.exact)) return null;
   const totals = new Map<string, Total>();

@@ -1,5 +1,5 @@
-// What the file says of single events (docs/formats/report_html.md): columns of numbers, one more
-// than their value, behind a head in JSON. A column is read when somebody asks for it.
+// Details of single events (docs/formats/report_html.md): a head in JSON, then columns of numbers,
+// one more than their value. A column is unpacked at its first use.
 
 import { type EventRow, readNumbers } from "./lanes.ts";
 
@@ -85,7 +85,7 @@ export class Details {
     };
   }
 
-  // What a thread launched by calls that begin in [from, to), in the order of the calls.
+  // Device work of a thread, by calls that begin in [from, to), in the order of the calls.
   launched(thread: EventRow, from: number, to: number): { row: EventRow; event: number; call: number }[] {
     const all = this.launches.get(thread) ?? [];
     return all.filter((one) => one.call >= from && one.call < to);

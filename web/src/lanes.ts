@@ -136,7 +136,7 @@ function causeBins(row: RowHead, bytes: Uint8Array, at: number, window: number):
   };
 }
 
-// The events of every depth: how many lie around them. What ends after its parent keeps its depth.
+// The events of every depth, by how many lie around them. One that ends after its parent keeps its depth.
 function nest(start: Float64Array, end: Float64Array): Uint32Array[] {
   const byDepth: number[][] = [];
   const open: number[] = []; // ends of what lies around
@@ -149,8 +149,8 @@ function nest(start: Float64Array, end: Float64Array): Uint32Array[] {
 }
 
 // The events of every sub-lane: each goes to the first one that is free. It may lie over the last event
-// there by a seam: by at most 1 us and a tenth of the shorter, so that a stream whose kernels begin a
-// little early stays one row. A seam has two events, never three. An event without length takes the
+// there by a seam, at most 1 us and a tenth of the shorter. So a stream stays one row where kernels begin
+// a little early. A seam has two events, never three. An event without length takes the
 // nanosecond in which it lies. Without seams there are as many as events that overlap at once.
 export function subLanes(start: Float64Array, end: Float64Array, seam = SEAM_NS): Uint32Array[] {
   const lanes: { events: number[]; length: number; end: number; before: number }[] = [];

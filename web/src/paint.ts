@@ -36,7 +36,7 @@ export function firstEndingAfter(row: EventRow, list: Uint32Array, time: number)
   return low;
 }
 
-// How far the next event of the lane lies over this one, ns.
+// The overlap with the next event of the lane, ns.
 function seamAfter(row: EventRow, list: Uint32Array, at: number): number {
   return at + 1 < list.length ? Math.max(0, row.end[list[at]!]! - row.start[list[at + 1]!]!) : 0;
 }
@@ -110,7 +110,7 @@ export function paintLane(paint: CanvasRenderingContext2D, lane: LanePaint, view
   return painted;
 }
 
-// What of a stream is not held event by event, as the share that it fills of each column. Returns its ns in the view:
+// Draws the rest of a stream, not held event by event, as the share that it fills of each column. Returns its ns in the view:
 // of bins at an edge of the view, the part by their length.
 export function paintRest(paint: CanvasRenderingContext2D, rest: Rest, top: number, height: number, view: View): number {
   const scale = view.width / (view.to - view.from);

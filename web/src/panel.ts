@@ -1,4 +1,4 @@
-// What the page knows of a chosen event or stretch, as a panel of names and values.
+// The panel of a chosen event or stretch: names and values.
 
 import { AREA_BY, type AreaBy, causeTotals, type Stretch, type Total, workTotals } from "./area.ts";
 import type { Details, Launch } from "./details.ts";
@@ -13,7 +13,7 @@ export interface Picked {
   event: number;
 }
 
-// What the panel may ask of the timeline.
+// Actions of the timeline that the panel offers.
 export interface PanelHost {
   goTo: (picked: Picked) => void;
   lightAll: (name: string) => void;
@@ -159,7 +159,7 @@ function insideTotals(lanes: Lanes, { row, event }: Picked): Total[] {
   return [...totals.values()].sort((a, b) => b.ns - a.ns);
 }
 
-// What is known of an event: names of lines with values, and the same as data.
+// The lines that have a value, and the same as data to copy. details: null where the file has none.
 export function eventPanel(lanes: Lanes, details: Details | null, picked: Picked, kind: string, lane: string, host: PanelHost): HTMLElement[] {
   const { row, event } = picked;
   const shown = lanes.names[row.label[event]!] ?? "";
@@ -233,10 +233,9 @@ export function eventPanel(lanes: Lanes, details: Details | null, picked: Picked
     say("launched", `${count(launched.length)} on the GPU, ${exactTime(ns)} there `, button("Go to the first", () => host.goTo(first), { class: "lane-button", title: "Go to what it launched (.)" }));
   }
   const same = namesakes(lanes, picked);
-  if (same.n > 1) {
-    say("same name", `${times(same.n)}, ${exactTime(same.total)} in all. From ${exactTime(same.shortest)} to ${exactTime(same.longest)}, median ${exactTime(same.median)}; ${count(same.below)} are shorter than this one`,
-      lanes.shortest.some((limit) => limit > 0) ? " (of the events that this file holds)" : "", " ", button("Light all", () => host.lightAll(shown), { class: "lane-button" }));
-  }
+  const spread = same.n > 1 ? ` in all. From ${exactTime(same.shortest)} to ${exactTime(same.longest)}, median ${exactTime(same.median)}; ${count(same.below)} are shorter than this one` : "";
+  say("same name", `${times(same.n)}, ${exactTime(same.total)}${spread}`, lanes.shortest.some((limit) => limit > 0) ? " (of the events that this file holds)" : "", " ",
+    button("Light all", () => host.lightAll(shown), { class: "lane-button", title: "Light all events of this name" }));
   const stackRow = launch?.lane ?? (row.kind === "thread" ? row : null);
   const stackAt = launch ? Math.max(0, launch.start) : row.start[event]!;
   const names = stackRow ? around(lanes, stackRow, stackAt, launch ? stackAt + launch.length : row.end[event]!, row.kind === "thread" ? event : -1) : [];

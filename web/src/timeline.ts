@@ -95,7 +95,7 @@ export class Timeline {
   private areaBy: AreaBy = "kernel";
   private mark: [number, number] | null = null;
   private cursor = 0.5; // share of the width where the pointer is
-  private details: Details | null | undefined; // undefined: not asked for yet
+  private details: Details | null | undefined; // undefined until the first event is chosen
   private readonly canvas: HTMLCanvasElement;
   private readonly names = h("div", { class: "lane-names", attributes: { "aria-hidden": "true" } });
   private readonly tip = h("div", { class: "lane-tip", attributes: { "aria-hidden": "true" } });
@@ -113,7 +113,7 @@ export class Timeline {
   private readonly saved = h("span", { class: "lane-saved" });
   private readonly lit = h("span", { class: "lane-picked" });
 
-  // isOn: whether a lever is counted in. readDetails: what the file says of single events, empty where it says nothing.
+  // isOn: whether a lever is counted in. readDetails: unpacks details of single events, empty where the file has none.
   constructor(
     private readonly lanes: Lanes,
     private readonly range: RangeChoice,
@@ -680,7 +680,7 @@ export class Timeline {
 
   // ---- what is chosen by name ----
 
-  // Of what is chosen by name or words. Null where nothing is, or nothing here has it.
+  // Events that are chosen by name or words. Null where nothing is, or nothing here has it.
   private occurrences(): Occurrences | null {
     const filter = nameFilter();
     if (!filter) return null;
@@ -707,7 +707,7 @@ export class Timeline {
     return all.names > 0 ? all : null;
   }
 
-  // What is chosen by name, how often it is here, and the way from one to the next.
+  // The chosen name, how often it is here, and the way from one to the next.
   private showLit(): void {
     const words = chosenName() ?? chosenWords();
     if (words === null) return this.lit.replaceChildren();

@@ -31,7 +31,7 @@ enum Column : size_t {
   kCallDur,
   kBytes,
   kNode,
-  kBefore,  // how much of it lies before the window
+  kBefore,  // its part before the window
   kAfter,   // and after
 };
 
@@ -141,7 +141,7 @@ uint64_t LaneDetails::collective_of(uint32_t row) {
                  std::to_string(table.out_elements[row])});
 }
 
-// The cause, and the name of the row behind it.
+// The cause, and the name of its row.
 uint64_t LaneDetails::waited_for(const FlowSlice& slice) {
   const auto name_in = [&](const auto& table) { return std::string(trace_.text(table.name[slice.row])); };
   std::string name;

@@ -31,7 +31,7 @@ class LaneDetails {
   void add_thread(uint32_t thread);
   void begin_row();
   void add_work(ActivityId work);
-  // By the event's own times. An event that is no operator has none.
+  // The times are those of the event itself. op is none for labels, frames and calls.
   void add_host(int64_t start_ns, int64_t dur_ns, OpId op);
   void end_row();
   std::string bytes() const;

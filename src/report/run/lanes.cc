@@ -318,8 +318,8 @@ class LaneMaker {
     return 0;
   }
 
-  // What of a stream is not held event by event: per bin the time, and how many begin in it. With
-  // the events it is the time that was recorded, to the nanosecond.
+  // The rest of a stream, not held event by event, is the time per bin, and how many begin in it.
+  // With the events it is the time that was recorded, to the nanosecond.
   void add_rest(const LaneRow& row, int64_t shortest_ns) {
     const auto count = static_cast<int64_t>(budget_.bins);
     const int64_t bin_ns = (window_.end_ns - window_.start_ns + count - 1) / count;

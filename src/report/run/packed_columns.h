@@ -1,6 +1,6 @@
 #pragma once
 
-// How the page's timeline is packed: a head in JSON behind its length, then columns of numbers of
+// How the page's timeline is packed: the length of a head, the head in JSON, then columns of numbers of
 // seven bits a byte, the lowest first. docs/formats/report_html.md describes it.
 
 #include <cstdint>
@@ -22,7 +22,7 @@ inline std::string json_list(const std::vector<std::string>& entries) {
   return text + "]";
 }
 
-// The text behind its length in four bytes, the lowest first.
+// Its length in four bytes, the lowest first, then the text.
 inline std::string with_length(std::string_view text) {
   std::string bytes;
   for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(text.size() >> shift & 255);
