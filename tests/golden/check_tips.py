@@ -21,7 +21,7 @@ CORPUS = pathlib.Path(os.environ.get("ASSAY_DATA") or ROOT.parent / "shared/data
 # Which modules the headings of docs/metrics.md are for; all others are for every section.
 MODULES = {"Launch": {"launch"}, "The call tree and the kernel list": {"launch"}, "The launch floor": {"launch", "fusion", "overhead"},
            "Fusion": {"fusion"}, "Overhead": {"overhead"}, "Breakdown": {"breakdown"}, "Power": {"power"},
-           "Throughput": {"throughput"}, "Diff": {"diff"}}
+           "Throughput": {"throughput"}, "Diff": {"diff"}, "Info": set(), "Who hangs": set()}
 SECTIONS = {"host_overhead": "overhead", "roofline": "breakdown", "memory": "breakdown"}
 LEAST_SHARE = 0.85  # of items and columns, with a definition
 PARTS = 64

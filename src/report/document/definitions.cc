@@ -170,9 +170,10 @@ int distance(const Definition& definition, std::string_view section, std::string
   const bool named = names(definition, table);
   if (names(definition, path) || (own && (named || names_end(definition, table)))) return 0;
   if (named && !is_of_a_module(heading)) return 1;
-  if (names(definition, section) && (own || !is_of_a_module(heading))) return 2;
+  if (own && names(definition, section)) return 2;
   if (own) return definition.tables.empty() ? 3 : 4;
-  return heading == kSharedHeading ? 5 : kElsewhere;
+  if (names(definition, section) && !is_of_a_module(heading)) return 5;
+  return heading == kSharedHeading ? 6 : kElsewhere;
 }
 
 }  // namespace

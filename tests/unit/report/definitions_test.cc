@@ -93,6 +93,15 @@ TEST(DefinitionsByPlace, NoPlaceHasTheTextOfAnotherModule) {
   EXPECT_EQ(text_at(places, "launch", "", "absent"), "none");
 }
 
+TEST(DefinitionsByPlace, AnObjectOfOneNameDoesNotCoverTheModule) {
+  const DefinitionsByPlace places(parse_definitions(
+      "## Launch\n| key | definition |\n|---|---|\n| `tklqt_ns` | Eq. 2 |\n"
+      "## Info\n| object | keys | definition |\n|---|---|---|\n| `launch` | `tklqt_ns` | as there |\n"
+      "| `rows` | `ops` | counts |\n"));
+  EXPECT_EQ(text_at(places, "launch", "whole", "tklqt_ns"), "Eq. 2");
+  EXPECT_EQ(text_at(places, "rows", "", "ops"), "counts");
+}
+
 TEST(DefinitionsByPlace, TwoTextsOfOnePlaceAreNone) {
   const DefinitionsByPlace places(
       parse_definitions("## Diff\n| key | definition |\n|---|---|\n| `n` | of a side |\n| `n` | of "
