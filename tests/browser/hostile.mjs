@@ -132,7 +132,7 @@ await main({
     await close();
     const html = readFileSync(path("hostile.html"), "utf8");
     const data = html.match(/<script type="application\/gzip"[^>]*>([^<]*)<\/script>/g);
-    equal(data?.length, 5, "data elements");
+    equal(data?.length, 6, "data elements");
     check(data.every((element) => /^<script[^>]*>[A-Za-z0-9+/=]+<\/script>$/.test(element)), "data is not all base64");
   },
 

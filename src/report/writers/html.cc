@@ -109,13 +109,12 @@ std::string write_html(const Document& document, bool in_thread) {
   const std::string lanes = document.lanes.empty() ? "" : packed(document.lanes);
   // Parts get the space that the JSON document leaves; if there are none, it is awaited last.
   const bool several = !document.parts.empty();
-  const std::string details =
-      document.lane_details.empty()
-          ? ""
-          : data_element("assay-details", packed(document.lane_details));
+  const std::string details = data_element(
+      "assay-details", document.lane_details.empty() ? "" : packed(document.lane_details));
   std::string json = several ? packing.take() : "";
   if (json.size() > kMostJsonBytes) json.clear();
-  const size_t used = page_template().size() + charts.size() + lanes.size() + json.size();
+  const size_t used = page_template().size() + charts.size() + lanes.size() + details.size() +
+                      json.size();
   PartElements parts(kMostPageBytes - std::min(kMostPageBytes, used + kRestBytes));
   const PageView view = page_view(
       document,
