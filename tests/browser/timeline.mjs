@@ -256,7 +256,7 @@ await main({
     await page.mouse.down();
     await page.mouse.move(box.x + box.width * 0.7, box.y + top + 6, { steps: 4 });
     await page.mouse.up();
-    await page.locator(".lane-panel h3").waitFor();
+    await page.locator(".lane-panel h2").waitFor();
     const area = await copied(page);
     equal(area.streams, ["GPU 0, stream 7"], "the streams under the drag");
     const at = [[1, 0, 20_000], [2, 19_400, 20_000], [3, 49_400, 20_000], [4, 59_400, 20_000], [5, 100_000, 20_000], [6, 118_900, 20_000], [7, 150_000, 20_000], [8, 169_900, 500], [9, 200_000, 0], [10, 200_000, 5_000], [12, 400_000, 20_000]];

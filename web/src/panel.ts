@@ -244,7 +244,7 @@ export function eventPanel(lanes: Lanes, details: Details | null, picked: Picked
   const content: Child[] = [lines(entries)];
   if (inside.length > 0) content.push(totalsTable(inside.slice(0, MOST_ROWS), "inside, by own time", end - begin, (name) => name));
   content.push(h("div", { class: "panel-tools" }, copyButton("Copy name", () => full), copyButton("Copy as JSON", () => JSON.stringify(data, null, 1))));
-  return frame(h("h3", {}, nameButton(shown, NAME_WIDTH), " ", h("small", {}, kind)), host, ...content);
+  return frame(h("h2", {}, nameButton(shown, NAME_WIDTH), " ", h("small", {}, kind)), host, ...content);
 }
 
 // ---- a stretch ----
@@ -288,7 +288,7 @@ export function areaPanel(lanes: Lanes, details: Details | null, stretch: Stretc
   const rest = totals.slice(MOST_ROWS);
   const some = lanes.events.some((row) => row.rest !== null);
   const name = (one: string) => (by === "cause" ? causeWord(one) : one);
-  return frame(h("h3", {}, `${exactTime(length)} chosen`), host,
+  return frame(h("h2", {}, `${exactTime(length)} chosen`), host,
     lines([
       ["from", [exactTime(stretch.from)]],
       ["to", [exactTime(stretch.to)]],

@@ -767,7 +767,7 @@ export class Timeline {
     this.picked = picked;
     if (picked) this.area = null;
     await this.showPanel();
-    if (picked && this.picked === picked) announce(this.panel.querySelector("h3")?.textContent ?? "");
+    if (picked && this.picked === picked) announce(this.panel.querySelector("h2")?.textContent ?? "");
   }
 
   private async showPanel(): Promise<void> {
