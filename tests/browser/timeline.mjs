@@ -250,11 +250,12 @@ await main({
     await pressed(page, "]");
     const first = await copied(page);
     await pressed(page, "Escape");
+    await show(page, first.start_ns, first.start_ns + 180_000); // the drag begins in the first kernel and ends in the seventh
     const box = await canvas(page).boundingBox();
     const top = await page.evaluate(() => parseFloat(Array.from(document.querySelectorAll(".lane-name")).find((e) => e.textContent.startsWith("stream 7")).style.top));
-    await page.mouse.move(box.x + 40, box.y + top + 4);
+    await page.mouse.move(box.x + box.width * (10 / 180), box.y + top + 4);
     await page.mouse.down();
-    await page.mouse.move(box.x + box.width * 0.7, box.y + top + 6, { steps: 4 });
+    await page.mouse.move(box.x + box.width * (160 / 180), box.y + top + 6, { steps: 4 });
     await page.mouse.up();
     await page.locator(".lane-panel h2").waitFor();
     const area = await copied(page);
