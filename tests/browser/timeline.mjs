@@ -308,6 +308,30 @@ await main({
     await close();
   },
 
+  async "a stream beyond what a page holds is painted with its rest, to the nanosecond"() {
+    const next = random(11);
+    const events = launch(1, 0, "kernel_first");
+    let at = 40;
+    let ns = 4_000;
+    for (let i = 0; i < 260_000; i++) {
+      const length = 200 + Math.floor(next() * 3_000);
+      events.push({ ph: "X", cat: "kernel", name: `kernel_${i % 7}`, pid: 0, tid: 7, ts: at, dur: length / 1000, args: { device: 0, stream: 7 } });
+      at = Math.round((at + length / 1000 + 0.5) * 1000) / 1000;
+      ns += length;
+    }
+    const { page, said, close } = await openReport(report(writeTrace("beyond.json", events), "beyond.html"), { width: 1440, rooms: false });
+    await settled(page);
+    const { painted, rows } = await drawn(page);
+    equal(paintedOf(painted).get("GPU 0, stream 7"), ns, "ns painted");
+    equal([rows.drawn + rows.folded + rows.shares, rows.recorded], [260_003, 260_003], "events"); // with an operator and its call
+    check(rows.shares >= 10_000, `${rows.shares} as shares`);
+    check(/as the share that they fill/.test(await page.locator(".lane-counts").innerText()), "the footer does not say so");
+    const size = statSync(path("beyond.html")).size;
+    check(size <= 3_000_000, `${size} bytes`);
+    equal(said, [], "the console");
+    await close();
+  },
+
   async [`what is painted was recorded: ${traces.length} files`]() {
     const kinds = { ns: 0, rows: 0, none: 0 };
     for (const [i, trace] of traces.entries()) kinds[await compare(trace, i + 1)]++;
