@@ -102,7 +102,7 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-constexpr std::string_view kFloorHeading = "the launch floor";      // language: allow floor
+constexpr std::string_view kFloorHeading = "the launch floor";        // language: allow floor
 constexpr std::string_view kSharedHeading = "keys of several rooms";  // language: allow room
 constexpr std::string_view kOtherKeys = "other keys of ";
 
@@ -142,10 +142,9 @@ bool belongs(const std::string& module, std::string_view heading) {
   if (module.empty()) return !is_of_a_module(heading) && heading != kSharedHeading;
   if (heading == module) return true;
   if (heading.starts_with(kOtherKeys)) return heading.find(module) != std::string_view::npos;
-  return std::any_of(kModuleHeadings.begin(), kModuleHeadings.end(),
-                     [&](const ModuleHeading& one) {
-                       return one.module == module && one.heading == heading;
-                     });
+  return std::any_of(kModuleHeadings.begin(), kModuleHeadings.end(), [&](const ModuleHeading& one) {
+    return one.module == module && one.heading == heading;
+  });
 }
 
 bool names(const Definition& definition, std::string_view table) {
@@ -171,9 +170,9 @@ int distance(const Definition& definition, std::string_view section, std::string
   if (names(definition, path) || (own && (named || names_end(definition, table)))) return 0;
   if (named && !is_of_a_module(heading)) return 1;
   if (own && names(definition, section)) return 2;
-  if (own) return definition.tables.empty() ? 3 : 4;
-  if (names(definition, section) && !is_of_a_module(heading)) return 5;
-  return heading == kSharedHeading ? 6 : kElsewhere;
+  if (own) return (heading == module ? 3 : 5) + (definition.tables.empty() ? 0 : 1);
+  if (names(definition, section) && !is_of_a_module(heading)) return 7;
+  return heading == kSharedHeading ? 8 : kElsewhere;
 }
 
 }  // namespace

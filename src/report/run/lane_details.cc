@@ -15,8 +15,8 @@ namespace {
 // Each number is one more than its value, 0 = none, so that a column without values packs to
 // nothing. A thread has kDims, kTypes, kConcrete, kBefore and kAfter only.
 enum Column : size_t {
-  kName,      // as recorded, where that is not what the lane shows
-  kOp,        // of texts, as all up to kShape
+  kName,  // as recorded, where that is not what the lane shows
+  kOp,    // of texts, as all up to kShape
   kDims,
   kTypes,
   kConcrete,
@@ -137,13 +137,14 @@ uint64_t LaneDetails::collective_of(uint32_t row) {
   const auto named = [&](StringId id) { return id ? trace_.text(id) : std::string_view(); };
   return fields({named(table.collective[row]), named(table.dtype[row]),
                  named(table.process_group[row]), std::to_string(table.group_size[row]),
-                 std::to_string(table.in_elements[row]),
-                 std::to_string(table.out_elements[row])});
+                 std::to_string(table.in_elements[row]), std::to_string(table.out_elements[row])});
 }
 
 // The cause, and the name of its row.
 uint64_t LaneDetails::waited_for(const FlowSlice& slice) {
-  const auto name_in = [&](const auto& table) { return std::string(trace_.text(table.name[slice.row])); };
+  const auto name_in = [&](const auto& table) {
+    return std::string(trace_.text(table.name[slice.row]));
+  };
   std::string name;
   switch (slice.row == kNoFlowRow ? RowSource::kNone : slice.source) {
     case RowSource::kNone:
@@ -224,7 +225,8 @@ void LaneDetails::cut(int64_t start_ns, int64_t dur_ns, Cells& cells) const {
 }
 
 void LaneDetails::append(const Cells& cells) {
-  for (size_t column = 0; column < kColumns; ++column) append_varint(cells[column], columns_[column]);
+  for (size_t column = 0; column < kColumns; ++column)
+    append_varint(cells[column], columns_[column]);
 }
 
 void LaneDetails::end_row() {

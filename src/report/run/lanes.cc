@@ -14,8 +14,8 @@
 #include "kernels/name.h"
 #include "report/run/lane_details.h"
 #include "report/run/packed_columns.h"
-#include "text/plain_text.h"
 #include "report/run/timeline.h"
+#include "text/plain_text.h"
 
 namespace assay {
 namespace {
@@ -244,8 +244,8 @@ class LaneMaker {
       if (!inside(table.start_ns[i], table.dur_ns[i])) continue;
       LaneRow& row = rows[table.thread[i].index()];
       if (row.kind != nullptr) {
-        row.events.push_back({table.start_ns[i], table.dur_ns[i], table.name[i], kind,
-                              static_cast<uint32_t>(i)});
+        row.events.push_back(
+            {table.start_ns[i], table.dur_ns[i], table.name[i], kind, static_cast<uint32_t>(i)});
       } else {
         ++row.count;
       }
@@ -327,8 +327,7 @@ class LaneMaker {
     for (const LaneEvent& event : row.events) {
       if (event.dur_ns >= shortest_ns) continue;
       const int64_t from = std::max(event.start_ns, window_.start_ns) - window_.start_ns;
-      const int64_t to =
-          std::min(event.start_ns + event.dur_ns, window_.end_ns) - window_.start_ns;
+      const int64_t to = std::min(event.start_ns + event.dur_ns, window_.end_ns) - window_.start_ns;
       ++bins[static_cast<size_t>(from / bin_ns)].begins;
       for (int64_t bin = from / bin_ns; bin * bin_ns < to; ++bin) {
         bins[static_cast<size_t>(bin)].covered_ns +=
@@ -421,8 +420,8 @@ class LaneMaker {
     const std::string text = fmt::format(
         R"({{"version":2,"window_ns":{},"total":{},"held":{},"shortest_ns":[{},{}],"other_threads":{},"other_rows":{},"states":{},"steps":{},"rows":{},"names":{},"kinds":{}}})",
         window_.end_ns - window_.start_ns, total_, held_, shortest_ns_[0], shortest_ns_[1],
-        other_threads_, other_rows_, json_list(states), steps(), json_list(head_rows_), json_list(names),
-        kinds());
+        other_threads_, other_rows_, json_list(states), steps(), json_list(head_rows_),
+        json_list(names), kinds());
     return with_length(text);
   }
 

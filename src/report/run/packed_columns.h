@@ -1,7 +1,7 @@
 #pragma once
 
-// How the page's timeline is packed: the length of a head, the head in JSON, then columns of numbers of
-// seven bits a byte, the lowest first. docs/formats/report_html.md describes it.
+// How the page's timeline is packed: the length of a head, the head in JSON, then columns of
+// numbers of seven bits a byte, the lowest first. docs/formats/report_html.md describes it.
 
 #include <cstdint>
 #include <string>
@@ -25,7 +25,8 @@ inline std::string json_list(const std::vector<std::string>& entries) {
 // Its length in four bytes, the lowest first, then the text.
 inline std::string with_length(std::string_view text) {
   std::string bytes;
-  for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(text.size() >> shift & 255);
+  for (int shift = 0; shift < 32; shift += 8)
+    bytes += static_cast<char>(text.size() >> shift & 255);
   return bytes += text;
 }
 

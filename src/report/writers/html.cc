@@ -10,9 +10,9 @@
 
 #include "base/beside.h"
 #include "base/deflate.h"
-#include "text/plain_text.h"
 #include "report/writers/page_view.h"
 #include "report/writers/writers.h"
+#include "text/plain_text.h"
 
 namespace assay {
 
@@ -113,8 +113,8 @@ std::string write_html(const Document& document, bool in_thread) {
       "assay-details", document.lane_details.empty() ? "" : packed(document.lane_details));
   std::string json = several ? packing.take() : "";
   if (json.size() > kMostJsonBytes) json.clear();
-  const size_t used = page_template().size() + charts.size() + lanes.size() + details.size() +
-                      json.size();
+  const size_t used =
+      page_template().size() + charts.size() + lanes.size() + details.size() + json.size();
   PartElements parts(kMostPageBytes - std::min(kMostPageBytes, used + kRestBytes));
   const PageView view = page_view(
       document,

@@ -1,5 +1,5 @@
-#include "findings/causes.h"
 #include "report/writers/page_view.h"
+#include "findings/causes.h"
 
 #include <fmt/format.h>
 
@@ -13,8 +13,8 @@
 #include "base/json_tree.h"
 #include "report/document/definitions.h"
 #include "report/document/palette.h"
-#include "text/plain_text.h"
 #include "report/writers/grid.h"
+#include "text/plain_text.h"
 
 namespace assay {
 namespace {
@@ -189,10 +189,11 @@ class ViewMaker {
   static PageJson palette() {
     PageJson colours = PageJson::object();
     for (const CauseColour& colour : cause_colours()) {
-      colours[std::string(colour.key)] = {{"light", fmt::format("#{:06x}", colour.light)},
-                                          {"dark", fmt::format("#{:06x}", colour.dark)},
-                                          {"hatched", colour.hatched},
-                                          {"word", findings::cause_legend(std::string(colour.key))}};
+      colours[std::string(colour.key)] = {
+          {"light", fmt::format("#{:06x}", colour.light)},
+          {"dark", fmt::format("#{:06x}", colour.dark)},
+          {"hatched", colour.hatched},
+          {"word", findings::cause_legend(std::string(colour.key))}};
     }
     return colours;
   }
@@ -366,17 +367,17 @@ class ViewMaker {
       depths.push_back(node.depth);
       labels.push_back(clean_text(node.label));
     }
-    PageJson entry = {{"type", "tree"},
-            {"key", tree.key},
-            {"title", text_json(tree.title)},
-            {"label_key", tree.label_key},
-            {"label_title", text_json(tree.label_title)},
-            {"area_key", tree.area_key},
-            {"depths", std::move(depths)},
-            {"labels", std::move(labels)},
-            {"columns",
-             columns(tree.columns, tree.nodes.size(), tree.key,
-                     [&tree](size_t row) -> const Row& { return tree.nodes[row].values; })}};
+    PageJson entry = {
+        {"type", "tree"},
+        {"key", tree.key},
+        {"title", text_json(tree.title)},
+        {"label_key", tree.label_key},
+        {"label_title", text_json(tree.label_title)},
+        {"area_key", tree.area_key},
+        {"depths", std::move(depths)},
+        {"labels", std::move(labels)},
+        {"columns", columns(tree.columns, tree.nodes.size(), tree.key,
+                            [&tree](size_t row) -> const Row& { return tree.nodes[row].values; })}};
     define(tree.key, tree.label_key, entry, "label_definition");
     return entry;
   }

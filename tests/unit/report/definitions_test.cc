@@ -75,7 +75,8 @@ std::string text_at(const DefinitionsByPlace& places, std::string_view section,
 TEST(DefinitionsByPlace, TheTextOfTheTableIsNearerThanThatOfTheModule) {
   const DefinitionsByPlace places(parse_definitions(
       "## Breakdown\n| key | definition |\n|---|---|\n| `op` | of a layer |\n"
-      "### Roof\n| object | keys | definition |\n|---|---|---|\n| `roofline.ops` | `op` | of a roof |\n"
+      "### Roof\n| object | keys | definition |\n|---|---|---|\n| `roofline.ops` | `op` | of a "
+      "roof |\n"
       "## Keys of several rooms\n| key | definition |\n|---|---|\n| `rank` | of a job |\n"));
   EXPECT_EQ(text_at(places, "roofline", "ops", "op"), "of a roof");
   EXPECT_EQ(text_at(places, "breakdown", "tree", "op"), "of a layer");
@@ -94,12 +95,20 @@ TEST(DefinitionsByPlace, NoPlaceHasTheTextOfAnotherModule) {
 }
 
 TEST(DefinitionsByPlace, AnObjectOfOneNameDoesNotCoverTheModule) {
-  const DefinitionsByPlace places(parse_definitions(
-      "## Launch\n| key | definition |\n|---|---|\n| `tklqt_ns` | Eq. 2 |\n"
-      "## Info\n| object | keys | definition |\n|---|---|---|\n| `launch` | `tklqt_ns` | as there |\n"
-      "| `rows` | `ops` | counts |\n"));
+  const DefinitionsByPlace places(
+      parse_definitions("## Launch\n| key | definition |\n|---|---|\n| `tklqt_ns` | Eq. 2 |\n"
+                        "## Info\n| object | keys | definition |\n|---|---|---|\n| `launch` | "
+                        "`tklqt_ns` | as there |\n"
+                        "| `rows` | `ops` | counts |\n"));
   EXPECT_EQ(text_at(places, "launch", "whole", "tklqt_ns"), "Eq. 2");
   EXPECT_EQ(text_at(places, "rows", "", "ops"), "counts");
+}
+
+TEST(DefinitionsByPlace, TheHeadingOfTheModuleIsNearerThanItsOthers) {
+  const DefinitionsByPlace places(parse_definitions(
+      "## Launch\n| key | definition |\n|---|---|\n| `n` | of the window |\n"
+      "## The call tree and the kernel list\n| key | definition |\n|---|---|\n| `n` | below |\n"));
+  EXPECT_EQ(text_at(places, "launch", "whole", "n"), "of the window");
 }
 
 TEST(DefinitionsByPlace, TwoTextsOfOnePlaceAreNone) {
