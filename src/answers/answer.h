@@ -23,6 +23,7 @@ struct TraceContent {
   std::optional<ShortAnswer> answer = {};   // what a reader sees first
   RankOfAnswer rank = {};                   // for the answer of several
   std::string lanes = {};                   // of the page's timeline, where a page is made
+  std::string lane_details = {};
   std::vector<Item> overview = {};          // this trace's row in the table that compares several
   std::vector<ImportNote> import_log = {};  // of other files that were read beside the trace
 };

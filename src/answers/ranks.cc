@@ -97,7 +97,8 @@ void TraceSet::add(LoadedTrace loaded, TraceContent content) {
   document.inputs.push_back({trace.source, trace_items(trace)});
   document.parts.push_back({trace.source, trace_items(trace), std::move(import_log),
                             std::move(content.verdict), std::move(content.sections),
-                            std::move(content.answer), std::move(content.lanes)});
+                            std::move(content.answer), std::move(content.lanes),
+                            std::move(content.lane_details)});
   overviews.push_back(std::move(content.overview));
   heads.push_back(head_of(std::move(loaded.trace)));
 }
@@ -112,6 +113,7 @@ void TraceSet::finish() {
     document.sections = std::move(part.sections);
     document.answer = std::move(part.answer);
     document.lanes = std::move(part.lanes);
+    document.lane_details = std::move(part.lane_details);
     return;
   }
   const TrustNotes notes = rank_oddities(heads);

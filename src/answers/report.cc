@@ -59,7 +59,7 @@ struct Findings {
   JobLevels job;
   JobRoof roof;
   JobMemory memory;
-  std::string lanes;
+  LaneBytes lanes;
 
   const TelemetryReport* logs() const { return telemetry ? &*telemetry : nullptr; }
 };
@@ -104,7 +104,7 @@ Status find_rest(const ReportRequest& request, const LoadedTrace& loaded, const 
   found.roof = roof.finish();
   add_memory(loaded.trace, loaded.links, analyses.breakdown, found.memory);
   if (request.timelines) {
-    found.lanes = lane_bytes(loaded.trace, loaded.windows, analyses.flow,
+    found.lanes = lane_bytes(loaded.trace, loaded.links, loaded.windows, analyses.flow,
                              {.events = request.lane_events, .runs = request.lane_events / 2});
   }
   return Ok{};
@@ -214,7 +214,8 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
   TraceContent content;
   content.answer = short_answer(answer, diagnosis);
   content.rank = rank_of_answer(answer, diagnosis);
-  content.lanes = std::move(found.lanes);
+  content.lanes = std::move(found.lanes.lanes);
+  content.lane_details = std::move(found.lanes.details);
   content.overview = launch_overview(launch.whole);
   content.verdict = opening_words(diagnosis, levers, launch);
   content.sections.push_back(flow_section(answer, levers));

@@ -96,6 +96,7 @@ await main({
     check(at, "no kernel to point at");
     const name = (await page.locator(".lane-tip").first().innerText()).split("\n")[0];
     await page.mouse.click(...at);
+    await page.getByRole("button", { name: "Light all" }).click();
     const words = await page.locator(".lane-picked").first().innerText();
     check(words.startsWith(name.slice(0, 12)), `${words} of ${name}`);
     check(/once|times/.test(words), `how often: ${words}`);
@@ -105,6 +106,7 @@ await main({
     await settled(page);
     const [from, to] = await canvas(page).evaluate((c) => [Number(c.dataset.from), Number(c.dataset.to)]);
     check(to - from < told.window_ns / 2, `n shows ${to - from} ns`);
+    await page.keyboard.press("Escape"); // lets go of the event
     await page.keyboard.press("Escape");
     equal(await page.locator(".lane-picked").first().innerText(), "", "after Escape");
     equal(await page.locator("tr.chosen").count(), 0, "rows after Escape");
@@ -199,34 +201,6 @@ await main({
     check(!/Each rank/.test(await page.locator("main").innerText()), "traces that are no job are called ranks");
     check((await page.locator(".under").first().innerText()).startsWith("Mean of 3 traces"), "what the numbers are of");
     equal(said, [], "the console");
-    await close();
-  },
-
-  async "a name in a depth that is not drawn opens the depths"() {
-    const { page, close } = await openReport(example, { width: 1440, rooms: false });
-    await settled(page);
-    const pressed = () => page.locator("button", { hasText: "All depths" }).first().getAttribute("aria-pressed");
-    equal(await pressed(), "false", "all depths before");
-    await page.keyboard.press("/");
-    await page.keyboard.type("addmm");
-    const hit = page.locator(".found-one", { hasText: "aten::addmm" }).first();
-    await hit.waitFor();
-    await hit.click();
-    await settled(page);
-    equal(await pressed(), "true", "all depths after");
-    await close();
-  },
-
-  async "every event of a stream is painted, also where kernels overlap"() {
-    const events = [];
-    const kernel = (n, at, run) => launch(n, at, `kernel_${n % 3}`, { run }).map((e) => (e.cat === "kernel" ? { ...e, ts: at + 10, dur: run } : e));
-    // Each begins 1 ns before the one before it ends; of the last ten all run at once.
-    for (let i = 0; i < 300; ++i) events.push(...kernel(1 + i, 10 + i * 20 - i * 0.001, 20));
-    for (let i = 0; i < 10; ++i) events.push(...kernel(400 + i, 6200 + i * 2, 100));
-    const { page, close } = await openReport(report(writeTrace("overlap.json", events), "overlap.html"), { width: 1440, rooms: false });
-    await settled(page);
-    const painted = await canvas(page).evaluate((element) => JSON.parse(element.dataset.painted));
-    equal(painted.map((row) => row.ns), [300 * 20_000 + 10 * 100_000], "time painted of the stream");
     await close();
   },
 });

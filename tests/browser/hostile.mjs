@@ -96,7 +96,7 @@ async function inspect(file, what) {
     Array.from(document.querySelectorAll("img, svg, iframe, object, embed, link, base, form, video, math, template, body script:not([id]) ~ script:not([type='application/gzip']), [onerror], [onload], [onclick], [onfocus], a[href]:not([href^='#'])"), (e) => e.outerHTML.slice(0, 90)));
   equal(foreign, [], `${what}: elements that names made`);
   const scripts = await page.evaluate(() => Array.from(document.scripts, (script) => script.id));
-  equal(scripts, ["assay-head", "assay-lanes", "", "assay-view", "assay-charts", "assay-json"], `${what}: scripts`);
+  equal(scripts, ["assay-head", "assay-lanes", "", "assay-view", "assay-details", "assay-charts", "assay-json"], `${what}: scripts`);
   equal(await page.evaluate(() => document.styleSheets.length), 1, `${what}: styles`);
   return heard;
 }
@@ -132,7 +132,7 @@ await main({
     await close();
     const html = readFileSync(path("hostile.html"), "utf8");
     const data = html.match(/<script type="application\/gzip"[^>]*>([^<]*)<\/script>/g);
-    equal(data?.length, 5, "data elements");
+    equal(data?.length, 6, "data elements");
     check(data.every((element) => /^<script[^>]*>[A-Za-z0-9+/=]+<\/script>$/.test(element)), "data is not all base64");
   },
 

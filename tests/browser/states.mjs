@@ -119,6 +119,23 @@ for (const [name, file] of Object.entries(files)) {
     await close();
   };
 }
+tests["the panel of an event, and the keys"] = async () => {
+  for (const width of [390, 1440]) {
+    for (const dark of [false, true]) {
+      const { page, said, close } = await openReport(files.example, { width, dark, rooms: false });
+      const where = `${width}${dark ? ", dark" : ""}`;
+      await page.locator(".lane-canvas").first().focus();
+      await page.keyboard.press("]");
+      await page.locator(".lane-panel h2").waitFor();
+      await page.keyboard.press("?");
+      equal(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), 0, `${where}: pixels that stick out`);
+      equal(await page.evaluate(order), [], `${where}: Tab`);
+      equal(await violations(page), [], `${where}: axe-core`);
+      equal(said, [], `${where}: the console`);
+      await close();
+    }
+  }
+};
 // The page is ready before the browser has told any size: nothing may stick out until it has.
 const unmeasured = (page) => page.addInitScript(() => { window.ResizeObserver = class { observe() {} disconnect() {} }; });
 tests["before sizes are known"] = async () => {

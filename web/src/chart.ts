@@ -462,7 +462,7 @@ function heightOf(chart: Chart): number {
   return Math.min(900, 100 + Math.max(52, chart.categories.length * Math.max(24, 14 * besides)));
 }
 
-export function chartElement(chart: Chart, room: string): HTMLElement {
+export function chartElement(chart: Chart): HTMLElement {
   const drawing = new ChartDrawing(chart);
   const titleId = freshId("chart");
   const canvas = h("div", { class: "canvas", attributes: { role: "img", "aria-label": drawing.description() } });
@@ -471,7 +471,7 @@ export function chartElement(chart: Chart, room: string): HTMLElement {
   const figure = h("figure", { class: "chart", attributes: { "aria-labelledby": titleId } });
   let table: HTMLElement | null = null;
   const toggle = button("Table", () => {
-    table ??= new Grid({ ...chartTable(chart), title: chart.title }, { room, table: chart.key }).element;
+    table ??= new Grid({ ...chartTable(chart), title: chart.title }).element;
     const open = toggle.getAttribute("aria-pressed") !== "true";
     toggle.setAttribute("aria-pressed", String(open));
     canvas.hidden = open;

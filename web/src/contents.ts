@@ -1,6 +1,6 @@
 // All that the page holds, as what a search can find and where it leads.
 
-import { chooseCause, chooseName } from "./chosen.ts";
+import { chooseCause, chooseName, chooseWords } from "./chosen.ts";
 import type { Lanes } from "./lanes.ts";
 import type { Found } from "./search.ts";
 import { formatValue } from "./units.ts";
@@ -98,6 +98,10 @@ function lanesFound(lanes: Lanes, places: Places): Found[] {
     detail: `${formatValue(count[label]!, "count", true)} times, ${formatValue(sum[label]!, "ns", true)}`,
     go: () => {
       chooseName(lanes.names[label]!);
+      places.show(document.querySelector(".timeline"));
+    },
+    all: (query) => {
+      chooseWords(query);
       places.show(document.querySelector(".timeline"));
     },
   }));

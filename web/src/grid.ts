@@ -5,7 +5,7 @@ import { announce, button, copyText, freshId, h, saveFile } from "./dom.ts";
 import { causeColour, causeWord, isHatched } from "./palette.ts";
 import { csvField, nameButton, shortenMiddle } from "./text.ts";
 import { onTheme } from "./theme.ts";
-import { describe, type Place } from "./tips.ts";
+import { describe } from "./tips.ts";
 import { formatCell, formatValue, numberOf, scaleColumn, scaleLike, type ColumnScale } from "./units.ts";
 import type { Cell, Column, Table, Tree } from "./view.ts";
 
@@ -106,7 +106,6 @@ export class Grid {
 
   constructor(
     content: Table | Tree,
-    private readonly place: Place,
   ) {
     const columns = content.columns;
     if (content.type === "tree") {
@@ -397,7 +396,7 @@ export class Grid {
         label = h("button", { class: "head-label", attributes: { type: "button" } }, title + mark);
         label.addEventListener("click", () => this.toggleSort(shown));
       }
-      describe(label, column.key, this.place, column.title);
+      describe(label, column.definition, column.key, column.title);
       if (!label.hasAttribute("data-key")) label.removeAttribute("tabindex");
       cell.append(label);
       row.append(cell);
@@ -451,7 +450,7 @@ export class Grid {
     }
     if (shown.tree) this.addTreeControls(element, row);
     if (!shown.text) {
-      describe(element, shown.column.key, this.place, shown.column.title);
+      describe(element, shown.column.definition, shown.column.key, shown.column.title);
       element.append(formatCell(cell, shown.scale));
       return element;
     }

@@ -1,7 +1,7 @@
 // The timeline's data as the tool packed it (docs/formats/report_html.md): columns of variable-length
 // numbers behind a head in JSON.
 
-export type RowKind = "causes" | "cause_bins" | "stream" | "thread" | "busy";
+export type RowKind = "causes" | "cause_bins" | "stream" | "thread" | "rest";
 
 interface RowHead {
   kind: RowKind;
@@ -17,7 +17,9 @@ interface Head {
   window_ns: number;
   total: number;
   held: number;
-  shortest_ns: number;
+  shortest_ns: [number, number];
+  other_threads: number;
+  other_rows: number;
   states: string[];
   steps: [number, number, string][];
   rows: RowHead[];
@@ -46,17 +48,25 @@ export interface EventRow {
   label: Uint32Array;
   type: Uint8Array;
   depths: number;
-  // Indices of events: of a thread by how many lie around them; of a stream by sub-lane, in each of
-  // which none lies over another.
+  // Indices of events, of a thread by how many lie around them. Those of a stream are by sub-lane,
+  // in each of which at most two lie over each other, by a seam. Begins and ends rise.
   byDepth: Uint32Array[];
-  busy: Uint8Array | null; // share of all events per bin, where only the longest are held
+  rest: Rest | null; // of a stream, what is not held event by event
+}
+
+// Per bin of equal length the time of what is not held, and how many begin in it.
+export interface Rest {
+  bin: number; // ns
+  covered: Float64Array;
+  begins: Float64Array;
 }
 
 export interface Lanes {
   window: number;
   total: number;
   held: number;
-  shortest: number;
+  shortest: [number, number]; // the shortest events held, of streams and of threads; 0 = all
+  others: { threads: number; rows: number }; // without a lane
   states: string[];
   steps: { start: number; end: number; name: string }[];
   names: string[];
@@ -66,10 +76,10 @@ export interface Lanes {
   readEvents: () => void;
 }
 
-const MOST_DEPTH = 64; // Python stacks are often 30 deep
+const SEAM_NS = 1000;
 
 // Reads `count` numbers of seven bits a byte, the lowest first; where the next one lies.
-function readNumbers(bytes: Uint8Array, at: number, count: number, into: Float64Array | Uint32Array): number {
+export function readNumbers(bytes: Uint8Array, at: number, count: number, into: Float64Array | Uint32Array): number {
   for (let i = 0; i < count; i++) {
     let byte = bytes[at++]!;
     let value = byte & 127;
@@ -126,42 +136,37 @@ function causeBins(row: RowHead, bytes: Uint8Array, at: number, window: number):
   };
 }
 
-// The events of every depth: how many lie around them.
+// The events of every depth, by how many lie around them. One that ends after its parent keeps its depth.
 function nest(start: Float64Array, end: Float64Array): Uint32Array[] {
-  const depth = new Uint8Array(start.length);
-  const counts = new Uint32Array(MOST_DEPTH);
-  const open = new Float64Array(start.length);
-  let opened = 0;
-  let depths = 0;
+  const byDepth: number[][] = [];
+  const open: number[] = []; // ends of what lies around
   for (let i = 0; i < start.length; i++) {
-    while (opened > 0 && open[opened - 1]! <= start[i]!) opened--;
-    const here = opened < MOST_DEPTH ? opened : MOST_DEPTH - 1;
-    depth[i] = here;
-    counts[here]!++;
-    open[opened++] = end[i]!;
-    if (here >= depths) depths = here + 1;
+    while (open.length > 0 && open[open.length - 1]! <= start[i]!) open.pop();
+    (byDepth[open.length] ??= []).push(i);
+    open.push(end[i]!);
   }
-  const byDepth = Array.from({ length: depths }, (_, d) => new Uint32Array(counts[d]!));
-  counts.fill(0);
-  for (let i = 0; i < depth.length; i++) {
-    const here = depth[i]!;
-    byDepth[here]![counts[here]!++] = i;
-  }
-  return byDepth;
+  return byDepth.map((events) => Uint32Array.from(events));
 }
 
-// The events of every sub-lane: each goes to the first one whose last event has ended. One without
-// length takes the nanosecond in which it lies. There are as many as events that overlap at once.
-function subLanes(start: Float64Array, end: Float64Array): Uint32Array[] {
-  const ends: number[] = [];
-  const lanes: number[][] = [];
+// The events of every sub-lane: each goes to the first one that is free. It may lie over the last event
+// there by a seam, at most 1 us and a tenth of the shorter. So a stream stays one row where kernels begin
+// a little early. A seam has two events, never three. An event without length takes the
+// nanosecond in which it lies. Without seams there are as many as events that overlap at once.
+export function subLanes(start: Float64Array, end: Float64Array, seam = SEAM_NS): Uint32Array[] {
+  const lanes: { events: number[]; length: number; end: number; before: number }[] = [];
   for (let i = 0; i < start.length; i++) {
-    let lane = ends.findIndex((until) => until <= start[i]!);
-    if (lane < 0) lane = lanes.push([]) - 1;
-    ends[lane] = Math.max(end[i]!, start[i]! + 1);
-    lanes[lane]!.push(i);
+    const begin = start[i]!;
+    const length = end[i]! - begin;
+    const fits = (lane: (typeof lanes)[0]) =>
+      lane.end <= begin || (lane.before <= begin && lane.end - begin <= Math.min(seam, Math.min(lane.length, length) / 10));
+    let lane = lanes.find(fits);
+    if (!lane) lanes.push((lane = { events: [], length: 0, end: -1, before: -1 }));
+    lane.before = lane.end;
+    lane.end = Math.max(end[i]!, begin + 1);
+    lane.length = length;
+    lane.events.push(i);
   }
-  return lanes.map((events) => Uint32Array.from(events));
+  return lanes.map((lane) => Uint32Array.from(lane.events));
 }
 
 function eventRow(row: RowHead, bytes: Uint8Array, at: number): EventRow {
@@ -188,16 +193,20 @@ function eventRow(row: RowHead, bytes: Uint8Array, at: number): EventRow {
     type: bytes.subarray(at, at + n),
     depths: byDepth.length,
     byDepth,
-    busy: null,
+    rest: null,
   };
 }
 
-function eventRows(rows: RowHead[], bytes: Uint8Array, first: number): EventRow[] {
+function eventRows(rows: RowHead[], bytes: Uint8Array, first: number, window: number): EventRow[] {
   const isEvents = (row: RowHead) => row.kind === "stream" || row.kind === "thread";
   const events = rows.filter(isEvents).map((row) => eventRow(row, bytes, first + row.at));
-  for (const busy of rows.filter((row) => row.kind === "busy")) {
-    const row = events.find((one) => one.name === busy.name);
-    if (row) row.busy = bytes.subarray(first + busy.at, first + busy.at + busy.bytes);
+  for (const rest of rows.filter((row) => row.kind === "rest")) {
+    const row = events.find((one) => one.kind === "stream" && one.name === rest.name);
+    if (!row) continue;
+    const covered = new Float64Array(rest.held);
+    const begins = new Float64Array(rest.held);
+    readNumbers(bytes, readNumbers(bytes, first + rest.at, rest.held, covered), rest.held, begins);
+    row.rest = { bin: Math.ceil(window / rest.held), covered, begins };
   }
   return events;
 }
@@ -207,12 +216,13 @@ export function readLanes(bytes: Uint8Array): Lanes | null {
   if (bytes.length < 4) return null;
   const size = new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0, true);
   const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + size))) as Head;
-  if (head.version !== 1) return null;
+  if (head.version !== 2) return null;
   const lanes: Lanes = {
     window: head.window_ns,
     total: head.total,
     held: head.held,
     shortest: head.shortest_ns,
+    others: { threads: head.other_threads, rows: head.other_rows },
     states: head.states,
     steps: head.steps.map(([start, end, name]) => ({ start, end, name })),
     names: head.names,
@@ -220,7 +230,7 @@ export function readLanes(bytes: Uint8Array): Lanes | null {
     causes: [],
     events: [],
     readEvents: () => {
-      if (lanes.events.length === 0) lanes.events = eventRows(head.rows, bytes, 4 + size);
+      if (lanes.events.length === 0) lanes.events = eventRows(head.rows, bytes, 4 + size, head.window_ns);
     },
   };
   for (const row of head.rows) {

@@ -19,7 +19,7 @@ import { type Found, searchElement } from "./search.ts";
 import { sentence, shortenMiddle, wholeFlags } from "./text.ts";
 import { onTheme, startTheme, theme, toggleTheme } from "./theme.ts";
 import { Timeline } from "./timeline.ts";
-import { definitionOf, type Place, roomOf, startTips } from "./tips.ts";
+import { startTips } from "./tips.ts";
 import { formatValue, numberOf } from "./units.ts";
 import type { Answer, Block, Facts, Head, ImportNote, Item, Part, Said, Section, Table, View } from "./view.ts";
 import "./style.css";
@@ -31,30 +31,27 @@ function proseElement(paragraphs: string[], bullets: boolean): HTMLElement {
   return h("div", { class: "prose" }, ...paragraphs.map((text) => h("p", {}, ...sentence(text))));
 }
 
-const NOWHERE: Place = { room: "", table: "" };
-const VERDICT: Place = { room: "verdict", table: "launch_shares" };
-
 // What a block became, for who looks for it.
 const built = new WeakMap<Block, { element: HTMLElement; grid: Grid | null }>();
 
-function blockElements(block: Block, room: string): (HTMLElement | null)[] {
-  const grid = block.type === "table" || block.type === "tree" ? new Grid(block, { room, table: block.key }) : null;
-  const elements = grid ? [block.type === "tree" ? icicleElement(block) : null, grid.element] : plainElements(block, room);
+function blockElements(block: Block): (HTMLElement | null)[] {
+  const grid = block.type === "table" || block.type === "tree" ? new Grid(block) : null;
+  const elements = grid ? [block.type === "tree" ? icicleElement(block) : null, grid.element] : plainElements(block);
   const element = elements[elements.length - 1];
   if (element) built.set(block, { element, grid });
   return elements;
 }
 
-function plainElements(block: Block, room: string): (HTMLElement | null)[] {
+function plainElements(block: Block): (HTMLElement | null)[] {
   switch (block.type) {
     case "prose":
       return [proseElement(block.paragraphs, block.bullets)];
     case "facts":
-      return [factsElement(block, room)];
+      return [factsElement(block)];
     case "chart":
-      return [chartElement(block, room)];
+      return [chartElement(block)];
     case "elements":
-      return block.elements.map((sections, i) => elementBox(sections, i, block.elements.length, room));
+      return block.elements.map((sections, i) => elementBox(sections, i, block.elements.length));
     default:
       return [];
   }
@@ -81,7 +78,7 @@ function showElement(element: Element | null): void {
 }
 
 // One of several things with facts and tables of their own: only the first few are open.
-function elementBox(sections: Section[], index: number, count: number, room: string): HTMLElement {
+function elementBox(sections: Section[], index: number, count: number): HTMLElement {
   const name = sections.find((s) => s.title)?.title ?? `${index + 1} of ${count}`;
   const body = h("div");
   const box = h("details", { class: "element" }, h("summary", {}, ...sentence(name)), body);
@@ -89,7 +86,7 @@ function elementBox(sections: Section[], index: number, count: number, room: str
     if (body.childNodes.length > 0 || !box.open) return;
     for (const section of sections) {
       if (section.title && section.title !== name) body.append(h("h4", {}, section.title));
-      body.append(...sectionBlocks(section, room));
+      body.append(...sectionBlocks(section));
     }
   };
   box.addEventListener("toggle", fill);
@@ -98,8 +95,8 @@ function elementBox(sections: Section[], index: number, count: number, room: str
   return box;
 }
 
-function sectionBlocks(section: Section, room: string): HTMLElement[] {
-  return section.blocks.flatMap((block) => blockElements(block, room)).filter((e) => e !== null);
+function sectionBlocks(section: Section): HTMLElement[] {
+  return section.blocks.flatMap((block) => blockElements(block)).filter((e) => e !== null);
 }
 
 // ---- head ----
@@ -108,7 +105,7 @@ function itemsLine(items: Item[]): HTMLElement {
   const line = h("span", { class: "items" });
   for (const item of items) {
     if (item.hidden) continue;
-    line.append(h("span", { class: "item" }, term(item.label, item.key, NOWHERE), " ", valueElement(item, NOWHERE)), " "); // a line may end here
+    line.append(h("span", { class: "item" }, term(item.label, item.key, item.definition), " ", valueElement(item)), " "); // a line may end here
   }
   return line;
 }
@@ -185,7 +182,7 @@ function numbersBehind(sections: Section[]): HTMLElement | null {
       return h(
         "dl",
         { class: "behind" },
-        ...items.map((i) => h("div", {}, h("dt", {}, term(i.label, i.key, VERDICT)), h("dd", {}, valueElement(i, VERDICT)))),
+        ...items.map((i) => h("div", {}, h("dt", {}, term(i.label, i.key, i.definition)), h("dd", {}, valueElement(i)))),
       );
     }
   }
@@ -203,11 +200,12 @@ let topLanes: Lanes | null = null;
 let completeTop = (): void => {}; // its events, once the first frame is drawn
 
 // The answer: verdict, bar, timeline, what would change it. several: of how many inputs, and what they are called.
-function answerElement(answer: Answer, lanes: Lanes | null, top: boolean, several = { inputs: 1, word: "" }): HTMLElement {
+// readDetails: unpacks details of single events on the timeline.
+function answerElement(answer: Answer, lanes: Lanes | null, top: boolean, readDetails: () => Promise<Uint8Array>, several = { inputs: 1, word: "" }): HTMLElement {
   if (top) topLanes = lanes;
   const range = lanes ? new RangeChoice(lanes.window, top) : null;
   const on = new LeversOn(answer.levers);
-  const timeline = lanes && range ? new Timeline(lanes, range, answer.causes.map((cause) => cause.key), answer.levers, (lever) => on.has(lever)) : null;
+  const timeline = lanes && range ? new Timeline(lanes, range, answer.causes.map((cause) => cause.key), answer.levers, (lever) => on.has(lever), readDetails) : null;
   if (timeline && range) shareCause(timeline.element, range);
   if (top && lanes && timeline) {
     completeTop = () => {
@@ -246,22 +244,21 @@ function verdictElement(verdict: string[], sections: Section[]): HTMLElement | n
 }
 
 // What the page calls a key, where some block shows it.
-function labelsOf(sections: Section[]): Map<string, { label: string; place: Place }> {
-  const labels = new Map<string, { label: string; place: Place }>();
-  const add = (key: string, label: string, place: Place) => {
-    if (key && !labels.has(key)) labels.set(key, { label, place });
+function labelsOf(sections: Section[]): Map<string, { label: string; definition: number }> {
+  const labels = new Map<string, { label: string; definition: number }>();
+  const add = (key: string, label: string, definition: number | undefined) => {
+    if (key && definition !== undefined && !labels.has(key)) labels.set(key, { label, definition });
   };
   for (const section of sections) {
-    const room = roomOf(section.key);
-    for (const block of section.blocks) {
-      if (block.type === "facts") block.items.forEach((i) => add(i.key, i.label, { room, table: block.key }));
-      if (block.type === "table") block.columns.forEach((c) => add(c.key, c.title, { room, table: block.key }));
+      for (const block of section.blocks) {
+      if (block.type === "facts") block.items.forEach((i) => add(i.key, i.label, i.definition));
+      if (block.type === "table") block.columns.forEach((c) => add(c.key, c.title, c.definition));
     }
   }
   return labels;
 }
 
-function trustRows(trust: Table): { what: string; count: number; time: number; affects: string[]; effect: string }[] {
+function trustRows(trust: Table): { what: string; count: number; time: number; affects: string[]; effect: string; definition: number | null }[] {
   const cells = (key: string) => trust.columns.find((c) => c.key === key)?.cells ?? [];
   const [what, count, time, affects, effect] = ["code", "count", "time_ns", "affects", "text"].map(cells);
   return Array.from({ length: trust.rows }, (_, i) => ({
@@ -270,6 +267,7 @@ function trustRows(trust: Table): { what: string; count: number; time: number; a
     time: numberOf(time![i]) ?? 0,
     affects: String(affects![i] ?? "").split(/[,\s]+(?=\w+(?:_\w+)*(?:,|$))/).map((s) => s.trim()).filter(Boolean),
     effect: String(effect![i] ?? ""),
+    definition: trust.code_definitions?.[i] ?? null,
   }));
 }
 
@@ -292,7 +290,7 @@ function trustPanel(body: Said): HTMLElement | null {
   for (const note of notes) {
     const moved = note.affects.flatMap((key, i) => {
       const known = labels.get(key);
-      const shown = known && definitionOf(key, known.place) ? term(known.label, key, known.place) : term(key, key, NOWHERE);
+      const shown = known ? term(known.label, key, known.definition) : term(key, key, null);
       return [i > 0 ? ", " : "", shown];
     });
     list.append(
@@ -300,7 +298,7 @@ function trustPanel(body: Said): HTMLElement | null {
         h("span", { class: "stake" }, note.time > 0 ? formatValue(note.time, "ns", true) : "–"),
         h("div", {},
           h("p", {}, ...sentence(note.effect)),
-          h("p", { class: "meta" }, term(note.what.replaceAll("_", " "), note.what, { room: "trust", table: "" }), `: ${formatValue(note.count, "count", true)}`, moved.length > 0 ? "; changes " : "", ...moved),
+          h("p", { class: "meta" }, term(note.what.replaceAll("_", " "), note.what, note.definition), `: ${formatValue(note.count, "count", true)}`, moved.length > 0 ? "; changes " : "", ...moved),
         ),
       ),
     );
@@ -375,12 +373,11 @@ function titleOf(section: Section): string {
 }
 
 function sectionElement(section: Section, id: string, folded: boolean): HTMLElement | null {
-  const room = roomOf(section.key);
   if (section.blocks.length === 0) return null;
   if (folded && titleOf(section)) {
-    return roomElement(id, "room", titleOf(section), true, () => sectionBlocks(section, room));
+    return roomElement(id, "room", titleOf(section), true, () => sectionBlocks(section));
   }
-  const blocks = sectionBlocks(section, room);
+  const blocks = sectionBlocks(section);
   if (blocks.length === 0) return null;
   const element = h("section", { id, class: "room" });
   if (section.title) {
@@ -468,7 +465,7 @@ function withoutRooms(view: View, part: Part): HTMLElement {
 function partElements(view: View, part: Part, lanes: Lanes | null): HTMLElement[] {
   return [
     h("p", { class: "part-name" }, ...sentence(part.name), " ", itemsLine(part.items)),
-    part.answer ? answerElement(part.answer, lanes, false) : verdictElement(part.verdict, part.sections ?? []),
+    part.answer ? answerElement(part.answer, lanes, false, () => unpackBytes(`assay-details-${view.parts.indexOf(part)}`)) : verdictElement(part.verdict, part.sections ?? []),
     part.held ? null : withoutRooms(view, part),
     trustPanelOf(part),
     ...sectionsOf(part.sections ?? [], "part-", [], false),
@@ -540,7 +537,7 @@ function buildHead(head: Head, lanes: Lanes | null): HTMLElement {
   const search = searchElement(() => wholeView.then(contents));
   const skip = h("a", { class: "skip", attributes: { href: "#content" } }, "Skip to the verdict");
   const frame = h("div", { class: head.answer ? "frame wide" : "frame" }, main);
-  if (head.answer) main.append(answerElement(head.answer, lanes, true, { inputs: head.parts_count, word: head.part_word }));
+  if (head.answer) main.append(answerElement(head.answer, lanes, true, () => wholeFile.then(() => unpackBytes("assay-details")), { inputs: head.parts_count, word: head.part_word }));
   document.body.prepend(skip, headerElement(head, search), frame);
   document.getElementById("static")?.remove();
   return main;

@@ -1,7 +1,7 @@
 // A stretch of the timeline as a file that ui.perfetto.dev opens: what this page holds of it, with the times of its
 // ruler. The whole trace, with arguments, arrows and Assay's tracks, is `assay FILE --perfetto` (docs/page.md).
 
-import type { CauseRow, EventRow, Lanes } from "./lanes.ts";
+import { type CauseRow, type EventRow, type Lanes, subLanes } from "./lanes.ts";
 import { causeWord } from "./palette.ts";
 
 interface Span {
@@ -24,13 +24,13 @@ function causeSpans(lanes: Lanes, row: CauseRow, from: number, to: number): Span
   return within(row, from, to).map((i) => ({ start: row.start[i]!, end: row.end[i]!, name: causeWord(lanes.states[row.state[i]!]!), kind: "cause" }));
 }
 
-// A track of a viewer holds what nests: each sub-lane of a stream is one.
+// A track of a viewer holds what nests: each sub-lane of a stream is one, without seams.
 function eventTracks(lanes: Lanes, row: EventRow, kinds: readonly string[], from: number, to: number) {
   const inside = within(row, from, to);
   const span = (i: number): Span => ({ start: row.start[i]!, end: row.end[i]!, name: lanes.names[row.label[i]!] ?? "", kind: kinds[row.type[i]!] ?? "" });
   if (row.kind === "thread") return [{ process: 2, name: row.name, spans: inside.map(span) }];
   const held = new Set(inside);
-  return row.byDepth.map((events, lane) => ({
+  return subLanes(row.start, row.end, 0).map((events, lane) => ({
     process: 1,
     name: lane === 0 ? row.name : `${row.name} (${lane + 1})`,
     spans: [...events].filter((i) => held.has(i)).map(span),

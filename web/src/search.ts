@@ -10,6 +10,7 @@ export interface Found {
   detail: string; // shown beside it
   more?: string; // looked in as well
   go: (query: string) => void;
+  all?: (query: string) => void; // shows all of its group that match
 }
 
 const PER_GROUP = 6;
@@ -83,12 +84,12 @@ export function searchElement(entries: () => Promise<Found[]>): HTMLElement {
   };
   const remark = (words: string) =>
     h("div", { class: "found-group", attributes: { role: "option", "aria-selected": "false" } }, words);
-  const option = (hit: Hit, query: string) => {
+  const option = (found: Found, query: string) => {
     const element = h("div", { class: "found-one", id: freshId("found"), attributes: { role: "option", "aria-selected": "false" } },
-      h("span", {}, shortenMiddle(hit.found.text, LONGEST)), h("small", {}, hit.found.detail));
+      h("span", {}, shortenMiddle(found.text, LONGEST)), h("small", {}, found.detail));
     const go = () => {
       close();
-      hit.found.go(query);
+      found.go(query);
     };
     element.addEventListener("pointerdown", (event) => event.preventDefault()); // the focus stays until it goes
     element.addEventListener("click", go);
@@ -110,7 +111,8 @@ export function searchElement(entries: () => Promise<Found[]>): HTMLElement {
       const rest = hits.length - PER_GROUP;
       list.append(h("div", { attributes: { role: "group", "aria-label": group } },
         h("div", { class: "found-group", attributes: { role: "presentation" } }, group, rest > 0 ? h("small", {}, ` ${hits.length.toLocaleString("en-US")}, the first ${PER_GROUP}`) : null),
-        ...hits.slice(0, PER_GROUP).map((hit) => option(hit, query))));
+        ...hits.slice(0, PER_GROUP).map((hit) => option(hit.found, query)),
+        hits.length > 1 && hits[0]!.found.all ? option({ group, text: `Light all ${hits.length.toLocaleString("en-US")} names with “${query}”`, detail: "", go: hits[0]!.found.all }, query) : null));
     }
     if (groups.size === 0) list.append(remark("Nothing here has these words."));
     mark(0);

@@ -2,16 +2,20 @@
 // canvas; zoomed out, columns hold shares, zoomed in, every event is there. Drag, wheel, keys and
 // fingers move it; the address follows.
 
+import type { AreaBy } from "./area.ts";
 import { drawStretches, stretchesOf, type Stretches } from "./brackets.ts";
-import { chooseName, chosenName, knowNames, onChosen } from "./chosen.ts";
+import { chooseName, chosenName, chosenWords, knowNames, nameFilter, onChosen } from "./chosen.ts";
+import { Details } from "./details.ts";
 import { announce, button, h, saveFile } from "./dom.ts";
 import { type CauseRow, type EventRow, type Lanes } from "./lanes.ts";
+import { firstEndingAfter, halfOf, paintLane, paintRest } from "./paint.ts";
 import { causeColour, causeWord, inkOn, isHatched } from "./palette.ts";
+import { areaPanel, callOf, eventPanel, type PanelHost, type Picked } from "./panel.ts";
 import { perfettoFile } from "./perfetto.ts";
 import { type Range, type RangeChoice } from "./range.ts";
 import { shortenMiddle } from "./text.ts";
 import { color, onTheme } from "./theme.ts";
-import { formatValue } from "./units.ts";
+import { exactTime, formatValue } from "./units.ts";
 import type { Lever } from "./view.ts";
 
 const OVERVIEW = 30;
@@ -24,7 +28,8 @@ const GAP = 5;
 const LEVER = 13;
 const WORDS = 14; // above a lane, where there is no column for its name
 const LONGEST_NAME = 14;
-const PALE = 0.2; // what is not chosen
+const STRIP = 6; // of ticks for what is lit in depths that are not drawn
+const MOST_DEPTHS = 200; // that are drawn; deeper ones are counted
 const STILL = 4; // pixels: who moves less has not dragged
 const SHOWN_DEPTHS = 5;
 const PHONE_DEPTHS = 3;
@@ -36,7 +41,16 @@ type Band =
   | { kind: "overview" | "ruler" | "steps"; top: number; height: number; name: string; about: string }
   | { kind: "lever"; lever: number; top: number; height: number; name: string; about: string }
   | { kind: "causes"; row: CauseRow; top: number; height: number; name: string; about: string }
+  | { kind: "strip"; row: EventRow; top: number; height: number; name: string; about: string }
   | { kind: "events"; row: EventRow; first: number; depths: number; top: number; height: number; name: string; about: string };
+type EventBand = Band & { kind: "events" };
+
+const HELP: [string, string][] = [
+  ["W S", "zoom in and out at the pointer"], ["A D", "move; also the arrow keys"], ["drag", "choose a stretch; with Shift or on the ruler, move"],
+  ["Ctrl + wheel", "zoom at the pointer"], ["F", "fit what is chosen"], ["M", "mark its length"], ["[ ]", "the event before and after in its row"],
+  [", .", "to the launch call, and to what a call launched"], ["/", "search"], ["n p", "next and previous match, or gap"], ["g G", "next and previous gap"],
+  ["1\u20139", "an iteration"], ["0", "the whole run"], ["Enter", "say what is shown"], ["Q", "close the panel"], ["Esc", "let go of what is chosen"], ["?", "these keys"],
+];
 
 const time = (ns: number) => formatValue(Math.round(ns), "ns", true);
 
@@ -65,19 +79,30 @@ function laneWords(name: string): string {
 
 // How often a name occurs, how long in all, and where.
 interface Occurrences {
+  names: number;
   spans: [number, number][];
   ns: number;
+  places: Map<EventRow, Uint8Array>; // per event whether it is one of them
 }
 
 export class Timeline {
   readonly element: HTMLElement;
+  private readonly panel = h("aside", { class: "lane-panel", attributes: { "aria-label": "Details of what is chosen" } });
+  private readonly help = h("dl", { class: "lane-help", attributes: { "aria-label": "Keys of the timeline" } }, ...HELP.map(([key, what]) => h("div", {}, h("dt", {}, h("kbd", {}, key)), h("dd", {}, what))));
+  private readonly counts = h("span", { class: "lane-counts" });
+  private picked: Picked | null = null;
+  private area: { from: number; to: number; rows: EventRow[] } | null = null;
+  private areaBy: AreaBy = "kernel";
+  private mark: [number, number] | null = null;
+  private cursor = 0.5; // share of the width where the pointer is
+  private details: Details | null | undefined; // undefined until the first event is chosen
   private readonly canvas: HTMLCanvasElement;
   private readonly names = h("div", { class: "lane-names", attributes: { "aria-hidden": "true" } });
   private readonly tip = h("div", { class: "lane-tip", attributes: { "aria-hidden": "true" } });
   private readonly shown = h("span", { class: "lane-range" });
   private bands: Band[] = [];
   private order: number[] = []; // of states from the bottom of a column
-  private painted: { name: string; ns: number }[] = []; // time of the events drawn, by stream
+  private painted: { name: string; lane: number; ns: number }[] = []; // of each lane that is drawn; lane -1 has what is not held one by one
   private allDepths = false;
   private depthsButton!: HTMLButtonElement;
   private pending = false;
@@ -86,15 +111,16 @@ export class Timeline {
   private stretches: Stretches[];
   private readonly found = new Map<string, Occurrences>();
   private readonly saved = h("span", { class: "lane-saved" });
-  private readonly picked = h("span", { class: "lane-picked" });
+  private readonly lit = h("span", { class: "lane-picked" });
 
-  // isOn: whether a lever is counted in.
+  // isOn: whether a lever is counted in. readDetails: unpacks details of single events, empty where the file has none.
   constructor(
     private readonly lanes: Lanes,
     private readonly range: RangeChoice,
     causes: string[],
     private readonly levers: Lever[] = [],
     private readonly isOn: (lever: number) => boolean = () => true,
+    private readonly readDetails: () => Promise<Uint8Array> = async () => new Uint8Array(),
   ) {
     knowNames(lanes.names);
     this.stretches = levers.map((lever) => stretchesOf(lanes, lever));
@@ -108,23 +134,25 @@ export class Timeline {
         tabindex: "0",
         role: "application",
         "aria-label":
-          "Timeline of the run. Arrow keys move, plus and minus zoom, 0 shows all, digits show a step, n and p go to the next and the previous gap, Enter says what is shown.",
+          "Timeline of the run. Arrow keys move, plus and minus zoom, 0 shows all, digits show a step, n and p go to the next and the previous gap, brackets choose an event, question mark lists all keys.",
       },
     });
+    this.panel.hidden = true;
+    this.help.hidden = true;
     this.element = h(
       "section",
       { class: "timeline", attributes: { "aria-label": "Timeline" } },
       this.toolbar(),
+      this.help,
       h("div", { class: "lanes" }, this.names, h("div", { class: "lane-view" }, this.canvas, this.tip)),
       this.footer(),
+      this.panel,
     );
     this.listen();
     range.onChange(() => this.ask());
     onTheme(() => this.ask());
     onChosen(this.element, () => {
-      this.showPicked();
-      const name = chosenName();
-      if (name !== null && this.isHidden(name)) this.showDepths(true);
+      this.showLit();
       this.ask();
     });
     new ResizeObserver(() => this.resize()).observe(this.canvas.parentElement!);
@@ -147,12 +175,13 @@ export class Timeline {
       "div",
       { class: "lane-bar" },
       this.shown,
-      this.picked,
+      this.lit,
       button("Whole run", () => this.range.show(0, this.lanes.window), { class: "lane-button" }),
       ...(steps.length > 1 ? steps : []),
       button("\u2039 gap", () => this.goToGap(-1), { class: "lane-button", title: "previous gap (p)" }),
       button("gap \u203a", () => this.goToGap(1), { class: "lane-button", title: "next gap (n)" }),
       depths,
+      button("Keys", () => this.showHelp(), { class: "lane-button", title: "Keys and pointer (?)" }),
       button("Perfetto", () => this.savePerfetto(), { class: "lane-button", title: "Save what is shown here as a file for ui.perfetto.dev" }),
     );
   }
@@ -161,18 +190,27 @@ export class Timeline {
     this.allDepths = all;
     this.depthsButton.setAttribute("aria-pressed", String(all));
     this.resize();
+    this.showLit();
   }
 
-  // Whether an event of that name lies in a depth that is not drawn.
-  private isHidden(name: string): boolean {
-    const label = this.lanes.names.indexOf(name);
-    return this.bands.some(
-      (band) =>
-        band.kind === "events" &&
-        band.row.byDepth.some(
-          (list, depth) => (depth < band.first || depth >= band.first + band.depths) && list.some((event) => band.row.label[event] === label),
-        ),
-    );
+  // How many matches lie in depths that are not drawn, and in how many of these.
+  private hiddenMatches(found: Occurrences): { events: number; depths: number } {
+    const hidden = { events: 0, depths: 0 };
+    for (const band of this.bands) {
+      if (band.kind !== "events") continue;
+      const places = found.places.get(band.row);
+      band.row.byDepth.forEach((list, depth) => {
+        if (!places || this.isDrawn(band, depth)) return;
+        const events = list.reduce((sum, event) => sum + places[event]!, 0);
+        hidden.events += events;
+        if (events > 0) hidden.depths++;
+      });
+    }
+    return hidden;
+  }
+
+  private isDrawn(band: EventBand, depth: number): boolean {
+    return depth >= band.first && depth < band.first + band.depths;
   }
 
   private showDepthsButton(): void {
@@ -183,25 +221,44 @@ export class Timeline {
   complete(): void {
     this.stretches = this.levers.map((lever) => stretchesOf(this.lanes, lever));
     this.found.clear();
+    this.showLit();
     this.showDepthsButton();
     this.resize();
   }
 
   private footer(): HTMLElement {
-    const { held, total, shortest } = this.lanes;
-    const count = (n: number) => formatValue(n, "count", true);
-    const holds =
-      held === total
-        ? `all ${count(total)} events, exact`
-        : `${count(held)} of ${count(total)} events exact, all of ${time(shortest)} and more; zoomed out: all of them, as shares`;
     const key = (name: string, what: string) => [h("kbd", {}, name), ` ${what} `];
     return h(
       "div",
       { class: "lane-foot" },
-      h("span", { class: "lane-keys" }, ...key("drag", "move"), ...key("Ctrl", "+ wheel,"), ...key("+", ""), ...key("\u2212", "zoom"), ...key("n", ""), ...key("p", "gaps"), ...key("1\u20139", "step"), ...key("0", "whole run")),
-      h("span", {}, holds),
+      h("span", { class: "lane-keys" }, ...key("drag", "choose a stretch"), ...key("Shift", "+ drag: move"), ...key("W", ""), ...key("S", "zoom"), ...key("n", ""), ...key("p", "gaps"), ...key("0", "whole run"), ...key("?", "all keys")),
+      this.counts,
       this.saved,
     );
+  }
+
+  // How many rows were recorded, are drawn, and are not, and why.
+  private showCounts(): void {
+    const { held, total, shortest, others, events } = this.lanes;
+    if (events.length === 0) return;
+    const count = (n: number) => formatValue(n, "count", true);
+    let drawn = 0;
+    let deeper = 0;
+    for (const band of this.bands) {
+      if (band.kind === "events") band.row.byDepth.forEach((list, depth) => (this.isDrawn(band, depth) ? (drawn += list.length) : (deeper += list.length)));
+    }
+    const inShares = events.reduce((sum, row) => sum + (row.rest ? row.rest.begins.reduce((a, b) => a + b, 0) : 0), 0);
+    const left = total - held - others.rows - inShares;
+    const of = (what: string, limit: number) => `${what} shorter than ${exactTime(limit)}`;
+    const folded = [
+      deeper > 0 ? `${count(deeper)} in hidden depths` : "",
+      others.rows > 0 ? `${count(others.rows)} of ${count(others.threads)} ${others.threads === 1 ? "thread" : "threads"} without a lane` : "",
+      left > 0 ? of(`${count(left)} of threads`, shortest[1]) : "",
+    ].filter(Boolean);
+    this.counts.textContent = folded.length + inShares === 0
+      ? `all ${count(total)} events are drawn, to the nanosecond`
+      : `${count(drawn)} of ${count(total)} events are drawn, to the nanosecond${inShares > 0 ? `; ${of(`${count(inShares)} of streams`, shortest[0])} as the share that they fill` : ""}${folded.length > 0 ? `; not drawn: ${folded.join(", ")}` : ""}`;
+    this.canvas.dataset.rows = JSON.stringify({ recorded: total, drawn, folded: deeper + others.rows + left, shares: inShares });
   }
 
   private savePerfetto(): void {
@@ -209,7 +266,7 @@ export class Timeline {
     const { json, count } = perfettoFile(this.lanes, TYPES, from, to);
     const name = `assay-${Math.round(from)}-${Math.round(to)}ns.json`;
     saveFile(name, "application/json", json);
-    const some = this.lanes.held < this.lanes.total ? ` of those held here (${formatValue(this.lanes.held, "count", true)} of ${formatValue(this.lanes.total, "count", true)})` : "";
+    const some = this.lanes.held < this.lanes.total ? ` of the ${formatValue(this.lanes.held, "count", true)} that this file holds` : "";
     const told = `Saved ${name}: ${formatValue(count, "count", true)} ${count === 1 ? "event" : "events"}${some} from ${time(from)} to ${time(to)}, times as on the ruler. Open it at ui.perfetto.dev.`;
     this.saved.replaceChildren(told, " The whole trace with all tracks: ", h("code", {}, "assay FILE --perfetto timeline.json.gz"));
     announce(told);
@@ -240,9 +297,10 @@ export class Timeline {
       bands.push({ kind: "lever", lever: i, name: `action ${i + 1}`, about: "", ...add(LEVER, 2, true) });
     });
     for (const row of this.lanes.events) {
-      const most = this.allDepths ? row.depths : phone ? PHONE_DEPTHS : SHOWN_DEPTHS;
+      const most = row.kind === "stream" || this.allDepths ? MOST_DEPTHS : phone ? PHONE_DEPTHS : SHOWN_DEPTHS;
       const first = this.allDepths ? 0 : this.outermost(row);
-      const depths = row.kind === "stream" ? Math.max(1, row.depths) : Math.max(1, Math.min(row.depths - first, most));
+      const depths = Math.max(1, Math.min(row.depths - first, most));
+      if (depths < row.depths) bands.push({ kind: "strip", row, name: "", about: "", ...add(STRIP, 0) });
       const height = depths * (row.kind === "stream" ? STREAM : DEPTH);
       const name = row.kind === "stream" ? row.name.replace(/^GPU \d+, /, this.lanes.causes.length > 1 ? row.name.split(",")[0]! + " " : "") : row.name;
       const about = row.kind === "stream" ? (depths > 1 ? `${depths} at once` : "") : first > 0 ? `${first} outer hidden` : "host thread";
@@ -250,6 +308,7 @@ export class Timeline {
     }
     this.bands = bands;
     this.height = top;
+    this.showCounts();
   }
 
   // How many depths say nothing of when what happened: one event that fills nearly all of the window.
@@ -311,8 +370,10 @@ export class Timeline {
       else if (band.kind === "causes") this.drawCauses(paint, band.row, band.top, band.height, range.from, range.to, range.cause);
       else if (band.kind === "events") this.drawEvents(paint, band, range);
       else if (band.kind === "lever") this.drawLever(paint, band, range);
+      else if (band.kind === "strip") this.drawStrip(paint, band, range);
       if (this.phone()) this.drawName(paint, band);
     }
+    this.drawChosen(paint, range);
     const whole = range.from <= 0 && range.to >= this.lanes.window;
     this.shown.replaceChildren(
       h("b", {}, whole ? "Whole run" : `${time(range.from)} to ${time(range.to)}`),
@@ -490,16 +551,115 @@ export class Timeline {
     }
   }
 
-  private drawEvents(paint: CanvasRenderingContext2D, band: Band & { kind: "events" }, range: Range): void {
-    const row = band.row;
-    if (row.busy) this.drawBusy(paint, row.busy, band, range);
+  private drawEvents(paint: CanvasRenderingContext2D, band: EventBand, range: Range): void {
+    const { row } = band;
+    const view = { from: range.from, to: range.to, width: this.width };
+    if (row.rest) {
+      paint.fillStyle = color("kernel-4");
+      this.painted.push({ name: row.name, lane: -1, ns: paintRest(paint, row.rest, band.top, band.height - 1, view) });
+    }
+    const found = this.occurrences();
+    const places = found?.places.get(row);
     const each = row.kind === "stream" ? STREAM : DEPTH;
-    let painted = 0;
     for (let depth = 0; depth < band.depths; depth++) {
       const list = row.byDepth[band.first + depth];
-      if (list) painted += this.drawDepth(paint, row, list, band.top + depth * each, each - 1, range);
+      if (!list) continue;
+      const ns = paintLane(paint, {
+        row, list, top: band.top + depth * each, height: each - 1,
+        colour: (event) => this.typeColour(row.type[event]!, row.label[event]!),
+        lit: found ? (event) => places?.[event] === 1 : null,
+        words: (event, left, right, middle) => {
+          paint.fillStyle = inkOn(paint.fillStyle as string);
+          this.text(paint, this.lanes.names[row.label[event]!] ?? "", left, right, middle);
+        },
+      }, view);
+      this.painted.push({ name: row.name, lane: band.first + depth, ns });
     }
-    if (row.kind === "stream") this.painted.push({ name: row.name, ns: painted });
+  }
+
+  // A tick for every match in a depth that is not drawn.
+  private drawStrip(paint: CanvasRenderingContext2D, band: Band & { kind: "strip" }, range: Range): void {
+    const places = this.occurrences()?.places.get(band.row);
+    const lanes = this.bands.find((one): one is EventBand => one.kind === "events" && one.row === band.row);
+    if (!places || !lanes) return;
+    const scale = this.width / (range.to - range.from);
+    paint.fillStyle = color("accent");
+    band.row.byDepth.forEach((list, depth) => {
+      if (this.isDrawn(lanes, depth)) return;
+      for (let at = firstEndingAfter(band.row, list, range.from - 1); at < list.length && band.row.start[list[at]!]! < range.to; at++) {
+        const event = list[at]!;
+        if (places[event] !== 1) continue;
+        const left = Math.max((band.row.start[event]! - range.from) * scale, 0);
+        paint.fillRect(left, band.top, Math.max((band.row.end[event]! - range.from) * scale - left, 1.5), band.height - 1);
+      }
+    });
+  }
+
+  // The pixels of an event's lane, or of its strip. Null where neither is shown.
+  private placeOf({ row, event }: Picked): { top: number; height: number } | null {
+    const band = this.bands.find((one): one is EventBand => one.kind === "events" && one.row === row);
+    const depth = row.byDepth.findIndex((list) => list[firstEndingAfter(row, list, row.start[event]!)] === event || list.includes(event));
+    if (!band) return null;
+    const each = row.kind === "stream" ? STREAM : DEPTH;
+    if (this.isDrawn(band, depth)) return { top: band.top + (depth - band.first) * each, height: each - 1 };
+    const strip = this.bands.find((one) => one.kind === "strip" && one.row === row);
+    return strip ? { top: strip.top, height: strip.height } : null;
+  }
+
+  // The stretch, the mark, the event and the arrow from its launch.
+  private drawChosen(paint: CanvasRenderingContext2D, range: Range): void {
+    const scale = this.width / (range.to - range.from);
+    const x = (ns: number) => (ns - range.from) * scale;
+    if (this.area) {
+      paint.fillStyle = color("accent");
+      paint.globalAlpha = 0.14;
+      paint.fillRect(x(this.area.from), OVERVIEW, x(this.area.to) - x(this.area.from), this.height - OVERVIEW);
+      paint.globalAlpha = 1;
+      this.drawLength(paint, "accent", x(this.area.from), x(this.area.to), this.area.to - this.area.from);
+    }
+    if (this.mark) this.drawLength(paint, "bad", x(this.mark[0]), x(this.mark[1]), this.mark[1] - this.mark[0]);
+    if (!this.picked) return;
+    const { row, event } = this.picked;
+    const place = this.placeOf(this.picked);
+    if (!place) return;
+    paint.strokeStyle = color("ink");
+    paint.lineWidth = 2;
+    paint.strokeRect(x(row.start[event]!) - 0.5, place.top, Math.max(3, (row.end[event]! - row.start[event]!) * scale), place.height);
+    const other = this.partner();
+    const there = other && this.placeOf(other);
+    if (!other || !there) return;
+    const forward = row.kind === "thread";
+    const [from, to] = forward ? [this.picked, other] : [other, this.picked];
+    const [fromPlace, toPlace] = forward ? [place, there] : [there, place];
+    this.drawArrow(paint, x(from.row.start[from.event]!), fromPlace.top + fromPlace.height / 2, x(to.row.start[to.event]!), toPlace.top + toPlace.height / 2);
+  }
+
+  private drawLength(paint: CanvasRenderingContext2D, colour: string, left: number, right: number, ns: number): void {
+    paint.fillStyle = color(colour);
+    paint.fillRect(left, OVERVIEW, 1, this.height - OVERVIEW);
+    paint.fillRect(right, OVERVIEW, 1, this.height - OVERVIEW);
+    const words = exactTime(ns);
+    const wide = paint.measureText(words).width;
+    const at = Math.max(2, Math.min((left + right - wide) / 2, this.width - wide - 6));
+    paint.fillStyle = color("paper");
+    paint.fillRect(at - 3, OVERVIEW + 3, wide + 6, 15);
+    paint.fillStyle = color(colour);
+    paint.fillText(words, at, OVERVIEW + 11);
+  }
+
+  private drawArrow(paint: CanvasRenderingContext2D, fromX: number, fromY: number, toX: number, toY: number): void {
+    paint.strokeStyle = paint.fillStyle = color("ink");
+    paint.lineWidth = 1.5;
+    const bend = Math.max(24, Math.min(200, Math.abs(toX - fromX) * 0.4));
+    paint.beginPath();
+    paint.moveTo(fromX, fromY);
+    paint.bezierCurveTo(fromX + bend, fromY, toX - bend, toY, toX - 4, toY);
+    paint.stroke();
+    paint.beginPath();
+    paint.moveTo(toX, toY);
+    paint.lineTo(toX - 8, toY - 4);
+    paint.lineTo(toX - 8, toY + 4);
+    paint.fill();
   }
 
   private drawLever(paint: CanvasRenderingContext2D, band: Band & { kind: "lever" }, range: Range): void {
@@ -510,7 +670,7 @@ export class Timeline {
 
   // Above its lane, where there is no column of names.
   private drawName(paint: CanvasRenderingContext2D, band: Band): void {
-    if (band.kind === "overview" || band.kind === "ruler" || band.kind === "steps") return;
+    if (band.kind === "overview" || band.kind === "ruler" || band.kind === "steps" || band.kind === "strip") return;
     const words = band.kind === "lever" ? `${band.name}: ${this.levers[band.lever]!.title}` : [band.name, band.about].filter(Boolean).join(", ");
     paint.fillStyle = color("paper");
     paint.fillRect(0, band.top - WORDS, this.width, WORDS);
@@ -518,107 +678,51 @@ export class Timeline {
     this.text(paint, words, 0, this.width, band.top - WORDS / 2);
   }
 
-  // How busy a stream is by all its events, where only the longest are held.
-  private drawBusy(paint: CanvasRenderingContext2D, busy: Uint8Array, band: Band, range: Range): void {
-    paint.fillStyle = color("kernel-2");
-    const bin = this.lanes.window / busy.length;
-    const scale = this.width / (range.to - range.from);
-    for (let i = Math.max(0, Math.floor(range.from / bin)); i < busy.length && i * bin < range.to; i++) {
-      const share = busy[i]! / 255;
-      const left = (i * bin - range.from) * scale;
-      paint.fillRect(left, band.top + band.height * (1 - share), Math.max(bin * scale, 1), band.height * share);
-    }
-  }
-
-  // Events of one depth do not overlap: what is narrower than a pixel is drawn once per pixel. The
-  // time of the events that it has drawn, as far as they lie in the range.
-  private drawDepth(paint: CanvasRenderingContext2D, row: EventRow, list: Uint32Array, top: number, height: number, range: Range): number {
-    const scale = this.width / (range.to - range.from);
-    let painted = 0;
-    const inRange = (event: number) => Math.min(row.end[event]!, range.to) - Math.max(row.start[event]!, range.from);
-    const name = chosenName();
-    const wanted = name !== null && this.occurrences(name).spans.length > 0 ? this.lanes.names.indexOf(name) : -1;
-    const isPale = (event: number) => wanted >= 0 && row.label[event]! !== wanted;
-    const pixel = 1 / scale;
-    let low = 0;
-    let high = list.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (row.end[list[middle]!]! > range.from) high = middle;
-      else low = middle + 1;
-    }
-    let at = low;
-    while (at < list.length) {
-      const event = list[at]!;
-      const start = row.start[event]!;
-      if (start >= range.to) break;
-      const end = row.end[event]!;
-      const left = (start - range.from) * scale;
-      const wide = (end - start) * scale;
-      paint.fillStyle = this.typeColour(row.type[event]!, row.label[event]!);
-      if (wide >= 1) {
-        paint.globalAlpha = isPale(event) ? PALE : 1;
-        paint.fillRect(Math.max(left, -2), top, Math.min(wide, this.width - left + 4) - (wide > 4 ? 0.7 : 0), height);
-        if (wide > 26) {
-          paint.fillStyle = inkOn(paint.fillStyle as string);
-          this.text(paint, this.lanes.names[row.label[event]!] ?? "", left, left + wide, top + height / 2 + 0.5);
-        }
-        paint.globalAlpha = 1;
-        painted += inRange(event);
-        at++;
-        continue;
-      }
-      // All that begin within this pixel, by the time that they fill.
-      const limit = start + pixel;
-      let filled = 0;
-      let pale = isPale(event);
-      while (at < list.length && row.start[list[at]!]! < limit) {
-        const next = list[at]!;
-        filled += Math.min(row.end[next]!, limit) - row.start[next]!;
-        if ((row.end[next]! - row.start[next]!) * scale >= 1 && next !== event) break;
-        pale = pale && isPale(next);
-        painted += inRange(next);
-        at++;
-      }
-      if (wanted >= 0 && !pale) paint.fillStyle = this.typeColour(row.type[event]!, wanted);
-      paint.globalAlpha = wanted >= 0 ? (pale ? PALE : 1) : Math.max(0.25, Math.min(1, filled / pixel));
-      paint.fillRect(left, top, 1, height);
-      paint.globalAlpha = 1;
-    }
-    return painted;
-  }
-
   // ---- what is chosen by name ----
 
-  private occurrences(name: string): Occurrences {
-    const known = this.found.get(name);
-    if (known) return known;
-    const label = this.lanes.names.indexOf(name);
-    const spans: [number, number][] = [];
-    let ns = 0;
-    for (const row of label < 0 ? [] : this.lanes.events) {
+  // Events that are chosen by name or words. Null where nothing is, or nothing here has it.
+  private occurrences(): Occurrences | null {
+    const filter = nameFilter();
+    if (!filter) return null;
+    const key = JSON.stringify([chosenName(), chosenWords()]);
+    const known = this.found.get(key);
+    if (known) return known.names > 0 ? known : null;
+    const wanted = this.lanes.names.map((name) => filter(name));
+    const all: Occurrences = { names: 0, spans: [], ns: 0, places: new Map() };
+    const seen = new Set<number>();
+    for (const row of this.lanes.events) {
+      const places = new Uint8Array(row.start.length);
       for (let i = 0; i < row.start.length; i++) {
-        if (row.label[i]! !== label) continue;
-        spans.push([row.start[i]!, row.end[i]!]);
-        ns += row.end[i]! - row.start[i]!;
+        if (!wanted[row.label[i]!]) continue;
+        seen.add(row.label[i]!);
+        places[i] = 1;
+        all.spans.push([row.start[i]!, row.end[i]!]);
+        all.ns += row.end[i]! - row.start[i]!;
       }
+      all.places.set(row, places);
     }
-    spans.sort((a, b) => a[0] - b[0]);
-    const all = { spans, ns };
-    this.found.set(name, all);
-    return all;
+    all.names = seen.size;
+    all.spans.sort((a, b) => a[0] - b[0]);
+    this.found.set(key, all);
+    return all.names > 0 ? all : null;
   }
 
-  // The name that is chosen, how often it is here, and the way from one to the next.
-  private showPicked(): void {
-    const name = chosenName();
-    if (name === null) return this.picked.replaceChildren();
-    const { spans, ns } = this.occurrences(name);
-    const times = spans.length === 1 ? "once" : `${formatValue(spans.length, "count", true)} times`;
-    this.picked.replaceChildren(
-      h("b", {}, shortenMiddle(name, 40)),
-      spans.length > 0 ? ` ${times}, ${time(ns)} ` : " is not on this timeline ",
-      ...(spans.length > 0
+  // The chosen name, how often it is here, and the way from one to the next.
+  private showLit(): void {
+    const words = chosenName() ?? chosenWords();
+    if (words === null) return this.lit.replaceChildren();
+    const found = this.occurrences();
+    const n = found?.spans.length ?? 0;
+    const times = n === 1 ? "once" : `${formatValue(n, "count", true)} times`;
+    const names = found && found.names > 1 ? ` in ${formatValue(found.names, "count", true)} names` : "";
+    const hidden = found ? this.hiddenMatches(found) : { events: 0, depths: 0 };
+    this.lit.replaceChildren(
+      h("b", {}, shortenMiddle(words, 40)),
+      found ? ` ${times}${names}, ${time(found.ns)} ` : " is not on this timeline ",
+      ...(hidden.events > 0
+        ? [`\u00b7 ${formatValue(hidden.events, "count", true)} in ${hidden.depths} hidden ${hidden.depths === 1 ? "depth" : "depths"} `, button("Show them", () => this.showDepths(true), { class: "lane-button" }), " "]
+        : []),
+      ...(found
         ? [
             button("\u2039", () => this.goToName(-1), { class: "lane-button", title: "the one before (p)" }),
             button("\u203a", () => this.goToName(1), { class: "lane-button", title: "the next one (n)" }),
@@ -628,9 +732,9 @@ export class Timeline {
     );
   }
 
-  // Shows one occurrence of the chosen name: the one behind or before the middle of what is seen.
+  // Shows one occurrence of what is chosen: the one after or before the middle of what is seen.
   private goToName(direction: 1 | -1): void {
-    const { spans } = this.occurrences(chosenName() ?? "");
+    const spans = this.occurrences()?.spans ?? [];
     const { from, to } = this.range.get();
     const whole = to - from >= this.lanes.window * 0.999;
     const middle = whole ? (direction > 0 ? -1 : this.lanes.window + 1) : (from + to) / 2;
@@ -645,18 +749,131 @@ export class Timeline {
     this.say();
   }
 
-  // What a click picks out: an event's name, a cause; on nothing, nothing.
+  // A click chooses an event or a cause; elsewhere it lets go.
   private pick(x: number, y: number): void {
     const band = this.bands.find((one) => y >= one.top && y < one.top + one.height);
+    this.area = null;
     if (band?.kind === "causes") {
       const key = this.causeAt(band.row, this.timeAt(x));
       if (key) this.range.choose(this.range.get().cause === key ? null : key);
-      return;
     }
-    if (band?.kind !== "events") return;
-    const event = this.eventAt(band, x, y);
-    const name = event < 0 ? null : (this.lanes.names[band.row.label[event]!] ?? null);
-    chooseName(name === chosenName() ? null : name);
+    const event = band?.kind === "events" ? this.eventAt(band, x, y) : -1;
+    void this.choose(band?.kind === "events" && event >= 0 ? { row: band.row, event } : null);
+  }
+
+  // ---- what is chosen: an event or a stretch ----
+
+  private async choose(picked: Picked | null): Promise<void> {
+    this.picked = picked;
+    if (picked) this.area = null;
+    await this.showPanel();
+    if (picked && this.picked === picked) announce(this.panel.querySelector("h2")?.textContent ?? "");
+  }
+
+  private async showPanel(): Promise<void> {
+    this.ask();
+    this.panel.hidden = this.picked === null && this.area === null;
+    if (this.panel.hidden) return this.panel.replaceChildren();
+    if (this.details === undefined) {
+      this.details = null;
+      const bytes = await this.readDetails().catch(() => new Uint8Array());
+      this.details = bytes.length > 4 ? new Details(bytes, this.lanes.events) : null;
+      this.ask();
+    }
+    const host: PanelHost = {
+      goTo: (picked) => this.goTo(picked),
+      lightAll: (name) => chooseName(name),
+      close: () => this.letGo(),
+    };
+    if (this.picked) {
+      const { row, event } = this.picked;
+      this.panel.replaceChildren(...eventPanel(this.lanes, this.details, this.picked, TYPES[row.type[event]!]!, this.whereIs(this.picked), host));
+    } else if (this.area) {
+      const choose = (by: AreaBy) => {
+        this.areaBy = by;
+        void this.showPanel();
+      };
+      this.panel.replaceChildren(...areaPanel(this.lanes, this.details, this.area, this.areaBy, choose, host));
+    }
+  }
+
+  // The lane in words, and how it lies to the event before it.
+  private whereIs({ row, event }: Picked): string {
+    const depth = row.byDepth.findIndex((list) => list.includes(event));
+    if (row.kind === "thread") return `${row.name}, depth ${depth + 1} of ${row.depths}`;
+    const list = row.byDepth[depth]!;
+    const before = list[list.indexOf(event) - 1];
+    const seam = before === undefined ? 0 : row.end[before]! - row.start[event]!;
+    const lane = row.depths > 1 ? `, lane ${depth + 1} of ${row.depths}` : "";
+    return `${row.name}${lane}${seam > 0 ? `; begins ${exactTime(seam)} before the end of the one before it` : ""}`;
+  }
+
+  // The other end of the arrow: the launch call of device work, or the first work that a host event launched.
+  private partner(): Picked | null {
+    if (!this.picked || !this.details) return null;
+    const { row, event } = this.picked;
+    if (row.kind === "thread") {
+      const begin = this.details.begin(row, event);
+      return this.details.launched(row, begin, Math.max(this.details.end(row, event), begin + 1))[0] ?? null;
+    }
+    const launch = this.details.launch(row, event);
+    return launch && callOf(this.lanes, launch);
+  }
+
+  // Chooses an event and brings it into sight, at the zoom that is set where it can be seen there.
+  private goTo(picked: Picked): void {
+    const { from, to } = this.range.get();
+    const [start, end] = [picked.row.start[picked.event]!, picked.row.end[picked.event]!];
+    const length = Math.max(to - from, (end - start) * 1.2);
+    if (start < from || end > to) this.range.show((start + end - length) / 2, (start + end + length) / 2, LEAST_NS);
+    const place = this.placeOf(picked);
+    if (!place || (place.height < DEPTH - 1 && !this.allDepths)) this.showDepths(true);
+    void this.choose(picked);
+  }
+
+  private goToPartner(kind: "stream" | "thread"): void {
+    const other = this.picked?.row.kind === kind ? this.partner() : null;
+    if (other) this.goTo(other);
+    else announce(kind === "stream" ? "No launch call is known." : "Nothing that it launched is known.");
+  }
+
+  private goToNeighbour(by: 1 | -1): void {
+    if (!this.picked) {
+      const band = this.bands.find((one): one is EventBand => one.kind === "events" && one.row.start.length > 0);
+      const first = band && band.row.byDepth[band.first]?.[firstEndingAfter(band.row, band.row.byDepth[band.first]!, this.range.get().from)];
+      return void (band && first !== undefined && this.goTo({ row: band.row, event: first }));
+    }
+    const { row, event } = this.picked;
+    const list = row.byDepth.find((one) => one.includes(event))!;
+    const next = list[list.indexOf(event) + by];
+    if (next === undefined) announce("No further one in this row.");
+    else this.goTo({ row, event: next });
+  }
+
+  private chosenSpan(): [number, number] | null {
+    if (this.area) return [this.area.from, this.area.to];
+    return this.picked ? [this.picked.row.start[this.picked.event]!, this.picked.row.end[this.picked.event]!] : null;
+  }
+
+  private fit(): void {
+    const span = this.chosenSpan();
+    if (!span) return announce("Nothing is chosen.");
+    const around = Math.max((span[1] - span[0]) * 0.3, LEAST_NS / 8);
+    this.range.show(span[0] - around, span[1] + around, LEAST_NS);
+  }
+
+  private letGo(): void {
+    this.area = this.mark = null;
+    void this.choose(null);
+  }
+
+  private chooseArea(fromX: number, toX: number, fromY: number, toY: number): void {
+    const [left, right] = [Math.min(fromX, toX), Math.max(fromX, toX)].map((x) => Math.round(Math.min(Math.max(this.timeAt(x), 0), this.lanes.window)));
+    const [top, bottom] = [Math.min(fromY, toY), Math.max(fromY, toY)];
+    const streams = this.bands.filter((one): one is EventBand => one.kind === "events" && one.row.kind === "stream");
+    const touched = streams.filter((band) => band.top < bottom && band.top + band.height > top);
+    this.picked = null;
+    this.area = { from: left!, to: Math.max(right!, left! + 1), rows: (touched.length > 0 ? touched : streams).map((band) => band.row) };
   }
 
   // ---- what is under the pointer ----
@@ -687,19 +904,44 @@ export class Timeline {
     const event = this.eventAt(band, x, y);
     if (event < 0) return null;
     const length = band.row.end[event]! - band.row.start[event]!;
-    return [this.lanes.names[band.row.label[event]!] ?? "", `${TYPES[band.row.type[event]!]}, ${time(length)} at ${time(band.row.start[event]!)}`];
+    const about = `${TYPES[band.row.type[event]!]}, ${exactTime(length)} at ${exactTime(band.row.start[event]!)}`;
+    const near = this.sameColumn(band, event, x, y);
+    return [this.lanes.names[band.row.label[event]!] ?? "", about, ...(near > 1 ? [`${formatValue(near, "count", true)} events in this pixel; zoom in`] : [])];
   }
 
-  // The event at a place, or within two pixels of it; -1: none.
-  private eventAt(band: Band & { kind: "events" }, x: number, y: number): number {
+  private laneAt(band: EventBand, y: number): Uint32Array | undefined {
+    return band.row.byDepth[band.first + Math.floor((y - band.top) / (band.row.kind === "stream" ? STREAM : DEPTH))];
+  }
+
+  // How many events of the lane share the pixel of a narrow one.
+  private sameColumn(band: EventBand, event: number, x: number, y: number): number {
+    const range = this.range.get();
+    const pixel = (range.to - range.from) / this.width;
+    const list = this.laneAt(band, y);
+    if (!list || band.row.end[event]! - band.row.start[event]! >= pixel) return 1;
+    const from = range.from + Math.floor(x) * pixel;
+    let count = 0;
+    for (let at = firstEndingAfter(band.row, list, from - 1); at < list.length && band.row.start[list[at]!]! < from + pixel; at++) {
+      if (band.row.start[list[at]!]! >= from) count++;
+    }
+    return count;
+  }
+
+  // The event at a place, or within two pixels of it; -1 where there is none. In a seam the upper half is the earlier one.
+  private eventAt(band: EventBand, x: number, y: number): number {
     const at = this.timeAt(x);
-    const depth = band.first + Math.floor((y - band.top) / (band.row.kind === "stream" ? STREAM : DEPTH));
+    const { row } = band;
+    const list = this.laneAt(band, y);
+    if (!list) return -1;
+    const each = row.kind === "stream" ? STREAM : DEPTH;
+    const isLower = (y - band.top) % each >= each / 2;
     const slack = ((this.range.get().to - this.range.get().from) / this.width) * 2;
     let near = -1;
-    for (const event of band.row.byDepth[depth] ?? []) {
-      if (band.row.start[event]! > at + slack) break;
-      if (band.row.end[event]! < at - slack) continue;
-      if (band.row.start[event]! <= at && at < band.row.end[event]!) return event;
+    for (let i = firstEndingAfter(row, list, at - slack - 1); i < list.length && row.start[list[i]!]! <= at + slack; i++) {
+      const event = list[i]!;
+      const over = row.start[event]! <= at && at < row.end[event]!;
+      const half = over ? halfOf(row, list, i, at) : "whole";
+      if (over && (half === "whole" || (half === "lower") === isLower)) return event;
       if (near < 0) near = event;
     }
     return near;
@@ -726,6 +968,7 @@ export class Timeline {
 
   private hover(event: PointerEvent): void {
     const { x, y } = this.point(event);
+    this.cursor = Math.min(1, Math.max(0, x / this.width));
     const told = this.describe(x, y);
     this.tip.hidden = !told;
     if (!told) return;
@@ -733,6 +976,10 @@ export class Timeline {
     const box = this.tip.getBoundingClientRect();
     this.tip.style.left = `${Math.max(0, Math.min(x + 12, this.width - box.width - 4))}px`;
     this.tip.style.top = `${y + 18}px`;
+  }
+
+  private showHelp(): void {
+    this.help.hidden = !this.help.hidden;
   }
 
   // ---- moving ----
@@ -793,16 +1040,34 @@ export class Timeline {
       d: () => this.move(0.2),
       "+": () => this.zoom(0.5, 0.5),
       "=": () => this.zoom(0.5, 0.5),
-      w: () => this.zoom(0.5, 0.5),
+      w: () => this.zoom(0.5, this.cursor),
       "-": () => this.zoom(2, 0.5),
-      s: () => this.zoom(2, 0.5),
+      s: () => this.zoom(2, this.cursor),
       "0": () => this.range.show(0, this.lanes.window),
-      n: () => (chosenName() === null ? this.goToGap(1) : this.goToName(1)),
-      p: () => (chosenName() === null ? this.goToGap(-1) : this.goToName(-1)),
+      f: () => this.fit(),
+      m: () => {
+        this.mark = this.chosenSpan();
+        this.ask();
+      },
+      "[": () => this.goToNeighbour(-1),
+      "]": () => this.goToNeighbour(1),
+      ",": () => this.goToPartner("stream"),
+      ".": () => this.goToPartner("thread"),
+      g: () => this.goToGap(1),
+      G: () => this.goToGap(-1),
+      n: () => (nameFilter() === null ? this.goToGap(1) : this.goToName(1)),
+      p: () => (nameFilter() === null ? this.goToGap(-1) : this.goToName(-1)),
+      q: () => this.letGo(),
+      "?": () => this.showHelp(),
       Enter: () => this.say(),
-      Escape: () => (chosenName() === null ? this.canvas.blur() : chooseName(null)),
+      Escape: () => {
+        if (!this.help.hidden) this.showHelp();
+        else if (this.picked || this.area || this.mark) this.letGo();
+        else if (nameFilter() !== null) chooseName(null);
+        else this.canvas.blur();
+      },
     };
-    const action = known[event.key];
+    const action = known[event.key] ?? (event.shiftKey ? undefined : known[event.key.toLowerCase()]);
     const wanted = step >= 1 ? this.lanes.steps[step - 1] : undefined;
     if (action) action();
     else if (wanted) this.range.show(wanted.start, wanted.end, LEAST_NS);
@@ -812,7 +1077,9 @@ export class Timeline {
 
   private listen(): void {
     const fingers = new Map<number, { x: number; y: number }>();
-    let pressed: { x: number; y: number } | null = null; // still a click
+    let pressed: { x: number; y: number } | null = null; // where one finger or the mouse went down
+    let moved = false;
+    let chooses = false; // a stretch, while it moves
     this.canvas.addEventListener("keydown", (event) => this.key(event));
     this.canvas.addEventListener("wheel", (event) => {
       const zooms = event.ctrlKey || event.metaKey;
@@ -821,25 +1088,32 @@ export class Timeline {
       if (zooms) this.zoom(Math.exp(event.deltaY * 0.004), this.point(event).x / this.width);
       else this.move(event.deltaX / this.width);
     }, { passive: false });
-    this.canvas.addEventListener("dblclick", (event) => this.zoom(0.4, this.point(event).x / this.width));
+    this.canvas.addEventListener("dblclick", () => this.chosenSpan() && this.fit());
     this.canvas.addEventListener("pointerdown", (event) => {
-      fingers.set(event.pointerId, this.point(event));
-      pressed = fingers.size === 1 ? this.point(event) : null;
+      const at = this.point(event);
+      fingers.set(event.pointerId, at);
+      pressed = fingers.size === 1 ? at : null;
+      moved = false;
+      chooses = event.pointerType !== "touch" && !event.shiftKey && !this.bands.some((band) => (band.kind === "ruler" || band.kind === "overview") && at.y >= band.top && at.y < band.top + band.height);
       this.canvas.setPointerCapture(event.pointerId);
-      if (this.inOverview(this.point(event).y)) this.jumpTo(this.point(event).x);
+      if (this.inOverview(at.y)) this.jumpTo(at.x);
     });
     this.canvas.addEventListener("pointermove", (event) => {
       const before = fingers.get(event.pointerId);
       if (!before) return this.hover(event);
       const now = this.point(event);
-      if (pressed && Math.hypot(now.x - pressed.x, now.y - pressed.y) < STILL) return;
-      pressed = null;
-      this.drag(fingers, event.pointerId, this.point(event));
+      if (pressed && !moved && Math.hypot(now.x - pressed.x, now.y - pressed.y) < STILL) return;
+      moved = true;
+      this.tip.hidden = true;
+      if (!chooses || !pressed) return this.drag(fingers, event.pointerId, now);
+      this.chooseArea(pressed.x, now.x, pressed.y, now.y);
+      this.ask();
     });
     const lift = (event: PointerEvent) => fingers.delete(event.pointerId);
     this.canvas.addEventListener("pointerup", (event) => {
       lift(event);
-      if (pressed) this.pick(pressed.x, pressed.y);
+      if (pressed && !moved) this.pick(pressed.x, pressed.y);
+      else if (pressed && chooses) void this.showPanel();
       pressed = null;
     });
     this.canvas.addEventListener("pointercancel", lift);

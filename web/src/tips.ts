@@ -3,46 +3,16 @@
 import { h } from "./dom.ts";
 import type { Definition } from "./view.ts";
 
-const byKey = new Map<string, Definition[]>();
+let definitions: Definition[] = [];
 let tip: HTMLElement;
 let owner: Element | null = null;
 let timer = 0;
 
-// Where a number stands: the room, and the key of its table or facts; empty where it has none.
-export interface Place {
-  room: string;
-  table: string;
-}
-
-// The room whose definitions win, by the key of a section: "fusion" is described under "Fusion".
-export function roomOf(sectionKey: string): string {
-  return sectionKey.toLowerCase().replace(/_.*$/, "");
-}
-
-const SHARED = "keys of several rooms"; // what a key means wherever no room says more
-
-// One key may mean something else in each table. The definition of the table, else that of the room,
-// else the shared one, else the only one: where several could be meant, none is shown.
-export function definitionOf(key: string, place: Place): Definition | undefined {
-  const found = byKey.get(key) ?? byKey.get(key.slice(key.lastIndexOf(".") + 1)) ?? [];
-  const inRoom = found.filter((d) => d.room.toLowerCase() === place.room);
-  const ofTable = (d: Definition) => d.tables.some((table) => table === place.table || table.endsWith(`.${place.table}`));
-  const named = place.table === "" ? [] : found.filter(ofTable);
-  const shared = found.filter((d) => d.room.toLowerCase() === SHARED);
-  const ofRoom = (d: Definition) => inRoom.includes(d);
-  for (const candidates of [named.filter(ofRoom), named, inRoom.filter((d) => d.tables.length === 0), inRoom, shared, found]) {
-    if (candidates.length === 0) continue;
-    return new Set(candidates.map((d) => d.text)).size === 1 ? candidates[0] : undefined;
-  }
-  return undefined;
-}
-
-export function describe(element: Element, key: string, place: Place, label: string): void {
-  const definition = key ? definitionOf(key, place) : undefined;
-  if (!definition) return;
+// definition: its place in the definitions, as the tool wrote it; nothing is shown without one.
+export function describe(element: Element, definition: number | null | undefined, key: string, label: string): void {
+  if (definition === undefined || definition === null) return;
   element.setAttribute("data-key", key);
-  element.setAttribute("data-room", place.room);
-  element.setAttribute("data-table", place.table);
+  element.setAttribute("data-definition", String(definition));
   element.setAttribute("data-label", label);
 }
 
@@ -70,7 +40,7 @@ function place(element: Element): void {
 
 function show(element: Element): void {
   const key = element.getAttribute("data-key")!;
-  const definition = definitionOf(key, { room: element.getAttribute("data-room") ?? "", table: element.getAttribute("data-table") ?? "" });
+  const definition = definitions[Number(element.getAttribute("data-definition"))];
   if (!definition) return;
   hide();
   fill(definition, key, element.getAttribute("data-label") ?? "");
@@ -91,10 +61,8 @@ function carrier(target: EventTarget | null): Element | null {
   return target instanceof Element ? target.closest("[data-key]") : null;
 }
 
-export function startTips(definitions: Definition[]): void {
-  for (const definition of definitions) {
-    for (const key of definition.keys) byKey.set(key, [...(byKey.get(key) ?? []), definition]);
-  }
+export function startTips(all: Definition[]): void {
+  definitions = all;
   tip = h("div", { class: "tip", id: "definition", attributes: { role: "tooltip" } });
   tip.hidden = true;
   document.body.appendChild(tip);

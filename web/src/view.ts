@@ -24,6 +24,7 @@ export interface Item {
   whole: boolean; // not a fraction by nature: 5 and not 5.00
   note?: string;
   hidden?: boolean; // shown on demand
+  definition?: number; // its place in the definitions
 }
 
 export interface Column {
@@ -34,6 +35,7 @@ export interface Column {
   cells: Cell[];
   align?: "left" | "right";
   elastic?: boolean;
+  definition?: number;
   hidden?: boolean;
 }
 
@@ -56,6 +58,7 @@ export interface Table {
   title: string;
   rows: number;
   columns: Column[];
+  code_definitions?: (number | null)[]; // of caveats
 }
 
 export interface Tree {
@@ -64,6 +67,7 @@ export interface Tree {
   title: string;
   label_key: string;
   label_title: string;
+  label_definition?: number;
   area_key: string;
   depths: number[];
   labels: string[];
@@ -188,7 +192,6 @@ export interface Definition {
   keys: string[];
   room: string;
   heading: string;
-  tables: string[]; // whose keys these are; none where the text does not say
   text: string;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -93,6 +94,87 @@ std::string text_of(const std::vector<std::string_view>& header,
   return text;
 }
 
+// ---- places ----
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  return out;
+}
+
+constexpr std::string_view kFloorHeading = "the launch floor";        // language: allow floor
+constexpr std::string_view kSharedHeading = "keys of several rooms";  // language: allow room
+constexpr std::string_view kOtherKeys = "other keys of ";
+
+// Headings of docs/metrics.md that belong to one module: that of its name, and these.
+struct ModuleHeading {
+  std::string_view module;
+  std::string_view heading;
+};
+constexpr std::array kModuleHeadings = {
+    ModuleHeading{"launch", "launch"},
+    ModuleHeading{"launch", kFloorHeading},
+    ModuleHeading{"launch", "the call tree and the kernel list"},
+    ModuleHeading{"fusion", "fusion"},
+    ModuleHeading{"fusion", kFloorHeading},
+    ModuleHeading{"overhead", "overhead"},
+    ModuleHeading{"overhead", kFloorHeading},
+    ModuleHeading{"breakdown", "breakdown"},
+    ModuleHeading{"power", "power"},
+    ModuleHeading{"throughput", "throughput"},
+    ModuleHeading{"diff", "diff"},
+};
+
+// Sections with a name that is not that of their module.
+std::string module_of(std::string_view section) {
+  if (section == "host_overhead") return "overhead";
+  if (section == "roofline" || section == "memory") return "breakdown";
+  return lower(section.substr(0, section.find('_')));
+}
+
+bool is_of_a_module(std::string_view heading) {
+  return std::any_of(kModuleHeadings.begin(), kModuleHeadings.end(),
+                     [&](const ModuleHeading& one) { return one.heading == heading; });
+}
+
+// Whether the text under the heading is that of the module; "" is the top of a document.
+bool belongs(const std::string& module, std::string_view heading) {
+  if (module.empty()) return !is_of_a_module(heading) && heading != kSharedHeading;
+  if (heading == module) return true;
+  if (heading.starts_with(kOtherKeys)) return heading.find(module) != std::string_view::npos;
+  return std::any_of(kModuleHeadings.begin(), kModuleHeadings.end(), [&](const ModuleHeading& one) {
+    return one.module == module && one.heading == heading;
+  });
+}
+
+bool names(const Definition& definition, std::string_view table) {
+  return !table.empty() && std::find(definition.tables.begin(), definition.tables.end(), table) !=
+                               definition.tables.end();
+}
+
+bool names_end(const Definition& definition, std::string_view table) {
+  const std::string end = "." + std::string(table);
+  return !table.empty() &&
+         std::any_of(definition.tables.begin(), definition.tables.end(),
+                     [&](const std::string& named) { return named.ends_with(end); });
+}
+
+// The nearer to the place the smaller; of the same, all are meant.
+constexpr int kElsewhere = 9;
+int distance(const Definition& definition, std::string_view section, std::string_view table) {
+  const std::string module = module_of(section);
+  const std::string heading = lower(definition.room);
+  const bool own = belongs(module, heading);
+  const std::string path = std::string(section) + "." + std::string(table);
+  const bool named = names(definition, table);
+  if (names(definition, path) || (own && (named || names_end(definition, table)))) return 0;
+  if (named && !is_of_a_module(heading)) return 1;
+  if (own && names(definition, section)) return 2;
+  if (own) return (heading == module ? 3 : 5) + (definition.tables.empty() ? 0 : 1);
+  if (names(definition, section) && !is_of_a_module(heading)) return 7;
+  return heading == kSharedHeading ? 8 : kElsewhere;
+}
+
 }  // namespace
 
 std::vector<Definition> parse_definitions(std::string_view markdown) {
@@ -137,6 +219,39 @@ std::vector<Definition> parse_definitions(std::string_view markdown) {
       if (!row.keys.empty() && !row.text.empty()) found.push_back(std::move(row));
     }
     previous = line;
+  }
+  return found;
+}
+
+DefinitionsByPlace::DefinitionsByPlace(std::vector<Definition> definitions)
+    : definitions_(std::move(definitions)) {
+  for (size_t d = 0; d < definitions_.size(); ++d) {
+    for (const std::string& key : definitions_[d].keys) by_key_[key].push_back(d);
+  }
+}
+
+const Definition* DefinitionsByPlace::find(std::string_view section, std::string_view table,
+                                           std::string_view key) const {
+  const size_t dot = key.rfind('.');
+  if (dot == std::string_view::npos || by_key_.contains(key)) return find_key(section, table, key);
+  return find_key(section, table, key.substr(dot + 1));
+}
+
+const Definition* DefinitionsByPlace::find_key(std::string_view section, std::string_view table,
+                                               std::string_view key) const {
+  const auto known = by_key_.find(key);
+  if (known == by_key_.end()) return nullptr;
+  int nearest = kElsewhere;
+  for (const size_t place : known->second) {
+    nearest = std::min(nearest, distance(definitions_[place], section, table));
+  }
+  if (nearest == kElsewhere) return nullptr;
+  const Definition* found = nullptr;
+  for (const size_t place : known->second) {
+    const Definition& one = definitions_[place];
+    if (distance(one, section, table) != nearest) continue;
+    if (found != nullptr && found->text != one.text) return nullptr;
+    if (found == nullptr) found = &one;
   }
   return found;
 }

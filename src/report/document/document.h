@@ -219,6 +219,7 @@ struct Part {
   std::vector<Section> sections = {};
   std::optional<ShortAnswer> answer = {};
   std::string lanes = {};  // what the page's timeline shows (report/run/lanes.h); may be empty
+  std::string lane_details = {};  // what it says of single events
 };
 
 struct Document {
@@ -233,6 +234,7 @@ struct Document {
   std::optional<ShortAnswer> answer = {};  // JSON: "summary"; shown to readers instead of
                                            // everything else
   std::string lanes = {};                  // as of a part
+  std::string lane_details = {};
   std::vector<Section> sections = {};
   std::string parts_key = "parts";  // e.g. "ranks"
   std::vector<Part> parts = {};

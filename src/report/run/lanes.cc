@@ -12,8 +12,10 @@
 
 #include "base/json_string.h"
 #include "kernels/name.h"
-#include "text/plain_text.h"
+#include "report/run/lane_details.h"
+#include "report/run/packed_columns.h"
 #include "report/run/timeline.h"
+#include "text/plain_text.h"
 
 namespace assay {
 namespace {
@@ -25,7 +27,6 @@ constexpr uint32_t kCopies = kFlowCauses + 2;
 constexpr size_t kStates = kFlowCauses + 3;
 
 constexpr size_t kMostThreads = 6;
-constexpr size_t kMostStreams = 24;
 
 // Colour of a row of the timeline.
 enum class LaneKind : uint8_t { kKernel, kCollective, kCopy, kOperator, kCall, kFrame, kLabel };
@@ -35,34 +36,59 @@ struct LaneEvent {
   int64_t dur_ns = 0;
   StringId name;
   LaneKind kind = LaneKind::kKernel;
+  uint32_t row = 0;  // in the table of its kind
 };
 
 struct LaneRow {
   const char* kind = "stream";
   std::string name;
   uint64_t count = 0;  // of its events, held or not
+  uint32_t thread = UINT32_MAX;
   std::vector<LaneEvent> events;
+
+  bool is_stream() const { return std::string_view(kind) == "stream"; }
 };
 
-void append_varint(uint64_t value, std::string& out) {
-  for (; value >= 128; value >>= 7) out += static_cast<char>((value & 127) | 128);
-  out += static_cast<char>(value);
-}
+struct RestBin {
+  int64_t covered_ns = 0;
+  uint64_t begins = 0;
+};
 
 class LaneMaker {
  public:
-  LaneMaker(const Trace& trace, const Windows& windows, const FlowReport& flow,
+  LaneMaker(const Trace& trace, const Links& links, const Windows& windows, const FlowReport& flow,
             const LaneBudget& budget)
-      : trace_(trace), windows_(windows), flow_(flow), budget_(budget), window_(flow.window) {}
+      : trace_(trace),
+        links_(links),
+        windows_(windows),
+        flow_(flow),
+        budget_(budget),
+        window_(flow.window) {}
 
-  std::string make() {
-    if (window_.end_ns <= window_.start_ns) return "";
+  LaneBytes make() {
+    if (window_.end_ns <= window_.start_ns) return {};
     for (const DeviceFlow& device : flow_.devices) add_causes(device);
     collect_streams();
     collect_threads();
     thin_out();
     for (const LaneRow& row : rows_) add_events(row);
-    return header() + body_;
+    LaneDetails details(trace_, links_, flow_);
+    for (const LaneRow& row : rows_) {
+      if (!row.is_stream()) details.add_thread(row.thread);
+    }
+    for (const LaneRow& row : rows_) {
+      details.begin_row();
+      for (const LaneEvent& event : row.events) {
+        if (row.is_stream()) {
+          details.add_work(ActivityId(event.row));
+        } else {
+          details.add_host(event.start_ns, event.dur_ns,
+                           event.kind == LaneKind::kOperator ? OpId(event.row) : OpId());
+        }
+      }
+      details.end_row();
+    }
+    return {header() + body_, details.bytes()};
   }
 
  private:
@@ -174,8 +200,9 @@ class LaneMaker {
 
   // ---- events ----
 
+  // One without length takes the nanosecond in which it lies.
   bool inside(int64_t start_ns, int64_t dur_ns) const {
-    return start_ns + dur_ns > window_.start_ns && start_ns < window_.end_ns;
+    return start_ns + std::max<int64_t>(dur_ns, 1) > window_.start_ns && start_ns < window_.end_ns;
   }
 
   void collect_streams() {
@@ -196,25 +223,18 @@ class LaneMaker {
                                                       table.name[a],
                                                       copy         ? LaneKind::kCopy
                                                       : collective ? LaneKind::kCollective
-                                                                   : LaneKind::kKernel});
+                                                                   : LaneKind::kKernel,
+                                                      static_cast<uint32_t>(a)});
     }
-    keep_longest_rows(rows, kMostStreams);
+    keep_rows(rows);
   }
 
-  // The rows with most events, in their order.
-  void keep_longest_rows(std::vector<LaneRow>& rows, size_t most) {
-    std::vector<size_t> order;
-    for (size_t r = 0; r < rows.size(); ++r) {
-      if (!rows[r].events.empty()) order.push_back(r);
-    }
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-      return rows[a].events.size() > rows[b].events.size();
-    });
-    if (order.size() > most) order.resize(most);
-    std::sort(order.begin(), order.end());
-    for (const size_t r : order) {
-      rows[r].count = rows[r].events.size();
-      rows_.push_back(std::move(rows[r]));
+  // Those with events, in their order.
+  void keep_rows(std::vector<LaneRow>& rows) {
+    for (LaneRow& row : rows) {
+      if (row.events.empty()) continue;
+      row.count = row.events.size();
+      rows_.push_back(std::move(row));
     }
   }
 
@@ -223,12 +243,16 @@ class LaneMaker {
     for (size_t i = 0; i < table.size(); ++i) {
       if (!inside(table.start_ns[i], table.dur_ns[i])) continue;
       LaneRow& row = rows[table.thread[i].index()];
-      if (row.kind != nullptr)
-        row.events.push_back({table.start_ns[i], table.dur_ns[i], table.name[i], kind});
+      if (row.kind != nullptr) {
+        row.events.push_back(
+            {table.start_ns[i], table.dur_ns[i], table.name[i], kind, static_cast<uint32_t>(i)});
+      } else {
+        ++row.count;
+      }
     }
   }
 
-  // The threads that call the runtime most.
+  // The threads that call the runtime most. Rows of all others are counted.
   void collect_threads() {
     const size_t threads = trace_.threads.size();
     std::vector<uint64_t> calls(threads, 0);
@@ -244,8 +268,8 @@ class LaneMaker {
     for (LaneRow& row : rows) row.kind = nullptr;
     for (const size_t t : order) {
       rows[t].kind = "thread";
-      const Thread& thread = trace_.threads[t];
-      rows[t].name = thread.name.empty() ? "thread " + thread.tid : thread.name;
+      rows[t].thread = static_cast<uint32_t>(t);
+      rows[t].name = lane_thread_name(trace_.threads[t]);
     }
     take(trace_.annotations, LaneKind::kLabel, rows);
     take(trace_.frames, LaneKind::kFrame, rows);
@@ -257,39 +281,65 @@ class LaneMaker {
             return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.dur_ns > b.dur_ns;
           });
     }
-    keep_longest_rows(rows, kMostThreads);
+    for (const LaneRow& row : rows) {
+      if (row.kind != nullptr || row.count == 0) continue;
+      ++other_threads_;
+      other_rows_ += row.count;
+    }
+    std::erase_if(rows, [](const LaneRow& row) { return row.kind == nullptr; });
+    keep_rows(rows);
   }
 
-  // Of more events than fit the longest.
+  // Rows of devices are held before those of threads; of more than fit, the longest.
   void thin_out() {
+    total_ = other_rows_;
+    for (const LaneRow& row : rows_) total_ += row.count;
+    const uint64_t left = thin_out(true, budget_.events);
+    thin_out(false, left);
+  }
+
+  uint64_t thin_out(bool streams, uint64_t most) {
     std::vector<int64_t> lengths;
     for (const LaneRow& row : rows_) {
+      if (row.is_stream() != streams) continue;
       for (const LaneEvent& event : row.events) lengths.push_back(event.dur_ns);
     }
-    total_ = lengths.size();
-    if (lengths.size() <= budget_.events) return;
-    const auto nth = lengths.begin() + static_cast<std::ptrdiff_t>(budget_.events);
+    if (lengths.size() <= most) return most - lengths.size();
+    const auto nth = lengths.begin() + static_cast<std::ptrdiff_t>(most);
     std::nth_element(lengths.begin(), nth, lengths.end(), std::greater<>());
-    shortest_ns_ = *nth + 1;
+    const int64_t shortest_ns = *nth + 1;
+    shortest_ns_[streams ? 0 : 1] = shortest_ns;
+    const auto is_short = [&](const LaneEvent& event) { return event.dur_ns < shortest_ns; };
     for (LaneRow& row : rows_) {
-      if (std::string_view(row.kind) == "stream") add_busy(row);
-      std::erase_if(row.events,
-                    [this](const LaneEvent& event) { return event.dur_ns < shortest_ns_; });
+      if (row.is_stream() != streams) continue;
+      if (streams) add_rest(row, shortest_ns);
+      std::erase_if(row.events, is_short);
     }
+    return 0;
   }
 
-  // How busy a stream is by all its events, in 1/255 of a bin.
-  void add_busy(const LaneRow& row) {
-    std::vector<double> bins(budget_.bins);
+  // The rest of a stream, not held event by event, is the time per bin, and how many begin in it.
+  // With the events it is the time that was recorded, to the nanosecond.
+  void add_rest(const LaneRow& row, int64_t shortest_ns) {
+    const auto count = static_cast<int64_t>(budget_.bins);
+    const int64_t bin_ns = (window_.end_ns - window_.start_ns + count - 1) / count;
+    std::vector<RestBin> bins(budget_.bins);
     for (const LaneEvent& event : row.events) {
-      spread({event.start_ns, event.start_ns + event.dur_ns},
-             [&](size_t bin, double share) { bins[bin] += share; });
+      if (event.dur_ns >= shortest_ns) continue;
+      const int64_t from = std::max(event.start_ns, window_.start_ns) - window_.start_ns;
+      const int64_t to = std::min(event.start_ns + event.dur_ns, window_.end_ns) - window_.start_ns;
+      ++bins[static_cast<size_t>(from / bin_ns)].begins;
+      for (int64_t bin = from / bin_ns; bin * bin_ns < to; ++bin) {
+        bins[static_cast<size_t>(bin)].covered_ns +=
+            std::min(to, (bin + 1) * bin_ns) - std::max(from, bin * bin_ns);
+      }
     }
     const size_t at = body_.size();
-    for (const double bin : bins) body_ += static_cast<char>(std::lround(std::min(bin, 1.0) * 255));
-    head_rows_.push_back(
-        fmt::format(R"({{"kind":"busy","name":{},"count":{},"held":{},"at":{},"bytes":{}}})",
-                    json_string(clean_text(row.name)), row.count, bins.size(), at, bins.size()));
+    for (const RestBin& bin : bins) append_varint(static_cast<uint64_t>(bin.covered_ns), body_);
+    for (const RestBin& bin : bins) append_varint(bin.begins, body_);
+    head_rows_.push_back(fmt::format(
+        R"({{"kind":"rest","name":{},"count":{},"held":{},"at":{},"bytes":{}}})",
+        json_string(clean_text(row.name)), row.count, bins.size(), at, body_.size() - at));
   }
 
   uint32_t name_index(const LaneEvent& event) {
@@ -329,12 +379,6 @@ class LaneMaker {
 
   // ---- the head ----
 
-  static std::string list(const std::vector<std::string>& entries) {
-    std::string text = "[";
-    for (size_t i = 0; i < entries.size(); ++i) text += (i > 0 ? "," : "") + entries[i];
-    return text + "]";
-  }
-
   std::string steps() const {
     std::vector<std::string> entries;
     if (windows_.source == WindowSource::kWholeTrace) return "[]";
@@ -345,7 +389,7 @@ class LaneMaker {
       entries.push_back(fmt::format("[{},{},{}]", from - window_.start_ns, to - window_.start_ns,
                                     json_string(lane_text(step.name))));
     }
-    return list(entries);
+    return json_list(entries);
   }
 
   // Indices of kernel names by kind: {"gemm":[3,17]}; those of unknown kind are left out.
@@ -357,9 +401,9 @@ class LaneMaker {
     }
     std::vector<std::string> entries;
     for (const auto& [kind, names] : places) {
-      entries.push_back(fmt::format("\"{}\":{}", kind, list(names)));
+      entries.push_back(fmt::format("\"{}\":{}", kind, json_list(names)));
     }
-    const std::string inside = list(entries);
+    const std::string inside = json_list(entries);
     return "{" + inside.substr(1, inside.size() - 2) + "}";
   }
 
@@ -374,16 +418,15 @@ class LaneMaker {
       states.push_back(fmt::format("\"{}\"", state));
     }
     const std::string text = fmt::format(
-        R"({{"version":1,"window_ns":{},"total":{},"held":{},"shortest_ns":{},"states":{},"steps":{},"rows":{},"names":{},"kinds":{}}})",
-        window_.end_ns - window_.start_ns, total_, held_, shortest_ns_, list(states), steps(),
-        list(head_rows_), list(names), kinds());
-    std::string bytes;
-    for (int shift = 0; shift < 32; shift += 8)
-      bytes += static_cast<char>(text.size() >> shift & 255);
-    return bytes + text;
+        R"({{"version":2,"window_ns":{},"total":{},"held":{},"shortest_ns":[{},{}],"other_threads":{},"other_rows":{},"states":{},"steps":{},"rows":{},"names":{},"kinds":{}}})",
+        window_.end_ns - window_.start_ns, total_, held_, shortest_ns_[0], shortest_ns_[1],
+        other_threads_, other_rows_, json_list(states), steps(), json_list(head_rows_),
+        json_list(names), kinds());
+    return with_length(text);
   }
 
   const Trace& trace_;
+  const Links& links_;
   const Windows& windows_;
   const FlowReport& flow_;
   const LaneBudget& budget_;
@@ -396,14 +439,16 @@ class LaneMaker {
   std::string body_;
   uint64_t total_ = 0;
   uint64_t held_ = 0;
-  int64_t shortest_ns_ = 0;
+  uint64_t other_threads_ = 0;  // without a lane
+  uint64_t other_rows_ = 0;
+  std::array<int64_t, 2> shortest_ns_ = {0, 0};  // held of streams and of threads; 0 = all
 };
 
 }  // namespace
 
-std::string lane_bytes(const Trace& trace, const Windows& windows, const FlowReport& flow,
-                       const LaneBudget& budget) {
-  return LaneMaker(trace, windows, flow, budget).make();
+LaneBytes lane_bytes(const Trace& trace, const Links& links, const Windows& windows,
+                     const FlowReport& flow, const LaneBudget& budget) {
+  return LaneMaker(trace, links, windows, flow, budget).make();
 }
 
 }  // namespace assay

@@ -10,9 +10,9 @@
 
 #include "base/beside.h"
 #include "base/deflate.h"
-#include "text/plain_text.h"
 #include "report/writers/page_view.h"
 #include "report/writers/writers.h"
+#include "text/plain_text.h"
 
 namespace assay {
 
@@ -83,6 +83,11 @@ class PartElements {
       elements += data_element(fmt::format("assay-lanes-{}", place), packed(part.lanes));
     }
     if (taken_ >= kLeastParts && text_.size() + elements.size() > room_) return false;
+    if (!part.lane_details.empty()) {
+      const std::string details =
+          data_element(fmt::format("assay-details-{}", place), packed(part.lane_details));
+      if (text_.size() + elements.size() + details.size() <= room_) elements += details;
+    }
     ++taken_;
     text_ += elements;
     return true;
@@ -104,9 +109,12 @@ std::string write_html(const Document& document, bool in_thread) {
   const std::string lanes = document.lanes.empty() ? "" : packed(document.lanes);
   // Parts get the space that the JSON document leaves; if there are none, it is awaited last.
   const bool several = !document.parts.empty();
+  const std::string details = data_element(
+      "assay-details", document.lane_details.empty() ? "" : packed(document.lane_details));
   std::string json = several ? packing.take() : "";
   if (json.size() > kMostJsonBytes) json.clear();
-  const size_t used = page_template().size() + charts.size() + lanes.size() + json.size();
+  const size_t used =
+      page_template().size() + charts.size() + lanes.size() + details.size() + json.size();
   PartElements parts(kMostPageBytes - std::min(kMostPageBytes, used + kRestBytes));
   const PageView view = page_view(
       document,
@@ -121,7 +129,7 @@ std::string write_html(const Document& document, bool in_thread) {
       {"@@assay-head@@", packed(view.head)},
       {"@@assay-lanes@@", lanes},
       {"@@assay-view@@", packed(view.rest)},
-      {"@@assay-parts@@", parts.text()},
+      {"@@assay-parts@@", details + parts.text()},
       {"@@assay-charts@@", charts},
       {"@@assay-json@@", json}};
   std::string_view rest = page_template();

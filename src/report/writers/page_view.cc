@@ -1,19 +1,20 @@
-#include "findings/causes.h"
 #include "report/writers/page_view.h"
+#include "findings/causes.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <set>
+#include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "base/json_tree.h"
 #include "report/document/definitions.h"
 #include "report/document/palette.h"
-#include "text/plain_text.h"
 #include "report/writers/grid.h"
+#include "text/plain_text.h"
 
 namespace assay {
 namespace {
@@ -107,7 +108,8 @@ PageJson value_json(const Value& value) {
 
 bool is_fraction(const Value& value) { return value.get<double>() != nullptr; }
 
-// Walks a document and remembers the keys it meets, whose definitions the page needs.
+// Walks a document and remembers the definitions of the keys it meets. Each item and column has the
+// number of its definition.
 class ViewMaker {
  public:
   // Parts become text one by one: of many ranks never more than one is a tree of values.
@@ -187,10 +189,11 @@ class ViewMaker {
   static PageJson palette() {
     PageJson colours = PageJson::object();
     for (const CauseColour& colour : cause_colours()) {
-      colours[std::string(colour.key)] = {{"light", fmt::format("#{:06x}", colour.light)},
-                                          {"dark", fmt::format("#{:06x}", colour.dark)},
-                                          {"hatched", colour.hatched},
-                                          {"word", findings::cause_legend(std::string(colour.key))}};
+      colours[std::string(colour.key)] = {
+          {"light", fmt::format("#{:06x}", colour.light)},
+          {"dark", fmt::format("#{:06x}", colour.dark)},
+          {"hatched", colour.hatched},
+          {"word", findings::cause_legend(std::string(colour.key))}};
     }
     return colours;
   }
@@ -279,15 +282,34 @@ class ViewMaker {
     }
     for (const Section& section : contents) {
       const Table* notes = trust_notes(section);
-      if (notes != nullptr) out["trust"] = table(*notes);
+      if (notes == nullptr) continue;
+      out["trust"] = table(*notes);
+      out["trust"]["code_definitions"] = code_definitions(*notes);
     }
     return out;
+  }
+
+  // Per caveat the number of the definition of its code; null where it has none.
+  PageJson code_definitions(const Table& notes) {
+    PageJson list = PageJson::array();
+    const auto code = std::find_if(notes.columns.begin(), notes.columns.end(),
+                                   [](const Column& column) { return column.key == "code"; });
+    const auto place = static_cast<size_t>(code - notes.columns.begin());
+    for (size_t row = 0; row < notes.reader_rows(); ++row) {
+      const auto* text =
+          place < notes.rows[row].size() ? notes.rows[row][place].get<std::string>() : nullptr;
+      const auto number = text ? number_of("trust", "", *text) : std::nullopt;
+      list.push_back(number ? PageJson(*number) : PageJson(nullptr));
+    }
+    return list;
   }
 
   PageJson sections(const std::vector<Section>& contents) {
     PageJson list = PageJson::array();
     for (const Section& section : contents) {
+      section_ = section.key;
       PageJson entry = this->section(section, trust_notes(section) != nullptr);
+      section_.clear();
       if (!entry["blocks"].empty()) list.push_back(std::move(entry));
     }
     return list;
@@ -333,7 +355,7 @@ class ViewMaker {
     return {{"type", "facts"},
             {"key", facts.key},
             {"title", text_json(facts.title)},
-            {"items", items(facts.items)}};
+            {"items", items(facts.items, facts.key)}};
   }
 
   PageJson block(const Table& content) { return table(content); }
@@ -345,18 +367,19 @@ class ViewMaker {
       depths.push_back(node.depth);
       labels.push_back(clean_text(node.label));
     }
-    used_.insert(tree.label_key);
-    return {{"type", "tree"},
-            {"key", tree.key},
-            {"title", text_json(tree.title)},
-            {"label_key", tree.label_key},
-            {"label_title", text_json(tree.label_title)},
-            {"area_key", tree.area_key},
-            {"depths", std::move(depths)},
-            {"labels", std::move(labels)},
-            {"columns", columns(tree.columns, tree.nodes.size(), [&tree](size_t row) -> const Row& {
-               return tree.nodes[row].values;
-             })}};
+    PageJson entry = {
+        {"type", "tree"},
+        {"key", tree.key},
+        {"title", text_json(tree.title)},
+        {"label_key", tree.label_key},
+        {"label_title", text_json(tree.label_title)},
+        {"area_key", tree.area_key},
+        {"depths", std::move(depths)},
+        {"labels", std::move(labels)},
+        {"columns", columns(tree.columns, tree.nodes.size(), tree.key,
+                            [&tree](size_t row) -> const Row& { return tree.nodes[row].values; })}};
+    define(tree.key, tree.label_key, entry, "label_definition");
+    return entry;
   }
 
   PageJson block(const Elements& list) {
@@ -407,15 +430,30 @@ class ViewMaker {
             {"log", axis.logarithmic}};
   }
 
-  PageJson items(const std::vector<Item>& contents) {
+  // The number of its definition, where it has one.
+  void define(const std::string& table, const std::string& key, PageJson& entry,
+              const char* name = "definition") {
+    if (const std::optional<size_t> number = number_of(section_, table, key)) entry[name] = *number;
+  }
+
+  std::optional<size_t> number_of(const std::string& section, const std::string& table,
+                                  const std::string& key) {
+    const Definition* found = places_.find(section, table, key);
+    if (found == nullptr) return std::nullopt;
+    const auto [at, is_new] = numbers_.try_emplace(found, used_.size());
+    if (is_new) used_.push_back(found);
+    return at->second;
+  }
+
+  PageJson items(const std::vector<Item>& contents, const std::string& table = "") {
     PageJson list = PageJson::array();
     for (const Item& item : contents) {
-      used_.insert(item.key);
       PageJson entry = {{"key", item.key},
                         {"label", text_json(item.label)},
                         {"value", value_json(item.value)},
                         {"unit", unit_name(item.unit)},
                         {"whole", !is_fraction(item.value)}};
+      define(table, item.key, entry);
       if (!item.note.empty()) entry["note"] = text_json(item.note);
       if (!for_page(item.show)) entry["hidden"] = true;
       list.push_back(std::move(entry));
@@ -428,22 +466,18 @@ class ViewMaker {
             {"key", table.key},
             {"title", text_json(table.title)},
             {"rows", table.reader_rows()},
-            {"columns", columns(table.columns, table.reader_rows(),
+            {"columns", columns(table.columns, table.reader_rows(), table.key,
                                 [&table](size_t row) -> const Row& { return table.rows[row]; })}};
   }
 
   // Column by column: values of one kind side by side pack well.
   template <typename RowValues>
-  PageJson columns(const std::vector<Column>& contents, size_t rows, const RowValues& row_values) {
+  PageJson columns(const std::vector<Column>& contents, size_t rows, const std::string& table,
+                   const RowValues& row_values) {
     static const Value kMissing;
     PageJson list = PageJson::array();
     for (size_t i = 0; i < contents.size(); ++i) {
       const Column& column = contents[i];
-      used_.insert(column.key);
-      if (const size_t dot = column.key.find('.'); dot != std::string::npos) {
-        used_.insert(column.key.substr(0, dot));
-        used_.insert(column.key.substr(dot + 1));
-      }
       PageJson cells = PageJson::array();
       bool whole = true;
       for (size_t row = 0; row < rows; ++row) {
@@ -457,6 +491,7 @@ class ViewMaker {
                         {"unit", unit_name(column.unit)},
                         {"whole", whole},
                         {"cells", std::move(cells)}};
+      define(table, column.key, entry);
       if (column.align == Align::kLeft) entry["align"] = "left";
       if (column.align == Align::kRight) entry["align"] = "right";
       if (column.elastic) entry["elastic"] = true;
@@ -468,22 +503,19 @@ class ViewMaker {
 
   PageJson definitions() const {
     PageJson list = PageJson::array();
-    for (const Definition& definition : parse_definitions(metrics_text())) {
-      PageJson keys = PageJson::array();
-      for (const std::string& key : definition.keys) {
-        if (used_.count(key) != 0) keys.push_back(key);
-      }
-      if (keys.empty()) continue;
-      list.push_back({{"keys", std::move(keys)},
-                      {"room", definition.room},
-                      {"heading", definition.heading},
-                      {"tables", definition.tables},
-                      {"text", definition.text}});
+    for (const Definition* definition : used_) {
+      list.push_back({{"keys", definition->keys},
+                      {"room", definition->room},
+                      {"heading", definition->heading},
+                      {"text", definition->text}});
     }
     return list;
   }
 
-  std::set<std::string> used_;
+  const DefinitionsByPlace places_{parse_definitions(metrics_text())};
+  std::vector<const Definition*> used_;  // in the order of their numbers
+  std::unordered_map<const Definition*, size_t> numbers_;
+  std::string section_;  // key of the outermost one that is walked
 };
 
 }  // namespace

@@ -66,6 +66,59 @@ TEST(Definitions, TheBuiltInTextDefinesTheMainNumbers) {
   }
 }
 
+std::string text_at(const DefinitionsByPlace& places, std::string_view section,
+                    std::string_view table, std::string_view key) {
+  const Definition* found = places.find(section, table, key);
+  return found == nullptr ? "none" : found->text;
+}
+
+TEST(DefinitionsByPlace, TheTextOfTheTableIsNearerThanThatOfTheModule) {
+  const DefinitionsByPlace places(parse_definitions(
+      "## Breakdown\n| key | definition |\n|---|---|\n| `op` | of a layer |\n"
+      "### Roof\n| object | keys | definition |\n|---|---|---|\n| `roofline.ops` | `op` | of a "
+      "roof |\n"
+      "## Keys of several rooms\n| key | definition |\n|---|---|\n| `rank` | of a job |\n"));
+  EXPECT_EQ(text_at(places, "roofline", "ops", "op"), "of a roof");
+  EXPECT_EQ(text_at(places, "breakdown", "tree", "op"), "of a layer");
+  EXPECT_EQ(text_at(places, "fusion", "plan", "rank"), "of a job");
+  EXPECT_EQ(text_at(places, "breakdown", "tree", "layers.op"), "of a layer");
+}
+
+TEST(DefinitionsByPlace, NoPlaceHasTheTextOfAnotherModule) {
+  const DefinitionsByPlace places(parse_definitions(
+      "## Launch\n| key | definition |\n|---|---|\n| `idle_ns` | of a launch |\n"
+      "## Power\n`parts`: rows\n\n| key | definition |\n|---|---|\n| `mean_w` | of a part |\n"));
+  EXPECT_EQ(text_at(places, "launch", "", "idle_ns"), "of a launch");
+  EXPECT_EQ(text_at(places, "host_overhead", "", "idle_ns"), "none");
+  EXPECT_EQ(text_at(places, "", "parts", "mean_w"), "none");
+  EXPECT_EQ(text_at(places, "launch", "", "absent"), "none");
+}
+
+TEST(DefinitionsByPlace, AnObjectOfOneNameDoesNotCoverTheModule) {
+  const DefinitionsByPlace places(
+      parse_definitions("## Launch\n| key | definition |\n|---|---|\n| `tklqt_ns` | Eq. 2 |\n"
+                        "## Info\n| object | keys | definition |\n|---|---|---|\n| `launch` | "
+                        "`tklqt_ns` | as there |\n"
+                        "| `rows` | `ops` | counts |\n"));
+  EXPECT_EQ(text_at(places, "launch", "whole", "tklqt_ns"), "Eq. 2");
+  EXPECT_EQ(text_at(places, "rows", "", "ops"), "counts");
+}
+
+TEST(DefinitionsByPlace, TheHeadingOfTheModuleIsNearerThanItsOthers) {
+  const DefinitionsByPlace places(parse_definitions(
+      "## Launch\n| key | definition |\n|---|---|\n| `n` | of the window |\n"
+      "## The call tree and the kernel list\n| key | definition |\n|---|---|\n| `n` | below |\n"));
+  EXPECT_EQ(text_at(places, "launch", "whole", "n"), "of the window");
+}
+
+TEST(DefinitionsByPlace, TwoTextsOfOnePlaceAreNone) {
+  const DefinitionsByPlace places(
+      parse_definitions("## Diff\n| key | definition |\n|---|---|\n| `n` | of a side |\n| `n` | of "
+                        "both |\n| `m` | same |\n| `m` | same |\n"));
+  EXPECT_EQ(text_at(places, "diff", "", "n"), "none");
+  EXPECT_EQ(text_at(places, "diff", "", "m"), "same");
+}
+
 TEST(Definitions, AcceptsIrregularText) {
   EXPECT_TRUE(parse_definitions("").empty());
   EXPECT_TRUE(parse_definitions("|").empty());
