@@ -33,7 +33,7 @@ double interpolate(const std::vector<T>& sorted, double q) {
 constexpr size_t kExactDegrees = 40;
 
 // No standard fixes the last digits of atan, exp and erfc, and C libraries differ in them; IEEE 754 fixes those of
-// + - * / and sqrt. What follows has no other operation, so that an interval has the same digits on every machine.
+// + - * / and sqrt. The next functions have no other operation, so that an interval has the same digits on every machine.
 
 // atan(x) for x >= 0: half of the angle five times, then the series.
 double arc_tangent(double x) {
@@ -48,8 +48,8 @@ double arc_tangent(double x) {
   return 32 * sum;
 }
 
-// Probability of the normal distribution above z >= 0: Laplace's continued fraction for a large z, and for the rest the
-// series 1/2 - phi(z) (z + z^3/3 + z^5/15 + ...), whose terms are all of one sign.
+// Probability of the normal distribution above z >= 0: Laplace's continued fraction for a large z. For a small one it is
+// the series 1/2 - phi(z) (z + z^3/3 + z^5/15 + ...), with terms of one sign.
 double normal_share_above(double z) {
   // exp(-z^2/2) by its series at 1/1024 of the argument, squared ten times.
   const double x = z * z / 2048;

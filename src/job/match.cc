@@ -1,7 +1,5 @@
 // Which parts of collectives belong to one meeting, and the order of all meetings.
 
-#include <malloc.h>
-
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -12,6 +10,7 @@
 #include <utility>
 
 #include "base/checksum.h"
+#include "base/platform/platform.h"
 #include "base/random.h"
 #include "flow/meetings.h"
 #include "job/assemble.h"
@@ -270,7 +269,7 @@ class Matcher {
       list_chain(r, own.parts);
       // Arrivals were many small pieces of memory, which would stay with this process.
       constexpr uint32_t kGivenBackAtOnce = 8192;
-      if (r % kGivenBackAtOnce == kGivenBackAtOnce - 1) ::malloc_trim(0);
+      if (r % kGivenBackAtOnce == kGivenBackAtOnce - 1) platform::give_back_memory();
     }
     first_of_rank_.push_back(meeting_.size());
   }

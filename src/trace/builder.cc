@@ -103,7 +103,7 @@ class TieOrder {
   static std::strong_ordering by_text(std::string_view a, std::string_view b) {
     const bool a_inner = a.starts_with('<');
     const bool b_inner = b.starts_with('<');
-    return a_inner != b_inner ? a_inner <=> b_inner : a <=> b;
+    return a_inner != b_inner ? a_inner <=> b_inner : a.compare(b) <=> 0;
   }
 
   const Table& table_;
