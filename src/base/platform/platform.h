@@ -1,9 +1,9 @@
 #pragma once
 
-// What differs between the systems that Assay is built for, and nothing else: posix.cc has it for Linux, wasm.cc for
-// WebAssembly in a browser or under node. One of them is compiled (src/base/CMakeLists.txt). Everything else asks the
-// system by POSIX and the standard library, which both have. tools/check_layers.py allows a test for the system nowhere
-// else. No function throws, except for want of memory.
+// The one place for differences between the systems that Assay is built for. posix.cc is for Linux, wasm.cc for WebAssembly
+// in a browser or under node, and one of them is compiled (src/base/CMakeLists.txt). Everything else asks the system by
+// POSIX and the standard library, which both have. tools/check_layers.py allows a test for the system nowhere else. No
+// function throws, except for lack of memory.
 
 #include <cstddef>
 #include <cstdint>
@@ -44,7 +44,8 @@ std::string library_path(void* library);
 
 // All of `text` as std::from_chars reads it. False for anything else, also for what is not finite.
 bool read_double(std::string_view text, double& value);
-// As std::to_chars writes it: the fewest digits that read back as `value`; or so many significant digits, at most 17.
+// As std::to_chars writes it: the fewest digits that read back as `value`. With `digits`: so many significant ones, at most
+// 17.
 std::string double_text(double value);
 std::string double_text(double value, int digits);
 

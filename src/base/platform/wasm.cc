@@ -1,5 +1,5 @@
-// Emscripten has POSIX files and the standard library. Here is what it lacks or has otherwise: no threads, which need HTTP
-// headers that static hosts do not send; no libraries at run time; pread and isatty that are wrong.
+// Emscripten has POSIX files and the standard library. It opens no libraries at run time, and its pread and isatty are wrong.
+// Its threads need HTTP headers that static hosts do not send.
 #include <emscripten.h>
 
 #include <cerrno>

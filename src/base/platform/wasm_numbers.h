@@ -1,7 +1,7 @@
 #pragma once
 
-// Doubles and text for a standard library whose <charconv> has integers alone (LLVM 13). A unit test compiles it on Linux
-// and compares it with std::from_chars and std::to_chars.
+// Doubles and text where <charconv> has integers alone (LLVM 13). A unit test compiles it on Linux and compares it with
+// std::from_chars and std::to_chars.
 
 #include <array>
 #include <cerrno>
@@ -18,7 +18,7 @@
 namespace assay::platform::wasm {
 
 inline bool read_double(std::string_view text, double& value) {
-  // What strtod takes and from_chars does not: blanks, a plus sign, hexadecimal digits.
+  // Taken by strtod and not by from_chars: blanks, a plus sign, hexadecimal digits.
   if (text.empty()) return false;
   const char first = text[0] == '-' && text.size() > 1 ? text[1] : text[0];
   if (!is_digit(first) && first != '.') return false;
