@@ -195,7 +195,7 @@ for set in "${sets[@]}"; do
       require libbenchmark-dev python3
       ;;
     wasm)
-      require emscripten dpkg-dev patch tcl python3
+      require emscripten dpkg-dev libiberty-dev patch tcl python3
       command -v node >/dev/null || require nodejs
       command -v npm >/dev/null || prefer "the npm package" npm
       ;;

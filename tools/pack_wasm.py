@@ -2,7 +2,7 @@
 """Makes what is given to others of a WebAssembly build: the page and the npm package.
 
     tools/pack_wasm.py app [BUILD]     BUILD/app: a folder for a static host, and assay-app.html, which opens from disk
-    tools/pack_wasm.py npm [BUILD]     BUILD/assay-trace-VERSION.tgz, with that folder; needs node and npm
+    tools/pack_wasm.py npm [BUILD]     BUILD/assay-trace-VERSION.tgz; needs node and npm
 
 BUILD is build/wasm, where `cmake --build --preset wasm` left its modules.
 """
@@ -22,7 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "web/app"
 # Whose code is in the module. Their licences are those of the installed packages, whose sources it was made from.
 PACKAGES = ["libsimdjson-dev", "libfmt-dev", "libcsv-dev", "libzstd-dev", "libisal-dev", "libsqlite3-dev", "libxxhash-dev",
-            "libcli11-dev", "nlohmann-json3-dev", "libeigen3-dev", "emscripten"]
+            "libcli11-dev", "nlohmann-json3-dev", "libeigen3-dev", "libiberty-dev", "emscripten"]
 
 
 def source_of(text):
@@ -80,7 +80,6 @@ def make_npm(build):
     shutil.copytree(ROOT / "npm", stage)
     for name in ("LICENSE", "NOTICE"):
         shutil.copy(ROOT / name, stage)
-    shutil.copytree(make_app(build), stage / "app")
     (stage / "engine").mkdir()
     shutil.copy(build / "assay.js", stage / "engine")
     subprocess.run(

@@ -65,6 +65,10 @@ mkdir -p "$folder/include/isa-l"
 cp "$isal"/include/*.h "$folder/include/isa-l"
 [ ! -e "$isal/isa-l.h" ] || cp "$isal/isa-l.h" "$folder/include"
 
+# The demangler of GCC's own library: LLVM's writes some names of kernels otherwise.
+unpack libiberty-dev libiberty
+archive demangle emcc -DIN_GLIBCPP_V3 -I"$source/libiberty/include" -- "$source/libiberty/libiberty/cp-demangle.c"
+
 unpack libsqlite3-dev sqlite3
 (cd "$source/sqlite3" && ./configure --disable-load-extension >"$folder/sqlite.log" 2>&1 &&
   make sqlite3.c >>"$folder/sqlite.log" 2>&1) || { tail -n 20 "$folder/sqlite.log" >&2; exit 1; }

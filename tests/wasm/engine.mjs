@@ -1,8 +1,7 @@
 // What the tests of the WebAssembly build share: where it is, and the command line run inside of this process, a fresh
 // instance of one compiled module for each run.
 
-import { existsSync, readFileSync } from "node:fs";
-import fs from "node:fs";
+import fs, { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -30,7 +29,7 @@ export async function loadCommandLine() {
   const require = createRequire(import.meta.url);
   const make = require(built("assay.js"));
   const module = await WebAssembly.compile(readFileSync(built("assay.wasm")));
-  const write = fs.writeSync;
+  const { writeSync: write, closeSync: close } = fs;
   return async (args, cwd) => {
     const streams = { 1: [], 2: [] };
     let status = null;
@@ -40,6 +39,8 @@ export async function loadCommandLine() {
       streams[fd].push(Buffer.from(buffer.slice(offset, offset + length)));
       return length;
     };
+    // An instance that ends closes the streams, which are those of this process.
+    fs.closeSync = (fd) => (fd in streams || fd === 0 ? undefined : close(fd));
     try {
       const engine = await make({
         instantiateWasm(imports, done) {
@@ -57,7 +58,7 @@ export async function loadCommandLine() {
     } catch (error) {
       if (status === null) return { status: `a fault: ${error.message}`, out: Buffer.alloc(0), err: Buffer.alloc(0) };
     } finally {
-      fs.writeSync = write;
+      Object.assign(fs, { writeSync: write, closeSync: close });
       process.removeAllListeners("uncaughtException");
       process.removeAllListeners("unhandledRejection");
     }
