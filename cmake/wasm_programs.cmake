@@ -8,5 +8,9 @@ set(common ${ASSAY_WASM_LINK} -sALLOW_MEMORY_GROWTH=1 -sINITIAL_MEMORY=32MB -sMA
 target_link_options(assay PRIVATE ${common} -sENVIRONMENT=node -sNODERAWFS=1 -sEXPORTED_RUNTIME_METHODS=callMain)
 add_executable(assay_web src/cli/main.cc)
 target_link_libraries(assay_web PRIVATE assay_cli)
+# Found before the C++ library's own __cxa_demangle.
+foreach(program assay assay_web)
+  target_link_libraries(${program} PRIVATE ${ASSAY_WASM_DEPS}/libdemangle.a)
+endforeach()
 target_link_options(assay_web PRIVATE ${common} -sENVIRONMENT=web,worker,node -lworkerfs.js
                                       -sEXPORTED_RUNTIME_METHODS=callMain,FS,WORKERFS)

@@ -67,7 +67,7 @@ cp "$isal"/include/*.h "$folder/include/isa-l"
 
 # The demangler of GCC's own library: LLVM's writes some names of kernels otherwise.
 unpack libiberty-dev libiberty
-archive demangle emcc -DIN_GLIBCPP_V3 -I"$source/libiberty/include" -- "$source/libiberty/libiberty/cp-demangle.c"
+archive demangle emcc -DIN_GLIBCPP_V3 -DHAVE_STDLIB_H -DHAVE_STRING_H -DHAVE_LIMITS_H -I"$source/libiberty/include" -- "$source/libiberty/libiberty/cp-demangle.c"
 
 unpack libsqlite3-dev sqlite3
 (cd "$source/sqlite3" && ./configure --disable-load-extension >"$folder/sqlite.log" 2>&1 &&
