@@ -22,8 +22,10 @@ writeFileSync(join(folder, "package.json"), '{"private": true}');
 execFileSync("npm", ["install", "--offline", "--no-audit", "--no-fund", "--silent", archive], { cwd: folder });
 
 const options = { cwd: folder, encoding: "utf8", maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "pipe"] };
+const bytes = readFileSync(EXAMPLE);
 const installed = (...args) => spawnSync("npx", ["--no-install", "assay-trace", ...args], options);
 const expected = (...args) => spawnSync(native, args, options);
+const piped = (program, ...args) => spawnSync(program, args, { ...options, input: bytes, stdio: "pipe" }).stdout;
 const problems = [];
 function check(ok, what) {
   if (!ok) problems.push(what);
@@ -44,6 +46,8 @@ sameAsNative("launch", EXAMPLE, "--no-such-option");
 sameAsNative(join(ROOT, "tests/data/kineto"));
 // The words of a full pipe arrive whole.
 sameAsNative("report", EXAMPLE, "--format", "json");
+
+check(piped("npx", "--no-install", "assay-trace", "-") === piped(native, "-"), "a trace from standard input: another answer");
 
 check(expected(EXAMPLE, "-o", "native.html").status === 0, "the native program writes no page");
 check(installed(EXAMPLE, "-o", "report.html").status === 0, "the package writes no page");

@@ -5,6 +5,8 @@
 // POSIX and the standard library, which both have. tools/check_layers.py allows a test for the system nowhere else. No
 // function throws, except for lack of memory.
 
+#include <sys/stat.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -19,6 +21,8 @@ namespace assay::platform {
 
 // Up to n bytes of an open file from `offset`, as pread(2): their number, or -1 and errno.
 int64_t read_at(int descriptor, char* dst, size_t n, uint64_t offset);
+// Of an open file, as fstat(2): 0, or -1 and errno.
+int status_of(int descriptor, struct stat& status);
 // Visits the name of every entry of an open folder, also "." and "..", by system calls alone: a signal handler may do it.
 void visit_entries(int folder, int depth, void (*visit)(int folder, const char* name, int depth));
 // True if a descriptor is a terminal, which shows colours.

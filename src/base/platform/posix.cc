@@ -18,6 +18,8 @@ int64_t read_at(int descriptor, char* dst, size_t n, uint64_t offset) {
   return ::pread(descriptor, dst, n, static_cast<off_t>(offset));
 }
 
+int status_of(int descriptor, struct stat& status) { return ::fstat(descriptor, &status); }
+
 void visit_entries(int folder, int depth, void (*visit)(int folder, const char* name, int depth)) {
   // An entry as the kernel's getdents64 lays it out.
   struct Entry {

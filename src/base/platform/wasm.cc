@@ -2,6 +2,8 @@
 // Its threads need HTTP headers that static hosts do not send.
 #include <emscripten.h>
 
+#include <unistd.h>
+
 #include <cerrno>
 
 #include "base/platform/platform.h"
@@ -27,6 +29,15 @@ int64_t read_at(int descriptor, char* dst, size_t n, uint64_t offset) {
   const int got = ::assay_read_at(descriptor, dst, static_cast<int>(n), static_cast<double>(offset));
   if (got < 0) errno = EIO;
   return got;
+}
+
+// Emscripten knows the streams that node was started with by no path, and asks for one: each is taken for a pipe.
+int status_of(int descriptor, struct stat& status) {
+  const int done = ::fstat(descriptor, &status);
+  if (done == 0 || descriptor > STDERR_FILENO) return done;
+  status = {};
+  status.st_mode = S_IFIFO;
+  return 0;
 }
 
 // Nothing ends by a signal here.
