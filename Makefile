@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := build
 PREFIX ?= /usr/local
 
-.PHONY: build install demo test fast fuzz check sanitizers bench format clean web example
+.PHONY: build install demo test fast fuzz check sanitizers bench format clean web example wasm web-app
 
 EXAMPLE := $(firstword $(wildcard examples/*.json.gz))
 CONFIGURE = cmake --preset
@@ -95,6 +95,23 @@ bench:
 web:
 	npm ci --prefix web --no-audit --no-fund
 	npm run build --prefix web
+
+# Assay as WebAssembly with the distribution's emscripten: build/wasm/assay-trace-V.tgz for node (npx), and below it the
+# page of web-app. Without emscripten it says how to install it.
+wasm:
+	@tools/install_deps.sh --check build wasm
+	tools/wasm_deps.sh
+	@$(CONFIGURE) wasm >/dev/null
+	@$(BUILD) wasm
+	tools/pack_wasm.py npm
+
+# The page on which a trace is dropped: build/wasm/app/ for a static host, build/wasm/app/assay-app.html as one file.
+web-app:
+	@tools/install_deps.sh --check build wasm
+	tools/wasm_deps.sh
+	@$(CONFIGURE) wasm >/dev/null
+	@$(BUILD) wasm --target assay_web
+	tools/pack_wasm.py app
 
 # The report that README.md links to.
 example: build

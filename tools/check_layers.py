@@ -105,6 +105,9 @@ FILE_CALL = re.compile(
     r"|(?<![\w>])::(?:open|openat|creat|stat|lstat|rename|unlink|mkdir|rmdir|glob|truncate)\s*\("
     r"|std::(?:rename|remove)\([^,()]*c_str\(\)"
 )
+# What differs between the systems that Assay is built for: a test for one of them, and calls that one of them has otherwise.
+OF_A_SYSTEM = re.compile(r"\b__EMSCRIPTEN__\b|<emscripten|\bEM_(?:JS|ASM)\w*\(|::(?:pread|isatty|malloc_trim)\(|\bSYS_\w+")
+PLATFORM = "src/base/platform/"
 FILE_HOMES = {"src/base/files.cc", "src/base/temporaries.cc", "src/base/output_file.cc", "src/base/real_path.cc"}
 # A tree is made of a JSON text only after it was asked how deep it goes: its walkers recurse.
 JSON_TREE = re.compile(r"\b[Jj]son::(?:sax_)?parse\(")
@@ -190,6 +193,9 @@ def second_homes(name, room, text):
         code = re.sub(r"//[^\n]*", "", text)
         problems += [f"{name}: '{found.group().strip()}' is another way to files than base/files.h"
                      for found in FILE_CALL.finditer(code)]
+    if name.startswith("src/") and not name.startswith(PLATFORM):
+        problems += [f"{name}: '{found.group().strip()}' belongs to {PLATFORM}, the one seam between systems"
+                     for found in OF_A_SYSTEM.finditer(text)]
     if JSON_TREE.search(text) and "nested_too_deep(" not in text:
         problems.append(f"{name}: parses JSON into a tree without nested_too_deep() (base/json_string.h)")
     return problems
@@ -285,11 +291,14 @@ PLANTED = [
     ("src/diff/tree.cc", "auto json = Json::parse(text);\n", "nested_too_deep"),
     ("src/overhead/sees.cc", '#include "launch/tree.h"\n', "must not include"),
     ("src/report/writers/sees.cc", '#include "launch/tree.h"\n', "know no room"),
+    ("src/cli/main.cc", "#ifdef __EMSCRIPTEN__\n", "one seam between systems"),
+    ("src/ingest/load.cc", "got = ::pread(fd, dst, n, at);\n", "one seam between systems"),
     ("src/base/sees.h", "#include <regex>\n", "a header includes"),
     ("src/overhead/data.cc", "#include <sqlite3.h>\n", "belongs to ingest/"),
     ("src/more/a.cc", "\n", "no place in the house"),
 ]
 FINE = [
+    ("src/base/platform/wasm.cc", "#include <emscripten.h>\n"),
     ("src/kernels/kind.h", "enum class KernelKind : uint8_t { kGemm };\n"),
     ("src/floor/floor.h", "struct LaunchFloor {\n  double ns = 0;\n};\n"),
     ("src/launch/queue.h", "struct LaunchFloor;\n"),

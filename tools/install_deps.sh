@@ -3,7 +3,7 @@
 # and Ubuntu 24.04: packages of the distribution, and from npm, at locked versions, the tools of the
 # page and DuckDB.
 #
-#   tools/install_deps.sh [--check] SET...      SET: build test fuzz check bench query
+#   tools/install_deps.sh [--check] SET...      SET: build test fuzz check bench query wasm
 #
 # dpkg is asked first: when nothing is missing this takes no time and needs no network. --check
 # installs nothing and fails with the command that would.
@@ -14,9 +14,9 @@ sets=()
 for arg in "$@"; do
   case "$arg" in
     --check) check_only=1 ;;
-    build | test | fuzz | check | bench | query) sets+=("$arg") ;;
+    build | test | fuzz | check | bench | query | wasm) sets+=("$arg") ;;
     *)
-      echo "usage: tools/install_deps.sh [--check] build|test|fuzz|check|bench|query ..." >&2
+      echo "usage: tools/install_deps.sh [--check] build|test|fuzz|check|bench|query|wasm ..." >&2
       exit 2
       ;;
   esac
@@ -193,6 +193,11 @@ for set in "${sets[@]}"; do
       ;;
     bench)
       require libbenchmark-dev python3
+      ;;
+    wasm)
+      require emscripten dpkg-dev libiberty-dev patch tcl python3
+      command -v node >/dev/null || require nodejs
+      command -v npm >/dev/null || prefer "the npm package" npm
       ;;
     query)
       command -v npm >/dev/null || prefer "DuckDB" npm

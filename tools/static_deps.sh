@@ -28,8 +28,7 @@ if [ -e "$folder/sources.tsv" ]; then
   echo "$folder is built already; remove it to build it anew"
   exit 0
 fi
-need() { echo "$1 is missing: $2" >&2; exit 1; }
-command -v dpkg-source >/dev/null || need dpkg-source "apt-get install dpkg-dev"
+. tools/deps_common.sh
 [ "$arch" != x86_64 ] || command -v nasm >/dev/null || need nasm "apt-get install nasm"
 if [ -n "$cross" ]; then
   [ "$arch" = aarch64 ] || { echo "no releases for $arch" >&2; exit 2; }
@@ -37,28 +36,10 @@ if [ -n "$cross" ]; then
   command -v "${cross}g++" >/dev/null || need "${cross}g++" "apt-get install g++-aarch64-linux-gnu qemu-user-static"
 fi
 
-# The entries of the system, and beside each the same for sources.
-for file in /etc/apt/sources.list.d/*.sources; do
-  [ -e "$file" ] && sed 's/^Types:.*/Types: deb deb-src/' "$file" >"$folder/parts/$(basename "$file")"
-done
-for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
-  [ -e "$file" ] && sed -n 's/^deb \(.*\)/deb \1\ndeb-src \1/p' "$file" >"$folder/parts/$(basename "${file%.list}").list"
-done
-apt=(apt-get -qq -o "Dir::Etc::sourcelist=/dev/null" -o "Dir::Etc::sourceparts=$folder/parts"
-  -o "Dir::State::lists=$folder/lists" -o APT::Sandbox::User=root)
 [ -z "$cross" ] || apt+=(-o APT::Architectures::=amd64 -o APT::Architectures::=arm64)
 "${apt[@]}" update
 
 flags=(-O3 -DNDEBUG -fPIC -ffunction-sections -fdata-sections "-ffile-prefix-map=$folder/source=.")
-rows=()
-# unpack PACKAGE SOURCE: the source of an installed package lies in source/SOURCE.
-unpack() {
-  local version
-  version=$(dpkg-query -W -f '${source:Version}' "$1:$(dpkg --print-architecture)")
-  (cd "$folder/source" && "${apt[@]}" source --download-only "$2=$version" &&
-    rm -rf "$2" && dpkg-source --no-check -x "$2"_*.dsc "$2" >/dev/null)
-  rows+=("$2	$version	$(sha256sum "$folder/source/$2"_*.dsc | cut -d' ' -f1)")
-}
 # sysroot PACKAGE...: what the program is compiled and linked with on its own machine, in the versions installed here, laid
 # out and not installed.
 sysroot() {

@@ -9,6 +9,7 @@
 
 #include "base/checksum.h"
 #include "base/files.h"
+#include "base/platform/platform.h"
 
 namespace assay {
 namespace {
@@ -27,7 +28,7 @@ Result<size_t> read_some(int fd, char* dst, size_t n) {
 
 Result<size_t> pread_some(int fd, char* dst, size_t n, uint64_t offset) {
   for (;;) {
-    const ssize_t got = ::pread(fd, dst, n, static_cast<off_t>(offset));
+    const int64_t got = platform::read_at(fd, dst, n, offset);
     if (got >= 0) return static_cast<size_t>(got);
     if (errno != EINTR) return system_error("cannot read");
   }

@@ -1,12 +1,11 @@
 #include "base/decimal.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <cmath>
 #include <limits>
 
 #include "base/ascii.h"
+#include "base/platform/platform.h"
 
 namespace assay {
 namespace {
@@ -127,23 +126,12 @@ bool parse_uint64(std::string_view text, uint64_t& value) {
   return parsed.ec == std::errc() && parsed.ptr == end && !text.empty();
 }
 
-bool parse_double(std::string_view text, double& value) {
-  const char* end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, value);
-  return parsed.ec == std::errc() && parsed.ptr == end && !text.empty() && std::isfinite(value);
-}
+bool parse_double(std::string_view text, double& value) { return platform::read_double(text, value); }
 
-std::string shortest_text(double value) {
-  std::array<char, 32> text;
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value);
-  return {text.data(), end.ptr};
-}
+std::string shortest_text(double value) { return platform::double_text(value); }
 
 std::string rounded_text(double value, int digits) {
-  std::array<char, 32> text;
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value,
-                                 std::chars_format::general, std::min(digits, 17));
-  return {text.data(), end.ptr};
+  return platform::double_text(value, std::min(digits, 17));
 }
 
 }  // namespace assay

@@ -1,9 +1,7 @@
 #include "base/dynamic_library.h"
 
-#include <dlfcn.h>
-#include <link.h>
-
 #include "base/files.h"
+#include "base/platform/platform.h"
 
 namespace assay {
 
@@ -11,11 +9,11 @@ Result<DynamicLibrary> DynamicLibrary::open(const std::vector<std::string>& name
                                             const std::string& what) {
   std::string reasons;
   for (const std::string& name : names) {
-    if (void* handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+    if (void* handle = platform::open_library(name.c_str())) {
       return DynamicLibrary(handle, name);
     }
-    const char* reason = ::dlerror();
-    if (reasons.empty() && reason != nullptr) reasons = reason;
+    const std::string reason = platform::library_error();
+    if (reasons.empty()) reasons = reason;
   }
   return Error{ErrorCode::kUnsupported, what + " (" + reasons + ")", "", -1};
 }
@@ -30,14 +28,10 @@ std::vector<std::string> libraries_beside_program(const std::string& file_name) 
   return names;
 }
 
-std::string DynamicLibrary::path() const {
-  link_map* map = nullptr;
-  if (::dlinfo(handle_, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr) return "";
-  return map->l_name;
-}
+std::string DynamicLibrary::path() const { return platform::library_path(handle_); }
 
 Result<void*> DynamicLibrary::find(const char* symbol) const {
-  if (void* address = ::dlsym(handle_, symbol)) return address;
+  if (void* address = platform::library_symbol(handle_, symbol)) return address;
   return Error{ErrorCode::kUnsupported,
                name_ + " has no function " + symbol +
                    ": its version is older or newer than what "

@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "base/descriptors.h"
+#include "base/platform/platform.h"
 
 namespace assay {
 namespace {
@@ -82,7 +83,7 @@ Result<FileFacts> file_facts(const std::string& path) {
 
 Result<FileFacts> file_facts(int descriptor) {
   struct stat info{};
-  if (::fstat(descriptor, &info) != 0) return file_error("", "cannot stat", errno);
+  if (platform::status_of(descriptor, info) != 0) return file_error("", "cannot stat", errno);
   return facts_of(info);
 }
 

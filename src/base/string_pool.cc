@@ -86,11 +86,11 @@ std::string_view StringPool::store(std::string_view text) {
   if (text.size() <= free_bytes_) {
     place = free_;
   } else if (text.size() > kBlockBytes / 8) {
-    blocks_.push_back(std::make_unique_for_overwrite<char[]>(text.size()));
+    blocks_.push_back(std::unique_ptr<char[]>(new char[text.size()]));
     std::memcpy(blocks_.back().get(), text.data(), text.size());
     return {blocks_.back().get(), text.size()};
   } else {
-    blocks_.push_back(std::make_unique_for_overwrite<char[]>(kBlockBytes));
+    blocks_.push_back(std::unique_ptr<char[]>(new char[kBlockBytes]));
     place = blocks_.back().get();
     free_bytes_ = kBlockBytes;
   }

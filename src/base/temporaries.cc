@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -15,6 +14,7 @@
 #include <utility>
 
 #include "base/files.h"
+#include "base/platform/platform.h"
 
 namespace assay {
 namespace {
@@ -50,39 +50,19 @@ void free_slot(int slot) {
 
 // ---- in a signal handler: system calls alone ----------------------------------------------------
 
-// An entry as the kernel's getdents64 lays it out.
-struct Entry {
-  uint64_t inode;
-  int64_t next;
-  unsigned short length;
-  unsigned char type;
-  char name[1];
-};
-constexpr size_t kBlock = 2048;
 constexpr int kDeepest = 8;
 
 void remove_at(int folder, const char* name, int depth);
 
-void empty_folder(int folder, int depth) {
-  alignas(Entry) char block[kBlock];
-  for (;;) {
-    const long got = ::syscall(SYS_getdents64, folder, block, sizeof(block));
-    if (got <= 0) return;
-    for (long at = 0; at < got;) {
-      const auto* entry = reinterpret_cast<const Entry*>(block + at);
-      at += entry->length;
-      const char* name = entry->name;
-      if (std::strcmp(name, ".") == 0 || std::strcmp(name, "..") == 0) continue;
-      remove_at(folder, name, depth + 1);
-    }
-  }
+void remove_entry(int folder, const char* name, int depth) {
+  if (std::strcmp(name, ".") != 0 && std::strcmp(name, "..") != 0) remove_at(folder, name, depth + 1);
 }
 
 void remove_at(int folder, const char* name, int depth) {
   if (::unlinkat(folder, name, 0) == 0 || errno == ENOENT || depth > kDeepest) return;
   const int opened = ::openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (opened >= 0) {
-    empty_folder(opened, depth);
+    platform::visit_entries(opened, depth, remove_entry);
     ::close(opened);
   }
   ::unlinkat(folder, name, AT_REMOVEDIR);

@@ -1,16 +1,13 @@
 #include "base/try_thread.h"
 
-#include <system_error>
 #include <utility>
+
+#include "base/platform/platform.h"
 
 namespace assay {
 
 std::optional<std::thread> try_thread(std::function<void()> work) {
-  try {
-    return std::thread(std::move(work));
-  } catch (const std::system_error&) {
-    return std::nullopt;
-  }
+  return platform::start_thread(std::move(work));
 }
 
 }  // namespace assay

@@ -170,8 +170,9 @@ void add_parts(const std::vector<LevelCell>& cells, ConfigFigures& figures) {
     part.dur_ns = median_or_nan(std::move(dur));
     part.launch_ns = median_or_nan(std::move(launch));
     part.comm_wait_ns = median_or_nan(std::move(wait));
+    const auto& of_part = samples;
     const auto each = [&](int64_t LevelSums::*field) {
-      return series_over(samples, figures,
+      return series_over(of_part, figures,
                          [field](const LevelSums& sum) { return static_cast<double>(sum.*field); });
     };
     part.dur_each = each(&LevelSums::dur_ns);

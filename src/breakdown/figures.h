@@ -55,7 +55,7 @@ struct FigureOpName {
   LevelPhase phase = LevelPhase::kNone;
   OpType type = OpType::kOther;
   std::string op;
-  friend auto operator<=>(const FigureOpName&, const FigureOpName&) = default;
+  friend std::strong_ordering operator<=>(const FigureOpName&, const FigureOpName&) = default;
 };
 
 // All executions of an operation on one GPU.

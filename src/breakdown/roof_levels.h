@@ -183,7 +183,7 @@ class RoofReader {
     double bytes = 0;
     int64_t seq = -1;
     uint64_t nth = 0;  // distinguishes those without a sequence number
-    friend auto operator<=>(const CommKey&, const CommKey&) = default;
+    friend std::partial_ordering operator<=>(const CommKey&, const CommKey&) = default;
   };
   // The limiting link of a collective, as in RoofComm.
   struct CommLink {

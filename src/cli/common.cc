@@ -13,6 +13,7 @@
 
 #include "base/export_file.h"
 #include "base/files.h"
+#include "base/platform/platform.h"
 #include "cli/help.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
@@ -55,7 +56,7 @@ bool wants_utf8() {
 
 TerminalOptions terminal_options(const CommonOptions& options) {
   TerminalOptions terminal;
-  const bool to_screen = options.output == "-" && ::isatty(STDOUT_FILENO) != 0;
+  const bool to_screen = options.output == "-" && platform::is_terminal(STDOUT_FILENO);
   const char* no_color = std::getenv("NO_COLOR");
   const bool refused = no_color != nullptr && *no_color != '\0';
   terminal.full = options.full;
@@ -228,7 +229,7 @@ void show_phase(const char* phase, double seconds, uint64_t bytes) {
 
 // One line that is drawn over.
 void show_step(const std::string& text, bool can_stop) {
-  if (::isatty(STDERR_FILENO) == 0) return;
+  if (!platform::is_terminal(STDERR_FILENO)) return;
   fmt::print(stderr, "\r\033[K{}{}", clean_text(text),
              can_stop && !text.empty() ? " (Ctrl-C ends it and takes what there is)" : "");
   std::fflush(stderr);

@@ -112,7 +112,7 @@ std::string take_arguments(const Json& given, ToolCall& call) {
   const auto& known = call.tool->arguments;
   for (const auto& [name, value] : given.items()) {
     const auto argument = std::find_if(known.begin(), known.end(),
-                                       [&name](const ToolArgument& a) { return a.name == name; });
+                                       [&wanted = name](const ToolArgument& a) { return a.name == wanted; });
     if (argument == known.end()) return "there is no argument " + json_string(name);
     if (!take_value(*argument, value, call.values[name])) return name + " has the wrong type";
   }

@@ -40,7 +40,12 @@ Option& Option::between(unsigned least, unsigned most) {
   return limits(fmt::format("from {} to {}", least, most));
 }
 
-Option& Option::between(uint64_t least, uint64_t most) {
+Option& Option::between(unsigned long least, unsigned long most) {
+  parsed_->check(CLI::Range(least, most));
+  return limits(fmt::format("from {} to {}", least, most));
+}
+
+Option& Option::between(unsigned long long least, unsigned long long most) {
   parsed_->check(CLI::Range(least, most));
   return limits(fmt::format("from {} to {}", least, most));
 }
@@ -156,7 +161,11 @@ Option& Verb::option(const std::string& names, int64_t& value, const std::string
   return keep(parsed_->add_option(names, value, sentence));
 }
 
-Option& Verb::option(const std::string& names, uint64_t& value, const std::string& sentence) {
+Option& Verb::option(const std::string& names, unsigned long& value, const std::string& sentence) {
+  return keep(parsed_->add_option(names, value, sentence));
+}
+Option& Verb::option(const std::string& names, unsigned long long& value,
+                     const std::string& sentence) {
   return keep(parsed_->add_option(names, value, sentence));
 }
 
@@ -184,7 +193,11 @@ Option& Verb::option(const std::string& names, std::optional<int64_t>& value,
   return keep(parsed_->add_option(names, value, sentence));
 }
 
-Option& Verb::option(const std::string& names, std::optional<uint64_t>& value,
+Option& Verb::option(const std::string& names, std::optional<unsigned long>& value,
+                     const std::string& sentence) {
+  return keep(parsed_->add_option(names, value, sentence));
+}
+Option& Verb::option(const std::string& names, std::optional<unsigned long long>& value,
                      const std::string& sentence) {
   return keep(parsed_->add_option(names, value, sentence));
 }
@@ -237,6 +250,8 @@ Verb& Verb::verb(const std::string& name, const std::string& sentence) {
   verbs_.push_back(std::make_unique<Verb>(*parsed_->add_subcommand(name, sentence)));
   return *verbs_.back();
 }
+
+void Verb::takes_anything() { parsed_->prefix_command(); }
 
 void Verb::needs_a_verb() { parsed_->require_subcommand(1); }
 

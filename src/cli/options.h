@@ -32,7 +32,8 @@ class Option {
   Option& one_of(const std::vector<std::string>& words);
   Option& between(int least, int most);
   Option& between(unsigned least, unsigned most);
-  Option& between(uint64_t least, uint64_t most);
+  Option& between(unsigned long least, unsigned long most);
+  Option& between(unsigned long long least, unsigned long long most);
   Option& between(double least, double most);
   Option& at_least_zero();
   Option& more_than_zero();
@@ -108,7 +109,8 @@ struct GivenOption {
 };
 
 // A verb, or the program itself. `names`: "-o,--output". `value`: target and default of the option;
-// must live as long as the verb. nullopt = the option was not given.
+// must live as long as the verb. nullopt = the option was not given. Unsigned numbers of all three sizes, of which size_t
+// and uint64_t are one on Linux and two where size_t has 32 bits.
 class Verb {
  public:
   explicit Verb(CLI::App& parsed);
@@ -119,7 +121,8 @@ class Verb {
   Option& option(const std::string& names, int& value, const std::string& sentence);
   Option& option(const std::string& names, uint32_t& value, const std::string& sentence);
   Option& option(const std::string& names, int64_t& value, const std::string& sentence);
-  Option& option(const std::string& names, uint64_t& value, const std::string& sentence);
+  Option& option(const std::string& names, unsigned long& value, const std::string& sentence);
+  Option& option(const std::string& names, unsigned long long& value, const std::string& sentence);
   Option& option(const std::string& names, double& value, const std::string& sentence);
   Option& option(const std::string& names, std::vector<uint32_t>& value,
                  const std::string& sentence);
@@ -129,7 +132,9 @@ class Verb {
                  const std::string& sentence);
   Option& option(const std::string& names, std::optional<int64_t>& value,
                  const std::string& sentence);
-  Option& option(const std::string& names, std::optional<uint64_t>& value,
+  Option& option(const std::string& names, std::optional<unsigned long>& value,
+                 const std::string& sentence);
+  Option& option(const std::string& names, std::optional<unsigned long long>& value,
                  const std::string& sentence);
   Option& option(const std::string& names, std::optional<double>& value,
                  const std::string& sentence);
@@ -149,6 +154,8 @@ class Verb {
   // A verb below this one, e.g. `fit` of `throughput`.
   Verb& verb(const std::string& name, const std::string& sentence);
   void needs_a_verb();
+  // Its action gets any words and options, and ignores them.
+  void takes_anything();
   // Says it below the options in --help.
   void footer(const std::string& text);
   // A command line as one would type it, with what it does: --help begins with them.

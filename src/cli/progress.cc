@@ -5,6 +5,7 @@
 
 #include <chrono>
 
+#include "base/platform/platform.h"
 #include "base/try_thread.h"
 #include "text/plain_text.h"
 
@@ -18,7 +19,7 @@ std::string progress_words(uint64_t read, uint64_t total) {
 
 ProgressBar::ProgressBar(std::string name, const ReadProgress& progress)
     : name_(std::move(name)), progress_(progress) {
-  if (::isatty(STDERR_FILENO) != 0) painter_ = try_thread([this] { draw_until_stopped(); });
+  if (platform::is_terminal(STDERR_FILENO)) painter_ = try_thread([this] { draw_until_stopped(); });
 }
 
 ProgressBar::~ProgressBar() {

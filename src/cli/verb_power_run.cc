@@ -11,6 +11,7 @@
 #include "answers/inputs/facts.h"
 #include "base/files.h"
 #include "base/numbers.h"
+#include "base/platform/platform.h"
 #include "cli/common.h"
 #include "cli/facts_option.h"
 #include "cli/options.h"
@@ -77,7 +78,7 @@ class ProgressLine {
   }
 
  private:
-  bool terminal_ = ::isatty(STDERR_FILENO) != 0;
+  bool terminal_ = platform::is_terminal(STDERR_FILENO);
   bool drawn_ = false;
   // The first line after a fifth of a second only.
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();

@@ -9,6 +9,7 @@
 #include "answers/tables.h"
 #include "base/files.h"
 #include "base/output_file.h"
+#include "base/platform/platform.h"
 #include "cli/common.h"
 #include "cli/options.h"
 #include "cli/output_format.h"
@@ -255,7 +256,7 @@ Status dot_command(SqlSession& session, const std::string& line, bool& quit) {
 // Statements and commands from standard input. At a terminal an error is shown and the next
 // statement awaited; elsewhere the first error ends it.
 int run_shell(SqlSession& session) {
-  const bool terminal = ::isatty(STDIN_FILENO) != 0;
+  const bool terminal = platform::is_terminal(STDIN_FILENO);
   if (terminal) fmt::print("SQL over traces. .help helps, .tables lists the tables.\n");
   std::string pending;
   bool quit = false;

@@ -205,7 +205,8 @@ class GpuDevice final : public PowerDevice {
 
   Result<ClockProbe> probe() override {
     // Host memory that the GPU writes to.
-    const std::atomic_ref<uint64_t> seen(*static_cast<uint64_t*>(stamp_host_));
+    static_assert(sizeof(std::atomic<uint64_t>) == sizeof(uint64_t) && std::atomic<uint64_t>::is_always_lock_free);
+    auto& seen = *static_cast<std::atomic<uint64_t>*>(stamp_host_);
     seen.store(0);
     ClockProbe probe;
     probe.c0_ns = now_ns();

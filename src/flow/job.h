@@ -35,7 +35,7 @@ struct WorkName {
   FlowCause cause = FlowCause::kHostGap;  // of host work: what most of the time went to
   WorkKind kind = WorkKind::kCompute;     // of device work
   std::string name = {};                  // operator, call, frame or kernel; may be empty
-  friend auto operator<=>(const WorkName&, const WorkName&) = default;
+  friend std::strong_ordering operator<=>(const WorkName&, const WorkName&) = default;
 };
 
 // A piece of a rank's own work: device work that is no communication, or what the host did between

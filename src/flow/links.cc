@@ -18,7 +18,7 @@ struct Role {
   int64_t members = 0;
   int size_class = 0;
   size_t meetings = 0;  // of the group: groups of one role meet equally often
-  auto operator<=>(const Role&) const = default;
+  std::strong_ordering operator<=>(const Role&) const = default;
 };
 
 struct Transfers {

@@ -15,7 +15,7 @@ struct CollectiveGroup {
   std::string ranks;     // as recorded; may be empty
   std::string kind;      // all_reduce, all_gather, reduce_scatter, ...
   bool all_wait = true;  // nobody leaves before everybody came: ends can be aligned
-  friend auto operator<=>(const CollectiveGroup&, const CollectiveGroup&) = default;
+  friend std::strong_ordering operator<=>(const CollectiveGroup&, const CollectiveGroup&) = default;
 };
 
 // One rank's part in a collective or transfer.

@@ -487,8 +487,8 @@ class Finder {
       if (entry == nullptr || culprits.contains(rank)) continue;
       report_.waiting.push_back(rank);
       const bool beside = std::any_of(
-          report_.culprits.begin(), report_.culprits.end(), [&](const HangCulprit& culprit) {
-            return culprit.group != SIZE_MAX && shares(report_.groups[culprit.group], rank);
+          report_.culprits.begin(), report_.culprits.end(), [this, waiting = rank](const HangCulprit& culprit) {
+            return culprit.group != SIZE_MAX && shares(report_.groups[culprit.group], waiting);
           });
       if (entry->frames.empty() || (report_.waiting_rank >= 0 && !(beside && !waiting_is_beside_)))
         continue;

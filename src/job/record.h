@@ -32,7 +32,7 @@ struct RecordStamp {
   uint64_t bytes = 0;  // as stored
   int64_t mtime_ns = 0;
   std::string made_by;  // version and options that change what a record says
-  friend auto operator<=>(const RecordStamp&, const RecordStamp&) = default;
+  friend std::strong_ordering operator<=>(const RecordStamp&, const RecordStamp&) = default;
 };
 
 // Something odd that the import or an analysis counted.
@@ -48,7 +48,7 @@ struct RecordGroup {
   std::string kind;     // all_reduce, ...
   int64_t size = -1;    // ranks in it; -1 = not told
   bool waits = true;    // nobody leaves before everybody came
-  friend auto operator<=>(const RecordGroup&, const RecordGroup&) = default;
+  friend std::strong_ordering operator<=>(const RecordGroup&, const RecordGroup&) = default;
 };
 constexpr size_t kMembersKept = 512;
 

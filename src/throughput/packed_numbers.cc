@@ -1,9 +1,9 @@
 #include "throughput/packed_numbers.h"
 
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 
 namespace assay {
 namespace {
@@ -61,7 +61,8 @@ std::string packed(const std::vector<double>& numbers) {
   std::vector<uint8_t> bytes;
   bytes.reserve(numbers.size() * 8);
   for (const double number : numbers) {
-    const auto bits = std::bit_cast<uint64_t>(number);
+    uint64_t bits = 0;
+    std::memcpy(&bits, &number, sizeof(bits));
     for (int k = 0; k < 64; k += 8) bytes.push_back(static_cast<uint8_t>(bits >> k));
   }
   return base64(bytes);
@@ -74,7 +75,7 @@ std::optional<std::vector<double>> unpacked(std::string_view text) {
   for (size_t i = 0; i < numbers.size(); ++i) {
     uint64_t bits = 0;
     for (size_t k = 8; k-- > 0;) bits = bits << 8 | (*bytes)[8 * i + k];
-    numbers[i] = std::bit_cast<double>(bits);
+    std::memcpy(&numbers[i], &bits, sizeof(bits));
     if (!std::isfinite(numbers[i])) return std::nullopt;
   }
   return numbers;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <compare>
+#include <cstdint>
+#include <cstring>
 #include <iterator>
 #include <numeric>
 #include <set>
@@ -92,18 +94,27 @@ class TieOrder {
       if constexpr (kText) {
         if (column[a] != column[b])
           order = by_text(strings_.view(column[a]), strings_.view(column[b]));
+      } else if constexpr (kMeasured) {
+        order = total_place(column[a]) <=> total_place(column[b]);
       } else {
-        order = std::strong_order(column[a], column[b]);
+        order = column[a] <=> column[b];
       }
     });
     return order;
+  }
+
+  // The place of a number in IEEE 754's total order, in which -0 is before 0 and NaN is at the ends.
+  static int64_t total_place(double value) {
+    int64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof(bits));
+    return bits < 0 ? bits ^ INT64_MAX : bits;
   }
 
   // "<built-in function sleep>" calls no Python code: the frame of the same time is around it.
   static std::strong_ordering by_text(std::string_view a, std::string_view b) {
     const bool a_inner = a.starts_with('<');
     const bool b_inner = b.starts_with('<');
-    return a_inner != b_inner ? a_inner <=> b_inner : a <=> b;
+    return a_inner != b_inner ? a_inner <=> b_inner : a.compare(b) <=> 0;
   }
 
   const Table& table_;

@@ -8,6 +8,7 @@
 
 #include "base/checksum.h"
 #include "base/files.h"
+#include "base/platform/platform.h"
 #include "ingest/columnar/layout.h"
 #include "trace/unrecorded.h"
 
@@ -46,7 +47,7 @@ class OpenFile {
   Status read(void* to, uint64_t size, uint64_t offset) const {
     char* at = static_cast<char*>(to);
     while (size > 0) {
-      const ssize_t got = ::pread(fd_, at, size, static_cast<off_t>(offset));
+      const int64_t got = platform::read_at(fd_, at, size, offset);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) {
         return Error{ErrorCode::kIo, std::string("cannot read: ") + std::strerror(errno), "", -1};

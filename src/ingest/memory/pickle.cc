@@ -1,6 +1,6 @@
 #include "ingest/memory/pickle.h"
 
-#include <bit>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <utility>
@@ -111,7 +111,9 @@ class Machine {
     ASSAY_TRY_ASSIGN(const std::string_view taken, take(8));
     uint64_t bits = 0;  // big-endian, other than all integers
     for (const char c : taken) bits = bits << 8 | static_cast<unsigned char>(c);
-    return push({.kind = PickleKind::kReal, .real = std::bit_cast<double>(bits)});
+    double real = 0;
+    std::memcpy(&real, &bits, sizeof(real));
+    return push({.kind = PickleKind::kReal, .real = real});
   }
 
   Status push_text(size_t width_of_length) {

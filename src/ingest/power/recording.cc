@@ -276,9 +276,7 @@ void put(std::string& line, int64_t value) { line += std::to_string(value); }
 // The shortest text that reads back as the same double; nothing where there is no value.
 void put(std::string& line, double value) {
   if (!std::isfinite(value)) return;
-  std::array<char, 40> text;
-  const auto [end, failed] = std::to_chars(text.data(), text.data() + text.size(), value);
-  if (failed == std::errc()) line.append(text.data(), end);
+  line += shortest_text(value);
 }
 
 void put(std::string& line, const std::string& text) {

@@ -119,7 +119,7 @@ void add_availability(const Configs& configs, Section& section) {
   Prose missing_words{.paragraphs = {}, .bullets = true, .show = Show::kReadersOnly};
   for (const Availability& figure : figures) {
     std::map<std::string, Value::List> missing;
-    Available& row = rows.emplace_back(figure);
+    Available& row = rows.emplace_back(Available{figure});
     for (const ConfigFigures& config : configs) {
       const std::string why = figure.lacks(config);
       if (why.empty()) ++row.made;

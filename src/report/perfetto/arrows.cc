@@ -21,7 +21,9 @@ std::span<const TimelineArrows::LinkEnd> TimelineArrows::ends_on(OpId op) const 
   const auto range =
       std::equal_range(link_ends_.begin(), link_ends_.end(), LinkEnd{op},
                        [](const LinkEnd& a, const LinkEnd& b) { return a.op < b.op; });
-  return {range.first, range.second};
+  return std::span(link_ends_)
+      .subspan(static_cast<size_t>(range.first - link_ends_.begin()),
+               static_cast<size_t>(range.second - range.first));
 }
 
 // An arrow that would end before it starts is none to the importer.

@@ -60,6 +60,29 @@ TEST(Stats, StudentQuantilesMatchPrintedTables) {
   EXPECT_NEAR(student_t95(1000000), 1.9599664, 1e-6);
 }
 
+// Worked out with forty digits (tan for one degree of freedom, the incomplete beta function for others, erfc for the
+// normal distribution): nine digits more than the tables, so that a series cut too early is seen.
+TEST(Stats, QuantilesHaveTwelveDigits) {
+  EXPECT_NEAR(student_t95(1) / 12.706204736174704646, 1, 1e-12);
+  EXPECT_NEAR(student_t95(2) / 4.3026527297494638523, 1, 1e-12);
+  EXPECT_NEAR(student_t95(7) / 2.3646242515927853417, 1, 1e-12);
+  EXPECT_NEAR(student_t95(40) / 2.0210753903062734213, 1, 1e-12);
+  EXPECT_NEAR(student_t95_one_sided(7) / 1.8945786050900073895, 1, 1e-12);
+  EXPECT_NEAR(normal_above(0.3) / 0.52440051270804078404, 1, 1e-12);
+  EXPECT_NEAR(normal_above(0.05) / 1.6448536269514727149, 1, 1e-12);
+  EXPECT_NEAR(normal_above(0.025) / 1.9599639845400542355, 1, 1e-12);
+  EXPECT_NEAR(normal_above(0.0005) / 3.2905267314918947932, 1, 1e-12);
+  EXPECT_NEAR(normal_above(1e-5) / 4.2648907939228246285, 1, 1e-12);
+}
+
+// The same bits on every machine, whichever C library it has.
+TEST(Stats, QuantilesHaveTheSameBitsEverywhere) {
+  EXPECT_EQ(student_t95(3), 0x1.975a66893c1a2p+1);
+  EXPECT_EQ(student_t95(8), 0x1.272b24bc9242cp+1);
+  EXPECT_EQ(student_t95(100), 0x1.fbe58eb3eee6ep+0);
+  EXPECT_EQ(normal_above(0.001), 0x1.8b8cbb720449bp+1);
+}
+
 TEST(Stats, MeanIntervalIsStudents) {
   // mean 4, s^2 = (4 + 0 + 4) / 2 = 4, half width 4.302652730 * sqrt(4 / 3)
   const MeanInterval three = mean_interval95({2, 4, 6});

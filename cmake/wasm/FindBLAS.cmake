@@ -1,0 +1,1 @@
+set(BLAS_FOUND FALSE)

@@ -1,0 +1,12 @@
+include(${CMAKE_CURRENT_LIST_DIR}/imported.cmake)
+# libisal, libzstd and muparser, of which the header is enough.
+function(pkg_check_modules prefix)
+  list(GET ARGN -1 module)
+  if(module STREQUAL "muparser")
+    set(MUPARSER_INCLUDE_DIRS ${ASSAY_WASM_DEPS}/include PARENT_SCOPE)
+    return()
+  endif()
+  string(REPLACE "lib" "" archive ${module})
+  assay_wasm_library(PkgConfig::${prefix} ${archive})
+endfunction()
+set(PkgConfig_FOUND TRUE)

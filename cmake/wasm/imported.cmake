@@ -1,0 +1,11 @@
+# assay_wasm_library(target archive [folder...]): an imported target: the headers, and libARCHIVE.a if ARCHIVE is not empty.
+function(assay_wasm_library target archive)
+  if(TARGET ${target})
+    return()
+  endif()
+  add_library(${target} INTERFACE IMPORTED GLOBAL)
+  target_include_directories(${target} SYSTEM INTERFACE ${ASSAY_WASM_DEPS}/include ${ARGN})
+  if(archive)
+    target_link_libraries(${target} INTERFACE ${ASSAY_WASM_DEPS}/lib${archive}.a)
+  endif()
+endfunction()
