@@ -14,7 +14,7 @@ namespace {
 
 // Each number is one more than its value, 0 = none, so that a column without values packs to
 // nothing. A thread has kDims, kTypes, kConcrete, kBefore and kAfter only.
-enum Column : size_t {
+enum DetailColumn : size_t {
   kName,  // as recorded, where that is not what the lane shows
   kOp,    // of texts, as all up to kShape
   kDims,
