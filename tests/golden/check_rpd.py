@@ -62,8 +62,8 @@ def main():
         document = answer(assay, path)
         if not isinstance(document, dict):
             faults.append(document)
-        for what, query in {"12,2,1,256": "SELECT grid_x, grid_y, grid_z, block_x FROM kernels WHERE grid_x > 0",
-                            "1048576": "SELECT bytes FROM copies WHERE bytes > 0",
+        for what, query in {"12,2,1,256": "SELECT grid_x, grid_y, grid_z, block_x FROM kernel_shapes",
+                            "1048576": "SELECT bytes FROM transfers",
                             "step 1": "SELECT name FROM annotations"}.items():
             said = rows(assay, path, query)
             if "DuckDB is not here" in said:
