@@ -18,12 +18,28 @@ constexpr int64_t unzigzag(uint64_t value) {
   return static_cast<int64_t>((value >> 1) ^ (~(value & 1) + 1));
 }
 
+inline void append_varint(uint64_t value, std::string& out) {
+  for (; value >= 0x80; value >>= 7) out.push_back(static_cast<char>(value | 0x80));
+  out.push_back(static_cast<char>(value));
+}
+
+// Takes the number from the front of `rest`. False where the bytes end or hold no number of 64
+// bits: `rest` then is cut at some place.
+inline bool take_varint(std::string_view& rest, uint64_t& value) {
+  value = 0;
+  for (unsigned shift = 0; shift < 64 && !rest.empty(); shift += 7) {
+    const auto byte = static_cast<uint8_t>(rest.front());
+    rest.remove_prefix(1);
+    if (shift == 63 && byte > 1) return false;
+    value |= static_cast<uint64_t>(byte & 0x7F) << shift;
+    if (byte < 0x80) return true;
+  }
+  return false;
+}
+
 class VarintWriter {
  public:
-  void add(uint64_t value) {
-    for (; value >= 0x80; value >>= 7) bytes_.push_back(static_cast<char>(value | 0x80));
-    bytes_.push_back(static_cast<char>(value));
-  }
+  void add(uint64_t value) { append_varint(value, bytes_); }
   void add_signed(int64_t value) { add(zigzag(value)); }
   void add_text(std::string_view text) {
     add(text.size());
@@ -44,14 +60,7 @@ class VarintReader {
   // 0 where the bytes end or no number of 64 bits begins; ok() then is false for good.
   uint64_t next() {
     uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
-      const auto byte = static_cast<uint8_t>(rest_.front());
-      rest_.remove_prefix(1);
-      if (shift == 63 && byte > 1) break;
-      value |= static_cast<uint64_t>(byte & 0x7F) << shift;
-      if (byte < 0x80) return value;
-    }
-    return fail();
+    return take_varint(rest_, value) ? value : fail();
   }
   int64_t next_signed() { return unzigzag(next()); }
   std::string_view next_bytes(uint64_t size) {

@@ -27,7 +27,6 @@ class WireReader {
   uint64_t offset() const { return static_cast<uint64_t>(rest_.data() - begin_); }
 
  private:
-  bool varint(uint64_t& value);
   bool fixed(unsigned bytes, uint64_t& value);
 
   const char* begin_;

@@ -35,10 +35,6 @@ enum DetailColumn : size_t {
   kAfter,   // and after
 };
 
-uint64_t zigzag(int64_t value) {
-  return (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63);
-}
-
 std::vector<uint32_t> rows_of(const std::vector<ActivityId>& activities, size_t count) {
   std::vector<uint32_t> rows(count, UINT32_MAX);
   for (size_t i = 0; i < activities.size(); ++i) {

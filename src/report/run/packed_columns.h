@@ -3,17 +3,13 @@
 // How the page's timeline is packed: the length of a head, the head in JSON, then columns of
 // numbers of seven bits a byte, the lowest first. docs/formats/report_html.md describes it.
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace assay {
+#include "base/varint.h"
 
-inline void append_varint(uint64_t value, std::string& out) {
-  for (; value >= 128; value >>= 7) out += static_cast<char>((value & 127) | 128);
-  out += static_cast<char>(value);
-}
+namespace assay {
 
 // entries: JSON texts.
 inline std::string json_list(const std::vector<std::string>& entries) {
