@@ -157,6 +157,14 @@ void add_part_option(Verb& verb, CommonOptions& options) {
               "decode, hole, tail, its number from 1, or all; without it, the longest that can be "
               "judged. Of several traces together always all")
       .called("NAME|N");
+  verb.option("--between", options.part,
+              "analyze this stretch of time only, e.g. 10.2ms..15ms from the begin of the window; the page gives it for an "
+              "area that is dragged")
+      .checked_by([](const std::string& value) {
+        return std::string(value.find("..") == std::string::npos ? "two times are needed, e.g. 10.2ms..15ms" : "");
+      })
+      .called("A..B")
+      .not_with("--part");
 }
 
 void add_capture_option(Verb& verb, std::vector<std::string>& files) {

@@ -1,6 +1,8 @@
 #include "flow/judged.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -93,6 +95,84 @@ Windows inside(const Windows& iterations, Interval span) {
   return kept;
 }
 
+constexpr std::string_view kBetween = "..";
+
+std::string_view unit_of(std::string_view time) {
+  return time.substr(std::min(time.find_first_not_of("0123456789."), time.size()));
+}
+
+// In ns; `unit` where the time has none of its own.
+std::optional<int64_t> time_of(std::string_view time, std::string_view unit) {
+  const std::string_view own = unit_of(time);
+  if (!own.empty()) unit = own;
+  const double factor = unit == "s"                      ? 1e9
+                        : unit == "ms"                   ? 1e6
+                        : unit == "us" || unit == "µs"   ? 1e3
+                        : unit == "ns"                   ? 1
+                                                         : 0;
+  double number = 0;
+  const char* const end = own.data();
+  const auto [stop, error] = std::from_chars(time.data(), end, number);
+  if (error != std::errc{} || stop != end || factor == 0 || number * factor > 9e18) return std::nullopt;
+  return std::llround(number * factor);
+}
+
+// What "A..B" asks for, of `window`.
+Result<Interval> span_of(std::string_view asked, Interval window) {
+  const size_t dots = asked.find(kBetween);
+  const std::string_view to = asked.substr(dots + kBetween.size());
+  const std::optional<int64_t> start_ns = time_of(asked.substr(0, dots), unit_of(to));
+  const std::optional<int64_t> end_ns = time_of(to, "");
+  const auto refused = [asked](const std::string& why) {
+    return Error{ErrorCode::kInvalidArgument, "'" + std::string(asked) + "' " + why, "", -1};
+  };
+  if (!start_ns || !end_ns) {
+    return refused("does not name two times from the begin of the window with their unit, e.g. 10.2ms..15ms");
+  }
+  const int64_t length_ns = window.end_ns - window.start_ns;
+  if (*start_ns >= *end_ns) return refused("ends before it begins");
+  if (*start_ns >= length_ns) {
+    return refused("begins after the end of the window, " + std::to_string(length_ns) + " ns");
+  }
+  return Interval{window.start_ns + *start_ns, window.start_ns + std::min(*end_ns, length_ns)};
+}
+
+uint64_t whole_within(const Windows& iterations, Interval span) {
+  return static_cast<uint64_t>(
+      std::count_if(iterations.windows.begin(), iterations.windows.end(), [span](const Window& window) {
+        return window.start_ns >= span.start_ns && window.end_ns <= span.end_ns;
+      }));
+}
+
+// Cuts `span` out of the parts, as one of them. Returns its place.
+size_t carve(Interval span, const Windows& iterations, std::vector<Stretch>& parts) {
+  std::vector<Stretch> before;
+  std::vector<Stretch> after;
+  Stretch asked{.kind = StretchKind::kAsked, .span = span};
+  int64_t most_ns = 0;
+  for (const Stretch& part : parts) {
+    const auto keep = [&](std::vector<Stretch>& side, int64_t start_ns, int64_t end_ns) {
+      if (start_ns >= end_ns) return;
+      side.push_back(part);
+      side.back().span = {start_ns, end_ns};
+      if (part.iterations > 0) side.back().iterations = whole_within(iterations, side.back().span);
+    };
+    keep(before, part.span.start_ns, std::min(part.span.end_ns, span.start_ns));
+    keep(after, std::max(part.span.start_ns, span.end_ns), part.span.end_ns);
+    const int64_t shared_ns =
+        std::min(part.span.end_ns, span.end_ns) - std::max(part.span.start_ns, span.start_ns);
+    if (shared_ns <= most_ns) continue;
+    most_ns = shared_ns;
+    asked.unit = part.unit;
+  }
+  if (asked.unit != StretchUnit::kNone) asked.iterations = whole_within(iterations, span);
+  const size_t place = before.size();
+  parts = std::move(before);
+  parts.push_back(asked);
+  parts.insert(parts.end(), after.begin(), after.end());
+  return place;
+}
+
 class RunJudge {
  public:
   RunJudge(FlowModel& model, const Windows& iterations, const FlowOptions& options)
@@ -117,6 +197,7 @@ class RunJudge {
   Result<JudgedRun> judged_part(std::string_view part) {
     const bool all = plain(part) == "all";
     const bool kept = all || options_.rank_graph || !hides_something();
+    if (part.find(kBetween) != std::string_view::npos) return between(part);
     if (!part.empty() && !all) {
       ASSAY_TRY_ASSIGN(const size_t asked, find_part(stretches_.parts, part));
       if (stretches_.parts.size() > 1 && !options_.rank_graph) {
@@ -134,6 +215,16 @@ class RunJudge {
     return std::move(whole_);
   }
 
+  Result<JudgedRun> between(std::string_view asked) {
+    if (options_.rank_graph) {
+      return Error{ErrorCode::kInvalidArgument, "a stretch of time is of one trace, not of several ranks", "", -1};
+    }
+    ASSAY_TRY_ASSIGN(const Interval span, span_of(asked, whole_.report.window));
+    const size_t place = carve(span, iterations_, stretches_.parts);
+    measure();
+    return told(place, judged(place), true);
+  }
+
   const Trace& trace() const { return *model_.run.trace; }
 
   void cut() {
@@ -143,13 +234,19 @@ class RunJudge {
     stretches_.idle_share = whole_.verdict.device_idle_share;
     stretches_.parts =
         find_stretches(model_.run, report.all_devices(), iterations_, report.window);
+    measure();
+    stretches_.torn = is_torn();
+  }
+
+  // Lengths, totals and known causes of the parts.
+  void measure() {
+    const FlowReport& report = whole_.report;
     for (Stretch& part : stretches_.parts) {
       part.ns = length(part) - length_in(report.unrecorded, part.span);
       part.total = stretches_.parts.size() == 1 ? report.total
                                                 : totals_of(model_.run, report, part.span);
       part.cause = cause_of(part.kind, part.total);
     }
-    stretches_.torn = is_torn();
   }
 
   // One stall in which the device has no row is none; rows that are missing again and again are.

@@ -307,7 +307,7 @@ void count_iterations(const Windows& host, const std::vector<Interval>& device,
 std::string_view stretch_kind_word(StretchKind kind) {
   constexpr std::array<std::string_view, kStretchKinds> kWords = {
       "steady", "start",      "before", "lead_in", "start_up", "cold_again",
-      "hole",   "not_loaded", "tail",   "after"};
+      "hole",   "not_loaded", "tail",   "after",   "asked"};
   return kWords[static_cast<size_t>(kind)];
 }
 
@@ -341,6 +341,8 @@ std::string stretch_name(const Stretch& stretch) {
       return "tail";
     case StretchKind::kAfter:
       return "after the steps";
+    case StretchKind::kAsked:
+      return "the chosen stretch";
     case StretchKind::kSteady:
       break;
   }

@@ -30,8 +30,9 @@ enum class StretchKind : uint8_t {
   kNotLoaded,  // nobody asked for work
   kTail,       // kHole or kNotLoaded up to the end
   kAfter,      // behind the last labelled step and its work
+  kAsked,      // chosen by its times (judge_run)
 };
-constexpr size_t kStretchKinds = 10;
+constexpr size_t kStretchKinds = 11;
 // "steady", "lead_in", ...; what users type and JSON has.
 std::string_view stretch_kind_word(StretchKind kind);
 

@@ -201,5 +201,39 @@ TEST(Stretches, TheWholeStepAroundTheFirstLaunchIsJudged) {
   expect_whole(found->parts());
 }
 
+// 100 kernels of 100 us from 10 ms on, after a lead-in of 10 ms.
+TEST(Stretches, ChosenTimesAreAPartAndTheOthersKeepTheRest) {
+  const auto found = judge(behind_others(), "11ms..13.5ms");
+  EXPECT_EQ(words(found->parts()), "lead_in steady asked* steady");
+  expect_whole(found->parts());
+  const Stretch& asked = *found->parts().headline();
+  EXPECT_EQ(asked.span, (Interval{11'000'000, 13'500'000}));
+  EXPECT_EQ(asked.total.idle_ns, 0);
+  EXPECT_EQ(found->run.report.window, asked.span);
+}
+
+TEST(Stretches, ChosenTimesAcrossPartsAddUp) {
+  const auto found = judge(behind_others(), "9..11ms");
+  EXPECT_EQ(words(found->parts()), "lead_in asked* steady");
+  expect_whole(found->parts());
+  EXPECT_EQ(found->parts().headline()->total.idle_ns, 1'000'000);
+}
+
+TEST(Stretches, ChosenTimesEndWithTheWindow) {
+  const auto found = judge(behind_others(), "0ms..1s");
+  EXPECT_EQ(words(found->parts()), "asked*");
+  expect_whole(found->parts());
+}
+
+TEST(Stretches, RefusesTimesWithoutAStretchBetween) {
+  Trace trace = behind_others().build();
+  const Links links = link_trace(trace);
+  for (const char* asked : {"..", "1..2", "2ms..1ms", "1ms..1ms", "x..1ms", "1ms..", "..1ms", "-1ms..1ms", "1e3ms..2ms",
+                            "1ms..2h", "30ms..40ms", "99999999999s..999999999999s"}) {
+    FlowModel model = make_flow_model(trace, links);
+    EXPECT_FALSE(judge_run(model, find_iterations(trace, links), {}, asked).has_value()) << asked;
+  }
+}
+
 }  // namespace
 }  // namespace assay
