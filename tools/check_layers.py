@@ -5,7 +5,7 @@ Data flows file -> ingest -> Trace -> Links -> analysis -> Document -> writer, a
 only against it:
 
     base <- trace <- records <- kernels, floor, roof <- ingest, devices, flow <- findings <- text <- rooms <- report <- query
-         <- answers <- cli
+         <- answers <- cli; ingest <- serve <- cli
 
 Of the rooms, only power may see devices: it drives them. The sampler (collect/sample) sees devices
 too: it reads their sensors. It sees no room, and only cli sees it.
@@ -46,7 +46,8 @@ ALLOWED = {
     "report": {*BELOW, "findings", "text", "report", *ROOMS},
     "query": {"base", "trace", "findings", "text", "report", "query"},
     "answers": {*BELOW, "findings", "text", "ingest", "report", "query", "answers", *ROOMS},
-    "cli": {*BELOW, "findings", "text", "ingest", "devices", "report", "query", "answers", "cli", "collect", "collect/sample", *ROOMS},
+    "serve": {"base", "trace", "ingest", "serve"},
+    "cli": {*BELOW, "findings", "text", "ingest", "devices", "report", "query", "answers", "serve", "cli", "collect", "collect/sample", *ROOMS},
     "collect": {"collect"},
     "collect/sample": {"base", "devices", "collect", "collect/sample"},
     **{room: {*BELOW, room} for room in ROOMS},
@@ -69,6 +70,7 @@ THIRD_PARTY = [
     ("SQLite", r"sqlite3\w*\.h", "ingest", 2),
     ("nlohmann-json", r"nlohmann/", "base", 1),
     ("CLI11", r"CLI/", "cli", 1),
+    ("Boost", r"boost/", "serve", 1),
     ("Eigen", r"Eigen/", None, 12),
     ("Ceres", r"ceres/", "throughput/gp", 1),
     ("<filesystem>", r"filesystem$", "base", 1),

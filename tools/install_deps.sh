@@ -156,7 +156,7 @@ for set in "${sets[@]}"; do
   case "$set" in
     build)
       require g++ make cmake ninja-build pkg-config libsimdjson-dev libisal-dev libzstd-dev \
-        libxxhash-dev libcsv-dev libsqlite3-dev libcli11-dev libfmt-dev nlohmann-json3-dev \
+        libxxhash-dev libcsv-dev libsqlite3-dev libboost-dev libcli11-dev libfmt-dev nlohmann-json3-dev \
         libceres-dev libeigen3-dev libmuparser-dev
       prefer "fast linear algebra" libopenblas-dev
       prefer "Excel workbooks" libxlsxwriter-dev

@@ -1,5 +1,6 @@
 // Builds dist/report.html: everything in one file, and a policy that allows this script, this style
-// and nothing else. Beside it dist/charts.js, the library of charts, which the binary packs into the page.
+// and nothing else; dist/charts.js, the library of charts, which the binary packs into the page; and
+// dist/serve.html, the list of traces of `assay serve`, whose policy the server sends.
 
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
@@ -13,7 +14,7 @@ const sha256 = (text: string, encoding: "hex" | "base64") => createHash("sha256"
 
 // What the page is made of; tests/browser/page_current.py computes the same.
 function sourcesHash(): string {
-  const files = ["index.html", "notices.txt", "package-lock.json", "package.json", "tsconfig.json", "vite.config.ts"];
+  const files = ["index.html", "serve.html", "notices.txt", "package-lock.json", "package.json", "tsconfig.json", "vite.config.ts"];
   for (const name of readdirSync(join(HERE, "src")).sort()) files.push(`src/${name}`);
   const hashes = files.map((name) => `${name} ${sha256(readFileSync(join(HERE, name), "utf8"), "hex")}\n`);
   return sha256(hashes.join(""), "hex");
@@ -55,6 +56,13 @@ function page(script: string, charts: string, style: string): string {
   return html;
 }
 
+function listPage(script: string, style: string): string {
+  if (/<\/script|<!--/i.test(script)) throw new Error("the script would end its own element");
+  return readFileSync(join(HERE, "serve.html"), "utf8")
+    .replace("<!--assay:style-->", () => `<meta name="assay-sources" content="${sourcesHash()}" />\n    <style>${style}</style>`)
+    .replace("<!--assay:script-->", () => `<script>${script}</script>`);
+}
+
 const oneFile = (): Plugin => ({
   name: "one-file",
   enforce: "post",
@@ -70,6 +78,7 @@ const oneFile = (): Plugin => ({
     const charts = await scriptOf("src/charts.ts");
     this.emitFile({ type: "asset", fileName: "report.html", source: page(script.trim(), charts, style.trim()) });
     this.emitFile({ type: "asset", fileName: "charts.js", source: charts });
+    this.emitFile({ type: "asset", fileName: "serve.html", source: listPage(await scriptOf("src/serve.ts"), style.trim()) });
   },
 });
 

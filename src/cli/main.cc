@@ -37,7 +37,7 @@ constexpr const char* kOverview =
   assay diff before.json.gz after.json.gz
   assay example                         write a small trace to try it on
 
-Ask      report  why  whatif  diff  explain  sql
+Ask      report  why  whatif  diff  explain  sql  serve
 Jobs     job  summarize  hang
 Analyze  launch  sweep  fusion  overhead  breakdown  power  throughput
 Record   record  sample  replay  null-kernel
@@ -193,6 +193,7 @@ int main(int argc, char** argv) {
   assay::add_export_verb(app, exit_code);
   assay::add_cache_verb(app, exit_code);
   assay::add_info_verb(app, exit_code);
+  assay::add_serve_verb(app, exit_code);
   assay::add_mcp_verb(app, exit_code);
   assay::add_doctor_verb(app, exit_code);
   assay::add_options_verb(app, exit_code);

@@ -41,6 +41,7 @@ void add_why_verb(Verb& app, int& exit_code);
 void add_explain_verb(Verb& app, int& exit_code);
 void add_example_verb(Verb& app, int& exit_code);
 void add_info_verb(Verb& app, int& exit_code);
+void add_serve_verb(Verb& app, int& exit_code);
 void add_mcp_verb(Verb& app, int& exit_code);
 void add_summarize_verb(Verb& app, int& exit_code);
 void add_job_verb(Verb& app, int& exit_code);

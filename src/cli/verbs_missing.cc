@@ -28,6 +28,7 @@ void add_replay_verb(Verb& app, int& exit_code) { add_missing_verb(app, exit_cod
 void add_record_verb(Verb& app, int& exit_code) { add_missing_verb(app, exit_code, "record"); }
 void add_null_kernel_verb(Verb& app, int& exit_code) { add_missing_verb(app, exit_code, "null-kernel"); }
 void add_sql_verb(Verb& app, int& exit_code) { add_missing_verb(app, exit_code, "sql"); }
+void add_serve_verb(Verb& app, int& exit_code) { add_missing_verb(app, exit_code, "serve"); }
 void add_mcp_verb(Verb& app, int& exit_code) { add_missing_verb(app, exit_code, "mcp"); }
 void add_doctor_verb(Verb& app, int& exit_code) { add_missing_verb(app, exit_code, "doctor"); }
 void add_power_sweep_verb(Verb& power, int& exit_code) { add_missing_verb(power, exit_code, "sweep"); }

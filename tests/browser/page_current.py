@@ -18,7 +18,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 WEB = ROOT / "web"
 PAGE = WEB / "dist/report.html"
 CHARTS = WEB / "dist/charts.js"  # the library of charts, which the page's policy names by its hash
-FILES = ["index.html", "notices.txt", "package-lock.json", "package.json", "tsconfig.json", "vite.config.ts"]
+LIST = WEB / "dist/serve.html"
+FILES = ["index.html", "serve.html", "notices.txt", "package-lock.json", "package.json", "tsconfig.json", "vite.config.ts"]
 REBUILD = "npm ci --prefix web && npm run build --prefix web (make web)"
 TIMEOUT_S = 600
 
@@ -45,7 +46,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([node, vite, "build", "--outDir", folder, "--emptyOutDir", "--logLevel", "error"],
                        cwd=WEB, check=True, timeout=TIMEOUT_S)
-        for made in (PAGE, CHARTS):
+        for made in (PAGE, CHARTS, LIST):
             if pathlib.Path(folder, made.name).read_bytes() != made.read_bytes():
                 sys.exit(f"a new build of web/ differs from web/dist/{made.name}; remake it: {REBUILD}")
     print("rebuilt to the same bytes")

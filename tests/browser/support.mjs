@@ -94,6 +94,13 @@ export async function reopenBrowser() {
   await openBrowser();
 }
 
+export async function newContext({ width, height }) {
+  sign();
+  const context = await browser.newContext({ viewport: { width, height } });
+  context.setDefaultTimeout(PATIENCE_MS);
+  return context;
+}
+
 // A page on a file, with all that it says and asks for. ready: wait until the report is built. rooms: open them all.
 export async function openReport(file, { width = 1280, height = 900, dark = false, ready = true, rooms = true, hash = "", setUp } = {}) {
   sign();

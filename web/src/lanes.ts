@@ -14,6 +14,7 @@ interface RowHead {
 
 interface Head {
   version: number;
+  begin_ns: number;
   window_ns: number;
   total: number;
   held: number;
@@ -62,6 +63,7 @@ export interface Rest {
 }
 
 export interface Lanes {
+  begin: number; // of this window, from that of the whole recording
   window: number;
   total: number;
   held: number;
@@ -218,6 +220,7 @@ export function readLanes(bytes: Uint8Array): Lanes | null {
   const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + size))) as Head;
   if (head.version !== 2) return null;
   const lanes: Lanes = {
+    begin: head.begin_ns,
     window: head.window_ns,
     total: head.total,
     held: head.held,

@@ -137,11 +137,20 @@ function jsonElsewhere(head: Head): HTMLElement {
     : h("p", { class: "input no-json" }, `${words}. The command that made this page writes it with `, command, ".");
 }
 
+const isPlainPath = (path: string) => /^[\w.\/@%+=:,~-]+$/.test(path);
+
 // The folder of all of them as a shell takes it; a word in its place where there is none.
 function folderOf(names: string[]): string {
   const folders = new Set(names.map((name) => name.slice(0, Math.max(0, name.lastIndexOf("/") + 1)) || "."));
   const [folder] = folders;
-  return folders.size === 1 && folder && /^[\w.\/@%+=:,~-]+$/.test(folder) ? folder : "FOLDER";
+  return folders.size === 1 && folder && isPlainPath(folder) ? folder : "FOLDER";
+}
+
+// The name that a command has for the trace of the page; null if the page is of several.
+function traceOf(head: Head): string | null {
+  const [input] = head.inputs;
+  if (!input || head.inputs.length > 1) return null;
+  return isPlainPath(input.name) ? input.name : "TRACE";
 }
 
 function trustBadge(answer: Answer): HTMLElement {
@@ -201,11 +210,11 @@ let completeTop = (): void => {}; // its events, once the first frame is drawn
 
 // The answer: verdict, bar, timeline, what would change it. several: of how many inputs, and what they are called.
 // readDetails: unpacks details of single events on the timeline.
-function answerElement(answer: Answer, lanes: Lanes | null, top: boolean, readDetails: () => Promise<Uint8Array>, several = { inputs: 1, word: "" }): HTMLElement {
+function answerElement(answer: Answer, lanes: Lanes | null, top: boolean, readDetails: () => Promise<Uint8Array>, several = { inputs: 1, word: "" }, trace: string | null = null): HTMLElement {
   if (top) topLanes = lanes;
   const range = lanes ? new RangeChoice(lanes.window, top) : null;
   const on = new LeversOn(answer.levers);
-  const timeline = lanes && range ? new Timeline(lanes, range, answer.causes.map((cause) => cause.key), answer.levers, (lever) => on.has(lever), readDetails) : null;
+  const timeline = lanes && range ? new Timeline(lanes, range, answer.causes.map((cause) => cause.key), answer.levers, (lever) => on.has(lever), readDetails, trace) : null;
   if (timeline && range) shareCause(timeline.element, range);
   if (top && lanes && timeline) {
     completeTop = () => {
@@ -537,7 +546,7 @@ function buildHead(head: Head, lanes: Lanes | null): HTMLElement {
   const search = searchElement(() => wholeView.then(contents));
   const skip = h("a", { class: "skip", attributes: { href: "#content" } }, "Skip to the verdict");
   const frame = h("div", { class: head.answer ? "frame wide" : "frame" }, main);
-  if (head.answer) main.append(answerElement(head.answer, lanes, true, () => wholeFile.then(() => unpackBytes("assay-details")), { inputs: head.parts_count, word: head.part_word }));
+  if (head.answer) main.append(answerElement(head.answer, lanes, true, () => wholeFile.then(() => unpackBytes("assay-details")), { inputs: head.parts_count, word: head.part_word }, traceOf(head)));
   document.body.prepend(skip, headerElement(head, search), frame);
   document.getElementById("static")?.remove();
   return main;

@@ -18,6 +18,7 @@ export interface PanelHost {
   goTo: (picked: Picked) => void;
   lightAll: (name: string) => void;
   close: () => void;
+  trace: string | null; // what a command calls it; null where the page is of several
 }
 
 const NAME_WIDTH = 46;
@@ -275,10 +276,11 @@ function causeBar(totals: Total[]): HTMLElement {
 export function areaPanel(lanes: Lanes, details: Details | null, stretch: Stretch, by: AreaBy, choose: (by: AreaBy) => void, host: PanelHost): HTMLElement[] {
   const length = stretch.to - stretch.from;
   const causes = causeTotals(lanes, stretch);
+  const kernels = workTotals(lanes, stretch, null);
   const choices = AREA_BY.filter((one) => (one === "operator" ? details !== null : one === "cause" ? causes !== null : true));
-  const totals = by === "cause" ? (causes ?? []) : workTotals(lanes, stretch, by === "operator" ? details : null);
-  const device = by === "cause" ? causes! : workTotals(lanes, stretch, null);
-  const deviceNs = (by === "cause" ? workTotals(lanes, stretch, null) : device).reduce((sum, one) => sum + one.ns, 0);
+  const totals = by === "cause" ? (causes ?? []) : by === "operator" ? workTotals(lanes, stretch, details) : kernels;
+  const deviceNs = kernels.reduce((sum, one) => sum + one.ns, 0);
+  const judge = host.trace === null ? null : `assay ${host.trace} --between ${lanes.begin + stretch.from}ns..${lanes.begin + stretch.to}ns`;
   const buttons = choices.map((one) => {
     const element = button(`By ${one}`, () => choose(one), { class: "lane-button" });
     element.setAttribute("aria-pressed", String(one === by));
@@ -299,5 +301,6 @@ export function areaPanel(lanes: Lanes, details: Details | null, stretch: Stretc
     h("div", { class: "panel-tools" }, ...buttons),
     totalsTable(totals.slice(0, MOST_ROWS), by, whole, name),
     rest.length > 0 ? h("p", { class: "meta" }, `and ${count(rest.length)} more, ${exactTime(rest.reduce((sum, one) => sum + one.ns, 0))}`) : null,
-    h("div", { class: "panel-tools" }, copyButton("Copy as JSON", () => JSON.stringify({ from_ns: stretch.from, to_ns: stretch.to, streams: stretch.rows.map((row) => row.name), by, totals: totals.map((one) => ({ [by]: one.name, ns: one.ns, count: one.count })) }, null, 1))));
+    judge ? h("p", { class: "meta" }, "To analyze this stretch alone: ", h("code", {}, judge)) : null,
+    h("div", { class: "panel-tools" }, judge ? copyButton("Copy command", () => judge) : null, copyButton("Copy as JSON", () => JSON.stringify({ from_ns: stretch.from, to_ns: stretch.to, streams: stretch.rows.map((row) => row.name), by, totals: totals.map((one) => ({ [by]: one.name, ns: one.ns, count: one.count })) }, null, 1))));
 }

@@ -121,6 +121,7 @@ export class Timeline {
     private readonly levers: Lever[] = [],
     private readonly isOn: (lever: number) => boolean = () => true,
     private readonly readDetails: () => Promise<Uint8Array> = async () => new Uint8Array(),
+    private readonly trace: string | null = null,
   ) {
     knowNames(lanes.names);
     this.stretches = levers.map((lever) => stretchesOf(lanes, lever));
@@ -784,6 +785,7 @@ export class Timeline {
       goTo: (picked) => this.goTo(picked),
       lightAll: (name) => chooseName(name),
       close: () => this.letGo(),
+      trace: this.trace,
     };
     if (this.picked) {
       const { row, event } = this.picked;

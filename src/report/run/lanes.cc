@@ -63,7 +63,8 @@ class LaneMaker {
         windows_(windows),
         flow_(flow),
         budget_(budget),
-        window_(flow.window) {}
+        window_(flow.window),
+        begin_ns_(flow.stretches.parts.empty() ? 0 : flow.window.start_ns - flow.stretches.window.start_ns) {}
 
   LaneBytes make() {
     if (window_.end_ns <= window_.start_ns) return {};
@@ -418,8 +419,8 @@ class LaneMaker {
       states.push_back(fmt::format("\"{}\"", state));
     }
     const std::string text = fmt::format(
-        R"({{"version":2,"window_ns":{},"total":{},"held":{},"shortest_ns":[{},{}],"other_threads":{},"other_rows":{},"states":{},"steps":{},"rows":{},"names":{},"kinds":{}}})",
-        window_.end_ns - window_.start_ns, total_, held_, shortest_ns_[0], shortest_ns_[1],
+        R"({{"version":2,"begin_ns":{},"window_ns":{},"total":{},"held":{},"shortest_ns":[{},{}],"other_threads":{},"other_rows":{},"states":{},"steps":{},"rows":{},"names":{},"kinds":{}}})",
+        begin_ns_, window_.end_ns - window_.start_ns, total_, held_, shortest_ns_[0], shortest_ns_[1],
         other_threads_, other_rows_, json_list(states), steps(), json_list(head_rows_),
         json_list(names), kinds());
     return with_length(text);
@@ -431,6 +432,7 @@ class LaneMaker {
   const FlowReport& flow_;
   const LaneBudget& budget_;
   const Interval window_;
+  int64_t begin_ns_;  // of the window, from that of the whole recording
   std::vector<LaneRow> rows_;
   std::vector<std::string> head_rows_;
   std::vector<std::string> names_;
