@@ -226,8 +226,8 @@ StallFacts stall_facts(const FlowAnswer& answer) {
   // A headline on stalls that no row explains counts no others.
   const bool of_who = facts.in_one || (pauses.who && facts.name.empty() && !facts.system);
   facts.ns = of_who ? pauses.who->pause_ns : pauses.ns;
-  facts.count = of_who ? pauses.who->pauses : pauses.count;
   facts.spread = of_who ? pauses.of_who : pauses.all;
+  facts.count = facts.spread.count;
   facts.rare = pauses.rare;
   facts.each_iteration = pauses.each_iteration;
   if (!pauses.who) return facts;

@@ -100,26 +100,46 @@ std::optional<Contributor> longest_pauses(const FlowReport& report) {
   return longest;
 }
 
-// The durations of all pauses, and of those of `who`, as FlowTotals and ContributorSums count them.
+// Stalls of the host that follow each other at once are one: a name changes within it, and the device waits on.
+class Stalls {
+ public:
+  void add(Interval span) {
+    if (!spans_.empty() && spans_.back().end_ns == span.start_ns) {
+      spans_.back().end_ns = span.end_ns;
+    } else {
+      spans_.push_back(span);
+    }
+  }
+  DurationSpread spread() const {
+    std::vector<int64_t> durations_ns;
+    for (const Interval& span : spans_) durations_ns.push_back(span.end_ns - span.start_ns);
+    return duration_spread(durations_ns);
+  }
+
+ private:
+  std::vector<Interval> spans_;  // of one device after the other, in the order of time
+};
+
+// The durations of all stalls, and of those of `who`. Their sums are those of FlowTotals and ContributorSums.
 void measure(const Trace& trace, const FlowReport& report, LeadingPauses& pauses) {
-  std::vector<int64_t> all_ns;
-  std::vector<int64_t> who_ns;
+  Stalls all;
+  Stalls of_who;
   for (size_t d = 0; d < report.devices.size(); ++d) {
     for (const Interval& recorded : subtract({report.device_windows[d]}, report.unrecorded)) {
       for (const FlowSlice& slice : report.devices[d].idle) {
-        const int64_t ns = std::min(slice.span.end_ns, recorded.end_ns) -
-                           std::max(slice.span.start_ns, recorded.start_ns);
-        if (ns < kPauseNs || !is_host_work(slice.cause)) continue;
-        all_ns.push_back(ns);
+        const Interval stall = {std::max(slice.span.start_ns, recorded.start_ns),
+                                std::min(slice.span.end_ns, recorded.end_ns)};
+        if (stall.end_ns - stall.start_ns < kPauseNs || !is_host_work(slice.cause)) continue;
+        all.add(stall);
         if (pauses.who && slice.cause == pauses.who->cause && slice.source == pauses.who->source &&
             row_name(trace, slice.source, slice.row) == pauses.who->name) {
-          who_ns.push_back(ns);
+          of_who.add(stall);
         }
       }
     }
   }
-  pauses.all = duration_spread(all_ns);
-  pauses.of_who = duration_spread(who_ns);
+  pauses.all = all.spread();
+  pauses.of_who = of_who.spread();
 }
 
 }  // namespace
