@@ -450,6 +450,10 @@ std::string_view narrow_key(BoundBy bound) {
   }
 }
 
+bool changes_kernels(const Action& action) {
+  return action.key == "smaller_type" || action.key == "fuse_chains" || action.key == "attention";
+}
+
 // At most: products and convolutions in FP32, on matrix units.
 std::optional<Action> smaller_type(const RunFacts& f) {
   const double ratio = f.matrix_types.over_fp32;
@@ -493,9 +497,18 @@ std::vector<Action> actions_of(const RunFacts& facts) {
   const auto leads = [&](const Action& action) {
     return action.key == narrow && action.gain_ns * 2 >= most_ns;
   };
-  std::stable_sort(actions.begin(), actions.end(), [&leads](const Action& a, const Action& b) {
+  // Kernels at no cost are the bound of any work on them. An action that reaches half of it says what to do.
+  int64_t most_of_kernels_ns = 0;
+  for (const Action& action : actions) {
+    if (changes_kernels(action)) most_of_kernels_ns = std::max(most_of_kernels_ns, action.gain_ns);
+  }
+  const auto rank = [&](const Action& action) {
+    const bool is_bound = action.key == "device_work" && most_of_kernels_ns * 2 >= action.gain_ns;
+    return is_bound ? std::min(action.gain_ns, most_of_kernels_ns - 1) : action.gain_ns;
+  };
+  std::stable_sort(actions.begin(), actions.end(), [&](const Action& a, const Action& b) {
     if (leads(a) != leads(b)) return leads(a);
-    return a.gain_ns > b.gain_ns;
+    return rank(a) > rank(b);
   });
   return actions;
 }
