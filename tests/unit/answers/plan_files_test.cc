@@ -52,7 +52,7 @@ TEST(PlanFiles, ArrivalsAreMeansAndABusyMinute) {
   EXPECT_NEAR(arrivals->variation, 0, 1e-6);
 }
 
-TEST(PlanFiles, ArrivalsThatAreNoTimesAreRefusedByLine) {
+TEST(PlanFiles, InvalidArrivalTimesAreRefusedByLine) {
   const auto arrivals =
       request_trace_of_text("TIMESTAMP,ContextTokens,GeneratedTokens\nyesterday,1,1\n", "r.csv");
   ASSERT_FALSE(arrivals);

@@ -222,7 +222,7 @@ TEST(Iterations, FirstOfManyMayLaunchLess) {
   expect_windows(find(two.build()), WindowSource::kWholeTrace, {{"whole trace", 0, 1500}});
 }
 
-TEST(Iterations, LayersOfOnePassAreNoIterations) {
+TEST(Iterations, LayersOfOnePassAreNotIterations) {
   TraceMaker maker;
   const int64_t end = add_pass(maker, 0);
   expect_windows(find(maker.build()), WindowSource::kWholeTrace, {{"whole trace", 0, end}});

@@ -147,7 +147,7 @@ TEST(PowerLogReader, OneMomentOfPrometheusIsRefused) {
               HasSubstr("/api/v1/query_range"));
 }
 
-TEST(PowerLogReader, BlanksOfDcgmAreNoValues) {
+TEST(PowerLogReader, BlanksOfDcgmAreNotValues) {
   const auto log = read(
       "#Entity   POWER   TOTEC\nID        W       mJ\n"
       "1712142494.0 GPU 0   120.5   1000000\n1712142494.1 GPU 0   140737488355328.0   1012050\n"
@@ -168,7 +168,7 @@ TEST(PowerLogReader, InstantaneousPowerIsPreferred) {
   EXPECT_THAT(error(text, "volts"), HasSubstr("has no column volts"));
 }
 
-TEST(PowerLogReader, ColumnsThatAreNoPowerAreRefused) {
+TEST(PowerLogReader, ColumnsOtherThanPowerAreRefused) {
   for (const char* column :
        {"clocks.sm [MHz]", "temperature.gpu", "utilization.gpu [%]", "memory.used", "fan.speed",
         "pstate", "power.limit [W]", "x [V]", "power_limit_w", "power_cap", "power_percent",

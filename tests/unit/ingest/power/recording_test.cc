@@ -65,7 +65,7 @@ TEST_F(RecordingFolder, PlansThatCannotBeGoneOnWithAreRefusedByName) {
   EXPECT_THAT(error_of(plan), HasSubstr("executions_per_run and runs"));
 }
 
-TEST_F(RecordingFolder, WhatIsWrittenIsReadBack) {
+TEST_F(RecordingFolder, WrittenFilesAreReadBack) {
   PowerRecording before = PowerMaker{.runs = 3, .noise_w = 3}.make();
   before.device = "GPU, \"quoted\"";
   before.kernels = {"copy, big", "gemm:2048"};
@@ -98,7 +98,7 @@ TEST_F(RecordingFolder, WhatIsWrittenIsReadBack) {
   EXPECT_EQ(after->probes.back().gpu_ticks, before.probes.back().gpu_ticks);
 }
 
-TEST_F(RecordingFolder, ColumnsMayStandInAnyOrder) {
+TEST_F(RecordingFolder, ColumnsMayBeInAnyOrder) {
   good();
   write("samples.csv", "hbm_w, power_w ,ignored,T_NS\n7,100,x,10\n,101,y,20\n");
   const auto recording = read_power_recording(folder_);

@@ -82,7 +82,7 @@ TEST(FloorFile, ReadsWhatItSays) {
   EXPECT_EQ(file->gpus[0].duration.max_ns, 9000);
 }
 
-TEST(FloorFile, OfSeveralGpusTheSmallestMeanCounts) {
+TEST(FloorFile, TheSmallestMeanOfSeveralGpusCounts) {
   std::string text = floor_text();
   const std::string first =
       text.substr(text.find("{\"name\""), text.rfind("]}") - text.find("{\"name\""));
@@ -119,7 +119,7 @@ TEST(FloorFile, RefusesWhatCannotBeAFloor) {
   EXPECT_EQ(floor_problem("\"driver\":\"570.1\"", "\"driver\":570"), "driver is not a string");
 }
 
-TEST(FloorFile, AMillisecondIsNoLaunchFloor) {
+TEST(FloorFile, AMillisecondIsNotALaunchOverhead) {
   const std::string slow =
       R"("launch":{"n":1,"mean_ns":1000001,"std_ns":0,"min_ns":1000001,"p5_ns":1000001,"p50_ns":1000001,"p95_ns":1000001,"max_ns":1000001},"x":)";
   EXPECT_EQ(
@@ -202,7 +202,7 @@ TEST(ReplayFile, SaysWhereTheJsonBreaks) {
   EXPECT_EQ(read_replay_file("/nowhere/replay.json").error().code, ErrorCode::kIo);
 }
 
-TEST(ReplayFile, WhatIsWrittenIsReadAgain) {
+TEST(ReplayFile, WrittenFilesAreReadAgain) {
   ReplayFile file;
   file.head = {CollectorTracer::kCupti, "13.0", 50, 150};
   file.gpu = {"NVIDIA H200", "GPU-1"};
@@ -238,12 +238,12 @@ TEST(ReplayFile, WhatIsWrittenIsReadAgain) {
   EXPECT_EQ(replay_file_json(*read), replay_file_json(file));
 }
 
-TEST(ReplayFile, AReplayWithoutADeviceIsReadButIsNoFloor) {
+TEST(ReplayFile, AReplayWithoutADeviceIsReadButIsNotAFloorFile) {
   EXPECT_TRUE(read_replay(replaced(replay_text(), "\"nsys\"", "\"host\"")));
   EXPECT_EQ(floor_problem("\"cupti\"", "\"host\""), "tracer 'host' sees no kernels");
 }
 
-TEST(FloorFile, WithoutATracerIsOneOfHipAndNoReplayIs) {
+TEST(FloorFile, HipMeasuresLaunchesButNotReplaysIfThereIsNoTracer) {
   const auto file = read_floor(replaced(floor_text(), "\"cupti\"", "\"hip\""));
   ASSERT_TRUE(file);
   EXPECT_EQ(file->head.tracer, CollectorTracer::kHip);
