@@ -70,8 +70,8 @@ bool is_by_name_only(const std::string& name) {
   return name.rfind("ala-", 0) == 0 || name == "nearest-gpu";
 }
 
-// Names in the order asked for; "all" is everything but those by name only, "baselines" the plain
-// regressors.
+// Names in the requested order; "all" is everything except those available only by name,
+// "baselines" the plain regressors.
 Result<std::vector<ThroughputMethod>> choose_methods(const EvaluateRequest& request,
                                                      const LoadedBench& bench) {
   const std::vector<ThroughputMethod> available = available_methods(bench);
@@ -157,7 +157,7 @@ Status check_choice(const EvaluateRequest& request) {
       "", -1};
 }
 
-// Both tables' oddities count: rows that were not read cannot be judged.
+// Irregular rows of both tables count: rows that were not read cannot be evaluated.
 Result<Document> answer_other_table(const EvaluateRequest& request) {
   EngineSpellings spellings;
   ASSAY_TRY_ASSIGN(LoadedBench bench, load_bench(request.bench, nullptr, &spellings));

@@ -137,7 +137,7 @@ Result<RequestTrace> request_trace_of_text(const std::string& text, const std::s
   constexpr double kMinute = 60;
   std::vector<double> minutes(static_cast<size_t>(span / kMinute) + 1, 0);
   for (const double time : at) minutes[static_cast<size_t>((time - at.front()) / kMinute)] += 1;
-  // What is left of the last minute is no minute.
+  // The rest of the last minute is not a full minute.
   if (minutes.size() > 1) minutes.pop_back();
   std::sort(minutes.begin(), minutes.end());
   out.busy_per_s = quantile_sorted(minutes, 0.95) / std::min(kMinute, span);
