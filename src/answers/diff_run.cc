@@ -254,7 +254,7 @@ class Reducer {
   }
 
   uint32_t operation_item(const KernelLevel& row, ItemTable& table) const {
-    if (row.op == 0) return table.rest("(operation not told)");
+    if (row.op == 0) return table.rest("(operation unknown)");
     const std::string& op = analyses_.breakdown.op_names[row.op];
     const std::string phase(level_phase_name(row.phase));
     const bool phased = row.phase != LevelPhase::kNone;

@@ -56,10 +56,10 @@ std::string why_not(const Candidate& one, const FleetJob& job,
            std::to_string(job.world_size);
   }
   if (!job.numbered) return "";
-  if (!one.number) return "tells no rank, and others do";
+  if (!one.number) return "has no rank number, and others have";
   const auto twin = seen.find(*one.number);
   if (twin == seen.end()) return "";
-  return "rank " + std::to_string(*one.number) + " a second time, beside " + twin->second;
+  return "rank " + std::to_string(*one.number) + " a second time, in addition to " + twin->second;
 }
 
 void find_absent(FleetJob& job) {

@@ -418,7 +418,7 @@ Result<RankRecord> read_sections(const FoundRecord& found, const Wanted& wanted)
   }
   if (fits) return record;
   return Error{ErrorCode::kFormat,
-               "a record whose sections do not fit its checksum: made by another program", "",
+               "the record's sections do not match its checksum: written by another program", "",
                static_cast<int64_t>(found.offset)};
 }
 

@@ -149,8 +149,8 @@ Status fits_without_counters(const CounterRequest& request, bool roof) {
   ASSAY_TRY_ASSIGN(const PeaksText peaks, parse_peaks(request.peaks));
   if (!peaks.values.empty()) {
     return bad("--peaks " + request.peaks +
-               ": values are for the waterfall of --counters; the roof takes a device's name, and "
-               "values from --specs FILE (docs/formats/facts.md)");
+               ": values are for the waterfall of --counters; the roofline takes a device's name, "
+               "and values from --specs FILE (docs/formats/facts.md)");
   }
   return Ok{};
 }

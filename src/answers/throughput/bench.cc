@@ -47,7 +47,7 @@ void unify_hardware(const FactBook& facts, BenchTable& table) {
     const std::string& name = name_of.emplace(device, row.hardware).first->second;
     if (name == row.hardware) continue;
     count_oddity(table.oddities, "hardware_spelled", row.line, false,
-                 "read as the device '" + name + "' of other rows, which the facts know it as",
+                 "read as the device '" + name + "' of other rows, its name in the specifications",
                  OddityWeight::kNote);
     row.hardware = name;
   }

@@ -171,7 +171,7 @@ Result<Document> answer_other_table(const EvaluateRequest& request) {
   auto found = judge_latency(feasible_rows(bench.data).rows, other_rows, bench.facts);
   request.listener.tell_step("");
   if (!found) return found.take_error();
-  Document document = new_document("Throughput: how far latencies of another table are off");
+  Document document = new_document("Throughput: error of latencies of another table");
   std::vector<BenchOddity> oddities;
   for (const LoadedBench* one : {&std::as_const(bench), &other}) {
     document.inputs.push_back({one->table.source, {}});
@@ -216,7 +216,7 @@ Result<Document> answer_evaluation(const EvaluateRequest& request) {
   }
   evaluation.interrupted = request.listener.asks_to_stop();
   evaluation.fits = fit_groups(feasible_rows(bench.data));
-  Document document = new_document("Throughput: how far predictions are off");
+  Document document = new_document("Throughput: error of predictions");
   document.inputs.push_back({bench.table.source, {}});
   document.import_log = bench_import_notes(bench.table, bench.data);
   document.verdict = throughput_evaluation_words(evaluation);

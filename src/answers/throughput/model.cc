@@ -203,12 +203,13 @@ Status refuse_outside(const std::vector<const Explained*>& answers) {
   if (first == answers.end()) return Ok{};
   const auto count = std::count_if(answers.begin(), answers.end(), outside);
   const auto& reasons = (*first)->reasons;
-  return Error{ErrorCode::kUnsupported,
-               fmt::format("{} of {} points {} outside the reach of the data ({}); --strict "
-                           "refuses such points",
-                           count, answers.size(), count == 1 ? "is" : "are",
-                           reasons.empty() ? "no answer" : reasons.front()),
-               "", -1};
+  return Error{
+      ErrorCode::kUnsupported,
+      fmt::format("{} of {} points {} outside the range of the data ({}); --strict refuses such "
+                  "points",
+                  count, answers.size(), count == 1 ? "is" : "are",
+                  reasons.empty() ? "no answer" : reasons.front()),
+      "", -1};
 }
 
 }  // namespace assay

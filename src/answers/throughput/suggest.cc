@@ -54,7 +54,7 @@ Result<Document> answer_suggestion(const SuggestRequest& request) {
                    load_model(request.bench, request.fit, request.listener, request.points));
   if (model.ala) {
     return Error{ErrorCode::kInvalidArgument,
-                 "is a model of ALA, which has no intervals to narrow or to hold against a goal: "
+                 "is a model of ALA, which has no intervals to narrow or to compare with a goal: "
                  "give the table, or a model of --method assay",
                  name_of(request.bench), -1};
   }

@@ -63,7 +63,7 @@ std::vector<std::string> late_rank_words(const JobFlow& flow);
 // Actions on the job: stragglers at their peers' pace, all ranks at the median pace, links as fast
 // as others, and transfers that take no time. Only those that save 1 % of the run or more.
 std::vector<AnswerLever> blame_levers(const JobFlow& flow);
-// The same in sentences, with their reference and the difference from actions on one rank. Nothing
+// The same in sentences, with their reference and the difference to single-rank actions. Nothing
 // where ranks could not be compared.
 std::vector<std::string> blame_lever_words(const JobFlow& flow);
 // The slow link that the answer names, and the transfers that stall now and then; null = none.

@@ -520,7 +520,7 @@ TEST(FleetJobTest, UnusableRecordsAreNamedWithTheirReason) {
   EXPECT_EQ(job.unused[1].what, "other.json");
   EXPECT_EQ(job.unused[1].why, "of another job: 64 ranks, not 8");
   EXPECT_EQ(job.unused[2].what, "twin.json");
-  EXPECT_EQ(job.unused[2].why, "rank 3 a second time, beside rank3.json");
+  EXPECT_EQ(job.unused[2].why, "rank 3 a second time, in addition to rank3.json");
 }
 
 TEST(FleetJobTest, NumbersAboveTheRecordedSizeLeaveMissingRanksUnknown) {

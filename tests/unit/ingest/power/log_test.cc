@@ -100,7 +100,7 @@ TEST(PowerLogReader, AColumnOfEnergyThatGrowsIsACounter) {
                 .power_w,
             2);
   EXPECT_THAT(error("timestamp,energy_j\n1712142494,10\n1712142495,9\n1712142496,11\n"),
-              HasSubstr("does not grow, so it is no counter"));
+              HasSubstr("does not grow, so it is not a counter"));
 }
 
 // With the counter's range beside it, the step over its end is known too: 262.143 J - 260 J + 5 J.
@@ -175,7 +175,7 @@ TEST(PowerLogReader, ColumnsOtherThanPowerAreRefused) {
         "power [%]", "enforced.limit [W]", "board_powercapped_w"}) {
     const std::string text =
         "timestamp, " + std::string(column) + "\n2024/04/03 11:08:14.000, 50\n";
-    EXPECT_THAT(error(text, column), HasSubstr("is no power that was drawn")) << column;
+    EXPECT_THAT(error(text, column), HasSubstr("is not a possible power draw")) << column;
   }
   for (const char* column : {"module.power.draw [W]", "gpu_w", "socket watts", "board (mW)"}) {
     const std::string text =
@@ -331,8 +331,8 @@ TEST(PowerLogReader, LogsWithoutTimesOrPowersAreRefused) {
               HasSubstr("no column of time"));
   EXPECT_THAT(error("timestamp,volts\n1712142494,5\n"), HasSubstr("no column of power"));
   EXPECT_THAT(error(""), HasSubstr("empty"));
-  EXPECT_THAT(error("timestamp,power_w\nyesterday,5\n"), HasSubstr("'yesterday' is no time"));
-  EXPECT_THAT(error("timestamp,power_w\n2024/13/41 11:08:14,5\n"), HasSubstr("is no time"));
+  EXPECT_THAT(error("timestamp,power_w\nyesterday,5\n"), HasSubstr("'yesterday' is not a time"));
+  EXPECT_THAT(error("timestamp,power_w\n2024/13/41 11:08:14,5\n"), HasSubstr("is not a time"));
   EXPECT_THAT(error("timestamp,power_w\n1712142494,[N/A]\n"),
               HasSubstr("no row has both a time and a power"));
 }

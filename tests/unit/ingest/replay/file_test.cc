@@ -98,7 +98,7 @@ TEST(FloorFile, TheSmallestMeanOfSeveralGpusCounts) {
 
 TEST(FloorFile, RefusesWhatCannotBeAFloor) {
   EXPECT_EQ(floor_problem("assay-floor", "assay-replay"),
-            "this is a replay file, no floor file; give it beside the trace: assay overhead TRACE "
+            "this is a replay file, no floor file; give it with the trace: assay overhead TRACE "
             "--replay FILE");
   EXPECT_EQ(floor_problem("\"schema_version\":1", "\"schema_version\":2"),
             "schema_version 2 of assay-floor is unknown; this program reads version 1");
@@ -135,8 +135,8 @@ TEST(FloorFile, FloorsOfDifferentGpusAreNotMixed) {
   const auto file = read_floor(text);
   ASSERT_FALSE(file);
   EXPECT_EQ(file.error().message,
-            "floors of different GPUs in one file (NVIDIA H200, NVIDIA H100): their minimum means "
-            "nothing");
+            "launch-overhead floors of different GPUs in one file (NVIDIA H200, NVIDIA H100): "
+            "their minimum means nothing");
 }
 
 TEST(ReplayFile, ReadsWhatItSays) {
@@ -249,7 +249,7 @@ TEST(FloorFile, HipMeasuresLaunchesButNotReplaysIfThereIsNoTracer) {
   EXPECT_EQ(file->head.tracer, CollectorTracer::kHip);
   const auto replay = read_replay(replaced(replay_text(), "\"nsys\"", "\"hip\""));
   ASSERT_FALSE(replay);
-  EXPECT_EQ(replay.error().message, "tracer 'hip' tells no kernels apart");
+  EXPECT_EQ(replay.error().message, "tracer 'hip' does not separate kernels");
 }
 
 }  // namespace
