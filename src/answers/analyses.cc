@@ -10,8 +10,8 @@
 namespace assay {
 namespace {
 
-// Activities: of fewer levers are tried before a thread has begun, and its stack is more than they
-// need.
+// Activities: with fewer, the actions are tried before a thread has started, and its stack is
+// larger than they need.
 constexpr size_t kWorthAThread = 1'000;
 
 WhatIf try_levers(const FlowModel& model, const Windows& windows, const FlowReport& report,
@@ -89,7 +89,7 @@ Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions&
   asked.breakdown.replays = &found.flow.replays;
   ASSAY_TRY_ASSIGN(found.launch, analyze_launch(trace, links, windows, asked.launch));
   ASSAY_TRY_ASSIGN(found.fusion, analyze_fusion(trace, links, windows, asked.fusion));
-  // What it reads is complete, and stays as it is until it is taken.
+  // Its input is complete and does not change until the result is taken.
   Beside<WhatIf> tried(
       [&, chains = chain_edits(found.fusion)](const std::atomic<bool>&) {
         return try_levers(model, judged.iterations, found.flow, found.verdict, chains, options);

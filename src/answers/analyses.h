@@ -38,14 +38,14 @@ struct AnalysesOptions {
   bool points = false;                                              // WhatIfOptions::points
   bool reach = false;                                               // WhatIfOptions::reach
   bool path = false;                                                // fill Analyses::path
-  // Levers may be tried in a thread beside the rooms; the answer is the same.
+  // Actions may be tried in a thread concurrent with the other modules; the answer is the same.
   bool in_thread = false;
-  // What else may be done while levers are tried: of the trace, and of what was found but `tried`
-  // and `path`, which come after it.
+  // Called while actions are tried. It may use the trace and all results except `tried` and `path`,
+  // which come later.
   std::function<Status(const Analyses&)> meanwhile = {};
 };
 
-// What the rooms say of one trace.
+// Results of all modules for one trace.
 struct Analyses {
   LaunchReport launch;
   FusionReport fusion;
@@ -53,32 +53,32 @@ struct Analyses {
   BreakdownReport breakdown;
   FlowReport flow;
   FlowVerdict verdict;
-  WhatIf tried;                 // levers of the report, each alone
+  WhatIf tried;                 // actions of the report, each alone
   std::vector<PathSlice> path;  // the critical path
 };
 
-// What the dependency graph says of a trace.
+// Results of the dependency graph of a trace.
 struct FlowFindings {
   FlowReport report;
   FlowVerdict verdict;
   WhatIf tried;
 };
-// part: as TraceRequest::part. more: edits that are tried beside the usual ones, each alone; behind
-// them in `tried`. Errors: there is no such part.
+// part: as TraceRequest::part. more: changes tried in addition to the default ones, each alone, and
+// after them in `tried`. Errors: there is no such part.
 Result<FlowFindings> find_flow(const LoadedTrace& loaded, const std::string& part,
                                const std::vector<EditRequest>& more = {});
-// The recommended chains as edits, and what they give, in their order; none where it is not told.
+// The recommended chains as changes, and their gains, in their order; none if unknown.
 std::vector<EditRequest> chain_edits(const FusionReport& fusion);
 std::vector<std::optional<int64_t>> chain_gains(const WhatIf& tried);
 
-// What limits an answer that rests on the dependency graph. One list: every verb has it.
+// Limits of an answer from the dependency graph. One list: every verb has it.
 TrustNotes flow_trust(const LoadedTrace& loaded, const findings::Diagnosis& diagnosis);
 // The diagnosis of one run. The answer is about the loaded trace.
 findings::Diagnosis diagnosis_of(const LoadedTrace& loaded, const FlowAnswer& answer);
 // Every rule that such a diagnosis reads, and whether it holds.
 std::vector<findings::RuleState> rules_of(const LoadedTrace& loaded, const FlowAnswer& answer);
 
-// Errors: those of the rooms, of `meanwhile`.
+// Errors: those of the modules and of `meanwhile`.
 Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions& options);
 
 }  // namespace assay

@@ -1,6 +1,6 @@
 #pragma once
 
-// What every answer is: a Document, and whether its inputs could be read whole.
+// Every answer: a Document, and a flag for inputs that could not be read completely.
 
 #include <optional>
 #include <string>
@@ -16,7 +16,7 @@ struct Answer {
   bool data_lost = false;  // on import: totals are lower bounds
 };
 
-// The part of a document that one trace gives: import log, verdict, sections, facts.
+// One trace's part of a document: import log, headline, sections, facts.
 struct TraceContent {
   std::vector<std::string> verdict = {};
   std::vector<Section> sections = {};
@@ -25,13 +25,13 @@ struct TraceContent {
   std::string lanes = {};                   // of the page's timeline, where a page is made
   std::string lane_details = {};
   std::vector<Item> overview = {};          // this trace's row in the table that compares several
-  std::vector<ImportNote> import_log = {};  // of other files that were read beside the trace
+  std::vector<ImportNote> import_log = {};  // of other files that were read with the trace
 };
 
 // A document with the head filled in: tool and title.
 Document new_document(std::string title);
 
-// Whether an import log says that data was lost.
+// True if an import log reports lost data.
 bool has_losses(const std::vector<ImportNote>& import_log);
 
 }  // namespace assay

@@ -11,7 +11,7 @@
 namespace assay {
 namespace {
 
-// What a verdict on both sides rests on.
+// Limits of a conclusion about both sides.
 struct Compared {
   DiffReport report;
   TrustNotes notes;

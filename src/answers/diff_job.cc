@@ -49,7 +49,7 @@ void take_apart(std::vector<DiffInput>& side, const Job& job) {
 }  // namespace
 
 void take_waiting_apart(std::vector<DiffInput>& a, std::vector<DiffInput>& b) {
-  // Who waits for whom is another question where other ranks are there.
+  // With other ranks present, waits between ranks are not comparable.
   if (!is_job(a) || !is_job(b) || ranks_of(a) != ranks_of(b)) return;
   const Job job_a = job_of(a);
   const Job job_b = job_of(b);

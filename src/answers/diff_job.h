@@ -8,9 +8,8 @@
 
 namespace assay {
 
-// Takes waiting apart on both sides. Does nothing unless each side is one job of several ranks,
-// whose clocks agree or can be brought together: else one side's waiting would be the other's
-// transfer.
+// Takes waiting apart on both sides. Does nothing unless each side is one job of several ranks with
+// aligned clocks: otherwise one side's waits would be the other's transfers.
 void take_waiting_apart(std::vector<DiffInput>& a, std::vector<DiffInput>& b);
 
 }  // namespace assay

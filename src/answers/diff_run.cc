@@ -150,8 +150,7 @@ class Reducer {
   }
 
   // An iteration lasts until the next one begins, also where its label ends before: what lies
-  // between two labels is no less a part of the run. Stretches that a person asked for are as
-  // asked.
+  // between two labels is no less a part of the run. Requested stretches are used unchanged.
   static std::vector<Interval> start_to_start(const Windows& of) {
     std::vector<Interval> spans;
     spans.reserve(of.windows.size());
@@ -255,7 +254,7 @@ class Reducer {
   }
 
   uint32_t operation_item(const KernelLevel& row, ItemTable& table) const {
-    if (row.op == 0) return table.rest("(operation not told)");
+    if (row.op == 0) return table.rest("(operation unknown)");
     const std::string& op = analyses_.breakdown.op_names[row.op];
     const std::string phase(level_phase_name(row.phase));
     const bool phased = row.phase != LevelPhase::kNone;
@@ -307,7 +306,7 @@ class Reducer {
     };
     const auto view = idle_.find(gpu);
     if (view == idle_.end()) return add("idle: no evidence", length_ns(idle));
-    // What lies behind the last work of a device has no work that could tell a cause.
+    // Time after the last activity of a device has no activity that could determine a cause.
     const auto last = last_ns_.find(gpu);
     const std::vector<Interval> before =
         last == last_ns_.end() ? idle : clip(idle, {INT64_MIN, last->second});
@@ -419,7 +418,7 @@ class Reducer {
     return GpuWindow{gpu, times[times.size() / 2].second};
   }
 
-  // Not told is no 0.
+  // Unknown is not 0.
   static double charge(const HostOverheadSums& sums, int64_t ns) {
     return sums.charged() ? static_cast<double>(ns) : std::nan("");
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-// From a trace to what `assay diff` compares: runs the rooms and keeps plain numbers of each.
+// Runs the modules on a trace and keeps the plain numbers that `assay diff` compares.
 
 #include <optional>
 #include <string>
@@ -22,15 +22,15 @@ struct DiffInput {
   std::vector<Item> head;
   std::vector<ImportNote> import_log;
   bool data_lost = false;
-  std::optional<RankGraph> rank_graph = {};  // where asked for
+  std::optional<RankGraph> rank_graph = {};  // if requested
   std::vector<int64_t> devices = {};         // of the rank graph, as recorded
 };
 
 // rank_graph: keep what joins this rank to others of its job.
 Result<DiffInput> reduce_for_diff(const LoadedTrace& loaded, bool rank_graph);
 
-// Reads every file behind one argument, one trace in memory at a time. traces: how to read; its
-// inputs are not looked at.
+// Reads every file of one argument, one trace in memory at a time. traces: how to read; its inputs
+// are ignored.
 Result<std::vector<DiffInput>> read_diff_side(const std::string& argument,
                                               const TraceRequest& traces);
 

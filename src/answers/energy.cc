@@ -59,7 +59,7 @@ struct Profiled {
   std::vector<StrategyContrast> contrasts;
 };
 
-// The kernel's profile beside another of it, or a note on why there is none.
+// The kernel's profile compared with another of it, or a note on the reason for its absence.
 void add_contrast(ContrastResult found, KernelProfile& profile, Profiled& profiled) {
   if (found.comparison) profiled.comparisons.push_back(std::move(*found.comparison));
   if (!found.no_comparison.empty()) profile.notes.push_back(std::move(found.no_comparison));
@@ -138,14 +138,14 @@ Result<size_t> choose_series(const PowerLog& log, const std::string& wanted) {
                "", -1};
 }
 
-// The log's first reading at the trace's first device work.
+// The log's first sample at the trace's first GPU activity.
 int64_t start_offset(const Trace& trace, const PowerSeries& series) {
   int64_t first = INT64_MAX;
   for (const int64_t start : trace.activities.start_ns) first = std::min(first, start);
   return first - series.readings.front().t_ns;
 }
 
-// What the flags say of the sensor; of the rest what the log says of itself, within 15 %.
+// The sensor as given by flags, otherwise as declared by the log, within 15 %.
 SensorPrior sensor_prior(const AttributeRequest& request, const Trace& trace, const PowerLog& log,
                          const PowerSeries& series) {
   constexpr int64_t kStartWithinNs = 2'000'000'000;
@@ -169,8 +169,8 @@ SensorPrior sensor_prior(const AttributeRequest& request, const Trace& trace, co
   return sensor;
 }
 
-// Of the device whose kernels are asked for, where its model's sensor was compared with a meter: to
-// 3 %, what cards of one model differ by.
+// For the device of the requested kernels, if its model's sensor was compared with a meter. Cards
+// of one model differ by 3 %.
 SensorGain gain_of(const Trace& trace, int64_t device) {
   constexpr double kCardsDiffer = 0.03;
   const std::map<std::string, Fact> facts =
@@ -246,7 +246,7 @@ Result<std::vector<WorkGrouping>> level_groupings(const LoadedTrace& loaded) {
   return all;
 }
 
-// Which of a card's readings a column of a log is; "" where its name does not say.
+// The kind of sample in a column of a log; "" if its name does not show it.
 std::string reading_of_column(const std::string& column) {
   for (const char* reading : {"instant", "average"}) {
     if (contains(lower(column), reading)) return reading;
@@ -254,8 +254,8 @@ std::string reading_of_column(const std::string& column) {
   return {};
 }
 
-// Window and ramp as cards of this model have them, where neither flags nor log say them: the
-// window within 15 %, much less where a lag makes it, and a device's own ramp.
+// Window and ramp of this card model, if neither flags nor log give them. The window is within 15
+// %, or much less if a delay makes it; the ramp is the device's own.
 void take_usual_sensor(const SensorModel& usual, SensorPrior& sensor) {
   constexpr int64_t kDeviceRampNs = 20 * kMillisecondNs;
   sensor.window_low_ns =
@@ -266,7 +266,7 @@ void take_usual_sensor(const SensorModel& usual, SensorPrior& sensor) {
   sensor.usual = usual.source;
 }
 
-// A log with the device of it that is asked for, and the trace's energy by it.
+// A log with its requested device, and the trace's energy by it.
 struct LoggedEnergy {
   PowerLog log;
   size_t series = 0;

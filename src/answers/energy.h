@@ -1,7 +1,7 @@
 #pragma once
 
-// Joules: of a trace beside a power log (attribute), and watts inside a kernel from a recorded
-// campaign (profile).
+// Energy of a trace from a power log (attribute), and power inside a kernel from a recorded
+// measurement run (profile).
 
 #include <cstddef>
 #include <cstdint>
@@ -22,15 +22,16 @@ struct AttributeRequest {
   TraceRequest traces = {};
   std::string samples = {};  // power log: docs/formats/power_log.md
   std::string column = {};   // of the log; empty = the one that holds power
-  LogTiming timing = {};  // of a log without times: when it was begun, how far apart its rows are
+  LogTiming timing = {};  // for a log without times: its start and the interval of its rows
   std::string gpu = {};   // device of the log, where it has several
-  size_t gpus = 0;        // that wrote the log, where no column tells them; 0 = to be found
+  size_t gpus = 0;        // that wrote the log, if no column identifies them; 0 = to be inferred
   bool at_start = false;  // the log begins with the trace's first device work, at any offset
   size_t top = 15;        // rows shown; 0 = all
-  AttributeOptions options = {};  // window and delay: as told, else as the log says; no groupings
+  AttributeOptions options =
+      {};  // window and delay: as given, else as declared by the log; no groupings
 };
 Result<Answer> answer_attribution(const AttributeRequest& request);
-// The same of one trace, as numbers: of options.stretches too, of no groupings but those asked for.
+// The same for one trace, as numbers, with options.stretches and only the requested groupings.
 Result<EnergyReport> energy_of_trace(const AttributeRequest& request, const LoadedTrace& loaded);
 
 struct ProfileRequest {

@@ -49,7 +49,7 @@ std::vector<DiffHostCalls> host_calls(const Trace& trace, const Links& links,
   for (uint32_t i = 0; i < trace.api_calls.size(); ++i) {
     if (links.role_of(trace, ApiCallId(i)) != ApiRole::kKernelLaunch) continue;
     if (!inside(spans, trace.api_calls.start_ns[i])) continue;
-    if (trace.api_calls.dur_ns[i] > kLaunchBackPressureNs) continue;  // waits for room
+    if (trace.api_calls.dur_ns[i] > kLaunchBackPressureNs) continue;  // waits for space
     times[trace.api_calls.name[i].value].push_back(trace.api_calls.dur_ns[i]);
   }
   std::vector<DiffHostCalls> found;

@@ -33,7 +33,7 @@ struct FusionRequest {
 };
 Result<Answer> answer_fusion(const FusionRequest& request);
 
-// Rows per table, links, odd input.
+// Rows per table, links, irregular input.
 Result<Answer> answer_info(const TraceRequest& request);
 
 }  // namespace assay

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the host side costs, layer by layer: of traces, or of a sweep over batch sizes.
+// Host overhead by layer, of traces or of a sweep over batch sizes.
 
 #include <cstddef>
 #include <functional>
@@ -22,7 +22,7 @@ struct HostOverheadRequest {
   std::string floor = {};            // as LaunchRequest
   std::string replay = {};           // replay file: the measured decomposition, of one trace
   size_t top = 10;                   // unique kernels listed; 0 = all
-  // Takes the unique kernels of a trace, for replay; absent: nobody asked for them.
+  // Receives the unique kernels of a trace, for replay; absent if not requested.
   std::function<Status(const KernelDatabase&)> kernels = {};
 };
 Result<Answer> answer_overhead(const HostOverheadRequest& request);

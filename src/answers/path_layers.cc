@@ -8,8 +8,8 @@
 namespace assay {
 namespace {
 
-// An operator is in the layer that all device work below it is in. What one knows, those around it
-// know already.
+// An operator is in the layer that all device work below it is in. An enclosing operator's layer is
+// already known.
 void note_below(const Links& links, OpId op, int32_t layer, std::vector<int32_t>& of_op) {
   for (; op; op = links.op_parent[op.index()]) {
     int32_t& told = of_op[op.index()];

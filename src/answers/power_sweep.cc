@@ -37,7 +37,7 @@ std::vector<std::string> kernel_keys(const Trace& trace) {
   return keys;
 }
 
-// When the call of an activity began, else its own start: what tells its iteration.
+// Start of an activity's call, else its own start: determines its iteration.
 int64_t issued_ns(const LoadedTrace& loaded, size_t i) {
   const ApiCallId call = loaded.links.activity_call[i];
   return call ? loaded.trace.api_calls.start_ns[call.index()] : loaded.trace.activities.start_ns[i];
@@ -70,8 +70,8 @@ std::vector<Interval> iterations_of(const Windows& windows) {
   return all;
 }
 
-// The mean power of readings that do not follow the trace: of a load that never changes they need
-// not. By blocks, for what neighbours repeat.
+// Mean power of samples that do not follow the trace, as is possible for a constant load. By
+// blocks, for what neighbours repeat.
 Between95 read_power(const EnergyReport& report) {
   constexpr size_t kBlocks = 10;
   std::vector<double> means;
@@ -106,8 +106,8 @@ void take_powers(const EnergyReport& report, const std::vector<Interval>& iterat
   run.power_high_w = report.follows ? whole.high_w : read.high;
 }
 
-// Of what is said of one energy, what matters to the power of iterations against another's: not
-// the gain, which is the same, nor how kernels share it.
+// The caveats of an energy that matter for comparing iterations. The gain is the same, and the
+// split over kernels does not matter.
 bool moves_shares(const std::string& what) {
   constexpr std::array<std::string_view, 8> kMove = {
       "clock_off",     "offset_assumed", "offset_at_limit", "kept_untold",

@@ -20,7 +20,7 @@ struct PowerSweepRequest {
   AttributeRequest attribute = {};  // for each of them; inputs and samples unused
   std::vector<PowerSetting> settings = {};
 };
-// Reads one trace at a time. Fails where compare_settings does, and where a log does not tell the
+// Reads one trace at a time. Fails if compare_settings fails, or if a log does not determine the
 // power of its iterations.
 Result<Answer> answer_power_sweep(const PowerSweepRequest& request);
 

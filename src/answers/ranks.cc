@@ -70,7 +70,7 @@ Section overview_section(const std::vector<std::vector<Item>>& overviews,
   return {.key = "", .title = "", .blocks = {std::move(table)}};
 }
 
-// What remains of a trace for the head of a set, once its rows are released.
+// A trace's data for the head of a set, after its rows are released.
 Trace head_of(Trace&& trace) {
   Trace head;
   head.source = std::move(trace.source);
@@ -78,7 +78,7 @@ Trace head_of(Trace&& trace) {
   return head;
 }
 
-// The traces of a set, as far as they were read.
+// The traces of a set read so far.
 struct TraceSet {
   Document document;
   std::vector<Trace> heads = {};
@@ -154,7 +154,7 @@ Result<Answer> answer_traces(const TraceRequest& request, const std::string& tit
 void put_first(std::vector<std::string> words, std::vector<Section> sections, Document& document) {
   document.verdict.insert(document.verdict.begin(), std::make_move_iterator(words.begin()),
                           std::make_move_iterator(words.end()));
-  // Behind the table of all ranks, before what they rest on.
+  // After the table of all ranks, before its limits.
   const auto behind_first = document.sections.begin() + (document.sections.empty() ? 0 : 1);
   document.sections.insert(behind_first, std::make_move_iterator(sections.begin()),
                            std::make_move_iterator(sections.end()));

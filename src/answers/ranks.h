@@ -1,7 +1,7 @@
 #pragma once
 
-// The same question to every trace of a set: one Document, flat for one trace, with a part per
-// trace ("ranks") and a table of all of them for several.
+// Runs the same analysis on every trace of a set and makes one Document. It is flat for one trace;
+// for several it has a part per trace ("ranks") and a table of all.
 
 #include <functional>
 #include <string>
@@ -17,13 +17,13 @@ using Analyze = std::function<Result<TraceContent>(const LoadedTrace&)>;
 
 // Loads every input in turn, one trace in memory at a time, and analyses it. Fails on the first
 // input that cannot be read or analysed. Files of a folder that are not traces are left out.
-// conclude: what inputs say together, or others beside them.
+// conclude: results of all inputs together, or of other files.
 Result<Answer> answer_traces(const TraceRequest& request, const std::string& title,
                              const Analyze& analyze,
                              const std::function<void(Document&)>& conclude = {});
 
-// What ranks say together goes before what is said of their set: words before its words, sections
-// behind the table of all ranks, before what they rest on.
+// Joint results of ranks precede those of their set: words before its words, sections after the
+// table of all ranks and before its limits.
 void put_first(std::vector<std::string> words, std::vector<Section> sections, Document& document);
 
 }  // namespace assay

@@ -41,7 +41,7 @@ AnalysesOptions analyses_options(const ReportRequest& request, const LaunchFloor
   options.captures = request.captured;
   options.rank_graph = rank_graph;
   options.part = request.traces.part;
-  constexpr size_t kSwitches = 4;  // a page has a switch for each of its levers, three at most
+  constexpr size_t kSwitches = 4;  // a page has a switch for each of its actions, at most three
   options.together = request.timelines ? kSwitches : 0;
   options.points = request.timelines;
   options.reach = request.timelines || request.reach;
@@ -50,7 +50,7 @@ AnalysesOptions analyses_options(const ReportRequest& request, const LaunchFloor
   return options;
 }
 
-// What a report of one trace rests on. The breakdown is summed up as one rank of a job.
+// Inputs of a report of one trace. The breakdown is summed up as one rank of a job.
 struct Findings {
   LaunchFloor floor;
   std::optional<RankRecord> record;  // of a rank among others
@@ -74,7 +74,7 @@ Result<std::optional<TelemetryReport>> telemetry_of(const ReportRequest& request
   return std::optional(logs.finish());
 }
 
-// Gives the timeline to whoever asked for it.
+// Passes the timeline to the caller, if requested.
 Status give_timeline(const ReportRequest& request, const LoadedTrace& loaded, const Findings& found,
                      PhaseClock& clock) {
   if (!request.timeline) return Ok{};
@@ -93,7 +93,7 @@ Status give_timeline(const ReportRequest& request, const LoadedTrace& loaded, co
   return Ok{};
 }
 
-// What no lever changes.
+// Time that no action changes.
 Status find_rest(const ReportRequest& request, const LoadedTrace& loaded, const Analyses& analyses,
                  Findings& found) {
   const ReplayReport& replays = analyses.flow.replays;
@@ -136,7 +136,7 @@ Result<Findings> find_everything(const ReportRequest& request, const LoadedTrace
   return found;
 }
 
-// The verdict, what would change it, and what else a reader must know first.
+// The headline, the actions, and the caveats.
 std::vector<std::string> opening_words(const findings::Diagnosis& diagnosis,
                                        const std::vector<Lever>& levers,
                                        const LaunchReport& launch) {
@@ -149,7 +149,7 @@ std::vector<std::string> opening_words(const findings::Diagnosis& diagnosis,
 
 size_t most_steps(const ReportRequest& request) { return request.everything ? 0 : kMostStepRows; }
 
-// What the host side costs: words behind the verdict, and a section.
+// Host overhead: words after the headline, and a section.
 void add_overhead(const ReportRequest& request, const Findings& found, const LoadedTrace& loaded,
                   const std::vector<Lever>& levers, TraceContent& content) {
   const HostOverheadReport& overhead = found.analyses.overhead;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The report: the verdict in words, what every room says of a trace, what the traces of a job say
-// together, and measured throughput beside them.
+// The report: the headline, the results of every module for a trace, the joint results of a job's
+// traces, and measured throughput.
 
 #include <cstddef>
 #include <functional>
@@ -26,14 +26,14 @@ struct ReportRequest {
   FusionOptions fusion = {};               // without the floor
   size_t top = 10;                         // kernels listed; 0 = all
   std::vector<std::string> captures = {};  // traces in which graphs were recorded
-  // What these hold: answer_report reads them.
+  // Content of these files: answer_report reads them.
   std::shared_ptr<const std::vector<CapturedGraph>> captured = {};
   bool everything = false;          // all rows of every table instead of what a reader bears
   bool timelines = false;           // charts of every launch and the timeline, for the page
-  bool reach = false;               // also between what gains of levers lie; a page tells it anyway
+  bool reach = false;               // also intervals of the actions' gains; a page has them anyway
   size_t lane_events = 250'000;     // of that timeline; answer_report shares them among the inputs
-  TelemetryRequest telemetry = {};  // logs beside the trace
-  // Takes what was found, laid on each trace's time; absent: nobody asked for it.
+  TelemetryRequest telemetry = {};  // logs recorded with the trace
+  // Receives the findings on each trace's time; absent if not requested.
   std::function<Status(const LoadedTrace&, const Timeline&)> timeline = {};
 };
 Result<Answer> answer_report(const ReportRequest& request);
@@ -45,13 +45,12 @@ struct ReportInputs {
 };
 ReportInputs sort_report_inputs(const std::vector<std::string>& inputs);
 
-// What the report says of one trace. outline: what comparing it with others of its job needs, where
-// that is wanted.
+// The report of one trace. outline: data for a comparison with others of its job, if wanted.
 Result<TraceContent> report_content(const ReportRequest& request, const LoadedTrace& loaded,
                                     RankLevels* outline = nullptr, RankFlow* flow = nullptr);
 
-// Puts first what the ranks of a job say together; nothing where they are no job. shown: of the
-// same traces, where the document is to have a short answer.
+// Puts the joint results of a job's ranks first; does nothing for other traces. shown: of the same
+// traces, if the document needs a short answer.
 void conclude_job(const std::vector<RankLevels>& outlines, std::vector<RankFlow> flows,
                   Document& document, const std::vector<RankOfAnswer>* shown = nullptr);
 

@@ -164,7 +164,7 @@ Result<Answer> judge_sweeps(const BoundRequest& request) {
   std::optional<Crossover> crossover;
   std::string no_crossover;
   if (sweeps.size() == 2) {
-    // Latency is optional in a sweep: without it each platform still has its verdict.
+    // Latency is optional in a sweep: each platform also has a conclusion without it.
     auto between = find_crossover(sweeps[0].points, sweeps[1].points);
     if (between) {
       crossover = *between;
@@ -183,7 +183,7 @@ Result<Answer> judge_sweeps(const BoundRequest& request) {
   return answer;
 }
 
-// A platform's name is its key in the document, beside the document's own.
+// A platform's name is its key in the document, in addition to the document's own keys.
 Status check_names(const BoundRequest& request) {
   for (const std::string& name : {request.platform.name, request.other.name}) {
     for (const char* taken : {"", "schema_version", "tool", "inputs", "import_log", "headline",

@@ -12,7 +12,7 @@
 
 namespace assay {
 
-// Where one platform's sweep comes from: traces by batch size, or a table.
+// Source of one platform's sweep: traces by batch size, or a table.
 struct SweepRequest {
   std::vector<std::string> batches = {};  // "8=trace.json.gz", or folders of them (inputs/sweep.h)
   std::string table = {};                 // CSV
@@ -22,7 +22,7 @@ struct SweepRequest {
 };
 
 struct BoundRequest {
-  TraceRequest traces = {};  // inputs: each with its verdict; only where no sweep is given
+  TraceRequest traces = {};  // inputs: each with its conclusion; only if no sweep is given
   std::string floor = {};    // as LaunchRequest
   SweepRequest platform = {.name = "platform"};
   SweepRequest other = {.name = "other"};

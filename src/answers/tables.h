@@ -1,7 +1,7 @@
 #pragma once
 
-// The traces behind `sql` and `export`, as relations: their tables at once, what the rooms say of
-// them when it is asked for.
+// The traces of `sql` and `export` as relations: their tables at once, results of the modules on
+// request.
 
 #include <functional>
 #include <memory>
@@ -18,7 +18,7 @@ namespace assay {
 // A set of traces calls each by its own rank, if every one has another; else by its position.
 class RankNumbers {
  public:
-  // Of the traces in the order of the inputs.
+  // In the order of the inputs.
   explicit RankNumbers(const std::vector<std::optional<int64_t>>& told);
   int64_t of(size_t input) const { return numbers_[input]; }
 
@@ -26,8 +26,8 @@ class RankNumbers {
   std::vector<int64_t> numbers_;
 };
 
-// A trace's tables and what the rooms say of it. loaded must outlive the catalog and stay where it
-// is. part, outline: also what `report` says of the trace, and what comparing it with others needs.
+// A trace's tables and the results of the modules. loaded must outlive the catalog and must not
+// move. part, outline: also the `report` of the trace, and the data for a comparison with others.
 Result<Catalog> everything_of(const LoadedTrace& loaded, int64_t rank, const ReportRequest& request,
                               Part* part = nullptr, RankLevels* outline = nullptr,
                               RankFlow* flow = nullptr);
@@ -44,7 +44,7 @@ class QueryInputs {
   const Catalog& trace_tables() const { return trace_tables_; }
   // Trace tables and results; the analyses run at the first call.
   Result<const Catalog*> everything(const ReportRequest& request);
-  // What `report` says of the traces; after everything().
+  // Results of `report` for the traces; after everything().
   Document report() const;
   bool data_lost() const;
   std::vector<Input> inputs() const;

@@ -34,7 +34,7 @@ Result<std::vector<EditRequest>> parse_edits(const std::vector<std::string>& tex
   return edits;
 }
 
-// What is written down of a replay, or why nothing can be.
+// The saved data of a replay, or the reason why there is none.
 Result<FrozenGain> prediction_of(const LoadedTrace& loaded, const FlowReport& report,
                                  const WhatIf& found) {
   FrozenGain prediction;
@@ -69,7 +69,7 @@ Result<FrozenGain> prediction_of(const LoadedTrace& loaded, const FlowReport& re
   return prediction;
 }
 
-// What several traces say together, where they are ranks of one job that meet.
+// Joint results of several traces, if they are ranks of one job with common collectives.
 class RanksTogether {
  public:
   FlowOptions options(const LoadedTrace& loaded) const {
@@ -83,7 +83,7 @@ class RanksTogether {
     flows_.push_back(make_rank_flow(loaded.trace, report, bound));
     if (record) flows_.back().record = *std::move(record);
   }
-  // Nothing where they are no ranks, or met nowhere.
+  // Nothing if they are not ranks, or have no common collective.
   std::optional<JobFlow> take() {
     std::vector<RankFlow> ranks;
     for (const size_t place : ranks_among(flows_)) ranks.push_back(std::move(flows_[place]));
@@ -102,7 +102,7 @@ Section run_trust(const LoadedTrace& loaded, const findings::Diagnosis& diagnosi
   return trust_section(all_notes(loaded.trace.log, {flow_trust(loaded, diagnosis)}));
 }
 
-// What the edit "roof" rests on beside the trace.
+// Inputs of the change "roof" in addition to the trace.
 struct RoofOfRequest {
   FactBook facts;
   std::shared_ptr<const std::vector<CapturedGraph>> captured;
@@ -112,7 +112,7 @@ Result<RoofOfRequest> roof_of_request(const WhatIfRequest& request, TraceRequest
   RoofOfRequest roof;
   ASSAY_TRY_ASSIGN(roof.facts, load_facts(request.facts));
   if (!request.device.empty()) ASSAY_TRY(check_peaks_device(roof.facts, request.device));
-  // They are kept where the roof is asked for, and only it takes recordings.
+  // They are kept if the roofline is requested; nothing else uses recordings.
   if (!traces.keep_op_inputs) return roof;
   ASSAY_TRY_ASSIGN(traces.files, input_files(traces.inputs, traces.listener));
   ASSAY_TRY_ASSIGN(roof.captured, recorded_graphs(traces, request.captures));
@@ -158,7 +158,7 @@ Result<TraceContent> whatif_content(const WhatIfRequest& request,
                         : std::vector<std::string>{no_kernels_words(loaded.trace)};
   content.sections = {whatif_section(answer),
                       run_trust(loaded, diagnosis_of(loaded, {loaded.trace, report, verdict}))};
-  // Facts are those of GPUs, and only the edit "roof" looks them up.
+  // Specifications are those of GPUs, and only the change "roof" uses them.
   const bool looks_up = has_roof_edit(edits);
   if (auto note =
           looks_up ? unused_facts(roof.facts, request.facts, loaded.trace.devices, request.device)

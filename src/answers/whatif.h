@@ -1,6 +1,6 @@
 #pragma once
 
-// What changes to a traced run would give, and why its devices were idle.
+// Gains of changes to a traced run, and the causes of its idle time.
 
 #include <functional>
 #include <string>
@@ -15,12 +15,13 @@ namespace assay {
 
 struct WhatIfRequest {
   TraceRequest traces = {};
-  std::vector<std::string> edits = {};  // as parse_edit takes them; none: every lever that applies
-  std::string score = {};               // file of a prediction; the trace is what came of it
-  std::string facts = {};               // more devices, for the edit "roof"
+  std::vector<std::string> edits =
+      {};  // in the syntax of parse_edit; if none, every applicable action
+  std::string score = {};               // file of a prediction; the trace is the measured result
+  std::string facts = {};               // more devices, for the change "roof"
   std::string device = {};              // and the name of the trace's own
   std::vector<std::string> captures = {};  // traces in which graphs were recorded
-  // Takes the prediction of a trace; absent: nobody asked for it. Refused edits are an error then.
+  // Receives the prediction of a trace; absent if not requested. Refused edits are an error then.
   std::function<Status(const FrozenGain&)> freeze = {};
 };
 Result<Answer> answer_whatif(const WhatIfRequest& request);

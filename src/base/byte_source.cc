@@ -71,11 +71,11 @@ struct ByteSource::Handle {
 };
 
 Error ByteSource::Handle::ended_early() const {
-  return {
-      ErrorCode::kIo,
-      "changed while it was read: it had " + std::to_string(bytes) +
-          " bytes when it was opened, and has fewer now; read it again when nobody writes to it",
-      "", -1};
+  return {ErrorCode::kIo,
+          "changed while it was read: it had " + std::to_string(bytes) +
+              " bytes when it was opened, and has fewer now; read it again when no process writes "
+              "to it",
+          "", -1};
 }
 
 Status ByteSource::Handle::check_unchanged() const {

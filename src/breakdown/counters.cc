@@ -451,8 +451,8 @@ Result<int64_t> Joining::device_for(const CounterPass& pass, int64_t gpu,
   }
   return pass_error(pass, "has kernels of " + std::to_string(devices.size()) +
                               " devices, the trace of " + std::to_string(sides_.size()) +
-                              " GPUs, and nothing tells which is which; give the run of these GPUs "
-                              "only, with its agent_info.csv beside it");
+                              " GPUs, and no record identifies them; give the run of these GPUs "
+                              "only, with its agent_info.csv in the same folder");
 }
 
 std::string percent(double share) {
@@ -668,14 +668,14 @@ void Joining::notes() {
             "kernels of the trace without a partner in a counter run: executions with one of them "
             "are in no waterfall");
   notes.add("counters_absent", absent, 0, "waterfall",
-            "kernels whose name a counter run does not have (--partial-counters): their operations "
+            "kernels with a name that a counter run lacks (--partial-counters): their operations "
             "have no waterfall");
   notes.add("counters_by_base_name", by_base, 0, "alignment",
             "counter runs that call kernels differently: matched on the function's name alone, "
             "template arguments ignored");
   notes.add("counters_without_shape", unshaped, 0, "alignment",
-            "counter runs or traces that do not tell grid and block of every kernel: matched on "
-            "names alone");
+            "counter runs or traces without grid and block of every kernel: matched on names "
+            "alone");
   uint64_t spread = 0;
   for (const CounterRepeat& repeat : join_.repeats) spread += repeat.above_limit;
   notes.add("counters_not_repeatable", spread, 0, "waterfall",

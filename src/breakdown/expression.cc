@@ -80,7 +80,7 @@ Result<Expression> Expression::parse(const std::string& text) {
   Parser& parser = *expression.parser_;
   const auto no_formula = [&] {
     return Error{ErrorCode::kFormat,
-                 "'" + text + "' is no formula: " + library.message(parser.handle), "", -1};
+                 "'" + text + "' is not a formula: " + library.message(parser.handle), "", -1};
   };
   library.name_chars(parser.handle, kNameChars);
   library.set(parser.handle, text.c_str());

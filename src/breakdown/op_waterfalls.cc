@@ -114,7 +114,7 @@ OpWaterfall one_op(const OpKey& key, const std::map<ExecutionKey, Execution>& ex
   }
   read_overlap(executions, op);
   if (op.executions == 0) {
-    op.refused = "no execution whose kernels all have counters";
+    op.refused = "no execution with counters for all of its kernels";
     return op;
   }
   NamedValues values = sum_counters(counters, cells);

@@ -77,7 +77,7 @@ Result<LevelCondition> parse_condition(std::string_view text) {
     condition.ranges.emplace_back(*low, *high);
   }
   if (condition.ranges.empty() && condition.patterns.empty()) {
-    return bad("--where " + std::string(text) + ": no value behind the '='");
+    return bad("--where " + std::string(text) + ": no value after the '='");
   }
   return condition;
 }

@@ -336,12 +336,12 @@ void add_notes(const std::vector<RankLevels>& ranks, JobLevels& job) {
     job.trust.push_back(
         {"missing_ranks", missing, 0, "alignment,arrivals",
          std::to_string(missing) + " of " + std::to_string(world_size) +
-             " ranks are not in this set: one of them may be the one that comes last"});
+             " ranks are not in this set: one of them may be the straggler"});
   }
   if (job.alignment.unmatched > 0) {
     job.trust.push_back({"collectives_unmatched", job.alignment.unmatched, 0, "alignment,arrivals",
-                         "collectives whose number or order differs between ranks: they are in no "
-                         "comparison of arrivals"});
+                         "collectives with a number or order that differs between ranks: left out "
+                         "of arrival comparisons"});
   }
 }
 

@@ -44,7 +44,7 @@ Status add_paths(const std::string& option, const std::vector<std::string>& text
     }
     if (!known)
       return bad_config(option + " " + text +
-                        ": beside --config write it as NAME=PATH, with such a name");
+                        ": with --config write it as NAME=PATH, with such a name");
   }
   return Ok{};
 }

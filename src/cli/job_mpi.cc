@@ -239,10 +239,10 @@ int run(int argc, char** argv) {
   if (const uint64_t tasks = tasks_of_step(environment_value); processes == 1 && tasks > 1) {
     return fail(
         {ErrorCode::kInvalidArgument,
-         fmt::format("{} tasks were started, but MPI sees one. Start them with mpirun of the "
-                     "MPI that this was built with, or srun --mpi=pmix; or share the reading "
-                     "out: assay summarize DIR --shard auto -o RECORDS in this step, then "
-                     "once: assay job --summaries RECORDS",
+         fmt::format("{} tasks were started, but MPI sees one. Start them with mpirun of the MPI "
+                     "that this was built with, or with srun --mpi=pmix. Otherwise run assay "
+                     "summarize DIR --shard auto -o RECORDS in this step, then once assay job "
+                     "--summaries RECORDS",
                      tasks),
          "", -1});
   }

@@ -29,9 +29,9 @@ Status refuse_several_tasks(const std::string& verb, const LauncherVariables& va
   return Error{
       ErrorCode::kInvalidArgument,
       fmt::format("this is one of {} tasks, and all would write the same answer. With MPI start "
-                  "assay-job in its place, which is built where MPI is found. Without it share "
-                  "the reading out: assay summarize DIR --shard auto -o RECORDS in this step; "
-                  "then once: assay {} --summaries RECORDS",
+                  "assay-job instead, which is built if MPI is found. Otherwise run assay "
+                  "summarize DIR --shard auto -o RECORDS in this step, then once assay {} "
+                  "--summaries RECORDS",
                   tasks, verb),
       "", -1};
 }

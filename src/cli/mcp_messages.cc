@@ -108,7 +108,7 @@ bool take_value(const ToolArgument& argument, const Json& given, std::vector<std
 
 // Fault of the arguments; empty if they are valid.
 std::string take_arguments(const Json& given, ToolCall& call) {
-  if (!given.is_object()) return "arguments is no object";
+  if (!given.is_object()) return "arguments is not an object";
   const auto& known = call.tool->arguments;
   for (const auto& [name, value] : given.items()) {
     const auto argument = std::find_if(known.begin(), known.end(),
@@ -180,7 +180,7 @@ McpRequest read_message(const McpServer& server, const std::string& line) {
     return {rpc_error(nullptr, kParseError, "the message is too large")};
   }
   const Json message = parsed_ordered_json(line);
-  if (message.is_discarded()) return {rpc_error(nullptr, kParseError, "the line is no JSON")};
+  if (message.is_discarded()) return {rpc_error(nullptr, kParseError, "the line is not JSON")};
   if (!is_request(message)) {
     return {rpc_error(nullptr, kInvalidRequest, "not one request of JSON-RPC 2.0")};
   }

@@ -161,7 +161,7 @@ bool names_nothing(const Error& error) {
 }
 
 void say_untold(const std::string& path, const Error& error) {
-  fmt::print(stderr, "assay: {}: its checksum is not told: {}\n", clean_text(path),
+  fmt::print(stderr, "assay: {}: its checksum is unknown: {}\n", clean_text(path),
              clean_text(error.message));
 }
 

@@ -257,12 +257,13 @@ Result<std::string> find_collector(const std::string& name, const char* variable
     ASSAY_TRY(check_trusted(place));
     return place;
   }
-  return Error{ErrorCode::kIo,
-               name +
-                   " is neither beside this binary nor in ../lib/assay of it; build it, or name "
-                   "it with the environment variable " +
-                   variable,
-               folder, -1};
+  return Error{
+      ErrorCode::kIo,
+      name +
+          " is neither next to this binary nor in ../lib/assay of it; build it, or name it with "
+          "the environment variable " +
+          variable,
+      folder, -1};
 }
 
 int signal_from_name(const std::string& name) {

@@ -25,7 +25,7 @@ int build_for_torch(const std::string& what, const std::string& python) {
   const std::string script = collected_script("build_for_torch.sh");
   if (script.empty()) {
     return fail({ErrorCode::kInvalidArgument,
-                 "its sources are not beside this program: run collect/build_for_torch.sh of "
+                 "its sources are not next to this program: run collect/build_for_torch.sh of "
                  "Assay's source tree",
                  "", -1});
   }

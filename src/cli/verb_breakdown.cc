@@ -70,9 +70,10 @@ Result<Answer> analyze(const BreakdownVerb& verb) {
                  "--capture goes with traces: the figures of --config need no recording", "", -1};
   }
   if (!verb.common.inputs.empty()) {
-    return Error{ErrorCode::kInvalidArgument,
-                 "traces beside --config: give each set of traces a name with --config NAME=PATH",
-                 verb.common.inputs.front(), -1};
+    return Error{
+        ErrorCode::kInvalidArgument,
+        "traces together with --config: give each set of traces a name with --config NAME=PATH",
+        verb.common.inputs.front(), -1};
   }
   ASSAY_TRY_ASSIGN(const LevelConfigsRequest configs,
                    level_configs_request(verb.configs, std::move(request)));

@@ -245,8 +245,8 @@ Status measure_amd(const NullKernelVerb& verb, const std::string& program,
   if (done.exit_code != 0) return not_launched(done.exit_code);
   ASSAY_TRY_ASSIGN(const HipFloors measured, read_hip_floors(output));
   fmt::print(stderr,
-             "No tracer: the launch times below end when the host sees the kernel's first store, "
-             "so they are upper bounds of launch call to kernel start.\n");
+             "No tracer: the launch times below end when the host sees the kernel's first store. "
+             "They are upper bounds of launch call to kernel start.\n");
   return write_floors(verb, CollectorTracer::kHip, amd_driver(measured.runtime_version),
                       measured.floors, "launch at most");
 }

@@ -106,7 +106,7 @@ class RocmSmiEnergy final : public EnergyCounter {
 
   void look_around() {
     source_.library = "ROCm-SMI";
-    source_.parts = "ROCm-SMI tells the power of the whole package alone";
+    source_.parts = "ROCm-SMI reports only the power of the whole package";
     std::array<char, 96> text = {};
     if (api_.driver_version(rsmi::kDriverComponent, text.data(), text.size() - 1) == 0)
       source_.driver = text.data();

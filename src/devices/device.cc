@@ -52,7 +52,7 @@ Result<std::unique_ptr<PowerDevice>> open_device(const std::string& text, uint64
   const std::string rest = colon < text.size() ? text.substr(colon + 1) : "";
   if (sensor != SensorChoice::kAuto && (kind == "simulated" || kind == "amd")) {
     return Error{ErrorCode::kInvalidArgument,
-                 "--sensor chooses among NVML's readings; device " + kind + " has one only", "",
+                 "--sensor chooses among NVML's power values; device " + kind + " has one only", "",
                  -1};
   }
   if (kind == "simulated") {

@@ -232,8 +232,8 @@ class NvmlSensor final : public GpuSensor {
     unsigned pending = 0;
     if (api_.mig_mode(device_, &current, &pending) == nvml::kSuccess && current != 0) {
       return Error{ErrorCode::kUnsupported,
-                   "this GPU is split by MIG: its sensor reads the whole GPU, so that the power of "
-                   "one instance cannot be told",
+                   "this GPU is split by MIG: its sensor measures the whole GPU, so the power of "
+                   "one instance is unknown",
                    "", -1};
     }
     unsigned mw = 0;

@@ -133,7 +133,7 @@ Result<Workload> parse_collective(Workload work, std::string_view rest) {
   work.flop = kUnknown;
   work.bytes = kUnknown;
   if (work.array_bytes % data_type_bytes(work.type) == 0) return work;
-  return bad(work.text, "the bytes are no whole number of " +
+  return bad(work.text, "the bytes are not a whole number of " +
                             std::string(data_type_name(work.type)) + " values");
 }
 

@@ -81,16 +81,15 @@ class Caveats {
                    ": launch times contain their tracer's cost, and the change with them");
     ranks();
     basis();
-    different_flag(
-        &DiffRun::shapes, "diff_shapes", "hdbi,t_orch_ns",
-        "operator inputs were recorded on one side only: recording them costs host time, "
-        "and unique kernels are told apart less well without");
+    different_flag(&DiffRun::shapes, "diff_shapes", "hdbi,t_orch_ns",
+                   "operator inputs were recorded on one side only: recording them costs host "
+                   "time, and unique kernels are separated less well without");
     different_flag(&DiffRun::stacks, "diff_stacks", "tklqt_ns,hdbi,t_orch_ns,time_ns",
                    "Python frames were recorded on one side only: recording them costs host time, "
                    "which is in every host number of that side");
     different_flag(
         &DiffRun::whole_microseconds, "diff_resolution", "time_ns,tklqt_ns",
-        "one side tells times in whole microseconds only: its short kernels are rounded");
+        "one side has times in whole microseconds only: its short kernels are rounded");
     losses();
     sampling();
     positions();
@@ -106,7 +105,7 @@ class Caveats {
     if (in_a.empty() || in_b.empty()) {
       notes_.add(std::string(what) + "_not_told", 1, 0, affects,
                  std::string(in_a.empty() ? "A" : "B") +
-                     " does not tell what the other side does, " +
+                     " does not record what the other side does, " +
                      joined(in_a.empty() ? in_b : in_a) + ": whether they agree is not known");
       return;
     }
@@ -126,7 +125,7 @@ class Caveats {
 
   void basis() {
     different_text(&DiffRun::window_source, "diff_windows", "time_ns",
-                   "iterations were told by different means, ", ": they may not be the same work");
+                   "iterations were found by different means, ", ": they may not be the same work");
     different_text(&DiffRun::window_name, "diff_window_names", "time_ns",
                    "iterations have different names, ", ": they may not be the same work");
     if (report_.a.iterations != report_.b.iterations) {
@@ -168,8 +167,8 @@ class Caveats {
     };
     const uint64_t carried = both(&DiffRun::kernels_carried_over);
     notes_.add("diff_carried_over_kernels", carried, 0, "time_ns,kernels,tklqt_ns",
-               "kernels queued before the trace began: in no launch number, but in the time of a "
-               "whole trace, or of the iteration in which they start on the device");
+               "kernels queued before the trace started: left out of launch numbers, but part of "
+               "the trace's time, or of the iteration in which they start on the device");
     notes_.add("diff_unlinked_kernels", both(&DiffRun::kernels_unlinked) - carried, 0,
                "tklqt_ns,launches",
                "kernels without a launch call: in no launch number, and in the iteration in which "
@@ -179,8 +178,8 @@ class Caveats {
       for (const DiffRun& run : *side) outside_ns += run.works_outside_ns;
     }
     notes_.add("diff_work_outside", both(&DiffRun::works_outside), outside_ns, "time_ns",
-               "device work launched outside every iteration, such as work queued before the first "
-               "one: in no iteration's time, but the work of an iteration may wait behind it");
+               "GPU activities launched outside every iteration, for example before the first one: "
+               "in no iteration's time, but they may delay an iteration");
   }
 
   // The same recording twice, under whatever name.
@@ -200,9 +199,10 @@ class Caveats {
   void sampling() {
     const uint64_t fewest = std::min(report_.a.blocks, report_.b.blocks);
     if (fewest < 2) {
-      notes_.add("diff_one_sample", 1, 0, "time_ns",
-                 "a side is one iteration: whether a change is more than noise cannot be told; "
-                 "give several files a side, or traces of several iterations");
+      notes_.add(
+          "diff_one_sample", 1, 0, "time_ns",
+          "a side is one iteration, so significance is unknown: give several files per side, or "
+          "traces of several iterations");
       return;
     }
     const bool one_run = report_.a.block_kind == BlockKind::kIterations ||
@@ -223,8 +223,8 @@ class Caveats {
     uint64_t given_up = 0;
     for (const DiffLevel& level : report_.levels) given_up += level.positions_given_up;
     notes_.add("diff_positions_given_up", given_up, 0, "match",
-               "levels whose sequences differ too much to be laid side by side: renamed items "
-               "there are told by name and operators only, or as appeared and vanished");
+               "levels with sequences too different to align: renamed items there are matched by "
+               "name and operators only, or listed as added and removed");
   }
 
   const Runs& a_;

@@ -71,8 +71,8 @@ FloorEstimate estimate_floor(const Trace& trace, const Links& links) {
   const double low_ns = quantile_sorted(samples, kEmptyStreamQuantile);
   if (low_ns > static_cast<double>(kLargestEstimateNs)) {
     estimate.text =
-        "not known: launches to an empty stream took over a millisecond in this trace, held up by "
-        "something else";
+        "unknown: launches to an empty stream took over a millisecond in this trace, delayed by "
+        "another cause";
   } else if (low_ns < static_cast<double>(kSmallestEstimateNs)) {
     estimate.text =
         "not known: launches to an empty stream began sooner in this trace than any launch can; "

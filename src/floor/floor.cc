@@ -50,10 +50,10 @@ void compare_with_trace(const FloorEstimate& own, const LaunchFloor& floor, Note
   notes.add(
       "floor_disagrees", own.samples, 0, kRestOnFloor,
       "launches to an empty stream took " + one_decimal(ratio) +
-          " times the floor in this trace: the floor is of another host or another version "
-          "of the tracer. " +
-          (ratio > 1 ? "What lies between counts as queueing (queue_share) and as time of "
-                       "the launch path (kt_fw_ns)"
+          " times the launch-overhead floor in this trace: the floor is from another host or "
+          "tracer version. " +
+          (ratio > 1 ? "The difference counts as queueing (queue_share) and as time of the launch "
+                       "path (kt_fw_ns)"
                      : "the papers' literal T_Orch is too large by what lies between, per launch") +
           "; give one with --floor");
 }
@@ -62,14 +62,14 @@ void add_floor_notes(const FloorEstimate& own, LaunchFloor& floor) {
   NoteList notes;
   if (!floor.known()) {
     notes.add("no_floor", own.launches, 0, kRestOnFloor,
-              "the launch floor is " + floor.text +
-                  ": what part of launch time is queueing cannot be told, and the papers' literal "
-                  "T_Orch lacks it for every launch; give one (--floor)");
+              "the launch-overhead floor is " + floor.text +
+                  ": the queueing part of launch time is unknown, and T_Orch as printed in the "
+                  "paper lacks the floor for every launch; give one (--floor)");
   }
   if (floor.source == FloorSource::kEstimated && floor.samples < kFewFloorSamples) {
     notes.add("floor_samples", floor.samples, 0, kRestOnFloor,
-              "the launch floor is the 5th percentile of very few launches to an empty stream: "
-              "give --floor, or take what rests on it for a rough number");
+              "the launch-overhead floor is the 5th percentile of very few launches to an empty "
+              "stream: give --floor, or treat derived values as rough");
   }
   compare_with_trace(own, floor, notes);
   for (TrustNote& note : notes.take()) floor.trust.push_back(std::move(note));
@@ -78,8 +78,8 @@ void add_floor_notes(const FloorEstimate& own, LaunchFloor& floor) {
 Status check_range(const LaunchFloor& floor) {
   if (!floor.known() || (floor.floor_ns >= 1 && floor.floor_ns <= kLargestFloorNs)) return Ok{};
   return Error{ErrorCode::kInvalidArgument,
-               "the launch floor must be from 1 nanosecond to a second; leave it out to take the "
-               "published one of this board or the trace's own",
+               "the launch-overhead floor must be from 1 nanosecond to a second. By default, the "
+               "board's published floor or the trace's own is used",
                "", -1};
 }
 
@@ -126,10 +126,10 @@ void choose_path(const Trace& trace, const Links& links, LaunchFloor& floor) {
   NoteList notes;
   if (found == floor.paths.end()) {
     notes.add("floor_path", all - others, 0, kRestOnFloor,
-              "the floor was measured by " +
+              "the launch-overhead floor was measured by " +
                   std::string(launch_path_name(floor.paths.front().path)) +
                   ", and most kernels here are launched by " + name +
-                  ": what lies between the two calls counts as queueing or is missing");
+                  ": the time between the two calls counts as queueing or is missing");
   } else {
     floor.floor_ns = found->floor_ns;
     floor.samples = found->samples;
@@ -141,8 +141,8 @@ void choose_path(const Trace& trace, const Links& links, LaunchFloor& floor) {
     if (many && other != floor.paths.end()) {
       notes.add("floor_path", others, 0, kRestOnFloor,
                 "kernels launched by " + std::string(launch_path_name(other->path)) +
-                    ", whose floor is " + std::to_string(other->floor_ns) + " ns, count with " +
-                    std::to_string(found->floor_ns) + " ns of " + name);
+                    ", with a launch-overhead floor of " + std::to_string(other->floor_ns) +
+                    " ns, count with " + std::to_string(found->floor_ns) + " ns of " + name);
     }
   }
   for (TrustNote& note : notes.take()) floor.trust.push_back(std::move(note));

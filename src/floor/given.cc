@@ -38,15 +38,15 @@ LaunchFloor named_one(const PublishedFloor& named, Tracer traced, const std::str
   floor.text = published_words(named);
   if (named.tracer != traced) {
     add_note("floor_tracer",
-             "the published floor was taken with another tracer than the trace: launch times "
-             "include their tracer's cost",
+             "the published launch-overhead floor is from another tracer than the trace: launch "
+             "times include their tracer's cost",
              floor);
   }
   if (!gpu.empty() && !taken_on(named, gpu)) {
     add_note("floor_gpu",
-             "the published floor was taken on another GPU (" + std::string(named.gpu) +
+             "the published launch-overhead floor is from another GPU (" + std::string(named.gpu) +
                  ") than the trace (" + gpu +
-                 "): what rests on the floor may be off by their difference",
+                 "): derived values may be off by their difference",
              floor);
   }
   return floor;
@@ -54,16 +54,17 @@ LaunchFloor named_one(const PublishedFloor& named, Tracer traced, const std::str
 
 void note_tracers(const FloorFile& file, Tracer traced, LaunchFloor& floor) {
   if (file.head.tracer == CollectorTracer::kHip) {
-    add_note("floor_upper_bound",
-             "the floor was measured by the host's clock and HIP's events, without a tracer: it is "
-             "an upper bound (launch call to the kernel's first store being seen), so what the "
-             "trace shows above it is at least that much; the trace's tracer has a cost of its own "
-             "on top",
-             floor);
+    add_note(
+        "floor_upper_bound",
+        "the launch-overhead floor was measured without a tracer, by the host's clock and HIP's "
+        "events. It is an upper bound, and launch time above it a lower bound. The trace also "
+        "contains its tracer's cost",
+        floor);
   } else if (!same_tracer(file.head.tracer, traced)) {
     add_note("floor_tracer",
-             "the floor was measured under " + std::string(tracer_name(file.head.tracer)) +
-                 ", the trace taken with " + tracer_words(traced) +
+             "the launch-overhead floor was measured under " +
+                 std::string(tracer_name(file.head.tracer)) + ", the trace taken with " +
+                 tracer_words(traced) +
                  ": launch times include their tracer's cost, so what lies between the two is "
                  "partly that",
              floor);
@@ -121,14 +122,14 @@ Result<LaunchFloor> floor_of_file(const FloorFile& file, const Trace* trace) {
   }
   if (trace == nullptr) {
     add_note("floor_gpu_unchecked",
-             "one floor for a whole sweep: that it is of the machines in it is taken on trust",
+             "one launch-overhead floor for a whole sweep: assumed to hold for its machines",
              floor);
     return floor;
   }
   if (gpu.empty()) {
     add_note("floor_gpu_unchecked",
-             "the trace does not name its GPU: that the floor (" + lowest.gpu.name +
-                 ") is of the same one is taken on trust",
+             "the trace does not name its GPU: the launch-overhead floor (" + lowest.gpu.name +
+                 ") is assumed to be of the same one",
              floor);
   }
   note_tracers(file, trace->tracer, floor);

@@ -157,7 +157,7 @@ constexpr FileFormat kFormats[] = {
         .compressed = true,
         .match = match_rocprof_counters,
         .no_trace = ": its kernels ran one at a time, so their times do not show the run",
-        .give = "give it beside the trace: assay breakdown TRACE --counters FILE",
+        .give = "give it with the trace: assay breakdown TRACE --counters FILE",
         .page = "rocprof.md",
     },
     {
@@ -168,7 +168,7 @@ constexpr FileFormat kFormats[] = {
         .compressed = true,
         .match = match_ncu_raw,
         .no_trace = ": its kernels ran one at a time, so their times do not show the run",
-        .give = "give it beside the trace: assay breakdown TRACE --counters FILE",
+        .give = "give it with the trace: assay breakdown TRACE --counters FILE",
         .page = "ncu.md",
     },
     {
@@ -179,7 +179,7 @@ constexpr FileFormat kFormats[] = {
         .compressed = true,
         .match = match_ncu_details,
         .no_trace = ": its kernels ran one at a time, so their times do not show the run",
-        .give = "give it beside the trace: assay breakdown TRACE --counters FILE",
+        .give = "give it with the trace: assay breakdown TRACE --counters FILE",
         .page = "ncu.md",
     },
     {
@@ -190,7 +190,7 @@ constexpr FileFormat kFormats[] = {
         .compressed = true,
         .match = match_rocprof_compute,
         .no_trace = ": its kernels ran one at a time, so their times do not show the run",
-        .give = "give it beside the trace: assay breakdown TRACE --counters FILE",
+        .give = "give it with the trace: assay breakdown TRACE --counters FILE",
         .page = "rocprof.md",
     },
     {
@@ -201,7 +201,7 @@ constexpr FileFormat kFormats[] = {
         .compressed = true,
         .match = match_counter_table,
         .no_trace = ": its kernels ran one at a time, so their times do not show the run",
-        .give = "give it beside the trace: assay breakdown TRACE --counters FILE",
+        .give = "give it with the trace: assay breakdown TRACE --counters FILE",
         .page = "ncu.md",
     },
     {
@@ -211,8 +211,8 @@ constexpr FileFormat kFormats[] = {
         .endings = ".csv",
         .compressed = true,
         .match = match_samples,
-        .give = "give it beside the trace: assay breakdown TRACE --telemetry FILE, or "
-                "assay power attribute TRACE --samples FILE",
+        .give = "give it with the trace: assay breakdown TRACE --telemetry FILE, or assay power "
+                "attribute TRACE --samples FILE",
         .page = "samples.md",
     },
     {
@@ -222,8 +222,8 @@ constexpr FileFormat kFormats[] = {
         .endings = ".csv",
         .compressed = true,
         .match = match_nvidia_smi,
-        .give = "give it beside the trace: assay breakdown TRACE --telemetry FILE, or "
-                "assay power attribute TRACE --samples FILE",
+        .give = "give it with the trace: assay breakdown TRACE --telemetry FILE, or assay power "
+                "attribute TRACE --samples FILE",
         .page = "power_log.md",
     },
     {
@@ -233,8 +233,8 @@ constexpr FileFormat kFormats[] = {
         .endings = ".csv",
         .compressed = true,
         .match = match_uprof,
-        .give = "give it beside the trace: assay breakdown TRACE --telemetry FILE, or "
-                "assay power attribute TRACE --samples FILE",
+        .give = "give it with the trace: assay breakdown TRACE --telemetry FILE, or assay power "
+                "attribute TRACE --samples FILE",
         .page = "power_log.md",
     },
     {
@@ -244,7 +244,7 @@ constexpr FileFormat kFormats[] = {
         .endings = ".txt .log .csv",
         .compressed = true,
         .match = match_smi_dmon,
-        .give = "give it beside the trace: assay power attribute TRACE --samples FILE",
+        .give = "give it with the trace: assay power attribute TRACE --samples FILE",
         .page = "power_log.md",
     },
     {
@@ -254,7 +254,7 @@ constexpr FileFormat kFormats[] = {
         .endings = ".txt .log",
         .compressed = true,
         .match = match_dcgmi_dmon,
-        .give = "give it beside the trace: assay power attribute TRACE --samples FILE",
+        .give = "give it with the trace: assay power attribute TRACE --samples FILE",
         .page = "power_log.md",
     },
     {
@@ -264,7 +264,7 @@ constexpr FileFormat kFormats[] = {
         .endings = ".prom .txt",
         .compressed = true,
         .match = match_metrics_text,
-        .give = "give it beside the trace: assay power attribute TRACE --samples FILE",
+        .give = "give it with the trace: assay power attribute TRACE --samples FILE",
         .page = "power_log.md",
     },
     {
@@ -274,7 +274,7 @@ constexpr FileFormat kFormats[] = {
         .endings = ".json",
         .compressed = true,
         .match = match_prometheus_json,
-        .give = "give it beside the trace: assay power attribute TRACE --samples FILE",
+        .give = "give it with the trace: assay power attribute TRACE --samples FILE",
         .page = "power_log.md",
     },
     {
@@ -284,7 +284,7 @@ constexpr FileFormat kFormats[] = {
         .endings = ".csv",
         .compressed = true,
         .match = match_grafana,
-        .give = "give it beside the trace: assay power attribute TRACE --samples FILE",
+        .give = "give it with the trace: assay power attribute TRACE --samples FILE",
         .page = "power_log.md",
     },
     {
@@ -294,7 +294,7 @@ constexpr FileFormat kFormats[] = {
         .endings = ".csv",
         .compressed = true,
         .match = match_amd_smi_csv,
-        .give = "give it beside the trace: assay power attribute TRACE --samples FILE",
+        .give = "give it with the trace: assay power attribute TRACE --samples FILE",
         .page = "power_log.md",
     },
     {
@@ -304,7 +304,7 @@ constexpr FileFormat kFormats[] = {
         .endings = ".json",
         .compressed = true,
         .match = match_amd_smi_json,
-        .give = "give it beside the trace: assay power attribute TRACE --samples FILE",
+        .give = "give it with the trace: assay power attribute TRACE --samples FILE",
         .page = "power_log.md",
     },
     {
@@ -314,7 +314,7 @@ constexpr FileFormat kFormats[] = {
         .endings = ".csv",
         .compressed = true,
         .match = match_rocm_smi_csv,
-        .give = "give it beside the trace: assay power attribute TRACE --samples FILE",
+        .give = "give it with the trace: assay power attribute TRACE --samples FILE",
         .page = "power_log.md",
     },
     {
@@ -324,7 +324,7 @@ constexpr FileFormat kFormats[] = {
         .endings = ".json",
         .compressed = true,
         .match = match_rocm_smi_json,
-        .give = "give it beside the trace: assay power attribute TRACE --samples FILE",
+        .give = "give it with the trace: assay power attribute TRACE --samples FILE",
         .page = "power_log.md",
     },
     {
@@ -334,7 +334,7 @@ constexpr FileFormat kFormats[] = {
         .endings = ".csv",
         .compressed = true,
         .match = match_zeus,
-        .give = "give it beside the trace: assay power attribute TRACE --samples FILE",
+        .give = "give it with the trace: assay power attribute TRACE --samples FILE",
         .page = "power_log.md",
     },
     {
@@ -344,7 +344,7 @@ constexpr FileFormat kFormats[] = {
         .endings = ".txt .log",
         .compressed = true,
         .match = match_tegrastats,
-        .give = "give it beside the trace: assay power attribute TRACE --samples FILE",
+        .give = "give it with the trace: assay power attribute TRACE --samples FILE",
         .page = "power_log.md",
     },
     {
@@ -354,7 +354,7 @@ constexpr FileFormat kFormats[] = {
         .endings = ".csv",
         .compressed = true,
         .match = match_rapl,
-        .give = "give it beside the trace: assay power attribute TRACE --samples FILE",
+        .give = "give it with the trace: assay power attribute TRACE --samples FILE",
         .page = "power_log.md",
     },
     {
@@ -364,7 +364,7 @@ constexpr FileFormat kFormats[] = {
         .endings = ".txt .csv",
         .compressed = true,
         .match = match_perf_stat,
-        .give = "give it beside the trace: assay power attribute TRACE --samples FILE",
+        .give = "give it with the trace: assay power attribute TRACE --samples FILE",
         .page = "power_log.md",
     },
     {
@@ -374,7 +374,7 @@ constexpr FileFormat kFormats[] = {
         .endings = ".txt .tsv",
         .compressed = true,
         .match = match_turbostat,
-        .give = "give it beside the trace: assay power attribute TRACE --samples FILE",
+        .give = "give it with the trace: assay power attribute TRACE --samples FILE",
         .page = "power_log.md",
     },
     {
@@ -384,7 +384,7 @@ constexpr FileFormat kFormats[] = {
         .endings = ".csv",
         .compressed = true,
         .match = match_codecarbon,
-        .give = "give it beside the trace: assay power attribute TRACE --samples FILE",
+        .give = "give it with the trace: assay power attribute TRACE --samples FILE",
         .page = "power_log.md",
     },
     {
@@ -394,7 +394,7 @@ constexpr FileFormat kFormats[] = {
         .endings = ".csv",
         .compressed = true,
         .match = match_nvitop,
-        .give = "give it beside the trace: assay power attribute TRACE --samples FILE",
+        .give = "give it with the trace: assay power attribute TRACE --samples FILE",
         .page = "power_log.md",
     },
     {
@@ -404,7 +404,7 @@ constexpr FileFormat kFormats[] = {
         .endings = ".jsonl",
         .compressed = true,
         .match = match_wandb,
-        .give = "give it beside the trace: assay power attribute TRACE --samples FILE",
+        .give = "give it with the trace: assay power attribute TRACE --samples FILE",
         .page = "power_log.md",
     },
     {
@@ -414,7 +414,7 @@ constexpr FileFormat kFormats[] = {
         .endings = ".txt",
         .compressed = true,
         .match = match_powermetrics,
-        .give = "give it beside the trace: assay power attribute TRACE --samples FILE",
+        .give = "give it with the trace: assay power attribute TRACE --samples FILE",
         .page = "power_log.md",
     },
     {
@@ -424,7 +424,7 @@ constexpr FileFormat kFormats[] = {
         .endings = ".csv",
         .compressed = true,
         .match = match_chopper,
-        .give = "give it beside the trace: assay breakdown TRACE --telemetry FILE",
+        .give = "give it with the trace: assay breakdown TRACE --telemetry FILE",
         .page = "telemetry.md",
     },
     {
@@ -434,7 +434,7 @@ constexpr FileFormat kFormats[] = {
         .endings = ".csv",
         .compressed = true,
         .match = match_power_samples,
-        .give = "give it beside the trace (assay power attribute TRACE --samples FILE), or its "
+        .give = "give it with the trace (assay power attribute TRACE --samples FILE), or its "
                 "folder to assay power profile",
         .page = "power_recording.md",
     },
@@ -475,7 +475,7 @@ constexpr FileFormat kFormats[] = {
         .endings = ".json",
         .compressed = true,
         .match = match_replay,
-        .give = "give it beside the trace: assay overhead TRACE --replay FILE",
+        .give = "give it with the trace: assay overhead TRACE --replay FILE",
         .page = "replay.md",
     },
     {
@@ -485,7 +485,7 @@ constexpr FileFormat kFormats[] = {
         .endings = ".json",
         .compressed = true,
         .match = match_floor,
-        .give = "give it beside the trace: assay report TRACE --floor FILE",
+        .give = "give it with the trace: assay report TRACE --floor FILE",
         .page = "floor.md",
     },
     {
@@ -529,7 +529,7 @@ constexpr FileFormat kFormats[] = {
     },
     {
         .key = "facts",
-        .name = "facts about models and devices",
+        .name = "specifications of models and devices",
         .family = FileFamily::kSettings,
         .endings = ".ini",
         .match = match_facts,
@@ -593,7 +593,7 @@ constexpr FileFormat kFormats[] = {
     },
     {
         .key = "campaign",
-        .name = "the figures of a measuring campaign",
+        .name = "the figures of a measurement run",
         .family = FileFamily::kResult,
         .endings = ".json",
         .match = match_campaign,
@@ -632,12 +632,12 @@ constexpr FileFormat kFormats[] = {
         .name = "a raw Nsight Compute report",
         .endings = ".ncu-rep",
         .match = match_ncu_raw_report,
-        .give = "print its table and give it beside a trace: ncu --import FILE --csv --page raw > "
+        .give = "print its table and give it with a trace: ncu --import FILE --csv --page raw > "
                 "counters.csv, assay breakdown TRACE --counters counters.csv",
     },
     {
         .key = "nvprof",
-        .name = "an nvprof database, whose format has nothing in common with Nsight Systems'",
+        .name = "an nvprof database, a format unrelated to that of Nsight Systems",
         .endings = ".nvvp .nvprof",
         .match = match_nvprof,
         .give = "record with nsys profile and export with nsys export --type sqlite",
@@ -652,7 +652,8 @@ constexpr FileFormat kFormats[] = {
     },
     {
         .key = "pickle",
-        .name = "a Python pickle that is no memory snapshot and no flight-recorder dump of PyTorch",
+        .name = "a Python pickle that is neither a memory snapshot nor a flight-recorder dump of "
+                "PyTorch",
         .endings = ".pickle .pkl",
         .match = match_pickle,
         .give = "record with torch.profiler and export_chrome_trace, or device memory with "
@@ -665,8 +666,8 @@ constexpr FileFormat kFormats[] = {
         .endings = "timestamps.csv",
         .match = match_rocprof_compute_times,
         .is_text = true,
-        .give = "record a trace: rocprofv3 --kernel-trace --hip-runtime-trace -- COMMAND; the "
-                "counters go beside it: assay breakdown TRACE --counters FOLDER",
+        .give = "record a trace: rocprofv3 --kernel-trace --hip-runtime-trace -- COMMAND; then "
+                "give both: assay breakdown TRACE --counters FOLDER",
     },
     {
         .key = "execution_trace",
@@ -719,9 +720,8 @@ constexpr FileFormat kFormats[] = {
         .endings = "_stats.csv",
         .match = match_rocprof_stats,
         .is_text = true,
-        .give = "give what lies beside it of the same run (kernel_trace.csv, results.json, "
-                "results.db), or record: rocprofv3 --kernel-trace --hip-trace --memory-copy-trace "
-                "-- PROGRAM",
+        .give = "give the run's kernel_trace.csv, results.json or results.db, or record: rocprofv3 "
+                "--kernel-trace --hip-trace --memory-copy-trace -- PROGRAM",
     },
     {
         .key = "rocprof_v1_counters",
@@ -730,7 +730,7 @@ constexpr FileFormat kFormats[] = {
         .match = match_rocprof_v1_counters,
         .is_text = true,
         .give = "count with rocprofv3 --pmc COUNTERS --output-format csv -- PROGRAM, and give that "
-                "beside a trace: assay breakdown TRACE --counters FILE",
+                "with a trace: assay breakdown TRACE --counters FILE",
     },
     {
         .key = "nvprof_text",

@@ -81,8 +81,8 @@ Status check_companions(const std::string& path) {
     const auto facts = file_facts(path + suffix);
     if (!facts || facts->bytes == 0) continue;
     return Error{ErrorCode::kUnsupported,
-                 std::string("unfinished: changes that belong to this SQLite file lie beside it "
-                             "(its name + ") +
+                 std::string("unfinished: changes to this SQLite file are in a second file (its "
+                             "name + ") +
                      suffix +
                      "); let the export finish, or merge them with: sqlite3 FILE "
                      "'PRAGMA wal_checkpoint(TRUNCATE)'",

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kFastClock = 50e-6;
 
-// What a rank's ends say within one group.
+// A rank's ends relative to one group.
 struct Pair {
   uint32_t rank = 0;
   uint32_t group = 0;  // of Ends
@@ -58,7 +58,7 @@ std::vector<Ends> ends_by_group(const JobGraph& graph) {
   return all;
 }
 
-// The middle of slopes between collectives half of the recording apart: an odd end moves it little.
+// Median of slopes between collectives half of the recording apart: an outlier changes it little.
 double slope_of(const Ends& ends, const std::vector<double>& apart) {
   constexpr size_t kLeast = 3;
   const size_t half = apart.size() / 2;
@@ -135,8 +135,8 @@ class Walk {
   std::vector<std::vector<uint32_t>> of_group_;
 };
 
-// Values per rank whose differences within each group are those of `told`, as nearly as squares
-// tell. One value per component is free: it is left near 0.
+// Values per rank with the differences of `told` within each group, by least squares. One value per
+// component is free: it is left near 0.
 std::vector<double> least_squares(const std::vector<Pair>& pairs, const std::vector<double>& told,
                                   size_t ranks, size_t groups) {
   std::vector<Eigen::Triplet<double>> entries;
@@ -230,7 +230,7 @@ FleetClocks align_fleet(const JobGraph& graph) {
   clocks.offsets_ns.assign(ranks, 0);
   clocks.drifts.assign(ranks, kNan);
   if (pairs.empty()) return clocks;
-  // What these leave, in groups whose pairs must all have one difference to them.
+  // Residuals in groups, which must have the same difference for all pairs.
   std::vector<double> left;
   for (const Pair& pair : pairs) left.push_back(pair.apart_ns - offsets[pair.rank]);
   const std::vector<double> correction = least_squares(pairs, left, ranks, groups);

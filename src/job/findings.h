@@ -18,8 +18,8 @@
 
 namespace assay {
 
-// Pauses are of a rank, or of a set whose ranks pause in the same iterations; kAll: all ranks stop
-// in one iteration.
+// Host stalls of a rank, or of a set of ranks that stall in the same iterations; kAll: all ranks
+// stall in one iteration.
 enum class FindingKind : uint8_t { kRank, kPauses, kSet, kLinks, kAll };
 
 // A rank that has fewer of the iterations that at least half of the ranks have.
@@ -32,12 +32,13 @@ struct FleetFinding {
   FindingKind kind = FindingKind::kRank;
   std::string set_kind = {};  // of sets, their pauses and links: node, pod, group, ...
   std::string set_name = {};
-  std::vector<uint32_t> ranks = {};  // whose own work it is; of links the ranks that these join
-  // By how much above typical; of pauses the longest, in iterations.
+  std::vector<uint32_t> ranks =
+      {};  // ranks of the local compute; for links, the ranks that they connect
+  // Excess over typical; for host stalls the longest, in iterations.
   double score = 0;
   uint32_t peers = 0;      // that it was compared with
-  uint32_t hits = 0;       // of pauses: iterations
-  int32_t first_hit = 0;   // iterations with the first and the last of the pauses
+  uint32_t hits = 0;       // for host stalls: iterations
+  int32_t first_hit = 0;   // iterations with the first and the last host stall
   int32_t last_hit = 0;
   int64_t kernel_excess_ns = 0;  // own work beyond typical, of kernels
   int64_t other_excess_ns = 0;   // likewise of the host

@@ -19,8 +19,8 @@ struct Candidate {
   RecordCuts cuts;
 };
 
-// Of several records of one path the newest; of equal ones that whose checksum is larger, so that
-// their order does not matter.
+// The newest of several records of one path; of equally new ones the one with the larger checksum,
+// so that their order does not matter.
 void keep_newest(std::vector<Candidate>& all) {
   std::sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
     return std::tie(a.rank.path, b.mtime_ns, b.rank.checksum) <
@@ -32,7 +32,7 @@ void keep_newest(std::vector<Candidate>& all) {
   all.erase(last, all.end());
 }
 
-// The world size that most records tell; of equally many the largest; 0 where none does.
+// The most frequent world size in the records; in a tie the largest; 0 if none has one.
 int64_t usual_world_size(const std::vector<Candidate>& all) {
   std::map<int64_t, uint64_t> told;
   for (const Candidate& one : all) {
@@ -48,7 +48,7 @@ int64_t usual_world_size(const std::vector<Candidate>& all) {
   return usual;
 }
 
-// Why a record is no rank of this job, or one too many; empty where it is one.
+// The reason why a record is not a rank of this job, or a duplicate; empty if it is a rank.
 std::string why_not(const Candidate& one, const FleetJob& job,
                     const std::map<int64_t, std::string>& seen) {
   if (one.world_size && *one.world_size != job.world_size) {
@@ -56,10 +56,10 @@ std::string why_not(const Candidate& one, const FleetJob& job,
            std::to_string(job.world_size);
   }
   if (!job.numbered) return "";
-  if (!one.number) return "tells no rank, and others do";
+  if (!one.number) return "has no rank number, and others have";
   const auto twin = seen.find(*one.number);
   if (twin == seen.end()) return "";
-  return "rank " + std::to_string(*one.number) + " a second time, beside " + twin->second;
+  return "rank " + std::to_string(*one.number) + " a second time, in addition to " + twin->second;
 }
 
 void find_absent(FleetJob& job) {

@@ -1,7 +1,7 @@
 #pragma once
 
 // The records of a job put together: which ranks it has, what is missing, and its process groups.
-// What each rank did and waited for is in its graph (job/job_graph.h).
+// Activities and waits of each rank are in its graph (job/job_graph.h).
 
 #include <cstdint>
 #include <map>
@@ -22,11 +22,11 @@ struct FleetUnused {
   std::string why;
 };
 
-// What stays of a rank's record. The record itself: UsedRecords.
+// Retained data of a rank's record. The record itself: UsedRecords.
 struct FleetRank {
   int64_t number = 0;
   std::string path;  // of its trace
-  std::string host;  // empty = not told
+  std::string host;  // empty = unknown
   uint64_t device_count = 0;
   RecordCauses causes;
   std::vector<uint32_t> group_ids;  // into FleetJob::groups, per group of the record
@@ -37,7 +37,7 @@ std::vector<RecordIteration> iterations_of(const FleetRank& rank);
 
 // A process group and kind of collective over all ranks.
 struct FleetGroup {
-  RecordGroup key;                // members empty where they are told in part
+  RecordGroup key;                // members empty if they are incomplete
   std::vector<uint32_t> members;  // places in FleetJob::ranks, ascending
   bool ambiguous = false;  // more ranks have it than it has members
 };
@@ -53,9 +53,9 @@ struct FleetCounts {
 
 struct FleetJob {
   std::vector<FleetRank> ranks;  // by number
-  int64_t world_size = 0;        // as most records tell, at least the ranks there are
-  int64_t told_world_size = 0;   // as most records tell; 0 where none does
-  uint64_t beyond_world = 0;     // ranks whose numbers are not below that
+  int64_t world_size = 0;        // as in most records, at least the number of ranks read
+  int64_t told_world_size = 0;   // as in most records; 0 if none has it
+  uint64_t beyond_world = 0;     // ranks with numbers not below that
   bool numbered = true;          // false: no record tells its rank; numbers are places by path
   // Numbers without a record, ascending, at most kAbsentListed; none where beyond_world is not 0:
   // which ranks there should be is not known then.
@@ -91,7 +91,7 @@ class FleetRecords {
 };
 Result<FleetJob> assemble_fleet(const std::vector<RecordFileBytes>& files);
 
-// The whole records behind a job's ranks, when the files are read a second time.
+// The whole records of a job's ranks, when the files are read a second time.
 struct UsedRecord {
   uint32_t rank = 0;  // into FleetJob::ranks
   FoundRecord found;
@@ -99,7 +99,7 @@ struct UsedRecord {
 class UsedRecords {
  public:
   explicit UsedRecords(const FleetJob& job);
-  // Of the records among these bytes those of ranks that had none before.
+  // The records in these bytes of ranks without an earlier record.
   std::vector<UsedRecord> take(std::string_view bytes);
   size_t left() const { return by_checksum_.size(); }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Who reads which trace, where several processes share the work without talking to each other.
+// Assignment of traces to several processes that do not communicate.
 
 #include <cstdint>
 #include <functional>
@@ -22,16 +22,17 @@ struct PlannedFile {
   std::string path;
 };
 
-// The files of one shard, largest first. Files are handed out longest first (of equals by path),
-// each to the shard with least so far (of equals the lowest): every shard that knows the same files
-// makes the same plan, in whatever order it knows them.
+// The files of one shard, largest first. Files are assigned longest first (ties by path), each to
+// the shard with the least so far (ties to the lowest). Every shard with the same files makes the
+// same plan, in any order of the files.
 std::vector<PlannedFile> files_of_shard(std::vector<PlannedFile> files, Shard shard);
 
 // "3/16": shard 3 of 0 to 15. Errors: kInvalidArgument.
 Result<Shard> parse_shard(const std::string& text);
 
-// What an array job, a step or an indexed job says of this process. `value`: of an environment
-// variable, nothing where it is not set. Never 0/1 where nothing is told: that is an error.
+// The part of this process, from the environment of an array job, a step or an indexed job.
+// `value`: of an environment variable, if set. Never 0/1 if the environment has no part: that is an
+// error.
 using LauncherVariables = std::function<std::optional<std::string>(const char* name)>;
 // A number among them; nothing where it is not set or none.
 std::optional<uint64_t> number_in(const LauncherVariables& value, const char* name);

@@ -23,7 +23,7 @@ struct Head {
   uint16_t minor = 0;
   uint32_t stamp_bytes = 0;
   uint64_t payload_bytes = 0;
-  uint64_t checksum = 0;  // of the fields behind the magic, the stamp and the payload
+  uint64_t checksum = 0;  // of the fields after the magic, the stamp and the payload
 };
 static_assert(sizeof(Head) == 32);
 
@@ -212,7 +212,7 @@ std::vector<ArrivalBlock> arrival_blocks(const RankRecord& record, size_t groups
   ArrivalWriter writer(groups);
   std::vector<ArrivalBlock> blocks;
   for (const auto& [iteration, arrivals] : by_iteration) {
-    // What lies outside all iterations is kept last.
+    // Entries outside all iterations have the lowest priority.
     const uint64_t order =
         iteration == kNoRecordIteration ? UINT64_MAX : checksum(&iteration, sizeof(iteration)) >> 1;
     blocks.push_back({iteration, order, arrivals.size(), writer.block(arrivals)});
@@ -373,7 +373,7 @@ void read_causes(VarintReader& from, RecordCauses& causes) {
   const size_t told = from.next_count();
   for (size_t c = 0; c < told; ++c) {
     const int64_t ns = from.next_signed();
-    // A cause of a later version is time that nothing here tells the reason of.
+    // A cause from a later version is time without a known reason.
     causes.idle_ns[c < kFlowCauses ? c : static_cast<size_t>(FlowCause::kNoEvidence)] += ns;
   }
 }
@@ -403,7 +403,7 @@ void read_section(uint64_t id, VarintReader& from, RankRecord& record) {
   }
 }
 
-// Of the sections that are wanted.
+// Only the wanted sections.
 template <typename Wanted>
 Result<RankRecord> read_sections(const FoundRecord& found, const Wanted& wanted) {
   RankRecord record;
@@ -418,11 +418,11 @@ Result<RankRecord> read_sections(const FoundRecord& found, const Wanted& wanted)
   }
   if (fits) return record;
   return Error{ErrorCode::kFormat,
-               "a record whose sections do not fit its checksum: made by another program", "",
+               "the record's sections do not match its checksum: written by another program", "",
                static_cast<int64_t>(found.offset)};
 }
 
-// One section, of a payload whose sections fit.
+// One section of a payload with valid sections.
 void read_only(SectionId wanted, std::string_view payload, RankRecord& record) {
   VarintReader sections(payload);
   while (!sections.done()) {

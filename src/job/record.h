@@ -1,8 +1,8 @@
 #pragma once
 
-// A rank record: what stays of one rank's trace, at most 256 KiB, for jobs whose traces outgrow one
-// machine. As bytes: docs/formats/ranks.md. Records lie one behind the other in a file; files put
-// one behind the other are such a file again.
+// A rank record: a summary of one rank's trace, at most 256 KiB, for jobs with traces too large for
+// one machine. As bytes: docs/formats/ranks.md. A file is a sequence of records, and concatenated
+// files are again such a file.
 
 #include <array>
 #include <cstddef>
@@ -26,7 +26,7 @@ constexpr int32_t kNoRecordIteration = -1;
 // No trace is that long: what says so is damage, and sums of it must not overflow.
 constexpr int64_t kLongestInRecord = (int64_t{1} << 47) - 1;
 
-// What a record was made from: a trace whose stamp is there need not be read again.
+// Identity of a record's trace: a trace with an existing stamp need not be read again.
 struct RecordStamp {
   std::string path;
   uint64_t bytes = 0;  // as stored
@@ -35,7 +35,7 @@ struct RecordStamp {
   friend std::strong_ordering operator<=>(const RecordStamp&, const RecordStamp&) = default;
 };
 
-// Something odd that the import or an analysis counted.
+// An irregularity counted by the import or an analysis.
 struct RecordNote {
   std::string what;
   uint64_t count = 0;
@@ -47,12 +47,12 @@ struct RecordGroup {
   std::string members;  // as recorded, at most kMembersKept bytes
   std::string kind;     // all_reduce, ...
   int64_t size = -1;    // ranks in it; -1 = not told
-  bool waits = true;    // nobody leaves before everybody came
+  bool waits = true;    // no rank leaves before all have arrived
   friend std::strong_ordering operator<=>(const RecordGroup&, const RecordGroup&) = default;
 };
 constexpr size_t kMembersKept = 512;
 
-// One iteration on the rank's devices. What lies between kernels is not all told: the rest of the
+// One iteration on the rank's devices. These do not cover all time between kernels: the rest of the
 // span is idle time for other reasons.
 struct RecordIteration {
   int32_t number = kNoRecordIteration;
@@ -74,8 +74,8 @@ struct RecordArrival {
   int64_t seq = -1;    // number in the process group; -1 = not told
   int64_t start_ns = 0;
   int64_t end_ns = 0;
-  // start less the latest end of an earlier collective of the rank; -1 = there is none. Kept beside
-  // the times because the earlier one may have been left out.
+  // start less the latest end of an earlier collective of the rank; -1 = there is none. Kept in
+  // addition to the times, because the earlier one may be missing.
   int64_t work_ns = -1;
 };
 
@@ -99,7 +99,7 @@ struct RecordKernel {
 };
 constexpr size_t kNameKept = 120;
 
-// Where the time of the rank's devices went, by the dependency graph.
+// Device time of the rank by cause, from the dependency graph.
 struct RecordCauses {
   int64_t window_ns = 0;  // compute + collective + copy + all of idle
   int64_t compute_ns = 0;
@@ -108,7 +108,7 @@ struct RecordCauses {
   CauseTimes idle_ns{};
 };
 
-// What did not fit.
+// Entries that did not fit.
 struct RecordCuts {
   uint64_t notes = 0;
   uint64_t groups = 0;
@@ -135,15 +135,15 @@ struct RankRecord {
   std::vector<RecordOperation> operations;  // heaviest first
   std::vector<RecordKernel> kernels;        // heaviest first
   RecordCauses causes;
-  RankFold fold;  // what depends on what; no points: not recorded
+  RankFold fold;  // dependencies; no points: not recorded
   RecordCuts cuts;
 };
 
-// The bytes of a record, at most kMostRecordBytes. What is beyond a section's cap is left out and
-// counted in `cuts`; of arrivals whole iterations, in an order that is the same on every rank.
+// The bytes of a record, at most kMostRecordBytes. Entries above a section's cap are left out and
+// counted in `cuts`; arrivals by whole iterations, in the same order on every rank.
 std::string record_bytes(const RankRecord& record);
 
-// Bytes that are no record: skipped to the next one.
+// Bytes other than a record: skipped to the next one.
 struct RecordDamage {
   uint64_t offset = 0;  // in the file
   std::string why;
@@ -166,7 +166,7 @@ Result<RankRecord> read_record(const FoundRecord& found);
 // The same without iterations, arrivals, operations, kernels and fold, but with what was cut of arrivals:
 // for readers of many.
 Result<RankRecord> read_record_head(const FoundRecord& found);
-// Of a payload that read_record_head has read the section of iterations: a payload again, for the
+// The section of iterations of a payload from read_record_head, again as a payload, for the
 // function below.
 std::string record_times(std::string_view payload);
 std::vector<RecordIteration> read_record_iterations(std::string_view payload);

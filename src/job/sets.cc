@@ -102,7 +102,7 @@ Status read_table(const FleetJob& job, std::vector<std::vector<std::string>> lin
   return Ok{};
 }
 
-// Devices of most machines; 0 where that is not told.
+// Devices of most machines; 0 if unknown.
 uint64_t usual_devices(const FleetJob& job) {
   std::map<uint64_t, uint64_t> counts;
   for (const FleetRank& rank : job.ranks) ++counts[rank.device_count];

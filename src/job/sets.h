@@ -22,10 +22,10 @@ enum class SetSource : uint8_t { kFile, kRecords, kGuess, kNone };
 enum class OddHosts : uint8_t { kNone, kOneForAll, kOneEach };
 
 struct FleetSets {
-  std::vector<FleetSet> sets;           // by kind as told, then name
+  std::vector<FleetSet> sets;           // by kind as given, then name
   SetSource source = SetSource::kNone;  // of the nodes
   OddHosts odd_hosts = OddHosts::kNone;
-  uint64_t unplaced = 0;  // ranks that the file, or what else tells nodes, does not name
+  uint64_t unplaced = 0;  // ranks missing in the file, or in the other source of nodes
 };
 
 // hosts: text of a table "rank node [rack pod ...]" with tabs or blanks between, with or without a

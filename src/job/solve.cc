@@ -513,7 +513,7 @@ class TypicalTimes {
       const int size = meeting.elements > 0
                            ? static_cast<int>(std::log2(static_cast<double>(meeting.elements)))
                            : -1;
-      // Of a group with missing ranks those that are here do not show how it lies.
+      // The present ranks of an incomplete group do not show its layout.
       const KindOfGroup kind = kind_of(group);
       const auto like = is_whole(group) ? whole.end() : whole.find(kind);
       const bool across = like == whole.end() ? crosses(group.ranks) : like->second;
@@ -839,7 +839,7 @@ class Solver {
     for (auto& [group, link] : links) found_.push_back(std::move(link));
   }
 
-  // The smallest set in which at least half of the like links are slow, and two, is one link.
+  // The smallest set with at least half of its similar links slow, and at least two, is one link.
   void join_links(std::map<uint32_t, StoryFinding>& links) const {
     std::map<uint32_t, uint32_t> link_of_group;
     for (const auto& [first, link] : links) {

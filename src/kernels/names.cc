@@ -40,8 +40,8 @@ std::string KernelTally::guessed_text() const {
 
 std::string KernelTally::untold_text() const {
   return std::to_string(untold_.names) +
-         " kernel names tell nothing that is listed, and count as \"other\"; --kernels FILE says "
-         "what they are (docs/formats/kernels.md)";
+         " kernel names match no rule and count as \"other\"; --kernels FILE adds rules "
+         "(docs/formats/kernels.md)";
 }
 
 }  // namespace assay

@@ -67,25 +67,24 @@ int64_t kernel_time_outside(const Trace& trace, const Links& links, const Window
 void note_links(const Trace& trace, const Links& links, const LaunchMetrics& whole,
                 NoteList& notes) {
   const LinkStats& stats = links.stats;
-  notes.add("unlinked_kernels", stats.kernels_unlinked - stats.kernels_carried_over,
-            stats.kernels_unlinked_ns - stats.kernels_carried_over_ns,
-            "tklqt_ns,launches,gpu_idle_union_ns",
-            "kernels without a launch call in the trace: not in TKLQT, which is too small by their "
-            "launch times; counted as GPU busy, so idle is larger if they do not belong here");
   notes.add(
-      "carried_over_kernels", stats.kernels_carried_over, stats.kernels_carried_over_ns,
-      "kernels,kernel_sum_ns,akd_ns,gpu_idle_eq5_ns",
-      "kernels queued before the trace began: counted as kernels, not in TKLQT; GPU busy where "
-      "they lie in the inference window; equation 5 subtracts all of them, so it is too small "
-      "by what lies before it");
-  notes.add(
-      "clamped_launches", whole.clamped, whole.clamped_ns, "tklqt_ns,queue_share",
-      "kernels that start less than 10 \u00B5s before their launch call: launch time taken as 0, "
-      "so TKLQT is larger than the plain sum by this time");
+      "unlinked_kernels", stats.kernels_unlinked - stats.kernels_carried_over,
+      stats.kernels_unlinked_ns - stats.kernels_carried_over_ns,
+      "tklqt_ns,launches,gpu_idle_union_ns",
+      "kernels without a launch call in the trace: TKLQT lacks their launch times. They count as "
+      "GPU busy, so idle is larger if they do not belong here");
+  notes.add("carried_over_kernels", stats.kernels_carried_over, stats.kernels_carried_over_ns,
+            "kernels,kernel_sum_ns,akd_ns,gpu_idle_eq5_ns",
+            "kernels queued before the trace started: counted as kernels and, in the inference "
+            "window, as GPU busy, not in TKLQT. Equation 5 subtracts also their time before the "
+            "window");
+  notes.add("clamped_launches", whole.clamped, whole.clamped_ns, "tklqt_ns,queue_share",
+            "kernels that start less than 10 \u00B5s before their launch call: launch time taken "
+            "as 0, so TKLQT exceeds the plain sum by this time");
   notes.add(
       "dropped_launches", whole.dropped, whole.dropped_ns, "tklqt_ns,launch_time",
       "kernels that start 10 \u00B5s or more before their launch call: clocks or correlation ids "
-      "are wrong there; left out of TKLQT, which is too small by their launch times");
+      "are wrong; TKLQT lacks their launch times");
   if (trace.whole_microseconds && whole.launch_time.n > 0) {
     const auto timed = static_cast<int64_t>(whole.launch_time.n);
     notes.add(
@@ -112,9 +111,8 @@ void note_links(const Trace& trace, const Links& links, const LaunchMetrics& who
             "launch calls with several kernels and no graph: launch time taken for the first "
             "kernel only");
   notes.add("duplicate_calls", stats.duplicate_calls, 0, "launches,tklqt_ns",
-            "calls that carry the correlation id of an earlier one: the earlier one counts as the "
-            "launch (runtime and driver rows of one launch do this; several processes in one file "
-            "would mislink)");
+            "calls with the correlation id of an earlier one, which counts as the launch: normal "
+            "for runtime and driver calls of one launch, wrong for several processes in one file");
   notes.add("launches_without_kernel", stats.launch_calls_unlinked, 0, "launches,cpu_idle_ns",
             "launch calls without device work in the trace (graph capture, or the trace ended "
             "first): not in the launch count");
@@ -133,8 +131,8 @@ void note_windows(const Trace& trace, const Links& links, const Windows& windows
   const BeforeOrigin before = before_origin(trace, whole.origin_ns);
   notes.add("kernels_before_origin", before.kernels, before.time_ns,
             "gpu_idle_eq5_ns,kernel_union_ns",
-            "kernels that start before the first operator: their time before it is in the kernel "
-            "sums but outside the inference window, so equation 5 is too small by it");
+            "kernels that start before the first operator: that time is in the kernel sums but "
+            "outside the inference window, so equation 5 is too small by it");
   notes.add("inverted_window", whole.kernels > 0 && whole.il_ns == 0 ? 1 : 0, 0,
             "il_ns,gpu_idle_eq5_ns,gpu_idle_union_ns,cpu_idle_ns",
             "the last kernel ends before the first operator begins: the clocks disagree, and "
@@ -154,10 +152,10 @@ void note_iterations(const LaunchReport& report, NoteList& notes) {
     ++windows;
     time_ns += metrics.gpu_idle_union_ns - metrics.gpu_idle_bracket.low_ns;
   }
-  notes.add("neighbour_kernels", windows, time_ns, "iterations.gpu_idle_union_ns",
-            "iterations during which kernels of another iteration, or of none, were still "
-            "running: the GPU was idle for less than the iteration's own kernels suggest, see the "
-            "lower end of the bracket");
+  notes.add(
+      "neighbour_kernels", windows, time_ns, "iterations.gpu_idle_union_ns",
+      "iterations with running kernels of another iteration, or of none: the GPU was idle for less "
+      "than the iteration's own kernels suggest, see the lower bound");
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ Status check_sweep(const std::vector<SweepPoint>& sweep, const BoundOptions& opt
   if (sweep.size() < kMinBatches) {
     return invalid("a sweep needs at least 3 batch sizes to show where a plateau ends, got " +
                    std::to_string(sweep.size()) +
-                   "; add batches (powers of two are usual), or ask for the verdict of one trace");
+                   "; add batches (typically powers of two), or analyze one trace");
   }
   for (const SweepPoint& point : sweep) ASSAY_TRY(check_point(point));
   for (size_t j = 1; j < sweep.size(); ++j) {
@@ -69,7 +69,7 @@ Status check_sweep(const std::vector<SweepPoint>& sweep, const BoundOptions& opt
   }
   if (!is_amount(options.rho)) return invalid("rho must be a finite number, 0 or more");
   if (options.floor_ns && (!is_amount(*options.floor_ns) || *options.floor_ns == 0)) {
-    return invalid("the launch floor must be a positive number of nanoseconds");
+    return invalid("the launch-overhead floor must be a positive number of nanoseconds");
   }
   return Ok{};
 }
@@ -161,8 +161,8 @@ Knee find_knee(std::span<const double> batch, std::span<const double> q, const K
   }
   if (knee.plateau_points >= 2 && rule.floor_ns &&
       knee.plateau > kQueueingPlateau * *rule.floor_ns) {
-    return gpu_bound_at_min(knee,
-                            "the plateau is more than 3 times the launch floor: it queues already");
+    return gpu_bound_at_min(
+        knee, "the plateau is more than 3 times the launch-overhead floor: kernels already queue");
   }
 
   size_t first = q.size();
@@ -173,7 +173,7 @@ Knee find_knee(std::span<const double> batch, std::span<const double> q, const K
     return knee;
   }
   if (first == 0) {
-    return gpu_bound_at_min(knee, "every batch is above tau times the launch floor");
+    return gpu_bound_at_min(knee, "every batch is above tau times the launch-overhead floor");
   }
   knee.gpu_index = first;
   knee.reason = "time per launch stays above tau times the plateau from batch " +

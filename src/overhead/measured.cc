@@ -190,13 +190,13 @@ Status check_coverage(const KernelDatabase& database, const ReplayFile& replay,
   const double share =
       static_cast<double>(report.invocations_found) / static_cast<double>(database.invocations);
   if (share >= kLeastCoverage) return Ok{};
-  return Error{ErrorCode::kInvalidArgument,
-               "has the keys of " + std::to_string(report.invocations_found) + " of " +
-                   plural(database.invocations, "kernel invocation", "kernel invocations") +
-                   " of the trace, less than half: a replay of another model, other shapes, or of "
-                   "a database from before a change; export one from this trace with "
-                   "--export-kernel-db and replay that",
-               replay.source, -1};
+  return Error{
+      ErrorCode::kInvalidArgument,
+      "has the keys of " + std::to_string(report.invocations_found) + " of " +
+          plural(database.invocations, "kernel invocation", "kernel invocations") +
+          " of the trace, less than half: the replay is of another model, other shapes, or an "
+          "older database. Export one from this trace with --export-kernel-db and replay it",
+      replay.source, -1};
 }
 
 void add_note(TrustNotes& notes, const char* what, uint64_t count, const char* affects,
@@ -221,8 +221,8 @@ TrustNotes measured_trust(const KernelDatabase& database, const ReplayFile& repl
   }
   if (replay.through == ReplayThrough::kCpp) {
     add_note(notes, "replay_through", 1, "measured.ft_dispatch_ns, measured.dispatch_base_ns",
-             "the operators were called from C++: T_dispatch lies below TaxBreak's, whose "
-             "operators are called from Python (assay replay --dispatch-through python)");
+             "the operators were called from C++: T_dispatch is below TaxBreak's, which calls "
+             "operators from Python (assay replay --dispatch-through python)");
   } else {
     add_note(notes, "replay_through", 1, "measured.ft_dispatch_ns, measured.dispatch_base_ns",
              "the operators were called from Python, as TaxBreak does: T_dispatch holds Python's "
@@ -230,26 +230,28 @@ TrustNotes measured_trust(const KernelDatabase& database, const ReplayFile& repl
   }
   if (options.floor.tracer == CollectorTracer::kUnknown) {
     add_note(notes, "replay_floor_unmeasured", 1, "measured.kt_ns, measured.kt_fw_ns",
-             "the floor was not measured beside the replay: give --floor floor.json of the same "
-             "machine and tracer");
+             "the launch-overhead floor was not measured with the replay: give --floor floor.json "
+             "of the same machine and tracer");
   }
   uint64_t missing = database.entries.size() - report.entries_found;
-  add_note(notes, "replay_missing_keys", missing, "measured",
-           plural(database.invocations - report.invocations_found, "invocation", "invocations") +
-               " of kernels that the replay does not have: T_dispatch from the trace, T_launch "
-               "taken as the floor");
+  add_note(
+      notes, "replay_missing_keys", missing, "measured",
+      plural(database.invocations - report.invocations_found, "invocation", "invocations") +
+          " of kernels that the replay lacks: T_dispatch from the trace, T_launch taken as the "
+          "launch-overhead floor");
   add_note(notes, "replay_unknown_keys", report.entries_unknown, "measured",
            "entries of the replay that this trace has no kernel for: not used");
   const auto none = static_cast<size_t>(MatchTier::kNone);
   add_note(notes, "replay_not_run", report.tier_entries[none] - missing, "measured",
-           "kernels whose operator was not replayed (dynamic, missing, failed, or it launched "
-           "nothing): T_dispatch from the trace, T_launch taken as the floor");
+           "kernels of operators that were not replayed (dynamic, missing, failed, or no launch): "
+           "T_dispatch from the trace, T_launch taken as the launch-overhead floor");
   const auto variant = static_cast<size_t>(MatchTier::kMostFrequent);
   add_note(notes, "variant_mismatch", report.tier_entries[variant], "measured",
-           "kernels whose replay ran another variant than the trace: its times stand in");
+           "kernels with another variant in the replay than in the trace: that variant's times are "
+           "used");
   add_note(notes, "contaminated_replays", report.guarded.size(), "measured",
-           "native kernels whose replayed launch time is no launch time: the floor is taken, and "
-           "their dispatch is bounded");
+           "native kernels with an invalid launch time in the replay: the launch-overhead floor is "
+           "used, and their dispatch is bounded");
   if (!report.base_ns) {
     add_note(notes, "no_dispatch_base", 1, "measured.ct_ns",
              "no native kernel to take the dispatch base from: it is taken as 0, and the split "
@@ -323,7 +325,7 @@ Result<MeasuredReport> measure_overhead(const KernelDatabase& database, const Re
       options.floor.tracer != replay.head.tracer) {
     return Error{ErrorCode::kInvalidArgument,
                  "replayed under " + std::string(tracer_name(replay.head.tracer)) +
-                     ", but the floor was measured under " +
+                     ", but the launch-overhead floor was measured under " +
                      std::string(tracer_name(options.floor.tracer)) +
                      ": their difference would be one of tracers; measure both with one",
                  replay.source, -1};

@@ -45,7 +45,7 @@ Status check_order(const std::vector<ClockProbe>& probes) {
     if (probes[i].c0_ns < probes[i - 1].c0_ns) {
       return clock_error(which + "the CPU's clock jumps back by " +
                          std::to_string(probes[i - 1].c0_ns - probes[i].c0_ns) +
-                         " ns; use a monotonic clock, and one file per campaign");
+                         " ns; use a monotonic clock, and one file per measurement run");
     }
     if (probes[i].gpu_ticks < probes[i - 1].gpu_ticks) {
       return clock_error(which + "the GPU's counter jumps back by " +

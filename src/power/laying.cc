@@ -154,7 +154,7 @@ std::vector<std::vector<BusySpan>> busy_spans(const std::vector<Work>& work, con
 
 Error too_few(size_t readings, double end_s) {
   return laying_error("only " + std::to_string(readings) +
-                      " readings have their window inside the trace's work of " +
+                      " samples have their window inside the trace's activities of " +
                       seconds(std::llround(end_s * 1e9)) +
                       "; at least 20 are needed: trace longer, or sample faster");
 }

@@ -52,7 +52,7 @@ std::optional<KnownPower> others_of(const Mixture& mixture, double idle_w,
     if (other.share < kNegligible) continue;
     const auto found = known.find(other.name);
     if (found == known.end()) {
-      missing = other.name + " alone: give a recording of it beside this one";
+      missing = other.name + " alone: give a recording of it together with this one";
       return std::nullopt;
     }
     sum.watts += other.share * found->second.watts;
@@ -91,8 +91,8 @@ void unmix(KernelProfile& profile, const std::map<std::string, KnownPower>& know
   const std::optional<KnownPower> others = others_of(mixture, profile.idle_w, known, missing);
   if (!others || !std::isfinite(mixture.half_w) || !(mixture.own_share > 0)) {
     profile.reasons.push_back(
-        "its own power is not known: nothing tells what is drawn by " +
-        (others ? std::string("the mixture, to any accuracy") : std::move(missing)));
+        "its own power is unknown: no estimate of the power of " +
+        (others ? std::string("the mixture with any accuracy") : std::move(missing)));
     return;
   }
   const double own = (mixture.watts - others->watts) / mixture.own_share;

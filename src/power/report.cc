@@ -44,8 +44,8 @@ void add_notes(const KernelProfile& profile, bool first, TrustNotes& notes) {
   if (profile.clock.rtt_floor_ns > 0 && first) {
     notes.push_back({"clock_asymmetry", profile.clock.probes_kept, profile.clock.rtt_floor_ns / 2,
                      "profile",
-                     "a constant difference between the two ways of a clock read cannot be seen: "
-                     "every time in an execution may be off by half the fastest read"});
+                     "a constant asymmetry of a clock read cannot be detected: every time in an "
+                     "execution may be off by half the fastest read"});
   }
 }
 

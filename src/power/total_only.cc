@@ -32,7 +32,7 @@ std::string why_total_only(const PowerSeries& series) {
   if (!series.pieces.empty()) return "the log has energies of windows, and no power over time";
   const int64_t step = typical_step_ns(series.readings);
   if (step <= kLongestStepNs) return {};
-  return "the log has a reading every " +
+  return "the log has a sample every " +
          std::to_string(std::llround(static_cast<double>(step) * 1e-9)) + " s";
 }
 
@@ -40,7 +40,7 @@ Result<EnergyReport> total_energy(const PowerSeries& series, CoveredSpan span,
                                   const AttributeOptions& options, std::string why) {
   const std::vector<PowerPiece> pieces = pieces_of(series);
   if (pieces.empty()) {
-    return Error{ErrorCode::kInvalidArgument, "the log has one reading alone: no energy over time",
+    return Error{ErrorCode::kInvalidArgument, "the log has only one sample: no energy over time",
                  "", -1};
   }
   ASSAY_TRY_ASSIGN(const int64_t zone_ns,
@@ -65,7 +65,7 @@ Result<EnergyReport> total_energy(const PowerSeries& series, CoveredSpan span,
   }
   if (report.covered_ns == 0) {
     return Error{ErrorCode::kInvalidArgument,
-                 "the log has no reading that stands for time of the trace", "", -1};
+                 "the log has no sample that covers time of the trace", "", -1};
   }
   report.begin_ns = begin;
   report.end_ns = end;

@@ -13,12 +13,13 @@ namespace {
 
 Error turns_error(size_t writers, const std::string& path, const std::string& else_do) {
   const std::string count = std::to_string(writers);
-  return Error{ErrorCode::kFormat,
-               "its rows go together by " + count + "s, as if " + count +
-                   " GPUs had written them in turn, and no column tells which is which: record "
-                   "with one, as in nvidia-smi --query-gpu=index,timestamp,power.draw" +
-                   else_do,
-               path, -1};
+  return Error{
+      ErrorCode::kFormat,
+      "its rows go together by " + count + "s, as if " + count +
+          " GPUs had written them in turn, and no column identifies them: record with one, as in "
+          "nvidia-smi --query-gpu=index,timestamp,power.draw" +
+          else_do,
+      path, -1};
 }
 
 // Share of each class of kernels in the time before each sample inside the trace, by class, over a

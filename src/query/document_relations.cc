@@ -84,7 +84,7 @@ class Collector {
   }
 
   void import_log(const std::vector<ImportNote>& notes) {
-    DataTable& table = open("import_log", "ways in which the input was odd");
+    DataTable& table = open("import_log", "irregularities of the input");
     for (const char* key : {"code", "severity", "count", "text", "first_offset"}) {
       const std::string name(key);
       table.column(name, name == "count" || name == "first_offset" ? Unit::kCount : Unit::kText,

@@ -151,7 +151,7 @@ Relation metadata_relation(const Trace& trace, int64_t rank) {
   Maker maker("metadata", "header entries of the file, and what it says of processes", rank,
               trace.metadata.size());
   maker.add(trace.metadata, &MetadataEntry::key, "key", "string",
-            "as written in the file; \"process_name 4711\" and the like of processes");
+            "as written in the file; for processes, for example \"process_name 4711\"");
   maker.add(trace.metadata, &MetadataEntry::value, "value", "string", "as text");
   return maker.take();
 }
@@ -167,7 +167,8 @@ void add_links(Catalog& catalog, const Trace& trace, const Links& links, int64_t
   Maker activities("activity_links", "what launched an activity; id as in activities", rank,
                    links.activity_call.size());
   add_link(activities, trace, links.activity_call, "api_call", "launch call; NULL = none found");
-  add_link(activities, trace, links.activity_op, "op", "operator behind it; NULL = none found");
+  add_link(activities, trace, links.activity_op, "op",
+           "operator that caused it; NULL = none found");
   catalog.relations.push_back(activities.take());
   Maker calls("call_links", "what made an API call; id as in api_calls", rank,
               links.call_op.size());
@@ -204,7 +205,7 @@ Relation kernels_relation(const Trace& trace, const Links& links, int64_t rank) 
   add({"name", CellType::kText, "string", "as recorded"}, [&](ActivityId row, Cells& out) {
     out.texts.push_back(trace.text(activities.name[row.index()]));
   });
-  add({"device", CellType::kInteger, "id", "device index; NULL = no stream is told"},
+  add({"device", CellType::kInteger, "id", "device index; NULL = no stream recorded"},
       [&](ActivityId row, Cells& out) {
         const StreamId stream = activities.stream[row.index()];
         out.integers.push_back(stream ? int64_t{trace.streams[stream.index()].device} : 0);
@@ -212,7 +213,7 @@ Relation kernels_relation(const Trace& trace, const Links& links, int64_t rank) 
       });
   add({"stream", CellType::kInteger, "stream", "its row in streams"},
       [&](ActivityId row, Cells& out) { append_cell(trace, activities.stream[row.index()], out); });
-  add({"op", CellType::kText, "string", "operator behind it; NULL = none found"},
+  add({"op", CellType::kText, "string", "operator that caused it; NULL = none found"},
       [&](ActivityId row, Cells& out) {
         const OpId op = links.activity_op[row.index()];
         out.texts.push_back(op ? trace.text(trace.ops.name[op.index()]) : std::string_view());

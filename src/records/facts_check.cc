@@ -110,8 +110,8 @@ std::optional<FactProblem> of_hardware(const Values& values) {
   }
   const double memory = value_of(values, "memory_gb");
   if (memory < kLeastMemoryGb || memory > kMostMemoryGb) {
-    return FactProblem{"memory_gb",
-                       told(values, "memory_gb") + " is no memory of one device: is it in GB?"};
+    return FactProblem{
+        "memory_gb", told(values, "memory_gb") + " is not the memory of one device: is it in GB?"};
   }
   return std::nullopt;
 }

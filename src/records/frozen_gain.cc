@@ -54,7 +54,7 @@ Status take_line(const SettingLine& line, FrozenGain& prediction) {
   } else if (line.name == "per" && (line.value == "iteration" || line.value == "run")) {
     prediction.per_iteration = line.value == "iteration";
   } else {
-    return line_error(line.number, "'" + one_line(line.name) + "' is no line of a prediction");
+    return line_error(line.number, "'" + one_line(line.name) + "' is not a line of a prediction");
   }
   return Ok{};
 }

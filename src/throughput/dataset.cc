@@ -46,7 +46,7 @@ std::optional<Defect> defect_of(const BenchRow& row, bool whole_numbers) {
     return Defect{"no_throughput", "dropped: no throughput and no latency to work it out from"};
   }
   if (row.tokens_per_s == 0) {
-    return Defect{"zero_throughput", "dropped: a run that produced nothing is no measurement"};
+    return Defect{"zero_throughput", "dropped: a run without output is not a measurement"};
   }
   if (row.tokens_per_s < 0 || std::isinf(row.tokens_per_s)) {
     return Defect{"impossible_throughput", "dropped: a throughput is positive and finite"};
@@ -166,8 +166,8 @@ void note_repeats(const std::vector<Repeats>& all, std::vector<BenchOddity>& odd
             ? size + "; largest over smallest is " + spread + " more in the middle, at worst " +
                   worst_text(*kind->worst)
             : size +
-                  ", though they differ by more than 1.5 times, as if something that no column "
-                  "tells had changed; the largest is up to " +
+                  ", though they differ by more than 1.5 times, probably by an unrecorded change; "
+                  "the largest is up to " +
                   brief(spread_of(*kind->worst)) +
                   " times the smallest: " + worst_text(*kind->worst) +
                   "; predictions near these keys may be off by as much, and their intervals do "
@@ -279,8 +279,8 @@ void note_repeat_noise(double taken_log_sd, ThroughputData& data) {
       {"repeats_noisy", repeats.rows, 0, 0,
        "measurements of one key scatter by " + percent(repeats.log_sd) + " (standard deviation, " +
            count_text(repeats.keys, "key") + "), the method takes " + percent(taken_log_sd) +
-           " for the noise of one: it follows single rows too closely, and a new run may fall "
-           "outside its interval more often than one in ten; --refit finds the noise of this table",
+           " for the noise of one. It follows single rows too closely: more than one in ten new "
+           "runs may fall outside their interval. --refit fits the noise of this table",
        OddityWeight::kWarning});
 }
 
@@ -301,14 +301,14 @@ void note_precision(const FactBook& facts, UntoldPrecision untold, ThroughputDat
     if (untold == UntoldPrecision::kAssumed && !row.precision.told) {
       count_oddity(
           data.oddities, "precision_unknown", row.line, false,
-          "no precision is told: 16-bit weights are assumed; --constants variant=fp8 (int4, bf16, ...) "
-          "or a column 'precision' tells");
+          "no precision is given: 16-bit weights are assumed; give --constants variant=fp8 (int4, "
+          "bf16, ...) or a column 'precision'");
     }
     if (!peak_is_known(row, *hardware)) {
       count_oddity(
           data.oddities, "peak_unknown", row.line, false,
-          "the device's peak in this precision is not known: that of 16 bits is taken (--specs "
-          "FILE tells)");
+          "the device's peak in this precision is unknown: that of 16 bits is used (--specs FILE "
+          "adds it)");
     }
   }
 }
@@ -368,20 +368,20 @@ Result<ThroughputData> make_throughput_data(const BenchTable& table,
     const bool infeasible = bound && latency_of(row) < bound->least_s;
     if (least_latency && !bound) {
       count_oddity(data.oddities, "feasibility_unchecked", row.line, false,
-                   "no facts about the model or the hardware: whether any run can be so fast could "
-                   "not be checked (--specs FILE tells about them)");
+                   "no specifications of the model or the hardware: the speed of these runs could "
+                   "not be checked (--specs FILE adds them)");
     }
     if (infeasible) {
       count_oddity(
           data.oddities, "infeasible", row.line, false,
           "faster than reading the active weights once per output token: left out of fits, "
-          "predictions and error figures; in evaluate and anneal ALA and the baselines learn from "
-          "such rows, as published");
+          "predictions and errors. In evaluate and anneal, ALA and baselines use such rows, as "
+          "published");
     } else if (bound && latency_of(row) < bound->assumed_s) {
       count_oddity(
           data.oddities, "faster_than_16_bit", row.line, false,
-          "faster than reading 16-bit weights once per output token, and no precision is told: "
-          "kept, but predicted as 16-bit; --constants variant=fp8 (int4, ...) tells",
+          "faster than reading 16-bit weights once per output token, and no precision is given: "
+          "kept, but predicted as 16-bit; give --constants variant=fp8 (int4, ...)",
           OddityWeight::kWarning);
     }
     data.config.push_back(configs.of(config_name(row), data.config_names));

@@ -262,7 +262,7 @@ Result<std::string> resolve_name(const Attribute& attribute, const std::string& 
                 (is_model || is_hardware ? " and no facts are known" : "") +
                 (near.empty() ? std::string() : "; did you mean '" + near + "'?") +
                 (near.empty() ? ". The rows have " + listed(measured) : std::string()) +
-                (is_model || is_hardware ? " (--specs FILE tells about others)" : ""));
+                (is_model || is_hardware ? " (--specs FILE adds others)" : ""));
 }
 
 Result<double> parse_number(const Attribute& attribute, const std::string& text) {

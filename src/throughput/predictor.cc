@@ -183,7 +183,8 @@ void Predictor::State::judge_model(const BenchRow& point, FactLookup& lookup,
                                    std::vector<std::string>& reasons) const {
   const ModelFacts* model = lookup.model(point.model);
   if (model == nullptr || !options.physics) {
-    reasons.push_back("no row ran the model '" + point.model + "', and no facts about it are used");
+    reasons.push_back("no row ran the model '" + point.model +
+                      "', and its specifications are not used");
     return;
   }
   if (model->active_b < model->parameters_b && !has_experts)

@@ -55,7 +55,7 @@ void leave_one_out(const ThroughputData& data, Split& split, std::string BenchRo
 }
 
 std::vector<Split> named_splits() {
-  return {{"S1", "unseen length pair", HeldOut::kGroup, {}},
+  return {{"S1", "held-out length pair", HeldOut::kGroup, {}},
           {"S2", "random rows", HeldOut::kRow, {}},
           {"S3", "batch \u2264 32 \u2192 \u2265 64", HeldOut::kLargerBatch, {}},
           {"S4", "length \u2264 512 \u2192 \u2265 1024", HeldOut::kLongerLength, {}},

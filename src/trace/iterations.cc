@@ -557,16 +557,16 @@ std::string evidence_words(const Periods& found) {
                       std::string(period_evidence_words(found.evidence));
   words += ", at least " + std::to_string(static_cast<int>(found.alike * 100)) + " % alike";
   if (found.outside > 0) {
-    words += "; " + std::to_string(found.outside) + " pieces of device work are in none of them";
+    words += "; " + std::to_string(found.outside) + " GPU activities are in none of them";
   }
   return words;
 }
 
 std::string mixed_words(const DeviceSequence& sequence, const Periods& found) {
-  return "none is told, although there may be " + evidence_words(found) + ": of " +
+  return "none is detected, although there may be " + evidence_words(found) + ": of " +
          std::to_string(sequence.kernels) + " kernels " + std::to_string(sequence.linked) +
-         " have a recorded call, and work with a call belongs to an iteration by the time of the "
-         "call, other work by its own. Record the calls of all kernels, or mark the steps";
+         " have a recorded call. Those belong to an iteration by the time of the call, others by "
+         "their own time. Record the calls of all kernels, or mark the steps";
 }
 
 Windows repeated_kernels(const Trace& trace, const Links& links, const std::vector<WorkRole>& roles,

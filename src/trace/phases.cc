@@ -174,7 +174,7 @@ Phases phases_of_iterations(const Trace& trace, const std::vector<Launched>& seq
     phases.decode_steps += end - begin;
     phases.source = PhaseSource::kPattern;
   }
-  phases.why = "iterations that repeat behind a longer one with other kernels";
+  phases.why = "iterations that repeat after a longer one with other kernels";
   return phases;
 }
 
@@ -248,7 +248,7 @@ Phases phases_of_period(const Trace& trace, const Links& links,
   phases.source = PhaseSource::kPattern;
   phases.windows.source = WindowSource::kRepeatedRoot;
   phases.decode_steps = repeats;
-  phases.why = "a sequence of kernels that repeats behind a longer pass with other kernels";
+  phases.why = "a sequence of kernels that repeats after a longer pass with other kernels";
   return phases;
 }
 

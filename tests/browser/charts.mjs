@@ -59,7 +59,7 @@ await main({
     const { page, close } = await openReport(path("table.html"));
     await scrollThrough(page);
     const titles = await page.locator("figure.chart h4").allInnerTexts();
-    for (const title of ["Throughput over batch: one on GPU under engine", "error by split and method", "Told width against true error"]) {
+    for (const title of ["Throughput over batch: one on GPU under engine", "error by split and method", "Predicted width against true error"]) {
       check(titles.some((text) => text.includes(title)), `no chart "${title}" among ${titles}`);
     }
     const { throughput } = JSON.parse(run("report", path("bench.csv"), "--format", "json"));

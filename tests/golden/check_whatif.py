@@ -139,7 +139,7 @@ def check_files(assay, path):
         same("measured", score["after_measured_ns"], told["before_ns"])
         same("gain measured", score["gain_measured_ns"], 0)
         frozen.write_text("[assay prediction]\nbefore_ns = 10\nwrong = 1\n")
-        same("a wrong line", "'wrong' is no line of a prediction" in run(assay, "whatif", path, "--check-prediction", str(frozen), code=2), True)
+        same("a wrong line", "'wrong' is not a line of a prediction" in run(assay, "whatif", path, "--check-prediction", str(frozen), code=2), True)
     for arguments, words in ((["--edit", "nonsense"], "there is no such edit"), (["--edit", "kernel:a=2"], "below 1"),
                              (["--save-prediction", "/tmp/x"], "name them with --edit")):
         same(f"{arguments}", words in run(assay, "whatif", path, *arguments, code=2), True)

@@ -34,7 +34,7 @@ Result<std::vector<LevelRule>> read_rules(const std::string& path) {
   return parse_level_rules(text, path);
 }
 
-// What the ranks of a job said, one after the other.
+// Results of the ranks of a job, in order.
 struct JobReader {
   const BreakdownRequest& request;
   const BreakdownOptions& options;

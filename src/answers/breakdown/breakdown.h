@@ -1,6 +1,6 @@
 #pragma once
 
-// At which level the time goes: kernel, operation, layer, phase, iteration, GPU, job.
+// Time by level: kernel, operation, layer, phase, iteration, GPU, job.
 
 #include <string>
 #include <vector>
@@ -24,15 +24,15 @@ struct BreakdownRequest {
   bool grouped = false;     // a table of what the query says
   double min_share = 0.01;  // tree nodes below this share of the total are merged
   TelemetryRequest telemetry = {};
-  CounterRequest counters = {};  // its device and facts serve the roof as well
+  CounterRequest counters = {};  // its device and specifications also serve the roofline
   std::string explain = {};      // readers see why kernels of this name stand where they do
-  bool roof = false;             // readers see how far operations are from the roof, and no more
+  bool roof = false;             // the output has only the distance of operations from the roofline
   std::vector<std::string> captures = {};  // traces in which graphs were recorded
 };
 // One rank at a time: its trace is gone before the next is read.
 Result<Answer> answer_breakdown(const BreakdownRequest& request);
 
-// What both answers about the breakdown start from. rules must outlive the options.
+// Common input of both breakdown answers. rules must outlive the options.
 Result<std::vector<LevelRule>> level_rules(const BreakdownRequest& request);
 BreakdownOptions breakdown_options(const BreakdownRequest& request,
                                    const std::vector<LevelRule>& rules);

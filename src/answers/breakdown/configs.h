@@ -1,6 +1,6 @@
 #pragma once
 
-// Configurations beside each other.
+// Comparison of configurations.
 
 #include <cstdint>
 #include <optional>
@@ -15,7 +15,7 @@ struct LevelConfig {
   std::string name = {};
   std::string traces = {};  // a folder, pattern or file with the traces of its ranks
   std::optional<int64_t> tokens =
-      {};  // taken in per iteration by all GPUs; absent: from the traces
+      {};  // processed per iteration by all GPUs; if absent, from the traces
   std::vector<std::string> telemetry = {};
   std::vector<std::string> counters = {};
 };

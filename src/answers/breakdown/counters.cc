@@ -21,7 +21,7 @@ Error bad(std::string message) {
   return Error{ErrorCode::kInvalidArgument, std::move(message), "", -1};
 }
 
-// The rank that the nearest part of a path tells; -1 without one.
+// The rank in the last path component that has one; -1 if none has.
 int64_t rank_in_path(const std::string& path) {
   int64_t rank = -1;
   for (const std::string& part : path_parts(path)) {
@@ -96,7 +96,7 @@ Result<WaterfallDevice> find_device(const CounterRequest& request, const Counter
       device.peaks.source += (device.peaks.source.empty() ? "" : "; ") + key + ": " + fact.source;
     }
   }
-  // What the run's own list of agents tells of the device is nearer than what is known of its kind.
+  // The run's own list of agents takes precedence over the specifications of the device.
   const std::pair<const char*, double> told[] = {{"compute_units", counted.compute_units},
                                                  {"matrix_units_per_cu", counted.simd_per_cu},
                                                  {"xcds", counted.xcds}};
@@ -140,7 +140,7 @@ Result<CountersView> view_of(const CounterRequest& request, const JobLevels& job
                       options.device};
 }
 
-// Whether what is asked for has a use where nothing was counted.
+// True if the request has a use without counters.
 Status fits_without_counters(const CounterRequest& request, bool roof) {
   if (!request.formulas.empty() || request.partial)
     return bad("--formulas and --partial-counters go with --counters");
@@ -149,8 +149,8 @@ Status fits_without_counters(const CounterRequest& request, bool roof) {
   ASSAY_TRY_ASSIGN(const PeaksText peaks, parse_peaks(request.peaks));
   if (!peaks.values.empty()) {
     return bad("--peaks " + request.peaks +
-               ": values are for the waterfall of --counters; the roof takes a device's name, and "
-               "values from --specs FILE (docs/formats/facts.md)");
+               ": values are for the waterfall of --counters; the roofline takes a device's name, "
+               "and values from --specs FILE (docs/formats/facts.md)");
   }
   return Ok{};
 }

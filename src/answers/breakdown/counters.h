@@ -1,6 +1,6 @@
 #pragma once
 
-// Counter runs beside traces, and the waterfalls that are made of them.
+// Counter runs of traces, and their waterfalls.
 
 #include <string>
 #include <vector>
@@ -31,15 +31,15 @@ Result<std::string> peaks_device(const std::string& text);
 // The counter runs of a request, read once.
 class CounterRuns {
  public:
-  // roof: device and facts have a use without counter runs, too.
+  // roof: device and specifications are also used without counter runs.
   static Result<CounterRuns> read(const CounterRequest& request, bool allow_truncated,
                                   bool roof = false);
 
   bool empty() const { return passes_.empty(); }
-  // Of the runs, those of the trace's rank; runs whose name tells no rank are every rank's.
+  // The runs of the trace's rank; a run without a rank in its name belongs to every rank.
   Result<CounterJoin> join(const LoadedTrace& loaded, const BreakdownReport& report,
                            int64_t rank) const;
-  // What waterfalls are made of, and these: the figures of a configuration.
+  // The inputs of waterfalls, and the waterfalls: the figures of a configuration.
   Status add_waterfalls(const CounterRequest& request, const JobLevels& job,
                         ConfigFigures& figures) const;
   // Adds inputs, words and tables to the document.

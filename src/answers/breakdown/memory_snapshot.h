@@ -1,6 +1,6 @@
 #pragma once
 
-// What a memory snapshot of PyTorch says (docs/formats/memory_snapshot.md).
+// Analysis of a memory snapshot of PyTorch (docs/formats/memory_snapshot.md).
 
 #include <string>
 #include <vector>
@@ -10,8 +10,7 @@
 
 namespace assay {
 
-// Whether the only input is one. It has no kernels, and is answered instead of traces, not beside
-// them.
+// True if the only input is one. It has no kernels, so it is analyzed alone, not with traces.
 bool is_memory_snapshot(const std::vector<std::string>& inputs);
 Result<Answer> answer_memory_snapshot(const std::string& path);
 

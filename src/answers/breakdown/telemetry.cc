@@ -12,10 +12,10 @@
 namespace assay {
 namespace {
 
-constexpr int64_t kSensorLeastLateNs = -150'000'000;  // what is later or earlier is no sensor
+constexpr int64_t kSensorLeastLateNs = -150'000'000;  // no sensor has a delay outside this range
 constexpr int64_t kSensorMostLateNs = 250'000'000;
 constexpr int64_t kStartWithinNs = 2'000'000'000;
-constexpr double kLeastCovered = 0.5;  // of a row by the log, for its power to be told
+constexpr double kLeastCovered = 0.5;  // of a row by the log, needed for its power
 
 // First start and last end of anything in the trace.
 Interval span_of(const Trace& trace) {
@@ -40,7 +40,7 @@ PowerSeries series_of(const TelemetryTrack& track) {
   return series;
 }
 
-// The power of one GPU beside its rows, by the joint model.
+// The power of one GPU for its rows, by the joint model.
 Result<EnergyReport> fit_power(const LoadedTrace& loaded, const TelemetryTrack& track, int64_t gpu,
                                const std::vector<TelemetryRow>& rows, bool at_start) {
   const PowerSeries series = series_of(track);
@@ -78,7 +78,7 @@ TelemetryLag lag_of(const Result<EnergyReport>& fit, int64_t gpu, const std::str
   return lag;
 }
 
-// Of a log without a column of GPUs: whether no fit could make it one of this GPU.
+// True if no fit attributes a log without a GPU column to this GPU.
 Status check_track_early(size_t writers, const LoadedTrace& loaded, const TelemetryTrack& track,
                          int64_t gpu) {
   if (writers == 1) return Ok{};
@@ -193,7 +193,7 @@ ClocksByGpu TelemetryRun::clocks(const BreakdownReport& report) const {
     const TelemetryTrack* track = gpu_track(*placed_, TelemetrySignal::kSmClock, extent.gpu,
                                             report.extents.size() == 1, options_);
     if (track == nullptr || !track->undivided.empty()) continue;
-    // Of the trace that was added last.
+    // For the trace that was added last.
     const auto lag = std::find_if(lags_.rbegin(), lags_.rend(),
                                   [&](const TelemetryLag& one) { return one.gpu == extent.gpu; });
     const int64_t late_ns = lag != lags_.rend() && lag->beyond_sensor ? lag->lag_ns : 0;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Logs of cores and GPUs beside traces, and how they lie there.
+// Logs of cores and GPUs, and their alignment with traces.
 
 #include <optional>
 #include <string>
@@ -25,12 +25,12 @@ class TelemetryRun {
   // Reads the logs; nothing to do without any.
   static Result<TelemetryRun> open(const TelemetryRequest& request, bool allow_truncated);
   bool any() const { return !logs_.empty(); }
-  // Rows of one rank, whose report still has its kernels. Fails where a log and this trace have no
-  // moment in common. `file`: empty for the only one. Power is what the joint model of sensor and
-  // kernels gives (power/attribute.h), where its readings follow the trace.
+  // Rows of one rank. Its report still has its kernels. Fails where a log and this trace have no
+  // moment in common. `file`: empty for the only one. Power comes from the joint model of sensor
+  // and kernels (power/attribute.h), if the samples follow the trace.
   Status add(const LoadedTrace& loaded, const BreakdownReport& report, const std::string& file);
   // Clocks of the GPUs of the trace that was added last, moved as its power was where the log's
-  // clock is off. None where nothing tells which rows are of which GPU.
+  // clock is off. None if the GPU of the rows is unknown.
   ClocksByGpu clocks(const BreakdownReport& report) const;
   TelemetryReport finish();
   bool data_lost() const;

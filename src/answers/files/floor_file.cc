@@ -78,16 +78,18 @@ Result<MeasuredFloor> summarised(HipGpu gpu, const std::string& path) {
 
 Result<std::string> floor_file_json(const MeasurementHead& head,
                                     const std::vector<MeasuredFloor>& floors) {
-  if (floors.empty()) return Error{ErrorCode::kInternal, "no floor was measured", "", -1};
+  if (floors.empty())
+    return Error{ErrorCode::kInternal, "no launch-overhead floor was measured", "", -1};
   std::string gpus;
   const std::string& first = floors.front().floor.gpu.name;
   for (const MeasuredFloor& measured : floors) {
     const std::string& name = measured.floor.gpu.name;
     if (name != first) {
-      return Error{ErrorCode::kInvalidArgument,
-                   "the GPUs are of two kinds, " + first + " and " + name +
-                       ": a floor is of one kind; measure them one by one with --device",
-                   "", -1};
+      return Error{
+          ErrorCode::kInvalidArgument,
+          "the GPUs are of two kinds, " + first + " and " + name +
+              ": a launch-overhead floor has one kind; measure them one by one with --device",
+          "", -1};
     }
     gpus += (gpus.empty() ? "\n  " : ",\n  ") + gpu_json(measured);
   }

@@ -1,7 +1,7 @@
 #pragma once
 
-// Writes launch floors (docs/formats/floor.md), and reads what the null-kernel program leaves where
-// no tracer stands beside it.
+// Writes files of launch-overhead floors (docs/formats/floor.md), and reads the output of the
+// null-kernel program without a tracer.
 
 #include <optional>
 #include <string>
@@ -14,7 +14,7 @@ namespace assay {
 
 struct MeasuredFloor {
   GpuFloor floor;
-  std::string architecture = {};  // "gfx90a:sramecc+:xnack-"; empty = not told
+  std::string architecture = {};  // "gfx90a:sramecc+:xnack-"; empty = unknown
   std::optional<SampleStats> call = {};
   std::optional<SampleStats> round_trip = {};
 };
@@ -30,8 +30,8 @@ struct HipFloors {
 };
 Result<HipFloors> read_hip_floors(const std::string& path);
 
-// What it writes for CUDA (collect/null_kernel/cuda.cc): the GPU's clock before and after the
-// launches that count.
+// Its output for CUDA (collect/null_kernel/cuda.cc): the GPU's clock before and after the counted
+// launches.
 struct CudaClocks {
   int64_t device = 0;
   LaunchPath path = LaunchPath::kUnknown;

@@ -28,7 +28,7 @@ std::string safe_name(const std::string& text) {
   return safe.empty() ? "unknown" : safe;
 }
 
-// What makes two kernels of databases the same to a replay; not the frequency, not the trace.
+// The identity of a kernel in a replay, without frequency and trace.
 std::string key_text(const ReplayRequest& request, const ReplayFile& identity) {
   std::string text =
       fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", identity.gpu.name, identity.gpu.uuid,
@@ -63,7 +63,7 @@ std::optional<ReplayEntry> ReplayCache::find(const ReplayRequest& request) const
   auto file = read_replay_file(path_of(request));
   if (!file || file->entries.size() != 1) return std::nullopt;
   ReplayEntry entry = std::move(file->entries.front());
-  // The kept key is the whole text, so that two texts of one name are told apart.
+  // The stored key is the whole text, so that two texts with one name are distinct.
   if (entry.key != key_text(request, identity_)) return std::nullopt;
   entry.key = request.key;
   return entry;

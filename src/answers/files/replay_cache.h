@@ -14,12 +14,13 @@ namespace assay {
 class ReplayCache {
  public:
   // identity: GPU, driver, framework, tracer, runs and what called; entries of another never match.
-  // Without a cache folder, or when switched off, nothing is found and nothing is kept.
+  // If there is no cache folder, or the cache is off, nothing is found or stored.
   ReplayCache(const ReplayFile& identity, bool enabled);
 
   // The entry under the request's key.
   std::optional<ReplayEntry> find(const ReplayRequest& request) const;
-  // Keeps an entry whose status is kOk. That it cannot is no error: the replay itself succeeded.
+  // Stores an entry with status kOk. A failure to store it is not an error, because the replay
+  // itself succeeded.
   void keep(const ReplayRequest& request, const ReplayEntry& entry) const;
 
  private:

@@ -11,25 +11,24 @@
 
 namespace assay {
 
-// What a calibration is of.
+// Key of a calibration.
 struct SensorIdentity {
   std::string uuid;
   std::string driver;
   std::string reading;
 };
 
-// What calibration found earlier; nullopt where none was kept. A file that was named must be there,
+// The stored calibration; nullopt if there is none. A file that was named must be there,
 // and be of this GPU, driver and reading. The source names the file.
 Result<std::optional<SensorModel>> kept_calibration(const std::string& file,
                                                     const SensorIdentity& identity);
 
-// Gives a recording whose sensor was not calibrated when it was made the calibration that was kept
-// since; a calibrated one stays as it is.
+// Adds a stored calibration to a recording made without one; leaves others unchanged.
 Status use_kept_calibration(const std::string& file, PowerRecording& recording);
 
-// What the sensors of a model of card are usually like (data/facts.ini): window, ramp and period of
-// its instantaneous reading ("instant"), of its "average", or of the only one it has (""); the
-// source says where from. nullopt where that is not known, or which reading it is.
+// The typical sensor of a card model (data/facts.ini): window, ramp and period of its instantaneous
+// sample ("instant"), its "average", or its only kind (""), with the source. nullopt if these or
+// the kind are unknown.
 std::optional<SensorModel> usual_sensor(const std::string& device, const std::string& reading);
 
 }  // namespace assay

@@ -23,7 +23,7 @@ class TimelineFile {
   Status add(const Trace& trace, const Links& links, const Timeline& timeline);
   // The file appears under its name.
   Status finish();
-  // What it holds, in one sentence.
+  // Its content in one sentence.
   std::string describe() const;
 
  private:

@@ -23,7 +23,7 @@ std::optional<ImportNote> unused_facts(const FactBook& facts, const std::string&
   const std::vector<FactSection> sections = facts.sections_of(path);
   if (sections.empty()) {
     note.count = 1;
-    note.meaning = path + " has no section: no fact of it is used";
+    note.meaning = path + " has no section and is not used";
     return note;
   }
   const auto is_asked = [&](const FactSection& section) {
@@ -61,7 +61,8 @@ std::optional<ImportNote> unused_facts(const FactBook& facts, const std::string&
 Status check_peaks_device(const FactBook& facts, const std::string& name) {
   if (!facts.values("hardware", name).empty()) return Ok{};
   return Error{ErrorCode::kInvalidArgument,
-               "--peaks " + name + ": no such device in the facts (docs/formats/facts.md)", "", -1};
+               "--peaks " + name + ": no such device in the specifications (docs/formats/facts.md)",
+               "", -1};
 }
 
 }  // namespace assay

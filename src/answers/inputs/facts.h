@@ -11,18 +11,18 @@
 
 namespace assay {
 
-// The built-in facts about models and devices, with those of the user's file where one is named
+// The built-in specifications of models and devices, with those of the user's file if given
 // (docs/formats/facts.md).
 Result<FactBook> load_facts(const std::string& path);
 
-// What an answer looks up in the facts.
+// Names that an answer looks up in the specifications.
 struct FactNames {
   std::vector<std::string> models = {};
   std::vector<std::string> devices = {};
   bool only_complete = false;  // a section without a needed value does not help it
 };
-// Counts the sections of the user's file that none of the names leads to or that lack what is
-// needed, and says which; so of a file without sections. Absent where all are used or without a
+// Counts and names the sections of the user's file that match no name or lack needed values;
+// likewise a file without sections. Absent where all are used or without a
 // file.
 std::optional<ImportNote> unused_facts(const FactBook& facts, const std::string& path,
                                        const FactNames& names);
@@ -31,7 +31,7 @@ std::optional<ImportNote> unused_facts(const FactBook& facts, const std::string&
                                        const std::vector<DeviceProperties>& devices,
                                        const std::string& asked);
 
-// Error (invalid argument) where --peaks names a device that the facts do not know.
+// Error (invalid argument) if --peaks names an unknown device.
 Status check_peaks_device(const FactBook& facts, const std::string& name);
 
 }  // namespace assay

@@ -1,7 +1,7 @@
 #pragma once
 
-// What an answer tells while it is made. The library says nothing by itself: whoever asks may
-// listen, and a function that is left empty listens to nothing.
+// Progress messages of an answer. The library prints nothing. A caller may pass functions; an empty
+// one ignores its messages.
 
 #include <chrono>
 #include <cstdint>
@@ -17,12 +17,12 @@ struct Listener {
   // A file is being read for as long as the result is held; progress lives longer than that.
   std::function<std::shared_ptr<void>(const std::string& path, const ReadProgress& progress)>
       reading = {};
-  // What is no error but worth a sentence: an input left out, a cached form that was made anew. It
+  // A notice that is not an error: an omitted input, a rebuilt cached form. It
   // may hold names from files: hostile text.
   std::function<void(const std::string& sentence)> note = {};
-  // A phase of the work is over. bytes: what it took in; 0 = not told.
+  // A phase has ended. bytes: its input; 0 = unknown.
   std::function<void(const char* phase, double seconds, uint64_t bytes)> phase = {};
-  // How far a long search is; an empty text: it is over.
+  // Progress of a long search; an empty text means that it has ended.
   std::function<void(const std::string& text)> step = {};
   // Held while a search may be stopped early. stopped: end it now and answer with what there is.
   std::function<std::shared_ptr<void>()> stoppable = {};
@@ -35,7 +35,7 @@ struct Listener {
   bool asks_to_stop() const;
 };
 
-// Tells the listener how long each phase took.
+// Reports the time of each phase to the listener.
 class PhaseClock {
  public:
   // listener must outlive the clock.

@@ -7,8 +7,8 @@
 
 namespace assay {
 
-// The texts before and behind the first '=' of an option's argument, neither empty. `form` is how
-// the message says to write it: "NAME=PATH".
+// The texts before and after the first '=' of an option's argument, neither empty. `form` is the
+// syntax for the message: "NAME=PATH".
 Result<std::pair<std::string, std::string>> split_name_value(const std::string& option,
                                                              const std::string& argument,
                                                              const std::string& form);

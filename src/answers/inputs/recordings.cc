@@ -46,8 +46,8 @@ Result<CapturedGraphs> named_recordings(const TraceRequest& request,
   return graphs;
 }
 
-// Those in traces beside the ones asked about, whose names say so. What cannot be read there was
-// not asked for.
+// Those in traces in the same folders, recognized by name. Unreadable files there were not
+// requested.
 CapturedGraphs recordings_found(const TraceRequest& request) {
   std::set<std::string> files;
   for (const std::string& file : request.files) {

@@ -13,8 +13,8 @@
 
 namespace assay {
 
-// Those of the files named in `captures`, an error where a file has none; without names, those in
-// traces beside the request's files whose names say so (ingest/load.h).
+// Those of the files named in `captures`, with an error if a file has none. By default, those in
+// traces in the request's folders, recognized by name (ingest/load.h).
 Result<std::shared_ptr<const std::vector<CapturedGraph>>> recorded_graphs(
     const TraceRequest& request, const std::vector<std::string>& captures);
 
@@ -23,7 +23,7 @@ Result<std::shared_ptr<const std::vector<CapturedGraph>>> recorded_graphs(
 ReplayReport placed_replays(const LoadedTrace& loaded, const FlowRun& run,
                             const std::shared_ptr<const std::vector<CapturedGraph>>& others);
 
-// Tells the listener whose recordings were used.
+// Reports the used recordings to the listener.
 void tell_recordings(const ReplayReport& replays, const Listener& listener);
 
 }  // namespace assay

@@ -15,7 +15,7 @@ namespace {
 struct NamedPoint {
   std::string sweep;  // the name without its size
   std::string batch;
-  std::string length;  // empty = not told
+  std::string length;  // empty = unknown
   std::string path;
 };
 

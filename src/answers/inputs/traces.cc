@@ -75,7 +75,7 @@ WorkRole work_role(const KernelFacts& facts) {
   }
 }
 
-// By StringId: what the names of kernels tell of their place in an iteration.
+// By StringId: the position in an iteration, from the kernel's name.
 std::vector<WorkRole> work_roles(const LoadedTrace& loaded) {
   std::vector<WorkRole> roles(loaded.trace.strings.size());
   for (size_t i = 0; i < roles.size(); ++i) roles[i] = work_role(loaded.kernels->of(StringId(i)));

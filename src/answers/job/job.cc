@@ -61,7 +61,7 @@ Result<std::vector<FleetKernel>> kernels_of(const FleetJob& job,
   ASSAY_TRY(each_used_record(job, files, [&by_hash](const UsedRecord& used) {
     for (RecordKernel& kernel : read_record_kernels(used.found.payload)) {
       FleetKernel& one = by_hash[kernel.hash];
-      // Of two names with one hash, cut alike, either will do: the same in any order.
+      // For two names with one hash, either will do, if the choice does not depend on the order.
       if (one.name.empty() || kernel.name < one.name) one.name = std::move(kernel.name);
       one.count += kernel.count;
       one.dur_ns += kernel.dur_ns;
@@ -102,7 +102,7 @@ void withhold(const FleetJob& job, size_t unused, double least, Document& docume
   document.answer->reason = "";
 }
 
-// tables: where they are written to; absent: nowhere. map: what the map did, where it ran.
+// tables: the output folder, if any. map: result of the map phase, if it ran.
 Result<Answer> conclude(const FleetRequest& request, const std::vector<std::string>& files,
                         std::optional<ExportFolder>& tables, const Summarized* map) {
   const Listener& listener = request.map.traces.listener;
@@ -127,7 +127,7 @@ Result<Answer> conclude(const FleetRequest& request, const std::vector<std::stri
   if (map != nullptr) view.unread = map->unread;
   Answer answer{new_document("Job")};
   Document& document = answer.document;
-  // Names of record files tell processes and hosts: the same records are the same document.
+  // Names of record files contain processes and hosts; equal records must give equal documents.
   document.inputs.push_back({"rank records", {}});
   document.verdict = fleet_words(view);
   document.answer = fleet_answer(view);

@@ -13,18 +13,18 @@
 namespace assay {
 
 struct FleetRequest {
-  SummarizeRequest map = {};  // inputs: traces; none where records are given. out: empty = not kept
+  SummarizeRequest map = {};  // inputs: traces; none if records are given. out: empty = not kept
   std::vector<std::string> from = {};  // files or folders of records
   std::string hosts = {};              // file that says which ranks share a node
-  double least_ranks = 0.5;            // share of the job's ranks below which there is no verdict
+  double least_ranks = 0.5;  // share of the job's ranks below which there is no conclusion
   std::string parquet = {};            // folder of tables to make (tables.h); empty = none
-  // Records that are not kept lie beside this path meanwhile; empty: where the system keeps what is
-  // temporary, which other machines do not see.
+  // Temporary records are next to this path. If empty, they are in the system's temporary folder,
+  // which other machines cannot read.
   std::string scratch_beside = {};
-  // Who makes records of the traces: this process alone, or several that it leads.
+  // Makes records of the traces: in this process alone, or in several that it leads.
   std::function<Result<Summarized>(const SummarizeRequest&)> summarize = summarize_traces;
 };
-// Errors: nothing readable; fewer ranks than asked for are an answer without a verdict.
+// Errors: nothing readable. Fewer ranks than required give an answer without a conclusion.
 Result<Answer> answer_job(const FleetRequest& request);
 
 }  // namespace assay

@@ -41,9 +41,9 @@ void add_identity(const LoadedTrace& loaded, const BreakdownReport& breakdown, R
   if (devices.size() > 1) record.notes.push_back({"several_devices", devices.size()});
 }
 
-// Of several devices the times add up, and the longest span counts.
+// Times of several devices are added, and the longest span counts.
 void add_iterations(const BreakdownReport& breakdown, RankRecord& record) {
-  // A whole trace is no iteration: what lies where in it differs between ranks.
+  // A whole trace is not an iteration: positions in it differ between ranks.
   if (breakdown.window_source == WindowSource::kWholeTrace) return;
   std::map<int32_t, RecordIteration> by_number;
   for (const LevelSpan& span : breakdown.spans) {
@@ -100,8 +100,8 @@ std::vector<FoundArrival> find_arrivals(const Trace& trace, const BreakdownRepor
   return found;
 }
 
-// What each came after: the latest end of those that had ended when it began. By start; what is
-// open lies in `open` by its end.
+// The predecessor of each: the latest end of those that had ended before its start. By start; what
+// is open lies in `open` by its end.
 void find_own_work(std::vector<FoundArrival>& found) {
   std::multiset<int64_t> open;
   int64_t ended_ns = INT64_MIN;

@@ -21,7 +21,7 @@ Result<RankRecord> make_rank_record(const LoadedTrace& loaded, const FlowRun& ru
 RankRecord rank_record_of(const LoadedTrace& loaded, const FlowReport& flow,
                           const BreakdownReport& breakdown, RankFold fold);
 
-// The host that a file's name tells: HOST_PID.TIME.pt.trace.json, as PyTorch's
+// The host in a file's name: HOST_PID.TIME.pt.trace.json, as PyTorch's
 // tensorboard_trace_handler writes it; empty for other names.
 std::string host_in_name(const std::string& path);
 

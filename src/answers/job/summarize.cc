@@ -43,7 +43,7 @@ Result<std::vector<PlannedFile>> read_list(const std::string& path) {
   return files;
 }
 
-// What changes a record beside the trace: this program and the options of reading.
+// A record depends on the trace, this program and the options of reading.
 Result<std::string> made_by(const TraceRequest& request) {
   std::string kernels = "-";
   if (!request.kernels.empty()) {
@@ -83,12 +83,13 @@ Result<std::set<RecordStamp>> stamps_in(const std::string& folder) {
   return stamps;
 }
 
-// A file that records are put behind each other in.
+// A file to which records are appended.
 class RecordFile {
  public:
   explicit RecordFile(std::string path) : path_(std::move(path)) {}
 
-  // One write, and on the disk before the next trace is read. What a failure left is cut off again.
+  // One write, and on the disk before the next trace is read. An incomplete record of a failure is
+  // removed.
   Status append(const std::string& record) {
     if (!file_) {
       ASSAY_TRY_ASSIGN(file_, open_file(path_, "ab"));
@@ -102,7 +103,7 @@ class RecordFile {
     }
     const Error error{ErrorCode::kIo, std::string("cannot write: ") + std::strerror(errno), path_,
                       -1};
-    // Where that fails too, a reader finds a torn record and skips it.
+    // If that fails too, a reader skips the incomplete record.
     [[maybe_unused]] const Status cut = cut_file(path_, bytes_);
     return error;
   }

@@ -1,7 +1,7 @@
 #pragma once
 
 // The map of a job: each trace of a list becomes a rank record (job/record.h), one trace in
-// memory at a time. What cannot be read is named, and the others go on.
+// memory at a time. Unreadable files are named, and the others are processed.
 
 #include <cstdint>
 #include <optional>
@@ -19,7 +19,7 @@ struct SummarizeRequest {
   TraceRequest traces = {};  // inputs: as everywhere, and "@LIST", a file of "size<TAB>path" lines
   std::string out = {};      // folder of records, made where it is missing
   std::optional<Shard> shard = {};  // absent: everything
-  bool resume = false;  // files whose stamp is among the records of `out` are not read again
+  bool resume = false;  // files with a stamp among the records of `out` are not read again
 };
 
 struct Summarized {
@@ -40,11 +40,11 @@ std::vector<std::string> unread_words(const std::vector<FleetUnused>& unread);
 // The files of rank records in a folder, sorted.
 Result<std::vector<std::string>> record_files_in(const std::string& folder);
 
-// The files behind the inputs with their stored sizes, in the order they are told.
+// The files of the inputs with their stored sizes, in their order.
 Result<std::vector<PlannedFile>> planned_files(const TraceRequest& request);
 
-// Of these the ones without a record in request.out that still holds; all where the request does
-// not resume. kept: how many have one.
+// Of these, the ones without a valid record in request.out; all if the request does not resume.
+// kept: number with a valid record.
 Result<std::vector<PlannedFile>> files_to_read(std::vector<PlannedFile> files,
                                                const SummarizeRequest& request, uint64_t& kept);
 
@@ -53,7 +53,7 @@ Result<std::vector<PlannedFile>> files_to_read(std::vector<PlannedFile> files,
 Result<Summarized> summarize_files(const std::vector<PlannedFile>& files,
                                    const SummarizeRequest& request);
 
-// All of that for the shard that is asked for. Errors: no file, and as above.
+// All of that for the requested shard. Errors: no file, and as above.
 Result<Summarized> summarize_traces(const SummarizeRequest& request);
 
 }  // namespace assay

@@ -18,7 +18,8 @@
 namespace assay {
 namespace {
 
-// Rows whose texts begin with what a filter such as "hardware=Nvidia H100,model=Qwen/Qwen2" says.
+// Rows with texts that start with those of a filter such as "hardware=Nvidia
+// H100,model=Qwen/Qwen2".
 Result<ThroughputData> slice(const ThroughputData& data, const std::string& filter) {
   if (filter.empty()) return data;
   ASSAY_TRY_ASSIGN(const auto wanted, parse_bench_options({}, {filter}));

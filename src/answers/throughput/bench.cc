@@ -36,8 +36,8 @@ Status check_memory(size_t rows) {
       "", -1};
 }
 
-// Tables call one device "h100_sxm", "H100 80GB" and "Nvidia H100 GPU": where the facts know them
-// as one, all have the name of the first row.
+// Tables call one device "h100_sxm", "H100 80GB" and "Nvidia H100 GPU": if the specifications have
+// them as one, all get the name of the first row.
 void unify_hardware(const FactBook& facts, BenchTable& table) {
   FactLookup lookup(facts);
   std::map<const HardwareFacts*, std::string> name_of;
@@ -47,7 +47,7 @@ void unify_hardware(const FactBook& facts, BenchTable& table) {
     const std::string& name = name_of.emplace(device, row.hardware).first->second;
     if (name == row.hardware) continue;
     count_oddity(table.oddities, "hardware_spelled", row.line, false,
-                 "read as the device '" + name + "' of other rows, which the facts know it as",
+                 "read as the device '" + name + "' of other rows, its name in the specifications",
                  OddityWeight::kNote);
     row.hardware = name;
   }

@@ -1,6 +1,7 @@
 #pragma once
 
-// Measured throughput: the table, how to read it, and the facts that it is judged by.
+// Measured throughput: the table, how to read it, and the specifications that it is checked
+// against.
 
 #include <optional>
 #include <string>
@@ -18,14 +19,14 @@ namespace assay {
 struct BenchRequest {
   std::vector<std::string> tables = {};  // files or a folder of them; "-" for standard input
   std::vector<std::string> maps = {};    // "bb=Batch Size,ii=Prompt length": role and column
-  std::vector<std::string> metas = {};   // "hardware=Nvidia H100 GPU": what no column tells
+  std::vector<std::string> metas = {};   // "hardware=Nvidia H100 GPU": values without a column
   std::string facts = {};                // file: docs/formats/facts.md
   std::optional<size_t> rows = {};       // learnt from at most
 };
 // Models and devices that rows have, for which facts must be complete.
 FactNames names_in(const std::vector<BenchRow>& rows);
-// Counts the sections of the user's facts file that help none of the rows, with each one's name.
-// asked: points that are no rows of the table.
+// Counts and names the sections of the user's specifications that no row uses. asked: points that
+// are not rows of the table.
 void note_unused_facts(const FactBook& facts, const std::string& path,
                        const std::vector<BenchRow>& rows, const std::vector<BenchRow>& asked,
                        std::vector<BenchOddity>& oddities);

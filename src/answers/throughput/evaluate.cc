@@ -70,8 +70,8 @@ bool is_by_name_only(const std::string& name) {
   return name.rfind("ala-", 0) == 0 || name == "nearest-gpu";
 }
 
-// Names in the order asked for; "all" is everything but those by name only, "baselines" the plain
-// regressors.
+// Names in the requested order; "all" is everything except those available only by name,
+// "baselines" the plain regressors.
 Result<std::vector<ThroughputMethod>> choose_methods(const EvaluateRequest& request,
                                                      const LoadedBench& bench) {
   const std::vector<ThroughputMethod> available = available_methods(bench);
@@ -157,7 +157,7 @@ Status check_choice(const EvaluateRequest& request) {
       "", -1};
 }
 
-// Both tables' oddities count: rows that were not read cannot be judged.
+// Irregular rows of both tables count: rows that were not read cannot be evaluated.
 Result<Document> answer_other_table(const EvaluateRequest& request) {
   EngineSpellings spellings;
   ASSAY_TRY_ASSIGN(LoadedBench bench, load_bench(request.bench, nullptr, &spellings));
@@ -171,7 +171,7 @@ Result<Document> answer_other_table(const EvaluateRequest& request) {
   auto found = judge_latency(feasible_rows(bench.data).rows, other_rows, bench.facts);
   request.listener.tell_step("");
   if (!found) return found.take_error();
-  Document document = new_document("Throughput: how far latencies of another table are off");
+  Document document = new_document("Throughput: error of latencies of another table");
   std::vector<BenchOddity> oddities;
   for (const LoadedBench* one : {&std::as_const(bench), &other}) {
     document.inputs.push_back({one->table.source, {}});
@@ -216,7 +216,7 @@ Result<Document> answer_evaluation(const EvaluateRequest& request) {
   }
   evaluation.interrupted = request.listener.asks_to_stop();
   evaluation.fits = fit_groups(feasible_rows(bench.data));
-  Document document = new_document("Throughput: how far predictions are off");
+  Document document = new_document("Throughput: error of predictions");
   document.inputs.push_back({bench.table.source, {}});
   document.import_log = bench_import_notes(bench.table, bench.data);
   document.verdict = throughput_evaluation_words(evaluation);

@@ -44,7 +44,7 @@ Result<Document> answer_facts(const FactsRequest& request) {
   if (!request.names.empty()) {
     ASSAY_TRY_ASSIGN(shown, named_sections(facts, request.names));
   }
-  Document document = new_document("Facts about models and devices");
+  Document document = new_document("Specifications of models and devices");
   if (!request.facts.empty()) document.inputs.push_back({request.facts, {}});
   document.verdict = facts_words(facts, shown);
   document.sections.push_back(facts_section(facts, shown, !request.names.empty()));

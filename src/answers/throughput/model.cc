@@ -55,7 +55,7 @@ Status search_parameters(const ThroughputFit& fit, bool physics, const Listener&
   return Ok{};
 }
 
-// What the flags ask for is the Gaussian process's alone.
+// These flags apply only to the Gaussian process.
 Status check_method(const std::string& method, const FitRequest& request) {
   if (method == "assay" || !(request.refit || request.no_physics || request.small)) return Ok{};
   return Error{
@@ -88,7 +88,7 @@ double taken_noise(const ThroughputFit& fit) {
 Result<FittedModel> make_predictor(ThroughputFit fit) {
   fit.options.untold = untold_precision(fit.format);
   if (fit.method == "ala") {
-    // The facts move with the fit: the function must not point into it.
+    // The specifications move with the fit: the function must not point into it.
     const auto facts = std::make_shared<const FactBook>(fit.facts);
     const LeastLatency least_latency =
         [facts, bound = least_latency_by_facts(*facts, fit.options.untold)](const BenchRow& row) {
@@ -125,7 +125,7 @@ Result<std::vector<BenchRow>> read_points(const PointRequest& request, const Thr
 }  // namespace
 
 std::vector<ImportNote> import_notes(const FittedModel& model) {
-  // What reading the table found stands with what cleaning it found.
+  // Irregularities from reading the table are listed with those from cleaning it.
   return bench_import_notes({}, model.fit.data);
 }
 
@@ -183,7 +183,7 @@ Result<FittedModel> load_model(const BenchRequest& bench, const FitRequest& requ
   if (!bench.facts.empty()) {
     ASSAY_TRY_ASSIGN(const std::string facts, read_text_file(bench.facts));
     ASSAY_TRY(fit.facts.add(facts, bench.facts));
-    // They were made with the facts of the file.
+    // They were made with the specifications of the file.
     fit.options.digests.clear();
     fit.options.frameworks.reset();
   }
@@ -203,12 +203,13 @@ Status refuse_outside(const std::vector<const Explained*>& answers) {
   if (first == answers.end()) return Ok{};
   const auto count = std::count_if(answers.begin(), answers.end(), outside);
   const auto& reasons = (*first)->reasons;
-  return Error{ErrorCode::kUnsupported,
-               fmt::format("{} of {} points {} outside the reach of the data ({}); --strict "
-                           "refuses such points",
-                           count, answers.size(), count == 1 ? "is" : "are",
-                           reasons.empty() ? "no answer" : reasons.front()),
-               "", -1};
+  return Error{
+      ErrorCode::kUnsupported,
+      fmt::format("{} of {} points {} outside the range of the data ({}); --strict refuses such "
+                  "points",
+                  count, answers.size(), count == 1 ? "is" : "are",
+                  reasons.empty() ? "no answer" : reasons.front()),
+      "", -1};
 }
 
 }  // namespace assay

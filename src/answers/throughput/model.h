@@ -1,6 +1,6 @@
 #pragma once
 
-// What answers about throughput start from: a model file, or a table that is fitted on the way.
+// Input of throughput answers: a model file, or a table that is fitted first.
 
 #include <memory>
 #include <optional>
@@ -16,7 +16,7 @@
 namespace assay {
 
 struct FitRequest {
-  bool no_physics = false;             // use no facts about models and devices
+  bool no_physics = false;             // use no specifications of models and devices
   bool refit = false;                  // search for the parameters on this table
   std::optional<double> outside = {};  // beyond the data by more than this factor
   bool small = false;                  // a model file without digests
@@ -37,7 +37,7 @@ struct FittedModel {
   std::vector<std::string> notes = {};     // how the search for parameters ended
 };
 
-// What was odd about the rows that were learnt from.
+// Irregularities of the training rows.
 std::vector<ImportNote> import_notes(const FittedModel& model);
 
 // Reads the table and fits it; with refit the parameters are searched for. A search that is stopped
@@ -51,7 +51,7 @@ Result<FittedModel> fit_table(const BenchRequest& bench, const FitRequest& reque
 Result<FittedModel> load_model(const BenchRequest& bench, const FitRequest& request,
                                const Listener& listener, const PointRequest& points);
 
-// An error when an answer is outside the reach of the data, or there is none.
+// An error if an answer is outside the range of the data, or missing.
 Status refuse_outside(const std::vector<const Explained*>& answers);
 
 }  // namespace assay

@@ -55,7 +55,7 @@ struct Columns {
     if (cell.empty()) return otherwise;
     double value = 0;
     if (!parse_double(cell, value) || !(value > 0) || !std::isfinite(value))
-      return error(row, title + " '" + cell + "' is no number above 0");
+      return error(row, title + " '" + cell + "' is not a number above 0");
     return value;
   }
 };
@@ -116,7 +116,7 @@ Result<RequestTrace> request_trace_of_text(const std::string& text, const std::s
   for (size_t row = 0; row < columns.rows(); ++row) {
     const std::string cell = columns.text(row, "timestamp");
     const auto seconds = seconds_of(cell);
-    if (!seconds) return columns.error(row, "'" + cell + "' is no time of a request");
+    if (!seconds) return columns.error(row, "'" + cell + "' is not the time of a request");
     at.push_back(*seconds);
     ASSAY_TRY_ASSIGN(const double in, columns.number(row, "contexttokens", 1));
     ASSAY_TRY_ASSIGN(const double generated, columns.number(row, "generatedtokens", 1));
@@ -137,7 +137,7 @@ Result<RequestTrace> request_trace_of_text(const std::string& text, const std::s
   constexpr double kMinute = 60;
   std::vector<double> minutes(static_cast<size_t>(span / kMinute) + 1, 0);
   for (const double time : at) minutes[static_cast<size_t>((time - at.front()) / kMinute)] += 1;
-  // What is left of the last minute is no minute.
+  // The rest of the last minute is not a full minute.
   if (minutes.size() > 1) minutes.pop_back();
   std::sort(minutes.begin(), minutes.end());
   out.busy_per_s = quantile_sorted(minutes, 0.95) / std::min(kMinute, span);

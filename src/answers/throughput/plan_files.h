@@ -1,7 +1,7 @@
 #pragma once
 
-// The two small tables that a plan reads beside measurements: prices of GPUs, and requests as they
-// arrived.
+// The two small tables that a plan reads in addition to measurements: prices of GPUs, and arrival
+// times of requests.
 
 #include <string>
 #include <vector>
@@ -11,12 +11,12 @@
 
 namespace assay {
 
-// CSV with the columns gpu, usd_per_gpu_hour and, where told, watts, gpus_per_node, nodes. Errors
-// name the line.
+// CSV with the columns gpu, usd_per_gpu_hour and the optional watts, gpus_per_node and nodes.
+// Errors name the line.
 Result<std::vector<GpuOffer>> read_prices(const std::string& path);
 Result<std::vector<GpuOffer>> prices_of_text(const std::string& text, const std::string& path);
 
-// What a trace of requests says of a service.
+// Properties of a service from a trace of requests.
 struct RequestTrace {
   size_t requests = 0;
   double in_len = 0;  // means

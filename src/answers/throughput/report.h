@@ -12,11 +12,11 @@
 
 namespace assay {
 
-// Whether this is a table, a result or a model file: told by its first kilobytes, in any
-// compression and under any name. False for pipes, folders and whatever cannot be read.
+// True for a table, a result or a model file, by its first kilobytes, in any compression and under
+// any name. False for pipes, folders and whatever cannot be read.
 bool is_throughput_file(const std::string& path);
 
-// What is said of several tables as one, or of one model file.
+// Report on several tables as one, or on one model file.
 struct TableReport {
   std::string source;
   std::vector<std::string> verdict;
@@ -25,7 +25,7 @@ struct TableReport {
   std::vector<ImportNote> import_log;
 };
 Result<TableReport> report_tables(const std::vector<std::string>& paths, const Listener& listener);
-// Puts it behind what the document says of traces, or of nothing yet.
+// Appends it to the document after the results of traces, if any.
 void add_tables(TableReport report, Document& document);
 
 }  // namespace assay

@@ -14,7 +14,7 @@ namespace {
 Result<Document> measure_next(const SuggestRequest& request, const FittedModel& model,
                               const std::vector<BenchRow>& asked) {
   const std::vector<BenchRow> candidates = unmeasured_points(model.predictor->rows());
-  // What could be measured: holes of the table, and the points asked about themselves.
+  // Candidates to measure: holes of the table, and the requested points.
   std::vector<BenchRow> all = asked;
   all.insert(all.end(), candidates.begin(), candidates.end());
   ASSAY_TRY_ASSIGN(
@@ -54,7 +54,7 @@ Result<Document> answer_suggestion(const SuggestRequest& request) {
                    load_model(request.bench, request.fit, request.listener, request.points));
   if (model.ala) {
     return Error{ErrorCode::kInvalidArgument,
-                 "is a model of ALA, which has no intervals to narrow or to hold against a goal: "
+                 "is a model of ALA, which has no intervals to narrow or to compare with a goal: "
                  "give the table, or a model of --method assay",
                  name_of(request.bench), -1};
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Throughput of configurations nobody measured, and which to measure next.
+// Throughput of unmeasured configurations, and the configurations to measure next.
 
 #include <cstddef>
 #include <cstdint>
@@ -33,8 +33,8 @@ struct PredictRequest {
   BenchRequest bench = {};  // a model file, or tables
   FitRequest fit = {};
   PointRequest points = {};
-  bool curves = false;       // throughput over batch for the configurations asked for
-  bool inside_only = false;  // fail when a point is outside the reach of the data
+  bool curves = false;       // throughput over batch for the requested configurations
+  bool inside_only = false;  // fail if a point is outside the range of the data
   Listener listener = {};
 };
 Result<Document> answer_prediction(const PredictRequest& request);
@@ -76,14 +76,14 @@ struct PlanRequest {
 };
 Result<Answer> answer_plan(const PlanRequest& request);
 
-// What is known of models and devices.
+// Specifications of models and devices.
 struct FactsRequest {
   std::vector<std::string> names = {};  // to tell in full; empty: all in short
   std::string facts = {};               // file: more of them
 };
 Result<Document> answer_facts(const FactsRequest& request);
 
-// How far predictions are off on rows that are held out.
+// Error of predictions on held-out rows.
 struct EvaluateRequest {
   BenchRequest bench = {};
   // Rows that must not teach; with tables: how far latencies are off on them, and no split. Its
@@ -100,7 +100,7 @@ Result<Document> answer_evaluation(const EvaluateRequest& request);
 struct AnnealRequest {
   BenchRequest bench = {};
   std::string source = {};  // rows to learn from, by the beginnings of their names; empty: all
-  std::vector<std::string> targets = {};  // rows to judge by what was learned
+  std::vector<std::string> targets = {};  // rows to evaluate with the trained model
   std::vector<uint64_t> seeds = {1, 2, 3};
   int steps = 200;
   int rounds = 500;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What fit, predict and report say of a fitted model, whichever method made it.
+// Sentences of fit, predict and report about a fitted model of any method.
 
 #include <string>
 #include <vector>
@@ -15,16 +15,15 @@ std::vector<std::string> fit_words(const FittedModel& model);
 Section fit_section(const FittedModel& model);
 TrustNotes fit_trust(const FittedModel& model);
 
-// What of the table must be known with every answer, and how the search for parameters ended:
-// behind the verdict.
+// Caveats of the table for every answer, and the end of the parameter search, after the headline.
 std::vector<std::string> notes_of(const FittedModel& model);
 void add_notes(const FittedModel& model, Document& document);
 
 Result<ThroughputAnswers> answer_points(const FittedModel& model,
                                         const std::vector<BenchRow>& points);
 
-// For each configuration and length of the points: every batch size of the table and every power of
-// two up to the largest, of the table or asked for.
+// For each configuration and length of the points: every batch size of the table, and every power
+// of two up to the largest in the table or request.
 std::vector<BenchRow> curve_points(const FittedModel& model, const std::vector<BenchRow>& points);
 
 }  // namespace assay

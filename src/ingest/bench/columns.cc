@@ -311,7 +311,7 @@ Result<MappedColumn> mapped_column(BenchRole role, const std::string& title) {
   if (is_time(info(role).dimension)) return mapped_time(role, title);
   if (role == BenchRole::kBatch && names_ratio(title)) {
     return refused_title(role, title,
-                         "sequences per something are no batch size: of all devices together it "
+                         "sequences per unit are not a batch size: the one of all devices together "
                          "is needed");
   }
   return MappedColumn{role, {-1, unit_of_title(role, title)}};

@@ -38,8 +38,8 @@ void fill_batch(BenchRow& row, OddityLog& log) {
   }
   log.note("concurrency_unknown", row.line, false,
            std::isfinite(row.requests_per_s)
-               ? "the file has no concurrency, and for Little's law it lacks the mean latency: "
-                 "--constants bb=... says it, or measure with --percentile-metrics ttft,tpot,itl,e2el"
+               ? "the file has no concurrency, and no mean latency for Little's law: give "
+                 "--constants bb=..., or measure with --percentile-metrics ttft,tpot,itl,e2el"
                : "the file has neither concurrency nor requests per second: --constants bb=... says it");
 }
 
@@ -58,9 +58,8 @@ bool settle_paced(BenchRow& row, OddityLog& log) {
   // Slower than it was asked, so as many ran as were let in.
   if (row.requests_per_s < kNearLimit * row.request_rate) return true;
   log.warn("request_rate_without_latency", row.line, true,
-           "dropped: the request rate set how many requests ran, and without the mean latency "
-           "(vLLM: --percentile-metrics ttft,tpot,itl,e2el) nobody knows how many; --constants bb=... "
-           "says it");
+           "dropped: the request rate set the concurrency, which is unknown without the mean "
+           "latency (vLLM: --percentile-metrics ttft,tpot,itl,e2el); give --constants bb=...");
   return false;
 }
 
@@ -68,8 +67,8 @@ void note_far_from_limit(const BenchRow& row, OddityLog& log) {
   const double in_flight = row.requests_per_s * row.latency_s;
   if (!known(in_flight) || in_flight >= kFarFromLimit * row.batch) return;
   log.warn("concurrency_not_reached", row.line, false,
-           "requests per second x mean latency is under half of the concurrency told: too few "
-           "prompts, or something else held the client back; bb is taken as told");
+           "requests per second x mean latency is under half of the stated concurrency: too few "
+           "prompts, or a limit of the client; bb is taken as stated");
 }
 
 // False: the row is dropped.

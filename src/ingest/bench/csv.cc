@@ -417,8 +417,8 @@ Status settle_decimal_commas(std::vector<CsvRecord>& records, const Columns& col
   if (delimiter != ',' && has(Comma::kEither) && !has(Comma::kDecimal) && !has(Comma::kThousands)) {
     return Error{ErrorCode::kFormat,
                  shown(Comma::kEither) +
-                     " may have a decimal comma or a comma between thousands, and no other number "
-                     "tells: write all with a point and without separators of thousands",
+                     " may have a decimal comma or a thousands separator, and no other number "
+                     "decides: write all with a decimal point and without thousands separators",
                  "", -1};
   }
   if (!has(Comma::kDecimal)) return Ok{};
@@ -468,9 +468,8 @@ void note_units(const std::vector<std::string>& header, const Columns& columns,
   if (*middle <= kSlowestTokenS && longest <= kLongestRunS) return;
   for (const BenchRow& row : table.rows) {
     log.warn("latency_unit_doubtful", row.line, false,
-             "latency without a unit is read as seconds, which makes runs of over an hour "
-             "or of over a second per output token; if it is milliseconds, title the column "
-             "'latency (ms)'");
+             "latency without a unit is read as seconds: some runs then take over an hour, or over "
+             "a second per output token. For milliseconds, title the column 'latency (ms)'");
   }
 }
 

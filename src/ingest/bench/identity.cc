@@ -118,11 +118,9 @@ void drop_mixed(const std::vector<Identity>& identity, BenchTable& table, Oddity
       ++kept;
       continue;
     }
-    log.warn(
-        "mixed_units", table.rows[i].line, true,
-        "dropped: in some rows latency is in milliseconds, or throughput in requests per "
-        "second, and in others not; only rows whose throughput is (ii + oo) x bb / latency are "
-        "kept");
+    log.warn("mixed_units", table.rows[i].line, true,
+             "dropped: some rows have latency in milliseconds or throughput in requests per "
+             "second. Only rows with throughput = (ii + oo) x bb / latency are kept");
   }
   table.rows.resize(kept);
 }
@@ -158,7 +156,7 @@ void check(BenchRow& row, OddityLog& log) {
       return;
     case Identity::kOneSequence:
       return log.note("one_sequence_identity", row.line, false,
-                      "throughput is that of one sequence, so the batch size is no number of "
+                      "throughput is that of one sequence, so the batch size is not a number of "
                       "sequences (llama.cpp's logical batch); kept as measured");
     case Identity::kOutputOnly:
       row.output_tokens_per_s = row.tokens_per_s;

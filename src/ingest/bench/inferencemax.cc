@@ -62,10 +62,11 @@ Unreadable unreadable(const BenchField& field) {
     return {"disaggregated", "dropped: prefill and decode ran on engines of their own shape"};
   if (is_set(field, "is_multinode"))
     return {"several_nodes",
-            "dropped: the run spans nodes, and its tensor parallelism does not tell its GPUs"};
+            "dropped: the run spans nodes, and its tensor parallelism does not give its number of "
+            "GPUs"};
   if (number_at(field, "isl") > 0 && number_at(field, "osl") > 0) return {};
   return {"no_fixed_lengths",
-          "dropped: no isl and osl, as of agents' runs, whose requests differ in length"};
+          "dropped: no isl and osl, as in agent runs with requests of different lengths"};
 }
 
 }  // namespace

@@ -627,7 +627,7 @@ Result<BenchTable> bench_table_of_json(const std::string& text) {
   if (!llama.empty()) add_llama_runs(llama, table, log);
   if (cutter.bare_words() > 0) {
     log.note("bare_infinity", pieces.front().line, false,
-             "Infinity or NaN, as Python writes them, are taken as not told");
+             "Infinity or NaN, as Python writes them, are read as missing");
   }
   log.merge_into(table.oddities);
   if (table.rows.empty()) {

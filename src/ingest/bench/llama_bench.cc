@@ -135,7 +135,7 @@ void add_llama_runs(const std::vector<LlamaTest>& tests, BenchTable& table, Oddi
     }
     if (prompt.depth > 0) {
       log.note("context_already_there", prompt.line, true,
-               "dropped: a prompt behind a context that was there before is no first token");
+               "dropped: a prompt after an existing context does not measure a first token");
       continue;
     }
     const std::vector<const LlamaTest*>& partners = answers[prompt.setting];
@@ -148,9 +148,10 @@ void add_llama_runs(const std::vector<LlamaTest>& tests, BenchTable& table, Oddi
       paired = used[answer] = true;
       table.rows.push_back(row_of(prompt, *answer));
       if (exact) continue;
-      log.warn("answer_without_context", prompt.line, false,
-               "llama-bench timed the answer from an empty context: TPOT is too short by what "
-               "reading the prompt's keys and values takes (-d with the prompt's length tells)");
+      log.warn(
+          "answer_without_context", prompt.line, false,
+          "llama-bench timed the answer from an empty context: TPOT lacks the time to read the "
+          "prompt's keys and values (measure with -d at the prompt's length)");
     }
     if (!paired) {
       log.note("half_of_a_run", prompt.line, true,

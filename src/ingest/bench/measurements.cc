@@ -50,7 +50,7 @@ void drop_copies(BenchTable& table) {
     if (added) continue;
     BenchRow& kept = table.rows[at->second];
     count_oddity(table.oddities, "copied_measurement", row.line, true,
-                 "dropped: TTFT and TPOT are those of another row to the last digit, so it is one "
+                 "dropped: TTFT and TPOT equal those of another row to the last digit. It is one "
                  "measurement under two names; the one with the fewest devices is kept",
                  OddityWeight::kNote);
     if (row.devices < kept.devices) std::swap(row, kept);
@@ -110,9 +110,8 @@ void mark_unsteady(BenchTable& table) {
     row.unsteady = true;
     count_oddity(
         table.oddities, "unsteady", row.line, false,
-        "the time per output token falls by more than 1.3 times while more requests are in "
-        "flight, so something that no column tells changed between these runs: left out of "
-        "fits, predictions and error figures",
+        "the time per output token falls by more than 1.3 times at higher concurrency: an "
+        "unrecorded change between these runs. Left out of fits, predictions and error figures",
         OddityWeight::kNote);
   }
 }
@@ -126,8 +125,8 @@ void refuse_unstreamed(BenchTable& table) {
     row.ttft_ms = row.tpot_ms = std::numeric_limits<double>::quiet_NaN();
     count_oddity(
         table.oddities, "not_streamed", row.line, false,
-        "the first token came with the last, as of a client that does not stream: TTFT, TPOT "
-        "and ITL of the row are refused, its throughput and latency are kept",
+        "the first token came with the last, as with a client that does not stream: TTFT, TPOT and "
+        "ITL are dropped, throughput and latency are kept",
         OddityWeight::kWarning);
   }
 }

@@ -61,7 +61,7 @@ void settle_layout(const SiliconColumns& columns, const std::vector<std::string>
     row.variant.layout = layout;
     log.note("layout_by_experts", row.line, false,
              "the experts are split over more devices than tensor parallelism has, and data "
-             "parallelism is not told: read as that many attention replicas");
+             "parallelism is not given: read as that many attention replicas");
     return;
   }
   const SquaredLayout square = squared_layout(tensor, data, moe_tensor, moe_expert);
@@ -76,10 +76,11 @@ void settle_layout(const SiliconColumns& columns, const std::vector<std::string>
              "their product: read as its square root (64 as 8 devices)");
     return;
   }
-  log.warn("layout_squared_by_speed", row.line, false,
-           "tensor and data parallelism are equal and the experts are split by their product: read "
-           "as one group of that many devices, which only the speed of these rows says; if tp x dp "
-           "devices ran, tokens/s per device are too high here");
+  log.warn(
+      "layout_squared_by_speed", row.line, false,
+      "tensor and data parallelism are equal, and the experts are split by their product: read as "
+      "one group of that many devices, inferred from speed. If tp x dp devices ran, tokens/s per "
+      "device are too high");
 }
 
 }  // namespace
@@ -145,8 +146,7 @@ bool settle_silicon_row(const SiliconColumns& columns, const std::vector<std::st
   if (!in_flight || !(in_flight->value > 0)) {
     log.note(
         "concurrency_unknown", row.line, true,
-        "dropped: the row does not tell how many requests ran at a time, and its batch size is "
-        "the engine's limit");
+        "dropped: the row has no concurrency, and its batch size is the engine's limit");
     return false;
   }
   row.batch = in_flight->value;

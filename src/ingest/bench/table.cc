@@ -81,15 +81,14 @@ Result<BenchTable> read_format(const std::string& text, const std::string& path,
   if (is_llama_markdown(text)) {
     return Error{
         ErrorCode::kUnsupported,
-        "the Markdown of llama-bench is rounded and tells half of a run: make it anew with "
-        "-o json or -o csv",
+        "the Markdown of llama-bench is rounded and incomplete: run it with -o json or -o csv",
         "", -1};
   }
   if (text.find("MLPerf Results Summary") != std::string::npos) {
     return Error{ErrorCode::kUnsupported,
-                 "an MLPerf summary names neither GPU nor lengths nor how many ran at a time, and "
-                 "its samples are no tokens: write what is known into a CSV (hardware, n, model, "
-                 "ii, oo, bb, requests_per_second)",
+                 "an MLPerf summary lacks GPU, lengths and concurrency, and its samples are not "
+                 "tokens: write the known values to a CSV (hardware, n, model, ii, oo, bb, "
+                 "requests_per_second)",
                  "", -1};
   }
   const char delimiter = guess_delimiter(text);
@@ -121,8 +120,8 @@ void note_unknown_names(BenchTable& table) {
     for (const std::string& name : {row.hardware, row.framework, row.model, row.variant.text()}) {
       if (is_plain_text(name)) continue;
       log.warn("odd_name", row.line, false,
-               "a name holds control characters, or bytes that are no UTF-8: kept as a name of its "
-               "own, which no other row and no facts match, and shown with marks in their place");
+               "a name has control characters or invalid UTF-8: kept as a distinct name that "
+               "matches no other row or specification, and shown with replacement marks");
     }
   }
   log.merge_into(table.oddities);

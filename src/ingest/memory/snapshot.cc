@@ -69,7 +69,7 @@ class Reader {
       return format_error("a memory snapshot has a list of segments, and this has none");
     for (const uint32_t id : segments->of) ASSAY_TRY(add_segment(document_.values[id]));
     if (traces == nullptr) return std::move(snapshot_);
-    if (traces->kind != PickleKind::kList) return format_error("device_traces is no list");
+    if (traces->kind != PickleKind::kList) return format_error("device_traces is not a list");
     for (const uint32_t id : traces->of) ASSAY_TRY(add_trace(document_.values[id]));
     return std::move(snapshot_);
   }
@@ -88,7 +88,7 @@ class Reader {
     if (value == nullptr && fallback) return *fallback;
     if (value == nullptr || value->kind != PickleKind::kInteger || value->integer < 0 ||
         value->integer > kMostBytes) {
-      return format_error(std::string(key) + " of a memory snapshot is no number of bytes");
+      return format_error(std::string(key) + " of a memory snapshot is not a number of bytes");
     }
     all_bytes_ += value->integer;
     if (all_bytes_ > kMostBytesInAll)
@@ -144,12 +144,12 @@ class Reader {
   }
 
   Status add_trace(const PickleValue& list) {
-    if (list.kind != PickleKind::kList) return format_error("a device's trace is no list");
+    if (list.kind != PickleKind::kList) return format_error("a device's trace is not a list");
     std::vector<SnapshotEvent> events;
     for (const uint32_t id : list.of) {
       const PickleValue& dict = document_.values[id];
       ASSAY_TRY(count_row(dict));
-      if (dict.kind != PickleKind::kDict) return format_error("an action is no dict");
+      if (dict.kind != PickleKind::kDict) return format_error("an action is not a dict");
       SnapshotEvent event{.action = action_of(word(dict, "action"))};
       if (moves_bytes(event.action)) {
         ASSAY_TRY_ASSIGN(event.size, bytes(dict, "size", std::nullopt));

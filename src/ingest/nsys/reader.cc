@@ -41,7 +41,7 @@ Error unknown_tables(const std::vector<std::string>& tables) {
   if (tables.size() > kShown) list += " and " + std::to_string(tables.size() - kShown) + " more";
   return Error{
       ErrorCode::kNotATrace,
-      "unsupported: a SQLite file that is no Nsight Systems export; its tables are " + list, "",
+      "unsupported: a SQLite file that is not an Nsight Systems export; its tables are " + list, "",
       -1};
 }
 

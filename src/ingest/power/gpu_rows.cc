@@ -264,8 +264,8 @@ Result<GpuRows> place_by_turns(const CsvTable& table, const std::vector<int64_t>
         std::fabs(steps - std::round(steps)) > kMostOff) {
       return csv_error_at(path, table.line[i],
                           "comes " + rounded_text(steps) +
-                              " times the usual time after the row before: which of the " +
-                              std::to_string(gpus) + " GPUs is next is not told");
+                              " times the typical time after the previous row: the next of the " +
+                              std::to_string(gpus) + " GPUs is unknown");
     }
     if (i > 0) place = (place + static_cast<size_t>(std::llround(steps))) % gpus;
     rows.of_row.push_back(place);
@@ -291,8 +291,8 @@ Result<GpuRows> place_gpu_rows(const CsvTable& table, const std::vector<int64_t>
     if (seems == 1) return rows;
     return Error{ErrorCode::kFormat,
                  "its rows look like those of " + std::to_string(seems) +
-                     " GPUs, and no column tells which is which: record with one, as in "
-                     "nvidia-smi --query-gpu=index,timestamp,power.draw",
+                     " GPUs, and no column identifies them: record with one, as in nvidia-smi "
+                     "--query-gpu=index,timestamp,power.draw",
                  path, -1};
   }
   rows.gpus = gpus;

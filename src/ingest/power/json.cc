@@ -27,7 +27,7 @@ Result<OrderedJson> read_object(const std::string& path) {
   ASSAY_TRY_ASSIGN(const std::string text, file_text(path));
   OrderedJson json = parsed_ordered_json(text);
   if (!json.is_object()) {
-    return Error{ErrorCode::kFormat, "is no JSON object", path, -1};
+    return Error{ErrorCode::kFormat, "is not a JSON object", path, -1};
   }
   return json;
 }

@@ -68,7 +68,7 @@ Status check_power_column(const std::string& header, const std::string& path) {
   const bool watts = unit.empty() ? power || !other : unit_in_watts(unit).has_value();
   if (watts && drawn) return Ok{};
   return Error{ErrorCode::kInvalidArgument,
-               "the column " + header + " is no power that was drawn" +
+               "the column " + header + " is not a possible power draw" +
                    (watts || unit.empty() ? "" : " (its unit is none of power)") +
                    ": name one such as power.draw with --column",
                path, -1};
@@ -206,8 +206,8 @@ Result<PowerLog> read_energy_table(const CsvTable& table, int energy, const std:
   if (read.counter_resets * kGrowingPerReset <= log.samples.size()) return read;
   return Error{ErrorCode::kFormat,
                header +
-                   " does not grow, so it is no counter, and over which time its energies are is "
-                   "not told: log powers, or energies counted from the start",
+                   " does not grow, so it is not a counter, and the times of its energies are "
+                   "unknown: log powers, or energies counted from the start",
                path, -1};
 }
 
@@ -229,7 +229,7 @@ Result<PowerLog> read_smi(const CsvTable& table, const std::string& path,
   for (size_t row = 0; row < table.rows.size(); ++row) {
     const std::string& text = cell(table, row, time);
     const auto stamp = log_stamp(text);
-    if (!stamp) return csv_error_at(path, table.line[row], "'" + text + "' is no time");
+    if (!stamp) return csv_error_at(path, table.line[row], "'" + text + "' is not a time");
     stamps.push_back(*stamp);
     times.push_back(stamp->t_ns);
   }
@@ -276,7 +276,7 @@ Result<PowerLog> read_own(const CsvTable& table, const std::string& path,
     ++log.rows;
     int64_t t = 0;
     if (!parse_int64(cell(table, row, time), t)) {
-      return csv_error_at(path, table.line[row], "'" + cell(table, row, time) + "' is no time");
+      return csv_error_at(path, table.line[row], "'" + cell(table, row, time) + "' is not a time");
     }
     const auto watts = watts_of(cell(table, row, power), 1);
     if (!watts) {
@@ -349,7 +349,7 @@ Result<PowerLog> read_uprof(const std::string& text, size_t records_at, const st
     ++log.rows;
     auto stamp = log_stamp(cell(table, row, time));
     const size_t line = table.line[row] + lines_before;
-    if (!stamp) return csv_error_at(path, line, "'" + cell(table, row, time) + "' is no time");
+    if (!stamp) return csv_error_at(path, line, "'" + cell(table, row, time) + "' is not a time");
     double sum = 0;
     bool known = true;
     for (const int power : powers) {
@@ -398,8 +398,8 @@ Result<PowerLog> read_log_text(const std::string& text, const std::string& path,
   if (column_starting(table, "timestamp") < 0 && table.column("t_ns") < 0) {
     return Error{
         ErrorCode::kFormat,
-        "the header has no column of time (timestamp, t_ns): without times a log cannot be "
-        "laid beside a trace",
+        "the header has no column of time (timestamp, t_ns): without times a log cannot be aligned "
+        "with a trace",
         path, -1};
   }
   ASSAY_TRY_ASSIGN(PowerLog log, table.column("t_ns") >= 0 ? read_own(table, path, choice.column)

@@ -62,7 +62,7 @@ struct Cells {
     DecimalShape shape;
     const std::string_view text = cell(table, row, column);
     if (parse_decimal(text, 0, value, shape) != DecimalStatus::kOk || shape.fraction_digits > 0) {
-      return error(row, "'" + std::string(text) + "' is no whole number for " + name);
+      return error(row, "'" + std::string(text) + "' is not a whole number for " + name);
     }
     return value;
   }
@@ -70,7 +70,7 @@ struct Cells {
     double value = 0;
     const std::string_view text = cell(table, row, column);
     if (!parse_double(text, value)) {
-      return error(row, "'" + std::string(text) + "' is no number for " + name);
+      return error(row, "'" + std::string(text) + "' is not a number for " + name);
     }
     if (value < 0 || value > kMostWatts) {
       return error(row, std::string(name) + " of " + std::string(text) +
@@ -238,7 +238,7 @@ Status read_meta(const std::string& path, PowerRecording& recording) {
   ASSAY_TRY_ASSIGN(const std::string text, read_text_file(path));
   const OrderedJson meta = parsed_ordered_json(text);
   if (!meta.is_object()) {
-    return Error{ErrorCode::kFormat, "is no JSON object", path, -1};
+    return Error{ErrorCode::kFormat, "is not a JSON object", path, -1};
   }
   recording.device = text_of(meta, "device");
   recording.driver = text_of(meta, "driver");
@@ -359,8 +359,8 @@ Status write_all(std::FILE* file, const std::string& text, const std::string& pa
 Result<PowerRecording> read_power_recording(const std::string& folder) {
   if (!is_folder(folder)) {
     return Error{ErrorCode::kIo,
-                 "is no folder; a recording is a folder with samples.csv, execs.csv, sync.csv and "
-                 "meta.json",
+                 "is not a folder; a recording is a folder with samples.csv, execs.csv, sync.csv "
+                 "and meta.json",
                  folder, -1};
   }
   PowerRecording recording;

@@ -386,7 +386,7 @@ Result<TelemetryLog> read_chopper_cpu(const CsvTable& table, TelemetryLog log) {
                       parse_int64(cell(table, row, time_column), t) &&
                       parse_double(cell(table, row, percent_column), percent) && percent >= 0 &&
                       percent <= 100;
-    if (!fine) return csv_error_at(log.path, table.line[row], "is no cpu, ts, percent");
+    if (!fine) return csv_error_at(log.path, table.line[row], "is not cpu, ts, percent");
     moments[t][static_cast<int>(cpu)] = static_cast<float>(percent);
     cpus.emplace(static_cast<int>(cpu), 0);
   }
@@ -419,7 +419,8 @@ Result<TelemetryLog> read_chopper_gpu(const CsvTable& table, TelemetryLog log) {
   for (size_t row = 0; row < table.rows.size(); ++row) {
     int64_t t = 0;
     if (!parse_int64(cell(table, row, time), t)) {
-      return csv_error_at(log.path, table.line[row], "'" + cell(table, row, time) + "' is no time");
+      return csv_error_at(log.path, table.line[row],
+                          "'" + cell(table, row, time) + "' is not a time");
     }
     ASSAY_TRY(series.add_row(table, row, columns, cell(table, row, device), t));
   }
@@ -453,7 +454,7 @@ Result<TelemetryLog> read_smi(const CsvTable& table, TelemetryLog log) {
   for (size_t row = 0; row < table.rows.size(); ++row) {
     const std::string& text = cell(table, row, time);
     const auto stamp = log_stamp(text);
-    if (!stamp) return csv_error_at(log.path, table.line[row], "'" + text + "' is no time");
+    if (!stamp) return csv_error_at(log.path, table.line[row], "'" + text + "' is not a time");
     log.clock = stamp->clock;
     int64_t t = stamp->t_ns;
     if (stamp->clock == LogClock::kTimeOfDay && !times.empty()) {
@@ -563,8 +564,8 @@ Result<TelemetryLog> read_text(const std::string& text, bool truncated_allowed, 
     return Error{
         ErrorCode::kFormat,
         "is " + std::string(kind) +
-            ", and no log of samples: the trace is named by itself, --telemetry takes what "
-            "assay sample, nvidia-smi, AMDuProf or Chopper wrote beside it",
+            ", not a log of samples: give the trace as an input, and to --telemetry the log that "
+            "assay sample, nvidia-smi, AMDuProf or Chopper wrote",
         log.path, -1};
   }
   if (text.rfind("AMDPROFILER POWER PROFILE", 0) == 0) return read_power(truncated_allowed, log);
@@ -586,7 +587,7 @@ Result<TelemetryLog> read_text(const std::string& text, bool truncated_allowed, 
   if (column_starting(table, "timestamp") >= 0) return read_smi(table, std::move(log));
   if (has("t_ns")) return read_power(truncated_allowed, std::move(log));
   return Error{ErrorCode::kFormat,
-               "is no telemetry that is known: neither assay sample, nor nvidia-smi --format=csv "
+               "is not a known telemetry log: neither assay sample, nor nvidia-smi --format=csv "
                "with a timestamp, nor Chopper's cpu,ts,percent, nor an AMDuProf timechart",
                log.path, -1};
 }

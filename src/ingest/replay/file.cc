@@ -50,7 +50,7 @@ Result<Json> parse_document(const std::string& text) {
     const size_t at = locator.position > 0 ? locator.position - 1 : 0;
     return Error{at >= text.size() ? ErrorCode::kTruncated : ErrorCode::kFormat,
                  at >= text.size() ? "the JSON ends too early: the file is cut off"
-                                   : "not JSON from here on",
+                                   : "not JSON after this point",
                  "", static_cast<int64_t>(at)};
   }
   if (!document.is_object()) return format_error("not a JSON object");
@@ -280,8 +280,9 @@ Result<FloorFile> read_floor(const Json& json) {
   if (file.gpus.empty()) return format_error("gpus is empty: nothing was measured");
   for (const GpuFloor& floor : file.gpus) {
     if (floor.gpu.name != file.gpus.front().gpu.name) {
-      return format_error("floors of different GPUs in one file (" + file.gpus.front().gpu.name +
-                          ", " + floor.gpu.name + "): their minimum means nothing");
+      return format_error("launch-overhead floors of different GPUs in one file (" +
+                          file.gpus.front().gpu.name + ", " + floor.gpu.name +
+                          "): their minimum means nothing");
     }
   }
   return file;
@@ -352,7 +353,7 @@ Result<ReplayFile> read_replay(const Json& json) {
   ReplayFile file;
   ASSAY_TRY_ASSIGN(file.head, read_head(document, "assay-replay"));
   if (file.head.tracer == CollectorTracer::kHip)
-    return format_error("tracer 'hip' tells no kernels apart");
+    return format_error("tracer 'hip' does not separate kernels");
   ASSAY_TRY_ASSIGN(const Fields gpu, document.object("gpu"));
   ASSAY_TRY_ASSIGN(file.gpu, read_gpu(gpu));
   ASSAY_TRY_ASSIGN(file.framework, document.text("framework", false));

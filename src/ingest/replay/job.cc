@@ -88,7 +88,7 @@ Result<std::string> shape_text(const Json& entry, const char* key, size_t i, siz
   ASSAY_TRY_ASSIGN(const Json* value, element(entry, key, i, count, where));
   if (value == nullptr || value->is_null()) return std::string();
   if (!is_shape_or_list(*value)) {
-    return format_error(where + "." + key + "[" + std::to_string(i) + "] is no shape");
+    return format_error(where + "." + key + "[" + std::to_string(i) + "] is not a shape");
   }
   return value->dump();
 }
@@ -267,7 +267,7 @@ Result<ReplayPlan> read_kernel_database(const std::string& path) {
   const auto attempt = [&]() -> Result<ReplayPlan> {
     ASSAY_TRY_ASSIGN(
         const std::string text,
-        read_whole_file(path, format_error("larger than 1 GiB: this is no kernel database")));
+        read_whole_file(path, format_error("larger than 1 GiB: this is not a kernel database")));
     return parse_database(text);
   };
   Result<ReplayPlan> plan = attempt();

@@ -326,7 +326,7 @@ Result<RocprofRun> read_rocprof_json(const std::string& path) {
   }
   const Json& tool = member(root, kTool.data());
   if (!tool.is_array() || tool.empty()) {
-    return Error{ErrorCode::kFormat, "\"rocprofiler-sdk-tool\" is no list of runs", path, -1};
+    return Error{ErrorCode::kFormat, "\"rocprofiler-sdk-tool\" is not a list of runs", path, -1};
   }
   if (tool.size() > 1) {
     return Error{ErrorCode::kUnsupported,

@@ -181,7 +181,7 @@ Table overlap_table(const JobLevels& job, const CountersView& view) {
     return [reading](const Op& op) { return op.overlap[reading].factor; };
   };
   TableOf table(view.ops, {.key = "overlap_factors",
-                           .title = "D_50 % / D_0 % by its three readings (Chopper, Eq. 9)"});
+                           .title = "D_50 % / D_0 % by three methods (Chopper, Eq. 9)"});
   table
       .add(
           keys::name, [&](const Op& op) { return op_name(job, op); }, elastic())
@@ -254,7 +254,7 @@ const char* bar_in_words(WaterfallBar bar) {
     case WaterfallBar::kUtilisation:
       return "matrix units that wait (utilisation)";
     case WaterfallBar::kOverlap:
-      return "running beside collectives (overlap)";
+      return "overlapped with collectives";
     case WaterfallBar::kFrequency:
       return "a clock below its peak (frequency)";
     case WaterfallBar::kResidual:

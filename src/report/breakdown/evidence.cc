@@ -33,7 +33,7 @@ std::string_view source_words(const PlacementEvidence& place) {
     case PlacedBy::kGradient:
       return "AccumulateGrad around the launch";
     case PlacedBy::kStructure:
-      return "likeness alone: it lies in a block that repeats";
+      return "by similarity only: it is in a repeated sequence of kernels";
     case PlacedBy::kOperator:
       return "the operator around the launch";
     case PlacedBy::kCollective:
@@ -41,12 +41,11 @@ std::string_view source_words(const PlacementEvidence& place) {
     case PlacedBy::kOptimizer:
       return "an optimizer's operator or label around the launch";
     case PlacedBy::kTwin:
-      return "likeness alone: the same run of kernels was launched where launches were recorded";
+      return "by similarity only: the same sequence of kernels occurs with recorded launches";
     case PlacedBy::kRecording:
       return "the launch that was recorded into the graph";
     case PlacedBy::kKernelName:
-      return "its own name: no operator launched it by itself, and it lies in no block that "
-             "repeats";
+      return "its own name: no single operator launched it, and it is not in a repeated sequence";
     case PlacedBy::kNone:
       break;
   }
@@ -176,14 +175,14 @@ std::string evidence_words(const std::vector<RankEvidence>& evidence, const std:
                                  kernels == 1 ? "takes" : "take", format_ns(all_ns),
                                  format_share(share(all_ns, device_ns)));
   if (likeness_ns > 0) {
-    text += fmt::format("; {} of it is placed by likeness alone",
+    text += fmt::format("; {} of it is attributed by similarity only",
                         format_share(share(likeness_ns, all_ns)));
   }
   return text + ".";
 }
 
 Section evidence_section(const std::vector<RankEvidence>& evidence) {
-  Section section{.key = "evidence", .title = "Why they stand there"};
+  Section section{.key = "evidence", .title = "Basis of their attribution"};
   Prose words{.bullets = true, .show = Show::kReadersOnly};
   for (size_t i = 0; i < evidence.size() && i < kParagraphs; ++i)
     words.paragraphs.push_back(paragraph(evidence[i]));

@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kOpsInFigures = 12;
 
-// Of what is in a row's `is.dur_ns`.
+// Part of a row's `is.dur_ns`.
 template <typename R>
 void add_box_columns(TableOf<R>& table) {
   const auto of = [](double FigureBox::*field) {

@@ -17,7 +17,7 @@ bool is_one_job(const JobLevels& job);
 // report/flow/job.h reports the stragglers. Empty if is_one_job() is false.
 std::vector<std::string> job_words(const JobLevels& job);
 // Comparison of GPUs, last arrivals at collectives, and the quality of the clock alignment, under
-// the same keys as in "breakdown". Works on summaries, too (breakdown/ranks.h).
+// the same keys as in "breakdown". Also accepts summaries (breakdown/ranks.h).
 Section job_section(const JobLevels& job);
 // Sentence on the last arrivals at collectives, or why they are unknown for ranks of one job; empty
 // for one rank, and if is_one_job() is false.

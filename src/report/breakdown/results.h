@@ -162,7 +162,7 @@
   R(closure_ns, "closure", kNanoseconds, "`span_ns` less the sum above: 0; null with `chopper`") \
   R(comm_outside_ns, "comm outside", kNanoseconds, \
     "before the first or after the last compute kernel, outside every span: the union of the collectives; of copies and " \
-    "fills that overlap none. Tests: `WhatRunsOutsideTheSpanIsToldApart`") \
+    "fills that overlap none. Tests: `ActivitiesOutsideTheSpanAreSeparate`") \
   R(copy_outside_ns, "copies outside", kNanoseconds, "") \
   R(compute_ratio, "kernels / others", kRatio, \
     "`dur_ns` over the median of the other GPUs (with two GPUs, the other one; null for a single GPU). Then the operation " \

@@ -299,7 +299,7 @@ Chart level_chart(const DiffLevel& level, const DiffReport& report) {
   Series series{.name = "contribution", .mark = Mark::kBars};
   Chart chart{
       .key = std::string(diff_level_name(level.kind)) + "_waterfall",
-      .title = "What makes the change: " + std::string(level_title(level.kind)),
+      .title = "Sources of the change: " + std::string(level_title(level.kind)),
       .caption =
           "Contributions per iteration, with 95 % intervals where they are known; they sum to the "
           "change, the last bar.",

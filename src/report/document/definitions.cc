@@ -137,7 +137,7 @@ bool is_of_a_module(std::string_view heading) {
                      [&](const ModuleHeading& one) { return one.heading == heading; });
 }
 
-// Whether the text under the heading is that of the module; "" is the top of a document.
+// True if the text under the heading is that of the module; "" is the top of a document.
 bool belongs(const std::string& module, std::string_view heading) {
   if (module.empty()) return !is_of_a_module(heading) && heading != kSharedHeading;
   if (heading == module) return true;

@@ -126,7 +126,7 @@ std::string explain_word(const FlowVerdict& verdict) {
   return std::string(flow_cause_name(*verdict.detail));
 }
 
-// Sets of the levers shown that were replayed.
+// Sets of the shown actions that were replayed.
 std::vector<AnswerTogether> sets_of(const WhatIf* tried, const std::vector<AnswerLever>& shown) {
   if (tried == nullptr) return {};
   const auto place_of = [&](size_t lever) {
@@ -153,7 +153,7 @@ std::string factor_words(const EditRequest& request) {
   return request.factor == 0 ? "no time at all" : format_share(request.factor) + " of the time";
 }
 
-// What the lever of a card gives to other factors.
+// Gain of a card's action for other factors.
 std::vector<AnswerPoint> points_of(const WhatIf* tried, const AnswerLever& card) {
   std::vector<AnswerPoint> points;
   if (tried == nullptr) return points;
@@ -170,7 +170,7 @@ std::vector<AnswerPoint> points_of(const WhatIf* tried, const AnswerLever& card)
   return points;
 }
 
-// Not of every lever there is a replay.
+// Not every action has a replay.
 void add_between(const WhatIf* tried, AnswerLever& card) {
   if (tried == nullptr || !tried->reach) return;
   card.between = "no interval is known";
@@ -336,7 +336,7 @@ ShortAnswer short_answer(const FlowAnswer& answer, const Diagnosis& diagnosis) {
   card.kernels = longest_kernels(answer);
   card.confidence = diagnosis.confidence;
   card.reason = reason_of(diagnosis);
-  // What one rank waits for in collectives, only the other ranks show.
+  // Only the other ranks show the reason of a rank's waits in collectives.
   const bool job = !little && answer.report.total.exposes_collectives();
   if (job) card.next.push_back("assay DIR (all ranks)");
   if (!little) card.next.push_back("assay FILE -o report.html");

@@ -14,7 +14,7 @@
 
 namespace assay {
 
-// What limits the diagnosis, as notes: the first is the reason of its confidence.
+// Caveats of the diagnosis: the first is the reason of its confidence.
 TrustNotes caveat_notes(const findings::Diagnosis& diagnosis);
 
 ShortAnswer short_answer(const FlowAnswer& answer, const findings::Diagnosis& diagnosis);
@@ -30,7 +30,7 @@ struct NamedIdle {
   int64_t ns = 0;
 };
 
-// What the answer of several traces keeps of one: sums, and what its devices did over the window.
+// Data of one trace in the answer of several: sums, and the states of its devices over the window.
 struct RankOfAnswer {
   std::string file;
   FlowTotals total;

@@ -61,7 +61,7 @@ class JobText {
     return words;
   }
 
-  // The rank for whose host the others' hosts wait.
+  // The rank with the host that the other hosts wait for.
   std::string hosts() const {
     if (!flow_.hosts) return "";
     const HostsWait& hosts = *flow_.hosts;
@@ -113,7 +113,7 @@ class JobText {
     return text.empty() ? "" : here() + text;
   }
 
-  // Whether the rank took part in all that other ranks met in, so far as it met them at all.
+  // True if the rank took part in all collectives of the ranks that it shares any with.
   bool took_all_parts(uint32_t r) const {
     std::map<CollectiveGroup, size_t> own;
     const RankParts& parts = flow_.job.ranks()[r].parts;
@@ -134,7 +134,7 @@ class JobText {
     return shared;
   }
 
-  // Ranks of which the others' collectives tell that they work, and their rows do not.
+  // Ranks that are active in the collectives of others but have no GPU events.
   std::string no_device_work() const {
     std::vector<uint32_t> ranks;
     for (uint32_t r = 0; r < flow_.rank_totals.size(); ++r) {
@@ -146,7 +146,7 @@ class JobText {
            " is not known.";
   }
 
-  // Ranks whose rows cover far less time than the others'.
+  // Ranks with events over much less time than the others.
   std::string cut_short() const {
     constexpr double kShort = 0.9;
     std::vector<int64_t> spans_ns;
@@ -173,7 +173,7 @@ class JobText {
   bool several() const { return blame_.late && blame_.late->ranks.size() > 1; }
   bool two() const { return flow_.job.ranks().size() == 2; }
 
-  // As told; 0 where nothing tells it.
+  // As recorded; 0 if unknown.
   int64_t world_size() const {
     int64_t size = 0;
     for (const RankGraph& rank : flow_.job.ranks()) {
@@ -182,7 +182,7 @@ class JobText {
     return size;
   }
 
-  // What is said of some ranks of a job holds for these.
+  // Conclusions from some ranks of a job hold for these.
   std::string here() const {
     const size_t ranks = flow_.job.ranks().size();
     if (!std::cmp_less(ranks, world_size())) return "";
@@ -190,7 +190,7 @@ class JobText {
            ", ";
   }
 
-  // Where much of the time lies in collectives with ranks that are not here.
+  // If much of the time is in collectives with missing ranks.
   std::string missing() const {
     constexpr int64_t kLeastPart = 10;  // one in so many of the time
     const int64_t missing = world_size() - static_cast<int64_t>(flow_.job.ranks().size());
@@ -201,13 +201,13 @@ class JobText {
            std::string(" not here is not known.");
   }
 
-  // Whether only these ranks do what they do.
+  // True if no other ranks do the same.
   bool work_alone(const std::vector<uint32_t>& ranks) const {
     return std::all_of(ranks.begin(), ranks.end(),
                        [&](uint32_t r) { return blame_.peers[r] < ranks.size(); });
   }
 
-  // Ranks that come last and do what no other ranks do.
+  // Ranks that arrive last and have no peers.
   std::string last_but_not_compared(const LastRanks& last) const {
     const bool many = last.ranks.size() > 1;
     std::string text = here();
@@ -230,7 +230,7 @@ class JobText {
     return device.empty() ? ", which run other work," : " (" + device + ")";
   }
 
-  // Delays that strike every rank now and then cost all of them, and none is to blame.
+  // Delays that affect every rank occasionally cost all of them, and no rank is the straggler.
   std::string nobody() const {
     const int64_t gain_ns = blame_.common_gain_ns;
     const LastRanks& last = flow_.last;
@@ -249,7 +249,7 @@ class JobText {
     return text;
   }
 
-  // What most of the lateness is: the hosts or the devices, and what they did.
+  // The largest part of the delay: hosts or devices, and their activity.
   std::string why() const {
     if (!blame_.late) return common_pauses();
     const bool host = blame_.host_gain_ns >= blame_.device_gain_ns;
@@ -311,7 +311,7 @@ class JobText {
            " iterations, first in " + step;
   }
 
-  // Whether all late ranks are slower in all they do.
+  // True if all stragglers are slower in everything.
   bool all_alike() const {
     return !blame_.reasons.empty() &&
            std::all_of(blame_.reasons.begin(), blame_.reasons.end(),
@@ -329,7 +329,7 @@ class JobText {
     return fmt::format(", all of them {:.2f} times as long", *least);
   }
 
-  // Late ranks by what most of their excess is, in their order.
+  // Stragglers by the largest part of their excess, in their order.
   struct Reason {
     std::vector<uint32_t> ranks;
     BlameReason of;  // the first of them
@@ -350,7 +350,7 @@ class JobText {
     return found;
   }
 
-  // Of late ranks that are late for few different reasons.
+  // For stragglers with few different reasons.
   std::string each_reason() const {
     constexpr size_t kMostReasons = 3;
     const std::vector<Reason> found = reasons();
@@ -376,7 +376,7 @@ class JobText {
            blame_.common_gain_ns * 10 >= blame_.makespan_ns && blame_.other_pauses.count > 0;
   }
 
-  // Of delays that none is to blame for.
+  // For delays without a straggler.
   std::string common_pauses() const {
     if (!pauses_told()) return "";
     const HostPauses& pauses = blame_.other_pauses;
@@ -385,7 +385,7 @@ class JobText {
            format_ns(pauses.longest_ns) + " at once.";
   }
 
-  // Pauses of several hosts overlap: their sum may be longer than the run.
+  // Stalls of several hosts overlap: their sum may exceed the run.
   std::string pauses_sum() const {
     return format_ns(blame_.pauses.sum_ns) + (several() ? " summed over them" : " in all");
   }
@@ -420,7 +420,7 @@ class JobText {
     return best;
   }
 
-  // What gives most by itself, or is longest beyond its peers' median where nothing does.
+  // The part with the largest gain alone, or else the largest excess over its peers' median.
   std::string first(bool host) const {
     const BlamePart* best = longest_part(host);
     if (best == nullptr) return "";
@@ -428,7 +428,7 @@ class JobText {
            " beyond the median)";
   }
 
-  // Late ranks that hide each other give less one by one.
+  // Stragglers that hide each other have smaller gains one by one.
   std::string alone() const {
     if (!several()) return "";
     std::string text;
@@ -503,7 +503,7 @@ std::string cause_of(const WorkName& what) {
   return what.kind == WorkKind::kCompute ? "compute" : "copy";
 }
 
-// The cause in a set: what most of its gain is. Only the verdict's is known.
+// The cause in a set: what most of its gain is. Only the headline's is known.
 std::string cause_of_set(const JobBlame& blame, const BlameSet& set) {
   if (!blame.late || set.ranks != blame.late->ranks || blame.parts.empty()) return "";
   const auto most = std::max_element(

@@ -1,7 +1,6 @@
 #pragma once
 
-// What the ranks of a job say together: what its time is lost to, and which of them the others wait
-// for.
+// Joint results of a job's ranks: its lost time by cause, and the ranks that the others wait for.
 
 #include <cstdint>
 #include <string>
@@ -17,7 +16,7 @@
 
 namespace assay {
 
-// What stays of one rank.
+// Retained data of one rank.
 struct RankFlow {
   FlowTotals total;
   BoundBy bound = BoundBy::kNoGpu;
@@ -31,7 +30,7 @@ RankFlow make_rank_flow(const Trace& trace, FlowReport& report, BoundBy bound);
 
 // Places of the traces that are ranks (flow/job_verdict.h).
 std::vector<size_t> ranks_among(const std::vector<RankFlow>& flows);
-// Which files are no ranks, as a sentence; empty where all are.
+// Files that are not ranks, as a sentence; empty if all are.
 std::string helpers_sentence(const std::vector<std::string>& files);
 
 struct JobFlow {
@@ -47,24 +46,24 @@ struct JobFlow {
   std::optional<JudgedJob> judged;   // none without recorded dependences
   std::vector<uint32_t> place;       // per rank of `judged`: its place in job.ranks()
   JobBlame blame;
-  LastRanks last;                  // where nobody is late
-  std::optional<HostsWait> hosts;  // where that costs more than late ranks do
+  LastRanks last;                  // if no rank is late
+  std::optional<HostsWait> hosts;  // if that costs more than stragglers
 
  private:
   void judge(std::vector<RankFlow>& flows);
   BlameVerdict verdict() const;
 };
 
-// Who is late and why, or that nobody is, or why that cannot be told; then where the time of all
-// ranks went. Nothing where no rank had device work.
+// The stragglers and their reasons, or that there are none, or why they are unknown; then the time
+// of all ranks by cause. Nothing where no rank had device work.
 std::vector<std::string> job_flow_words(const JobFlow& flow);
-// Of them: which ranks are recorded in part only, then which are late and what that costs, or that
-// none is; nothing of that where it cannot be told.
+// First partially recorded ranks, then stragglers and their cost, or that there are none; nothing
+// if unknown.
 std::vector<std::string> late_rank_words(const JobFlow& flow);
-// Actions on the job: late ranks at their peers' pace, all ranks at the median pace, links as fast as others, and
-// transfers that take no time. Only those that save 1 % of the run or more.
+// Actions on the job: stragglers at their peers' pace, all ranks at the median pace, links as fast
+// as others, and transfers that take no time. Only those that save 1 % of the run or more.
 std::vector<AnswerLever> blame_levers(const JobFlow& flow);
-// The same in sentences, with what they are of and how they differ from levers of one rank. Nothing
+// The same in sentences, with their reference and the difference to single-rank actions. Nothing
 // where ranks could not be compared.
 std::vector<std::string> blame_lever_words(const JobFlow& flow);
 // The slow link that the answer names, and the transfers that stall now and then; null = none.

@@ -1,5 +1,5 @@
-// The levers of a job that blame knows: ranks at the pace of others, links, transfers. Each number
-// is that of a replay of all ranks.
+// Actions on a job from the straggler analysis: ranks at the pace of others, links, transfers. Each
+// number is that of a replay of all ranks.
 
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@
 namespace assay {
 namespace {
 
-constexpr int64_t kLeastPart = 100;  // a lever gives one in so many of the run
+constexpr int64_t kLeastPart = 100;  // an action saves at least one in so many of the run
 constexpr int64_t kCommonPart = 10;  // and what none is to blame for one in so many
 constexpr const char* kBetween = "one run of all ranks, no repeats";
 constexpr size_t kNameRoom = 36;
@@ -93,7 +93,7 @@ class BlameLevers {
         late_code());
   }
 
-  // One part that all of the late ranks' excess has in common, else nothing is named.
+  // One common part of all stragglers' excess; otherwise nothing is named.
   std::string late_code() const {
     if (blame_.parts.empty() || blame_.reasons.empty()) {
       return device_apart(flow_.job, blame_.late->ranks).empty()
@@ -170,7 +170,7 @@ class BlameLevers {
         "what else uses the network, the library's own threads, routes that change");
   }
 
-  // What is left of communication once all have come.
+  // Communication after the last arrival.
   void add_transfers() {
     const LinkClass* most = nullptr;
     const auto all_ns = [](const LinkClass& link) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// What ranks of a job and their own work are called in sentences and tables.
+// Names of a job's ranks and of their local compute in sentences and tables.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,13 +21,13 @@ class RankLabels {
  public:
   explicit RankLabels(const Job& job, size_t named = kRanksNamed);
 
-  // Of a place in Job::ranks(). No number: the rank goes by its file.
+  // For a position in Job::ranks(). No number: the rank goes by its file.
   std::optional<int64_t> number(uint32_t rank) const { return numbers_[rank]; }
   // "3", or the name of a file.
   std::string label(uint32_t rank) const;
   // Labels of some ranks, those with a number first.
   std::vector<std::string> labels(std::vector<uint32_t> ranks) const;
-  // Whether the first rank comes before the second in lists: by number, then by file.
+  // True if the first rank precedes the second in lists: by number, then by file.
   bool before(uint32_t a, uint32_t b) const;
   // "0, 2 and 6", the first `named` of them.
   std::string list(const std::vector<uint32_t>& ranks) const;

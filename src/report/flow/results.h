@@ -308,7 +308,7 @@
   U(ns, "its time on that path") \
   U(path_share, "")
 
-// What if: a prediction and what came of it
+// What if: a prediction and the measured result
 #define ASSAY_FLOW_SCORE_RESULTS(R, U, O) \
   O("score") \
   R(tool_version, "predicted by", kText, "version of Assay that wrote the prediction") \

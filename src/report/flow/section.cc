@@ -53,7 +53,7 @@ std::string text_or_none(const Trace& trace, StringId name) {
   return name ? std::string(trace.text(name)) : std::string();
 }
 
-// What stands behind a cause. Behind latency stands what the work came after last.
+// Contributors to a cause. The contributor to latency is the activity's last predecessor.
 std::string contributor_label(const Trace& trace, const Contributor& contributor) {
   if (contributor.cause != FlowCause::kLatency) return text_or_none(trace, contributor.name);
   switch (contributor.ready_by) {
@@ -178,7 +178,7 @@ Table stretches_table(const Stretches& stretches) {
   return table;
 }
 
-// What the devices did in one stretch, or why they did nothing.
+// Device activity in one stretch, or the causes of idle time.
 struct StretchState {
   uint64_t stretch = 0;
   std::string state;
@@ -304,7 +304,7 @@ Facts answer_facts(BoundBy bound, double device_idle_share) {
           .show = Show::kDataOnly};
 }
 
-// Graph launches, and the operators whose launches were recorded into them.
+// Graph launches, and the operators with launches recorded into them.
 void add_replays(const ReplayReport& replays, Section& section) {
   if (replays.replays == 0) return;
   section.blocks.push_back(

@@ -1,4 +1,4 @@
-// What changes would give: sentences and tables. Every number is that of a replay.
+// Gains of changes: sentences and tables. Every number is that of a replay.
 
 #include "report/flow/whatif.h"
 
@@ -27,7 +27,7 @@ std::string left_of(const Edit& edit) {
   return factor == 0 ? "no time" : format_share(factor) + " of their time";
 }
 
-// Behind a number of iterations.
+// After a number of iterations.
 std::string repeats(const Gain& gain) {
   if (gain.before.n < 2) return "one iteration, no repeats";
   return format_ns(gain.low_ns) + " to " + format_ns(gain.high_ns) + " over " +
@@ -71,24 +71,24 @@ std::vector<Binding> path_states(const ReplayBar& bar) {
 // A state in a sentence.
 std::string state_words(const std::string& state) { return std::string(findings::cause_name(state)); }
 
-// Of the run, with usual times that it does not tell.
+// For the run, with typical times that it does not determine.
 std::string reach(const Gain& gain) {
   return format_ns(gain.run_low_ns) + " to " + format_ns(gain.run_high_ns) +
          ", since little here tells how soon work follows work and calls return";
 }
 
-// Where most of a gain lies in few iterations, the median of all says nothing.
+// If most of a gain is in few iterations, the median of all is not informative.
 bool in_most_iterations(const Gain& gain) {
   const auto usual_ns = static_cast<int64_t>(gain.before.n) * std::max<int64_t>(gain.step_ns, 0);
   return gain.before.n > 0 && gain.run_ns <= 2 * usual_ns;
 }
 
-// Whether usual times that the run does not tell move a gain by more than 1 % of it.
+// True if typical times that the run does not determine change a gain by more than 1 % of it.
 bool lies_between(const Gain& gain, const WhatIf& found) {
   return (gain.run_high_ns - gain.run_low_ns) * 100 > found.run_ns;
 }
 
-// Whether a lever is told and may give 1 % of the window.
+// True if an action is simulated and may save 1 % of the window.
 bool may_give(const TriedLever& lever, const WhatIf& found) {
   return lever.edit.refusal == EditRefusal::kNone &&
          lever.alone.run_high_ns * 100 >= found.window_ns;
@@ -147,7 +147,7 @@ class WhatIfWords {
            apart + ".";
   }
 
-  // What is told by itself and gives most.
+  // The simulated action with the largest gain alone.
   const TriedLever* largest_alone() const {
     const TriedLever* largest = nullptr;
     for (const TriedLever& lever : found_.levers) {
@@ -159,7 +159,7 @@ class WhatIfWords {
     return largest;
   }
 
-  // Where one might with other usual times, none does for sure.
+  // If one might with other typical times, none certainly does.
   std::string no_lever() const {
     const bool may = std::any_of(
         found_.levers.begin(), found_.levers.end(),
@@ -167,7 +167,7 @@ class WhatIfWords {
     return may ? "For sure no lever" : "No lever";
   }
 
-  // Of edits that were asked for: those that are told, or change nothing that is there.
+  // Number of requested changes that are simulated, or that match nothing in the run.
   size_t known() const {
     return static_cast<size_t>(
         std::count_if(found_.levers.begin(), found_.levers.end(), [](const TriedLever& lever) {
@@ -241,7 +241,8 @@ class WhatIfWords {
     return "";
   }
 
-  // What was asked for and is not told; of the usual levers only what is worth recording for.
+  // Requested changes without a simulation; of the default actions, only those worth a new
+  // recording.
   std::string refused() const {
     if (found_.refusal != EditRefusal::kNone) return "";
     std::string text;
@@ -715,7 +716,7 @@ std::vector<std::string> path_words(const PathAnswer& answer) {
   std::string longest;
   for (const PathPart& part : answer.parts) {
     const std::string name = part_name(answer.trace, part);
-    // What comes behind time of which nothing was recorded does not stand for it.
+    // The successor of unrecorded time does not represent it.
     if (part.of.cause == FlowCause::kNoEvidence || !part.of.name || name.empty()) continue;
     longest = "; most of one name: " + name + ", " + format_ns(part.ns);
     break;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What changes would give, and what stands on the critical path: words and tables.
+// Gains of changes, and the components of the critical path: words and tables.
 
 #include <string>
 #include <vector>
@@ -20,9 +20,9 @@ struct WhatIfAnswer {
   bool asked = false;  // edits were named; else those that apply were tried
 };
 
-// What an edit does, to follow "with": "a CUDA graph in each iteration".
+// A change in words, to follow "with": "a CUDA graph in each iteration".
 std::string edit_words(const Edit& edit, const Program& program);
-// Why an edit is not told and what to record, without a full stop.
+// The reason why a change is not simulated and what to record, without a period.
 std::string refusal_words(const Edit& edit, const FlowReport& report);
 // "up to" or "simulated".
 std::string certainty_words(const Edit& edit);
@@ -31,17 +31,17 @@ std::string certainty_words(const Edit& edit);
 // that it does not tell. found: made with WhatIfOptions::reach.
 std::string between_words(const Gain& gain, const WhatIf& found);
 
-// The answer: the step before and after, what binds then, how far the model can be trusted, what
-// is not told and why.
+// The answer: the step before and after, the next bottleneck, the model's error, and changes
+// without a simulation, with reasons.
 std::vector<std::string> whatif_words(const WhatIfAnswer& answer);
-// "whatif": identity, answer, levers, states, next.
+// "whatif": identity, answer, actions, states, next.
 Section whatif_section(const WhatIfAnswer& answer);
 // The few numbers by which traces are compared.
 std::vector<Item> whatif_overview(const WhatIf& found);
 
-// What the other recording says of a prediction.
+// Comparison of a prediction with the other recording.
 std::vector<std::string> score_words(const FrozenGain& prediction, const FrozenScore& score);
-// "score": what was told, what was measured, and how far they are apart.
+// "score": the prediction, the measurement, and their difference.
 Section score_section(const FrozenGain& prediction, const FrozenScore& score);
 
 struct NamedPathLayer {

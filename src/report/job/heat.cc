@@ -97,7 +97,7 @@ Chart heat_chart(const FleetView& view, const std::vector<HeatRow>& rows, size_t
   constexpr std::array<const char*, 4> kNames = {"2 to 5 %", "5 to 20 %", "20 to 100 %",
                                                  "an iteration and more"};
   Chart chart{.key = "heat",
-              .title = "Own work above usual, by iteration and rank",
+              .title = "Local compute above typical, by iteration and rank",
               .caption = fmt::format("A point is {} in {}, its colour a share of the iteration.",
                                      rows.front().ranks.size() == 1
                                          ? "a rank"
@@ -153,7 +153,7 @@ std::vector<Block> heat_blocks(const FleetView& view) {
                                                              : std::string("several ranks"))},
                          .show = Show::kDataOnly});
   TableOf table(rows, {.key = "heat_rows",
-                       .title = "Own work above usual, by rank and iteration",
+                       .title = "Local compute above typical, by rank and iteration",
                        .show = Show::kDataOnly});
   table.add(keys::heat_row, &HeatRow::name)
       .add(keys::heat_ranks, [](const HeatRow& row) { return row.ranks.size(); })

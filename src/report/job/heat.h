@@ -1,8 +1,7 @@
 #pragma once
 
-// Time by rank: where own work lay above usual. At most 512 rows of 256 cells, whatever the number
-// of ranks; a row of many ranks shows the worst of them, so that one among a hundred thousand is
-// seen.
+// Time by rank: local compute above typical. At most 512 rows of 256 cells for any number of ranks.
+// A row of many ranks shows the worst of them, so that one in a hundred thousand is visible.
 
 #include <vector>
 
@@ -16,7 +15,7 @@ constexpr size_t kHeatColumns = 256;
 
 std::vector<Block> heat_blocks(const FleetView& view);
 
-// A cell's byte: 0 usual, 255 nothing recorded, else by the logarithm of excess / iteration.
+// A cell's byte: 0 typical, 255 nothing recorded, else by the logarithm of excess / iteration.
 uint8_t heat_byte(int64_t excess_ns, int64_t iteration_ns);
 
 }  // namespace assay

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the records of a job say together, as a Document: who costs the job its time, where in it,
-// and what was not read. The size of it does not grow with the ranks.
+// Joint results of a job's records, as a Document: the ranks and sets that cost the job time, their
+// iterations, and unread data. The size of it does not grow with the ranks.
 
 #include <string>
 #include <vector>
@@ -30,7 +30,7 @@ struct FleetView {
   std::vector<FleetUnused> unread = {};   // traces without a record
 };
 
-// The verdict in sentences; the first one is the answer.
+// The conclusion in sentences; the first one is the answer.
 std::vector<std::string> fleet_words(const FleetView& view);
 // The first screen: at most 15 lines of 80 columns.
 ShortAnswer fleet_answer(const FleetView& view);

@@ -1,6 +1,6 @@
 #pragma once
 
-// What words and tables of a job share.
+// Common code for words and tables of a job.
 
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@ namespace assay {
 // "rank 77", "node n20", "pod p3's links"; cleaned.
 std::string fleet_finding_name(const FleetJob& job, const FleetFinding& one);
 
-// Where the time of all ranks went: compute first, then the largest. Empty for ranks without work.
+// Time of all ranks by cause: compute first, then the largest. Empty for ranks without work.
 std::vector<AnswerCause> fleet_parts(const FleetJob& job);
 
 }  // namespace assay

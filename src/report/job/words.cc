@@ -137,7 +137,7 @@ class FleetWords {
                shorten_middle(clean_text(one.what), 40), shorten_middle(clean_text(one.why), 60));
   }
 
-  // Ranks whose records lack iterations that the others have: killed, or profiled for less.
+  // Ranks without some iterations of the others: killed, or profiled for a shorter time.
   std::string shorter() const {
     if (found_.short_ranks.empty()) return "";
     const FleetShortRank& first = found_.short_ranks.front();

@@ -1,6 +1,6 @@
 #pragma once
 
-// Charts for the page from results of the launch module. Their data are in the tables and facts of
+// Charts for the page from results of the launch module. Their data are in the tables and values of
 // the same sections, except for the timelines, which have a point per launch.
 
 #include <vector>

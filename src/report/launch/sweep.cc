@@ -106,7 +106,7 @@ std::string verdict_sentence(const PlatformBound& platform) {
                number_text(r.points.front().batch) +
                ": the sweep has too few batches, or they are different programs.";
       }
-      return name + "GPU-bound from the smallest batch on; saving launches gains nothing.";
+      return name + "GPU-bound at every batch size; fewer launches save nothing.";
     case BoundVerdict::kTransition:
       break;
   }
@@ -141,7 +141,7 @@ std::vector<std::string> bound_verdict_words(const std::vector<PlatformBound>& p
   const PlatformBound& above = platforms[crossover->a_faster_below ? 1 : 0];
   words.push_back(below.name + " is faster below batch " + number_text(crossover->batch) + ", " +
                   above.name +
-                  " from there on (interpolated: " + number_text(crossover->interpolated) + ").");
+                  " above it (interpolated: " + number_text(crossover->interpolated) + ").");
   return words;
 }
 

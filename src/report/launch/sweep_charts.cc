@@ -61,7 +61,8 @@ Section bound_charts_section(const std::vector<PlatformBound>& platforms) {
       sweep_chart(platforms,
                   {.key = "tklqt_by_batch",
                    .title = "Launch and queue time by batch size (SKIP, Figure 6)",
-                   .caption = "Flat while the host limits; from the knee on, kernels queue.",
+                   .caption = "Flat while the host is the bottleneck; above the knee, kernels "
+                              "queue.",
                    .y = {"TKLQT", Unit::kNanoseconds, true}},
                   [](const BoundPoint& p) { return std::optional(p.tklqt_ns); });
   add_knees(platforms, tklqt);

@@ -53,7 +53,7 @@ Table beside_table(const MeasuredReport& m, const HostOverheadReport& r) {
       {"launch floor, ΔKT", a.kt_ns, b.kt_ns, m.floor.text},
       {"T_Orch", a.t_orch_ns, b.t_orch_ns, "sum"},
       {"ΔKT_fw", a.kt_fw_ns, b.kt_fw_ns, "replay; the trace's contains queueing"}};
-  TableOf table(layers, {.title = "Measured by replay, beside the trace alone",
+  TableOf table(layers, {.title = "Measured by replay, compared with the trace alone",
                          .terminal_limit = 0,
                          .show = Show::kReadersOnly});
   table.add(keys::part_name, &LayerBeside::name)

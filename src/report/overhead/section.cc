@@ -206,7 +206,7 @@ Table families_table(const HostOverheadReport& r) {
       {.key = "families",
        .title =
            std::string("Kernel families (TaxBreak Table IV)") +
-           (queueing ? "; launch times contain queueing, which only a replay tells apart" : ""),
+           (queueing ? "; launch times contain queueing, which only a replay separates" : ""),
        .terminal_limit = 0});
   table.add(keys::name, &FamilyOverhead::name, elastic())
       .add(
@@ -334,7 +334,7 @@ Table kernels_table(const KernelDatabase& database, const HostOverheadReport& r,
   if (top > 0 && kernels.size() > top) kernels.resize(top);
   TableOf table(kernels,
                 {.key = "kernels",
-                 .title = "What costs the host most (" + std::to_string(kernels.size()) + " of " +
+                 .title = "Largest host costs (" + std::to_string(kernels.size()) + " of " +
                           std::to_string(database.entries.size()) + " unique kernels)",
                  .terminal_limit = 0});
   const auto of_entry = [](auto KernelDbEntry::*field) {

@@ -38,7 +38,7 @@ struct HostOverheadAdvice {
   std::string same_as;  // key of the headline's action with the same or a larger effect
   Lever replayed;       // that lever
 };
-// levers: the actions of the headline, in its order. A change without such an action is not
+// levers: actions of the headline, in its order. A change without such an action is not
 // recommended, so that sections do not contradict each other. If the cause is unknown, nothing is
 // recommended.
 std::vector<HostOverheadAdvice> overhead_advice(const HostOverheadDiagnosis& diagnosis,

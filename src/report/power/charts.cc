@@ -86,7 +86,7 @@ Chart components_chart(const PowerReport& report) {
   constexpr std::array<const char*, 3> kNames = {"XCD", "IOD", "HBM"};
   Chart chart{.key = "components",
               .title = "Power by component (FinGraV, Figures 7 and 10)",
-              .caption = "Means of settled power, where the sensor tells components apart.",
+              .caption = "Means of settled power, if the sensor separates components.",
               .x = {.title = "kernel", .unit = Unit::kText},
               .y = {.title = "power", .unit = Unit::kWatts}};
   std::vector<Series> series;
@@ -166,7 +166,7 @@ Chart offset_chart(const EnergyReport& report) {
               .caption =
                   "Sum of squares above the best, with everything else fitted again; what "
                   "lies under the line is allowed.",
-              .x = {.title = "log behind the trace", .unit = Unit::kNanoseconds},
+              .x = {.title = "delay of the log", .unit = Unit::kNanoseconds},
               .y = {.title = "worse than the best (1 = allowed)", .unit = Unit::kNone}};
   constexpr double kShownAtMost = 20;
   Series worse{.name = "worse than the best", .mark = Mark::kLine};
@@ -191,8 +191,8 @@ void add_comparison_chart(const PowerReport& report, Section& section) {
   Chart chart{.key = "comparisons_chart",
               .title = "The same kernel under two conditions (FinGraV, Figures 5 and 9)",
               .caption =
-                  "Power relative to the first condition; whiskers: 95 % interval. One that "
-                  "holds 0 is no difference.",
+                  "Power relative to the first condition; whiskers: 95 % interval. A difference is "
+                  "significant if its interval excludes 0.",
               .x = {.title = "kernel", .unit = Unit::kText},
               .y = {.title = "change of power", .unit = Unit::kShare},
               .guides = {{Guide::Across::kY, 0, "no change"}}};

@@ -243,10 +243,9 @@ Table targets_table(const AnnealingReport& report) {
 Prose targets_prose(const AnnealingReport& report) {
   Prose prose{.bullets = true, .show = Show::kReadersOnly};
   prose.paragraphs.push_back(
-      "predicted: the error of ALA taught with the lengths and batch sizes that each configuration "
-      "has "
-      "(Algorithm 8). actual and predicted for subsets: means over the subsets tried, measured and "
-      "predicted. confidence with throughput: with throughput among the histograms.");
+      "predicted: the error of ALA trained on the lengths and batch sizes of each configuration "
+      "(Algorithm 8). actual and predicted: means over the subsets tried. confidence with "
+      "throughput: histograms include throughput.");
   const auto same_values = [&](const AnnealingTarget& a, const AnnealingTarget& b) {
     return a.by_seed.front().predicted_error == b.by_seed.front().predicted_error;
   };
@@ -255,7 +254,7 @@ Prose targets_prose(const AnnealingReport& report) {
     if (target.by_seed.empty() || !same_values(target, report.targets[i - 1])) continue;
     prose.paragraphs.push_back(
         "Rows with the same lengths and batch sizes get the same prediction: the predictor of "
-        "Algorithm 7 sees which values are there, and nothing of models and devices.");
+        "Algorithm 7 uses these values only, not models and devices.");
     break;
   }
   for (const AnnealingTarget& target : report.targets) {

@@ -408,15 +408,15 @@ std::vector<Block> measure_charts(const MeasureNext& next) {
 }
 
 std::vector<Block> confidence_charts(const std::vector<ConfidenceBin>& bins) {
-  const Axis told{"told half-width, median", Unit::kShare, true};
+  const Axis told{"predicted half-width, median", Unit::kShare, true};
   Chart missed{
       .key = "confidence",
-      .title = "Told width against true error",
+      .title = "Predicted width against true error",
       .caption = "Rows from sure to unsure, in five equal parts, each length pair left out",
       .x = told,
       .y = {"error, median", Unit::kShare, true}};
   Chart held{.key = "confidence_coverage",
-             .title = "Told width against what the intervals hold",
+             .title = "Predicted width against coverage",
              .caption = "The same parts: measurements inside their 90 % interval",
              .x = told,
              .y = {"inside", Unit::kShare}};

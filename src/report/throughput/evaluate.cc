@@ -203,7 +203,7 @@ Table pairs_for_readers(const std::vector<PartErrors>& pairs, const std::string&
                                                                                 covered.end());
   using PairRow = std::pair<std::string, std::map<std::string, double>>;
   TableOf table(
-      rows, {.title = fmt::format("In the interval of 90 %, where at least {} rows were asked for",
+      rows, {.title = fmt::format("In the interval of 90 %, for at least {} requested rows",
                                   kFewRows),
              .terminal_limit = 0,
              .show = Show::kReadersOnly});
@@ -493,7 +493,7 @@ std::vector<std::string> throughput_evaluation_words(const ThroughputEvaluation&
       continue;
     }
     std::string text = fmt::format(
-        "{} ({}{}): half of {} unseen rows are predicted within {} %, nine of ten within {} %",
+        "{} ({}{}): half of {} held-out rows are predicted within {} %, nine of ten within {} %",
         e.label, e.split, several ? ", " + e.method : "",
         format_count(static_cast<int64_t>(s.answered)), error_text(s.median_ape),
         error_text(s.p90_ape));

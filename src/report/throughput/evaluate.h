@@ -42,7 +42,7 @@ std::vector<ImportNote> bench_import_notes(const BenchTable& table, const Throug
 // Irregularities found by the reader, then those of the cleaning.
 std::vector<BenchOddity> all_oddities(const BenchTable& table, const ThroughputData& data);
 
-// One sentence for each warning: facts about a table that must be known with the headline.
+// One sentence for each warning: properties of a table to show with the headline.
 std::vector<std::string> bench_warning_words(const std::vector<BenchOddity>& oddities);
 
 // Rows that were dropped, are impossible or doubtful: what may move numbers of the table.

@@ -143,7 +143,7 @@ std::vector<std::string> facts_words(const FactBook& facts, const std::vector<Fa
   }
   if (estimated > 0)
     words.push_back(fmt::format(
-        "{} {} values that are estimates: asked for by name, each is shown with its source.",
+        "{} {} values that are estimates: request them by name to see their sources.",
         estimated, estimated == 1 ? "has" : "have"));
   if (odd > 0)
     words.push_back(

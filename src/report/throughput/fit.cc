@@ -101,9 +101,10 @@ Table left_out_table(const std::vector<FitGroup>& groups, const std::string& of_
 }
 
 Table confidence_table(const std::vector<ConfidenceBin>& bins, const std::string& of_rows) {
-  TableOf table(bins, {.key = "confidence",
-                       .title = "Told width against true error, rows from sure to unsure" + of_rows,
-                       .terminal_limit = 0});
+  TableOf table(bins,
+                {.key = "confidence",
+                 .title = "Predicted width against true error, narrowest rows first" + of_rows,
+                 .terminal_limit = 0});
   table.add(keys::rows, &ConfidenceBin::rows)
       .add(keys::half_width90, &ConfidenceBin::half_width90)
       .add(keys::median_ape, &ConfidenceBin::median_ape)
@@ -155,11 +156,11 @@ TrustNotes learning_trust(const ThroughputFit& fit, const Predictor& predictor) 
   if (without == rows) {
     notes.add("no_physics", rows, 0, kAll,
               fit.options.physics
-                  ? "without physics: of none of these models and devices facts are known, so "
-                    "intervals are wider and nothing is known about other models or devices; "
-                    "a file given with --specs tells about them"
-                  : "without physics, as asked for: intervals are wider and nothing is known about "
-                    "other models or devices");
+                  ? "without an analytical model, because no specifications of these models and "
+                    "devices are known: intervals are wider, other models and devices unknown. "
+                    "--specs FILE adds them"
+                  : "without an analytical model, as requested: intervals are wider, and other "
+                    "models or devices are unknown");
   } else {
     notes.add("no_physics", without, 0, kAll,
               fmt::format("{} rows are of models or devices without facts: points like them are "
@@ -178,8 +179,8 @@ TrustNotes ala_learning_trust(const ThroughputFit& fit) {
   const ThroughputData learnt = feasible_rows(fit.data);
   NoteList notes;
   notes.add("no_intervals", learnt.rows.size(), 0, "tokens_per_s",
-            "ALA has no intervals: how far it is off on rows held out is told by assay throughput "
-            "evaluate TABLE --method ala");
+            "ALA has no intervals: assay throughput evaluate TABLE --method ala measures its error "
+            "on held-out rows");
   std::map<uint32_t, size_t> points;
   for (const uint32_t group : learnt.group) ++points[group];
   const auto few = std::count_if(points.begin(), points.end(),
@@ -283,7 +284,7 @@ TrustNotes prediction_trust(const ThroughputAnswers& answers) {
   }
   NoteList notes;
   notes.add("outside_points", outside, 0, "tokens_per_s,low90,high90",
-            "these points are outside the reach of the data; each has its reasons");
+            "these points are outside the range of the data; each has its reasons");
   notes.add(
       "assumed_intervals", assumed, 0, "low90,high90",
       "these intervals are assumed, not measured: too few rows are like the question, or none "

@@ -45,9 +45,9 @@ Table data_table(const std::vector<LatencyErrors>& errors) {
 
 Table readers_table(const std::vector<LatencyErrors>& errors) {
   using E = LatencyErrors;
-  TableOf table(errors, {.title = "Absolute percentage error, median / 90th percentile; of "
-                                  "physics times a factor per engine and GPU (of the nearest GPU "
-                                  "times bandwidth or FLOP/s where the row says so)",
+  TableOf table(errors, {.title = "Absolute percentage error, median / 90th percentile. Analytical "
+                                  "model: times a factor per engine and GPU, or the nearest GPU "
+                                  "times bandwidth or FLOP/s",
                          .terminal_limit = 0,
                          .show = Show::kReadersOnly});
   const Look right(Show::kEverywhere, false, Align::kRight);
@@ -71,9 +71,9 @@ Table limits_table(const LatencyEvaluation& evaluation) {
   TableOf table(evaluation.limits,
                 {.key = "limits",
                  .title = "Limits on TTFT and TPOT together, " +
-                          std::string(evaluation.judged.empty() ? "campaigns left out"
+                          std::string(evaluation.judged.empty() ? "benchmark runs held out"
                                                                 : "rows of another table") +
-                          ": told and met"});
+                          ": predicted and met"});
   table.add(keys::told_from, &L::from)
       .add(keys::told_to, &L::to)
       .add(keys::asked, &L::asked)
@@ -117,7 +117,7 @@ void add_count(size_t rows, const char* what, std::vector<std::string>& words) {
 }  // namespace
 
 Section latency_evaluation_section(const LatencyEvaluation& evaluation) {
-  Section section{.key = "throughput", .title = "Latencies of a campaign to come"};
+  Section section{.key = "throughput", .title = "Latencies of a future benchmark run"};
   if (evaluation.errors.empty()) return section;
   section.blocks.push_back(readers_table(evaluation.errors));
   section.blocks.push_back(data_table(evaluation.errors));
@@ -143,9 +143,9 @@ bool is_new_hardware(const LatencyErrors& e) {
 
 std::string errors_words(const LatencyErrors& e) {
   const char* where = is_new_hardware(e)
-                          ? "of the other table whose GPU has no rows under their engine (outside)"
+                          ? "of the other table, on a GPU without rows under their engine (outside)"
                       : e.split == kOtherTable ? "of the other table"
-                                               : "of campaigns not learnt from";
+                                               : "of benchmark runs not used for training";
   std::string text = fmt::format(
       "{} of {} rows {}: half within {:.1f} %, nine of ten within {:.0f} %; the 90 % intervals "
       "hold {:.1f} % (± {:.0f} % in the middle)",

@@ -214,11 +214,11 @@ Table pareto_table(const PlanReport& report, Table head) {
 // A curve for each GPU, including those that another beats everywhere.
 Chart pareto_chart(const PlanReport& report) {
   Chart chart{.key = "pareto_chart",
-              .title = "What one GPU gives against what each user gets",
+              .title = "Throughput per GPU against speed per user",
               .caption =
-                  "Output tokens; bands are 90 % intervals for a campaign to come. Of each GPU "
-                  "points that another of its own beats in both are left out. No rows: none of the "
-                  "GPU under the engine.",
+                  "Output tokens; bands are 90 % intervals for a future benchmark run. Points of a "
+                  "GPU that another of its points beats in both are omitted. No rows: the GPU has "
+                  "none under the engine.",
               .x = {"tokens/s per user (1000 / TPOT)", Unit::kCount, true},
               .y = {"tokens/s per GPU", Unit::kCount, true}};
   std::map<size_t, Series> by_offer;
@@ -386,7 +386,7 @@ Section plan_section(const PlanReport& report) {
   section.blocks.push_back(plans_table(report, rows));
   if (!report.plan.pareto.empty()) section.blocks.push_back(pareto_chart(report));
   section.blocks.push_back(
-      pareto_table(report, {.title = "What one replica can do, whatever the rate",
+      pareto_table(report, {.title = "Capacity of one replica, at any rate",
                             .terminal_limit = 0,
                             .show = Show::kPageOnly}));
   section.blocks.push_back(
@@ -421,11 +421,11 @@ TrustNotes plan_trust(const PlanReport& report) {
   notes.add("wide_plans", wide, 0, "ttft_percentile_ms,tpot_percentile_ms",
             "intervals beyond twice the estimate: take the probability, not the latency");
   notes.add("gpus_without_rows", new_gpus, 0, "ttft_percentile_ms,tpot_percentile_ms,probability",
-            "no row ran there: physics and the nearest GPU, in the order of data sheets, never "
-            "sure; how far off: "
-            "`evaluate --split latency`, line GPU");
-  notes.add("assumed_intervals", assumed, 0, "low90,high90",
-            "too few campaigns or builds ask the same question: their intervals are assumed");
+            "no measured row: analytical model and nearest GPU, in the order of data sheets, never "
+            "sure. Its error: `evaluate --split latency`, line GPU");
+  notes.add(
+      "assumed_intervals", assumed, 0, "low90,high90",
+      "too few benchmark runs or software versions for this question: their intervals are assumed");
   return notes.take();
 }
 
@@ -466,7 +466,7 @@ std::vector<std::string> plan_words(const PlanReport& report) {
                                 cost_text(one), 100 * one.probability));
   }
   words.push_back(
-      fmt::format("Learnt from {} of {} and {}, told for {}.",
+      fmt::format("Trained on {} of {} and {}, predicted for {}.",
                   format_counted(report.latencies.rows(), "row", "rows"),
                   format_counted(report.latencies.campaigns(), "campaign", "campaigns"),
                   format_counted(report.latencies.builds(), "engine build", "engine builds"),

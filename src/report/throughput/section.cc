@@ -335,11 +335,12 @@ std::vector<std::string> throughput_prediction_words(const ThroughputAnswers& an
   }
   if (outside > 0) {
     words.push_back(fmt::format(
-        "{} outside the reach of the data: {}. {}",
+        "{} outside the range of the data: {}. {}",
         points.size() == 1 ? std::string("This is") : counted_points(outside), reasons.words(),
-        ala                        ? "Do not trust it."
-        : assumed > assumed_inside ? "No row tells how wide an interval must be there: measure it."
-                                   : "Take the interval, not the point."));
+        ala ? "Do not trust it."
+        : assumed > assumed_inside
+            ? "No row shows the necessary width of an interval there: measure it."
+            : "Take the interval, not the point."));
   }
   if (wide > 0) {
     words.push_back(fmt::format(
@@ -348,8 +349,8 @@ std::vector<std::string> throughput_prediction_words(const ThroughputAnswers& an
   }
   if (assumed_inside > 0) {
     words.push_back(fmt::format(
-        "How far such questions are missed could not be measured on these rows: {} assumed, and 90 "
-        "% cannot be promised.",
+        "The error of such questions could not be measured on these rows: {} assumed, and 90 % is "
+        "not guaranteed.",
         assumed_inside == 1 ? std::string("the interval is")
                             : fmt::format("the intervals of {} points are", assumed_inside)));
   }
@@ -366,8 +367,8 @@ std::vector<std::string> throughput_prediction_words(const ThroughputAnswers& an
         "{} predicted without physics{}.",
         points.size() == 1 ? std::string("This is") : counted_points(plain),
         answers.fit.options.physics
-            ? ": nothing is known of the model or the hardware (--specs FILE tells about them)"
-            : ", as asked for"));
+            ? ": model or hardware without specifications (--specs FILE adds them)"
+            : ", as requested"));
   }
   return words;
 }
@@ -410,7 +411,8 @@ Section throughput_measure_section(const MeasureNext& next) {
                                                 next.now.measured ? "90 %" : "assumed"),
                                            fact(keys::status, prediction_status_name(now.status)),
                                            fact(keys::compared, next.targets)}});
-  TableOf table(next.suggestions, {.key = "suggestions", .title = "What would narrow it most"});
+  TableOf table(next.suggestions,
+                {.key = "suggestions", .title = "Measurements that would narrow it most"});
   if (!next.suggestions.empty()) add_points(table, next.suggestions);
   table
       .add(keys::interval_reduction_share,
@@ -535,7 +537,7 @@ std::vector<std::string> throughput_goal_words(const Goal& goal,
   if (outside != points.end()) {
     const auto& reasons = outside->explained.reasons;
     words.push_back(fmt::format(
-        "{} of them {} outside the reach of the data and not counted, the first because {}.",
+        "{} of them {} outside the range of the data and not counted, the first because {}.",
         count(GoalVerdict::kOutside), count(GoalVerdict::kOutside) == 1 ? "is" : "are",
         reasons.empty() ? "there is no answer" : reasons.front()));
   }

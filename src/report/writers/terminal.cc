@@ -47,7 +47,7 @@ class TerminalWriter {
       import_log(document.import_log);
     } else if (!document.inputs.empty() && document.parts.empty()) {
       gap();
-      paragraph("Import log: nothing odd in the input.", 0, Paint::kDim);
+      paragraph("Import log: no irregular input.", 0, Paint::kDim);
     }
   }
 

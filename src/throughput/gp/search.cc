@@ -49,8 +49,8 @@ Result<AssaySearchMinimum*> search_function() {
   ASSAY_TRY_ASSIGN(
       const DynamicLibrary library,
       DynamicLibrary::open(libraries_beside_program(kFile),
-                           std::string(kFile) + ", which searches parameters of models, is not "
-                                                "beside this program or in ../lib/assay of it"));
+                           std::string(kFile) + ", which searches parameters of models, is neither "
+                                                "next to this program nor in ../lib/assay of it"));
   AssaySearchMinimum* function = nullptr;
   ASSAY_TRY(library.bind("assay_search_minimum", function));
   return function;

@@ -420,9 +420,9 @@ Result<LatencyEvaluation> judge_latency(const std::vector<BenchRow>& rows,
   if (tested.empty()) {
     return Error{
         ErrorCode::kInvalidArgument,
-        "no row of the other table can be asked: each is a copy of one learnt from, of an engine "
-        "without rows, or lacks TTFT, TPOT, or a model and GPU with facts (--judge-meta "
-        "'hardware=H100' says what no column tells)",
+        "no row of the other table can be evaluated: it is in the training data, of an engine "
+        "without rows, or lacks TTFT, TPOT, or a known model and GPU (--judge-meta 'hardware=H100' "
+        "adds a value)",
         "", -1};
   }
   add_errors(kOtherTable, other, tested, facts, out.errors);

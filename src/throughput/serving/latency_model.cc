@@ -519,8 +519,8 @@ Result<LatencyModel> LatencyModel::fit(const std::vector<BenchRow>& rows, const 
   }
   if (state->points.empty()) {
     return Error{ErrorCode::kFormat,
-                 "no row tells both TTFT and TPOT of a model and a GPU with facts: latencies "
-                 "cannot be learnt from it",
+                 "no row has TTFT and TPOT of a model and a GPU with specifications: latencies "
+                 "cannot be trained on it",
                  "", -1};
   }
   ASSAY_TRY(state->measure());
@@ -850,7 +850,7 @@ ThroughputMethod latency_method(const FactBook& facts) {
     ASSAY_TRY_ASSIGN(LatencyModel model, LatencyModel::fit(feasible_rows(train).rows, facts));
     return std::unique_ptr<ThroughputModel>(std::make_unique<LatencyThroughput>(std::move(model)));
   };
-  return {"latency", "end-to-end latency with campaigns as effects", fit};
+  return {"latency", "end-to-end latency with benchmark runs as effects", fit};
 }
 
 }  // namespace assay

@@ -76,7 +76,7 @@ bool has_version(const Asked& known, const std::string& engine) {
 std::string versions_text(const Asked& known, const std::string& engine) {
   const auto at = known.versions.find(engine);
   return engine +
-         (at == known.versions.end() ? " tells no versions" : " has " + list_of(at->second));
+         (at == known.versions.end() ? " has no versions" : " has " + list_of(at->second));
 }
 
 // A version belongs to one engine: requested engines must have it, else any engine.
@@ -92,7 +92,7 @@ Status check_version(const Asked& known, const std::vector<std::string>& wanted)
     all += (all.empty() ? "" : "; ") + versions_text(known, engine);
   }
   return invalid("no row ran the engine version '" + known.version + "'" +
-                 (all.empty() ? ": no row tells one" : "; " + all));
+                 (all.empty() ? ": no row gives one" : "; " + all));
 }
 
 Result<Asked> look_up(const std::vector<BenchRow>& rows, const FactBook& facts,
@@ -100,8 +100,8 @@ Result<Asked> look_up(const std::vector<BenchRow>& rows, const FactBook& facts,
   Asked out;
   out.model = facts.model(question.model);
   if (out.model == nullptr) {
-    return invalid("no facts about the model '" + question.model +
-                   "': --specs FILE can tell them (assay throughput facts lists what is known)");
+    return invalid("no specifications of the model '" + question.model +
+                   "': add them with --specs FILE (assay throughput facts lists the known ones)");
   }
   out.model_name = question.model;
   FactLookup lookup(facts);
@@ -144,7 +144,8 @@ Status check(const PlanQuestion& question, const FactBook& facts) {
   if (question.offers.empty()) return invalid("no GPU to choose from");
   for (const GpuOffer& offer : question.offers) {
     if (facts.hardware(offer.name) == nullptr)
-      return invalid("no facts about the GPU '" + offer.name + "': --specs FILE can tell them");
+      return invalid("no specifications of the GPU '" + offer.name +
+                     "': add them with --specs FILE");
   }
   return Ok{};
 }

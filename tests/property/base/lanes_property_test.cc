@@ -75,7 +75,7 @@ TEST(LanesProperty, EveryLaneNestsAndNoSliceIsLost) {
 }
 
 // The first lane whose open slices all reach as far as the new one, tried one by one.
-TEST(LanesProperty, ALaneIsOpenedOnlyWhenNoneHasRoom) {
+TEST(LanesProperty, ALaneIsOpenedOnlyIfAllAreFull) {
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     Lanes lanes;
     std::vector<std::vector<int64_t>> open;

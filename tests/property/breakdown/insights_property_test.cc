@@ -14,7 +14,7 @@ constexpr int kSeeds = 150;
 // At 5 % more than this are chance once in 2,000 tests of 150 seeds.
 constexpr double kByChance = 0.1134;
 
-TEST(InsightsProperty, WhatIsNotTrueIsRarelySaid) {
+TEST(InsightsProperty, FalseStatementsAreRare) {
   for (const Scene scene : {Scene::kIndependent, Scene::kLike03, Scene::kLike06, Scene::kLike09,
                             Scene::kDrift, Scene::kSettling, Scene::kUneasy, Scene::kSwinging}) {
     for (const size_t iterations : {4, 8, 16, 40}) {
@@ -27,7 +27,7 @@ TEST(InsightsProperty, WhatIsNotTrueIsRarelySaid) {
   }
 }
 
-TEST(InsightsProperty, WhatIsTrueIsSaid) {
+TEST(InsightsProperty, TrueStatementsAreMade) {
   for (const size_t iterations : {16, 40, 100}) {
     const auto said = rates(kSeeds, iterations, Scene::kIndependent, kTrue);
     for (size_t i = 0; i < kNumbers.size(); ++i)

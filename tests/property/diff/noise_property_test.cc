@@ -16,7 +16,7 @@ constexpr int kSeeds = 250;
 // At 5 % more than this are chance once in 1,000 tests of 250 seeds.
 constexpr double kByChance = 0.096;
 
-TEST(NoiseProperty, TheSameProgramIsRarelyToldToHaveChanged) {
+TEST(NoiseProperty, TheSameProgramRarelyShowsAChange) {
   for (const size_t iterations : {3, 4, 5, 8, 16, 30, 100}) {
     for (const Scene scene : {Scene::kIndependent, Scene::kLike03, Scene::kLike06, Scene::kLike09,
                               Scene::kLate, Scene::kWarming, Scene::kDrift, Scene::kCheckpoint,
@@ -27,7 +27,7 @@ TEST(NoiseProperty, TheSameProgramIsRarelyToldToHaveChanged) {
   }
 }
 
-TEST(NoiseProperty, AChangeIsTold) {
+TEST(NoiseProperty, AChangeIsDetected) {
   const std::pair<size_t, double> sizes[] = {{4, 0.5},   {5, 0.2},   {8, 0.1},
                                              {16, 0.05}, {30, 0.03}, {100, 0.01}};
   for (const auto& [iterations, slower] : sizes) {
@@ -44,7 +44,7 @@ TEST(NoiseProperty, StepsAreMostlySeen) {
   }
 }
 
-TEST(NoiseProperty, PairsTellWhatTheirMachinesHide) {
+TEST(NoiseProperty, PairsShowChangesThatMachinesHide) {
   for (const size_t pairs : {2, 3, 5, 8, 12}) {
     EXPECT_LE(rate_of_runs(kSeeds, pairs, true, 1), kByChance) << pairs;
     EXPECT_LE(rate_of_runs(kSeeds, pairs, false, 1), kByChance) << pairs;

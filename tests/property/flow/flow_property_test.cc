@@ -319,7 +319,7 @@ TEST_P(FlowProperty, ReplayIsTheRecord) {
 }
 
 // Other usual times move what binds, and neither points nor the record.
-TEST_P(FlowProperty, OtherUsualTimesKeepTheRecord) {
+TEST_P(FlowProperty, OtherTypicalTimesKeepTheRecord) {
   uint32_t draw = 0;
   each([&draw](const Trace&, const FlowRun& run) {
     const FlowGraph graph = make_flow_graph(run);
@@ -686,7 +686,7 @@ TEST_P(FlowProperty, LessHostRenamesHostTimeOnly) {
   }
 }
 
-TEST_P(FlowProperty, WithoutCallsNothingIsKnown) {
+TEST_P(FlowProperty, NothingIsKnownIfCallsAreMissing) {
   each(
       [](const Trace&, const FlowRun& run) {
         const FlowTotals totals = all_totals(run);
@@ -712,7 +712,7 @@ FlowCause device_cause_at(const FlowRun& run, uint32_t device, int64_t time_ns) 
 
 bool is_host(FlowCause cause) { return cause >= FlowCause::kSync; }
 
-TEST_P(FlowProperty, CausesOfTheDeviceAreWhatEachInstantTells) {
+TEST_P(FlowProperty, CausesOfTheDeviceMatchEachInstant) {
   each([](const Trace&, const FlowRun& run) {
     const auto devices = device_flows(run);
     for (uint32_t d = 0; d < devices.size(); ++d) {
@@ -765,7 +765,7 @@ TEST_P(FlowProperty, CausesOfTheHostAreThoseOfItsThread) {
 }
 
 // 10: no verdict loses more time than there is.
-TEST_P(FlowProperty, VerdictsStayWithinTheWindow) {
+TEST_P(FlowProperty, DiagnosesStayWithinTheWindow) {
   each([](const Trace& trace, const FlowRun& run) {
     const Links links = link_trace(trace);
     const FlowReport report = make_flow_report(trace, links, {});

@@ -64,7 +64,7 @@ TEST(CleanNameProperty, RealNamesAreFixedPoints) {
   for (const std::string& name : names) expect_fixed_point(name);
 }
 
-TEST(CleanNameProperty, MadeUpNamesAreFixedPoints) {
+TEST(CleanNameProperty, SyntheticNamesAreFixedPoints) {
   constexpr std::array<std::string_view, 30> kParts = {"void ",
                                                        "at::",
                                                        "(anonymous namespace)::",

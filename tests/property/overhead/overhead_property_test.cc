@@ -242,7 +242,7 @@ void expect_consistent(const HostOverheadWindow& window) {
   EXPECT_LE(orphans.without_op + orphans.without_py, sums.n_launch);
 }
 
-TEST(HostOverheadProperty, PartsAddUpAndNobodyIsLost) {
+TEST(HostOverheadProperty, PartsAddUpAndNoRankIsLost) {
   for (uint32_t seed = 0; seed < kSeeds; ++seed) {
     const Trace trace = random_trace(seed, seed % 4 != 0);
     const Links links = link_trace(trace);

@@ -87,7 +87,7 @@ TEST(JointInvariants, TwoNamesOfOneKernelShareItsEnergy) {
 }
 
 // Of ten jobs the middle interval does not shrink when half of the readings are left out.
-TEST(JointInvariants, FewerReadingsTellNoMore) {
+TEST(JointInvariants, FewerSamplesDoNotNarrowIntervals) {
   std::vector<double> ratios;
   for (uint64_t seed = 72'000'000; seed < 72'000'010; ++seed) {
     const PowerJob job = make_power_job(seed);

@@ -39,7 +39,7 @@ bool answered(const Outcome& out) {
   return !out.failed && out.profile.verdict != PowerVerdict::kRefused;
 }
 
-TEST(SimulatedDevices, WhatCanBeResolvedIsAnsweredAndNothingElse) {
+TEST(SimulatedDevices, OnlyResolvablePointsAreAnswered) {
   for (const Outcome& out : outcomes()) {
     EXPECT_FALSE(out.failed) << about(out) << out.message;
     EXPECT_EQ(answered(out), out.answerable) << about(out);

@@ -169,7 +169,7 @@ TEST_P(RandomTables, GpusWithoutRowsKeepTheOrderOfDataSheets) {
 }
 
 // Also one that ran under another engine, and nothing of a GPU with rows.
-TEST_P(RandomTables, GpusWithoutRowsUnderTheEngineAreToldByTheirSiblings) {
+TEST_P(RandomTables, GpusWithoutRowsArePredictedFromSiblings) {
   std::vector<BenchRow> rows = made_rows(GetParam());
   for (BenchRow& row : rows) {
     if (row.hardware == "Nvidia H100 GPU") row.framework = "another engine";
@@ -216,7 +216,7 @@ TEST_P(RandomTables, TheNearestGpuTimesBandwidthIsABaseline) {
   EXPECT_EQ(answers[1].status, PredictionStatus::kNoAnswer);
 }
 
-TEST_P(RandomTables, ATrainingRowAskedBackIsWithinTheNoise) {
+TEST_P(RandomTables, ATrainingRowIsPredictedWithinTheNoise) {
   const auto predictor = fitted(made_rows(GetParam()));
   const auto answers = predictor->predict(predictor->rows());
   for (size_t i = 0; i < answers.size(); ++i) {
@@ -374,7 +374,7 @@ TEST_P(RandomTables, TheOrderOfTheRowsChangesNoDigest) {
   }
 }
 
-TEST_P(RandomTables, WhatASuggestionPromisesIsWhatAMeasurementGives) {
+TEST_P(RandomTables, ASuggestionPredictsTheGainOfItsMeasurement) {
   std::vector<BenchRow> rows = made_rows(GetParam());
   const auto predictor = fitted(rows);
   const BenchRow target = questions(GetParam()).front();

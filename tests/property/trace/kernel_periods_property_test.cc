@@ -78,7 +78,7 @@ class Model {
   std::vector<Unit> behind_;
 };
 
-TEST(KernelPeriodsProperty, OnePassIsNoIteration) {
+TEST(KernelPeriodsProperty, OnePassIsNotAnIteration) {
   for (uint64_t seed = 0; seed < 400; ++seed) {
     Dice random(seed);
     Model model(random);

@@ -28,7 +28,7 @@ constexpr const char* kTrace = R"({"schemaVersion": 1, "traceEvents": [
    "args": {"device": 0, "stream": 7, "correlation": 7}},
   {"ph": "X", "cat": "cpu_op", "name": "outer", "pid": 1, "tid": 1, "ts": 150, "dur": 40}]})";
 
-TEST(HostCalls, WhatACallTakesByItself) {
+TEST(HostCalls, SelfTimeOfACall) {
   const Folder folder("host_calls");
   const std::string file = folder.add("a.json", kTrace);
   const auto loaded = load_input(file, traces_at({file}));

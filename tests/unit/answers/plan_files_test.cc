@@ -28,7 +28,7 @@ TEST(PlanFiles, PricesNameTheLineThatIsWrong) {
   EXPECT_EQ(problem("gpu,usd_per_gpu_hour,colour\nH100,2,red\n"),
             "line 1: the column 'colour' is not known");
   EXPECT_EQ(problem("gpu,usd_per_gpu_hour\nH100,-2\n"),
-            "line 2: usd_per_gpu_hour '-2' is no number above 0");
+            "line 2: usd_per_gpu_hour '-2' is not a number above 0");
   EXPECT_EQ(problem("gpu,usd_per_gpu_hour\nH100,\n"), "line 2: has no price");
   EXPECT_EQ(problem("gpu,usd_per_gpu_hour\nH100,2\nh100,9\n"),
             "line 3: offers 'h100' a second time: one price a GPU");
@@ -52,11 +52,11 @@ TEST(PlanFiles, ArrivalsAreMeansAndABusyMinute) {
   EXPECT_NEAR(arrivals->variation, 0, 1e-6);
 }
 
-TEST(PlanFiles, ArrivalsThatAreNoTimesAreRefusedByLine) {
+TEST(PlanFiles, InvalidArrivalTimesAreRefusedByLine) {
   const auto arrivals =
       request_trace_of_text("TIMESTAMP,ContextTokens,GeneratedTokens\nyesterday,1,1\n", "r.csv");
   ASSERT_FALSE(arrivals);
-  EXPECT_EQ(arrivals.error().message, "line 2: 'yesterday' is no time of a request");
+  EXPECT_EQ(arrivals.error().message, "line 2: 'yesterday' is not the time of a request");
 }
 
 }  // namespace

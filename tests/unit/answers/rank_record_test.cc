@@ -11,7 +11,7 @@ namespace {
 using ::testing::ElementsAre;
 using testing::TraceMaker;
 
-TEST(RankRecord, TheHostStandsInTheNameThatPyTorchGives) {
+TEST(RankRecord, TheHostIsReadFromPyTorchsFileName) {
   EXPECT_EQ(host_in_name("/x/gpu-node-7_4711.1706850122862342.pt.trace.json.gz"), "gpu-node-7");
   EXPECT_EQ(host_in_name("gpu_7_4711.pt.trace.json"), "gpu_7");
   EXPECT_EQ(host_in_name("rank0.json"), "");
@@ -71,7 +71,7 @@ TEST(RankRecord, OwnWorkIsTheTimeSinceTheLatestEndOfAnEarlierCollective) {
   EXPECT_EQ(causes.compute_ns + causes.collective_ns + causes.copy_ns + idle_ns, causes.window_ns);
 }
 
-TEST(RankRecord, AWholeTraceIsNoIteration) {
+TEST(RankRecord, AWholeTraceIsNotAnIteration) {
   TraceMaker maker;
   maker.call(1, "cudaLaunchKernel", 0, 10, 1)
       .kernel(0, 20, "ncclDevKernel_AllReduce_Sum_f16_RING_LL", 100, 50, 1);

@@ -55,7 +55,7 @@ TEST(AnswerRanks, SeveralTracesAreParts) {
                           "ran."));
 }
 
-TEST(AnswerRanks, TheSameRankTwiceIsTold) {
+TEST(AnswerRanks, ADuplicateRankIsReported) {
   const Folder folder("twice");
   const auto answer =
       answer_launch({.traces = traces_at({folder.add("a.json", one_kernel_trace(100, 0, 1)),

@@ -28,7 +28,7 @@ using ::testing::Not;
 using testing::one_kernel_trace;
 using testing::traces_at;
 
-TEST(Answers, LaunchHasWhatWasAskedFor) {
+TEST(Answers, LaunchHasTheRequestedParts) {
   const Folder folder("launch");
   LaunchRequest request{.traces = traces_at({folder.add("a.json", one_kernel_trace(100))})};
   request.tree = TreeOptions{};
@@ -60,7 +60,7 @@ TEST(Answers, CaveatsAreTheSameInEveryVerb) {
   }
 }
 
-TEST(Answers, FloorThatIsNoneIsAnError) {
+TEST(Answers, AnInvalidFloorFileIsAnError) {
   const Folder folder("floor");
   const auto answer = answer_launch(
       {.traces = traces_at({folder.add("a.json", one_kernel_trace(100))}), .floor = "nix"});
@@ -237,7 +237,7 @@ TEST(Answers, WhyListsEveryRuleAndWhetherItHolds) {
   EXPECT_EQ(first_headline, "insufficient_data.few");
 }
 
-TEST(Answers, ReportSaysWhatEveryRoomSays) {
+TEST(Answers, ReportContainsEveryModulesResults) {
   const Folder folder("report");
   ReportRequest request{.traces = traces_at({folder.add("a.json", one_kernel_trace(100))})};
   int timelines = 0;

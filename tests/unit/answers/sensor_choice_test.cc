@@ -10,7 +10,7 @@ using ::testing::HasSubstr;
 
 constexpr int64_t kMs = 1'000'000;
 
-TEST(UsualSensor, IsThatOfTheReading) {
+TEST(UsualSensor, KeyDependsOnTheKindOfSample) {
   const auto instant = usual_sensor("NVIDIA GeForce RTX 3090", "instant");
   ASSERT_TRUE(instant);
   EXPECT_EQ(instant->window_ns, 99'600'000);

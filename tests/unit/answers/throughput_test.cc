@@ -25,7 +25,7 @@ BenchRequest example_table() {
   return bench;
 }
 
-TEST(AnswerThroughput, TablesAreToldFromTraces) {
+TEST(AnswerThroughput, TablesAreDistinguishedFromTraces) {
   const Folder folder("kinds");
   const std::string trace = folder.add("a.json", one_kernel_trace(100));
   const std::string table = example_table().tables.front();
@@ -74,7 +74,7 @@ TEST(AnswerThroughput, PointsOutsideAreRefusedWhereThatIsAsked) {
   EXPECT_THAT(refused.error().message, HasSubstr("1 of 1 points is outside"));
 }
 
-TEST(AnswerThroughput, ASearchTellsItsStepsAndEndsWhenAskedTo) {
+TEST(AnswerThroughput, ASearchReportsItsStepsAndStopsOnRequest) {
   FitRequest fit;
   fit.refit = true;
   std::vector<std::string> steps;
@@ -97,7 +97,7 @@ TEST(AnswerThroughput, ASearchTellsItsStepsAndEndsWhenAskedTo) {
 }
 
 // A user's section is shown with what it lacks: nothing that predicts can use it.
-TEST(AnswerThroughput, FactsOfAModelWithoutLayersAreToldAsIncomplete) {
+TEST(AnswerThroughput, SpecsOfAModelWithoutLayersAreIncomplete) {
   FactsRequest request;
   request.facts = in_repository("tests/data/formats/facts.ini");
   for (const auto& names : {std::vector<std::string>{}, std::vector<std::string>{"my-7b"}}) {
@@ -148,7 +148,7 @@ TEST(AnswerThroughput, UnknownMethodsAndSplitsAreErrors) {
   EXPECT_TRUE(answer_evaluation(request));
 }
 
-TEST(AnswerThroughput, ReportPutsATableBehindATrace) {
+TEST(AnswerThroughput, ReportPutsATableAfterATrace) {
   const Folder folder("both");
   ReportRequest request{.traces = traces_at({example_table().tables.front(),
                                              folder.add("a.json", one_kernel_trace(100))})};

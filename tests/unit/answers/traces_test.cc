@@ -26,7 +26,7 @@ TEST(AnswerInputs, ErrorOfTheSecondInputNamesIt) {
   EXPECT_EQ(answer.error().file, cut);
 }
 
-TEST(AnswerInputs, CutFileIsReadWhereThatIsAllowedAndTheLossIsTold) {
+TEST(AnswerInputs, ATruncatedFileIsReadIfAllowedAndTheLossReported) {
   const Folder folder("cut");
   const std::string whole = one_kernel_trace(100);
   TraceRequest request = traces_at(
@@ -38,7 +38,7 @@ TEST(AnswerInputs, CutFileIsReadWhereThatIsAllowedAndTheLossIsTold) {
   EXPECT_TRUE(has_losses(answer->document.import_log));
 }
 
-TEST(AnswerInputs, WhatIsNoTraceInAFolderIsLeftOutAndTold) {
+TEST(AnswerInputs, OtherFilesInAFolderAreLeftOutAndReported) {
   const Folder folder("mixed");
   folder.add("a.json", one_kernel_trace(100));
   folder.add("results.json", R"({"accuracy": 0.5})");
@@ -52,7 +52,7 @@ TEST(AnswerInputs, WhatIsNoTraceInAFolderIsLeftOutAndTold) {
   EXPECT_THAT(notes.front(), StartsWith("skipped "));
 }
 
-TEST(AnswerInputs, WhatIsNoTraceIsAnErrorWhereItWasNamed) {
+TEST(AnswerInputs, ANamedFileThatIsNotATraceIsAnError) {
   const Folder folder("named");
   const std::string results = folder.add("results.json", R"({"accuracy": 0.5})");
   const auto answer = answer_info(traces_at({folder.add("a.json", one_kernel_trace(9)), results}));

@@ -90,7 +90,7 @@ TEST(Overhead, GivesTheWorkedOverlapRatios) {
   EXPECT_NEAR(all.overlap_ratio(), 0.329412, 1e-6);
 }
 
-TEST(Overhead, WaitForACollectiveIsNoLaunchOverhead) {
+TEST(Overhead, WaitForACollectiveIsNotLaunchOverhead) {
   TraceMaker maker;
   maker.op(1, "aten::all", 0, 1000);
   add(maker, "first", 0, 10, 100, 1);
@@ -162,7 +162,7 @@ TEST(Overhead, CopiesAreNeitherComputeNorLaunchOverhead) {
 
 // The only compute kernel runs from 200 to 300. Outside: copies 0 to 150 and 300 to 400, a
 // collective 380 to 500, of which 20 lie beside a copy and count once.
-TEST(Overhead, WhatRunsOutsideTheSpanIsToldApart) {
+TEST(Overhead, ActivitiesOutsideTheSpanAreSeparate) {
   TraceMaker maker;
   maker.op(1, "aten::all", 0, 1000);
   maker.copy(0, 8, "Memcpy HtoD (Pageable -> Device)", 0, 150, 1);

@@ -85,7 +85,7 @@ AttentionRun attention(int64_t host_ns, int64_t kernel_ns,
                           .build());
 }
 
-TEST(Attention, WhereTheDeviceIsBusyItsOwnWorkBetweenTheProductsGoes) {
+TEST(Attention, OnABusyDeviceTheActivitiesBetweenProductsAreRemoved) {
   const AttentionRun run = attention(20'000, 1'000'000);
   const UnfusedAttention found = run.found();
   ASSERT_EQ(found.cores.size(), 1U);
@@ -98,7 +98,7 @@ TEST(Attention, WhereTheDeviceIsBusyItsOwnWorkBetweenTheProductsGoes) {
 }
 
 // Six launches of 100 us each become three: what prepares the three others goes with them.
-TEST(Attention, WhereTheHostIsBusyItsWorkForTheOtherLaunchesGoes) {
+TEST(Attention, OnABusyHostTheTimeForOtherLaunchesIsRemoved) {
   const AttentionRun run = attention(100'000, 2'000);
   EXPECT_EQ(run.gain(), 300'000);
 }
@@ -151,7 +151,7 @@ TEST(Attention, EachProductIsTheEndOrTheBeginOfACoreOrBoth) {
             2U);
 }
 
-TEST(Attention, TheFusedCallThatTookItsOtherPathIsTold) {
+TEST(Attention, TheOtherPathOfAFusedCallIsDetected) {
   TraceMaker maker;
   maker.op(1, "aten::_scaled_dot_product_attention_math", 0, 100'000);
   const char* const ops[] = {"aten::bmm", "aten::_softmax", "aten::bmm"};

@@ -34,7 +34,7 @@ JobBlame blame_of(const Job& job, const Ranks& late = {}, double slow_link = 0) 
   return find_blame(job, {.late = late, .gain_ns = blame_ns(job, late), .slow_link = slow_link});
 }
 
-TEST(Blame, TwoLateRanksThatHideEachOtherAreExplainedTogether) {
+TEST(Blame, TwoStragglersThatHideEachOtherAreExplainedTogether) {
   const Job job = four_ranks({100, 100, 160, 170});
   EXPECT_EQ(job.identity_errors(), 0u);
   EXPECT_EQ(job.makespan_ns({}), 240);
@@ -69,7 +69,7 @@ JobMaker pipeline() {
   return maker;
 }
 
-TEST(Blame, ALaterStageThatCameLastIsNotToBlame) {
+TEST(Blame, ALaterStageThatArrivesLastIsNotTheStraggler) {
   const Job job = pipeline().build();
   EXPECT_EQ(job.identity_errors(), 0u);
   EXPECT_EQ(job.makespan_ns({}), 1030);
@@ -117,7 +117,7 @@ TEST(Blame, OfDelaysThatStrikeEveryRankEachRankHasItsPart) {
   EXPECT_EQ(blame.sets.front().gain_ns, 60);
 }
 
-TEST(Blame, ASendThatEndedBeforeItsReceiverCameWaitsForNobody) {
+TEST(Blame, ASendThatEndedBeforeItsReceiverArrivedDoesNotWait) {
   JobMaker maker;
   maker.add({0, 0, 0, 100, "f"}).add({0, 0, 100, 110, "", "p", "p2p"});
   maker.add({0, 0, 110, 210, "f"});
@@ -150,7 +150,7 @@ TEST(Blame, AGroupThatIsLateAsAWholeIsNamed) {
 }
 
 // Two pairs of ranks transfer the same amount; the second pair's link is three times slower.
-TEST(Blame, ASlowLinkIsToldFromSlowRanks) {
+TEST(Blame, ASlowLinkIsDistinguishedFromSlowRanks) {
   std::vector<RankGraph> ranks = [] {
     JobMaker maker;
     for (uint32_t r = 0; r < 4; ++r) {
@@ -177,7 +177,7 @@ TEST(Blame, ASlowLinkIsToldFromSlowRanks) {
 }
 
 // The second pair carries 1.9 times as much, as tokens for experts may, and takes as much longer.
-TEST(Blame, ALargerTransferIsNoSlowLink) {
+TEST(Blame, ALargerTransferIsNotASlowLink) {
   const auto suspects_at = [](int64_t end_ns) {
     std::vector<RankGraph> ranks = [end_ns] {
       JobMaker maker;
@@ -227,7 +227,7 @@ TEST(Blame, AnUnevenAllToAllHasNoBusBandwidth) {
 
 // Of ten transfers of one size nine take 100 and one takes 200,000 more: it is told apart, and the
 // run would be that much shorter with it like the others.
-TEST(Blame, ATransferThatTakesManyTimesTheOthersIsTold) {
+TEST(Blame, ATransferFarAboveTheOthersIsReported) {
   std::vector<RankGraph> ranks = [] {
     JobMaker maker;
     for (uint32_t r = 0; r < 2; ++r) {
@@ -258,7 +258,7 @@ TEST(Blame, ATransferThatTakesManyTimesTheOthersIsTold) {
 }
 
 // Rank 4's kernels take twice as long, rank 5's host 60 longer.
-TEST(Blame, EachLateRankHasItsReason) {
+TEST(Blame, EachStragglerHasItsReason) {
   std::vector<RankGraph> ranks = [] {
     JobMaker maker;
     for (uint32_t r = 0; r < 6; ++r) {
@@ -325,7 +325,7 @@ TEST(Blame, OfARankThatIsSlowInAllNoNameIsTheReason) {
   EXPECT_TRUE(one.reasons[0].in_one());
 }
 
-TEST(Blame, InWhichIterationsARankIsLateIsTold) {
+TEST(Blame, LateIterationsOfARankAreReported) {
   const JobBlame few = of_steps(300, 150, 7, 8);
   ASSERT_TRUE(few.when);
   EXPECT_EQ(few.when->kind, BlameSpan::Kind::kFew);
@@ -344,7 +344,7 @@ TEST(Blame, InWhichIterationsARankIsLateIsTold) {
 
 // Who comes last: the two of another program at each meeting of all, whatever the rest does among
 // itself.
-TEST(LastRanks, ASetThatComesLastTogetherIsFound) {
+TEST(LastRanks, ASetThatArrivesLastTogetherIsFound) {
   JobMaker maker;
   for (uint32_t r = 0; r < 6; ++r) {
     int64_t now = 0;

@@ -76,7 +76,7 @@ TEST(FlowCauses, LaunchesThatAreAllOnTheirWayForLongAreTheHosts) {
   EXPECT_EQ(causes["dispatch"], 59 * 32'000 + 50'000);
 }
 
-TEST(FlowCauses, WhatIsLateNowAndThenIsNoLongWay) {
+TEST(FlowCauses, OccasionalDelaysAreNotALongPath) {
   const Causes causes = idle_of(far_away(100, true)).causes;
   ASSERT_EQ(causes.count("unseen"), 1u);
   EXPECT_GT(causes.at("unseen"), 1'000'000);
@@ -97,7 +97,7 @@ TEST(FlowCauses, ShortCopiesToPageableMemoryWaitAndOthersDoNot) {
   EXPECT_EQ(causes_with("Memcpy HtoD (Pageable -> Device)").count("sync"), 0u);
 }
 
-TEST(FlowCauses, KernelsWithoutCallsTellNothing) {
+TEST(FlowCauses, KernelsWithoutCallsAreNotUsed) {
   const Idle idle =
       idle_of(TraceMaker().kernel(0, 7, "a", 1000, 500, 0).kernel(0, 7, "b", 9000, 500, 0).build());
   EXPECT_EQ(idle.causes, (Causes{{"no_evidence", 7500}}));
@@ -128,7 +128,7 @@ TEST(FlowCauses, TheDeviceBeforeTheHost) {
   EXPECT_EQ(idle.contributors.front().cause, FlowCause::kUnseen);
 }
 
-TEST(FlowCauses, WhatRunsInALoaderLoads) {
+TEST(FlowCauses, CallsInALoaderCountAsLoading) {
   TraceMaker maker;
   launch(maker, 0, 1, 10000);
   maker.op(1, "enumerate(DataLoader)#it.__next__", 4000, 96000)
@@ -266,7 +266,7 @@ TEST(FlowCauses, AProgramMayStartInItsFirstCopy) {
 }
 
 // A library of kernels makes its handle in the first product; a second product has it.
-TEST(FlowCauses, WhatTheFirstOperatorOfItsNameAllocates) {
+TEST(FlowCauses, AllocationsOfTheFirstOperatorOfAName) {
   const auto cold_of = [](bool again, bool busy) {
     TraceMaker maker;
     launch(maker, 0, 1, busy ? 20 * kMs : 10'000);
@@ -312,7 +312,7 @@ TEST(FlowCauses, ASilenceThatStartUpBeginsInIsCutThere) {
                                  {"latency", 2000}}));
 }
 
-TEST(FlowCauses, RecordingAGraphIsNoRun) {
+TEST(FlowCauses, RecordingAGraphIsNotARun) {
   TraceMaker maker;
   launch(maker, 0, 1, 1000);
   maker.op(1, "capture", 10000, 200'000)
@@ -354,7 +354,7 @@ TEST(FlowCauses, NodesOfAGraph) {
 }
 
 // Rows that no call launches one by one do not hide what the host did before them.
-TEST(FlowCauses, HelperRowsAreNoMissingLaunches) {
+TEST(FlowCauses, HelperRowsAreNotMissingLaunches) {
   TraceMaker maker;
   launch(maker, 0, 1, 1000);
   maker.op(1, "aten::mul", 4000, 60000)

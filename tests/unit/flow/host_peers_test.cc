@@ -24,7 +24,7 @@ HostSpell spell(int64_t from_ms, int64_t to_ms, const char* name, bool waits) {
   return {{from_ms * 1'000'000, to_ms * 1'000'000}, name, waits};
 }
 
-TEST(HostPeers, WhoseHostWorksWhileTheOthersWaitHoldsThemUp) {
+TEST(HostPeers, AHostThatIsBusyWhileOthersWaitBlocksThem) {
   const Spells spells = {{spell(10, 30, "barrier", true), spell(50, 60, "barrier", true)},
                          {spell(10, 30, "save", false), spell(50, 60, "save", false)},
                          {spell(12, 30, "barrier", true), spell(50, 60, "barrier", true)}};
@@ -45,13 +45,13 @@ TEST(HostPeers, NoneIsNamedThatShowsNothing) {
   EXPECT_FALSE(hosts_waiting(job_of(2), spells));
 }
 
-TEST(HostPeers, WhereTheHolderChangesNoneIsNamed) {
+TEST(HostPeers, NoRankIsNamedIfTheBlockingOneChanges) {
   const Spells spells = {{spell(10, 30, "barrier", true), spell(40, 60, "save", false)},
                          {spell(10, 30, "save", false), spell(40, 60, "barrier", true)}};
   EXPECT_FALSE(hosts_waiting(job_of(2), spells));
 }
 
-TEST(HostPeers, ALittleWaitingIsNotTold) {
+TEST(HostPeers, AShortWaitIsNotReported) {
   const Spells spells = {{spell(10, 13, "barrier", true)}, {spell(10, 13, "save", false)}};
   EXPECT_FALSE(hosts_waiting(job_of(2), spells));
 }
@@ -69,7 +69,7 @@ TEST(HostPeers, ADeviceThatComputesHoldsTheOthersUp) {
 }
 
 // What all leave together, each time another one last: of four times each rank waits in three.
-TEST(HostPeers, RanksThatAreWaitedForInTurnAreTold) {
+TEST(HostPeers, RanksWaitedForInTurnAreReported) {
   Spells spells(4);
   for (int64_t k = 0; k < 4; ++k) {
     const int64_t at = k * 25;
@@ -90,7 +90,7 @@ TEST(HostPeers, RanksThatAreWaitedForInTurnAreTold) {
 }
 
 // The name says nothing, and clocks are 5 s apart; all leave together, and came apart.
-TEST(HostPeers, WhatAllLeaveTogetherIsAWaitAndBringsClocksTogether) {
+TEST(HostPeers, ACommonEndIsAWaitAndAlignsClocks) {
   JobMaker made;
   for (uint32_t r = 0; r < 3; ++r) made.add({r, 0, 0, 100'000'000, "work"});
   Spells spells(3);

@@ -36,7 +36,7 @@ TEST(Meetings, RanksOfNoGroupThatLeaveApartAreInGroupsOfTheirOwn) {
   EXPECT_EQ(found.unmatched, 8u);
 }
 
-TEST(Meetings, ATogetherThatIsToldNeedsNoProof) {
+TEST(Meetings, ARecordedCommonEndNeedsNoProof) {
   const CollectiveGroup named{"dp", "[0, 1]", "all_reduce", true};
   EXPECT_EQ(two_ranks(named, {0, 900'000, -700'000, 400'000}).all.size(), 4u);
   EXPECT_EQ(two_ranks(kUntold, {0, 900'000, -700'000, 400'000}, 3).all.size(), 4u);
@@ -57,7 +57,7 @@ TEST(Meetings, NumbersGoBeforePlaces) {
 }
 
 // Steps 3 to 6 and 4 to 8, two collectives each, of step 5 one rank has lost one.
-TEST(Meetings, WhereTheNumbersOfPartsDifferIterationsDecide) {
+TEST(Meetings, IterationsDecideIfTheNumbersOfPartsDiffer) {
   const CollectiveGroup named{"dp", "[0, 1]", "all_reduce", true};
   RankParts one{{named}, {}};
   RankParts other{{named}, {}};

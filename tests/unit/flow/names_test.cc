@@ -26,7 +26,7 @@ TraceMaker launched(const char* kernel) {
   return maker;
 }
 
-TEST(HostNames, MarksOfIterationsTellNothingElse) {
+TEST(HostNames, MarksOfIterationsHaveNoOtherMeaning) {
   for (const char* mark : {"ProfilerStep#3", "step 12", "train_step#3", "Iteration 7", "batch: 4",
                            "[iter 9]", "global step 120", "Epoch[2]"}) {
     EXPECT_TRUE(classify_host_name(mark).step) << mark;
@@ -53,7 +53,7 @@ TEST(HostNames, CompilersAndReadsOfQueues) {
   EXPECT_FALSE(classify_host_name("<built-in function ready>").outside);
 }
 
-TEST(CollectiveKind, WhatWasAskedForIsInTheOperatorAroundASendReceiveKernel) {
+TEST(CollectiveKind, TheRequestIsInTheOperatorAroundASendReceiveKernel) {
   EXPECT_EQ(kind_in(launched(kSendRecvKernel)
                         .op(1, "c10d::alltoall_base_", 400, 200)
                         .op(1, "record_param_comms", 410, 180)
@@ -63,7 +63,7 @@ TEST(CollectiveKind, WhatWasAskedForIsInTheOperatorAroundASendReceiveKernel) {
   EXPECT_EQ(kind_in(launched(kSendRecvKernel).build()), "send_recv");
 }
 
-TEST(CollectiveKind, ALabelAroundTheLaunchTellsWhereNoOperatorDoes) {
+TEST(CollectiveKind, ALabelAroundTheLaunchIsUsedIfThereIsNoOperator) {
   EXPECT_EQ(kind_in(launched(kSendRecvKernel)
                         .op(1, "record_param_comms", 400, 200)
                         .annotation(1, "nccl:all_to_all", 410, 150)

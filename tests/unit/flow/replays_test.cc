@@ -66,7 +66,7 @@ TEST(Replays, NodesGetTheOperatorsOfTheRecordingInTheSameTrace) {
 
 // Branches of a graph run side by side: the copy came first on the device. In the order in which
 // they ran the copy would stand for the product; where every node's id was recorded, it tells.
-TEST(Replays, NodeIdsTellTheOrderOfTheRecording) {
+TEST(Replays, NodeIdsGiveTheOrderOfTheRecording) {
   for (const bool told : {true, false}) {
     TraceMaker maker;
     capture(maker, 1000, "aten::add");
@@ -154,7 +154,7 @@ std::vector<CapturedGraph> recorded(const std::string& first, const std::string&
 }
 
 // By order alone the product's 50 ns would be the addition's.
-TEST(Replays, NamesOfKernelsTellWhatOrderWouldTellWrongly) {
+TEST(Replays, KernelNamesCorrectAWrongOrder) {
   const Trace trace = swapped_replay();
   const Links links = link_trace(trace);
   const FlowRun run = run_of(trace, links);
@@ -168,7 +168,7 @@ TEST(Replays, NamesOfKernelsTellWhatOrderWouldTellWrongly) {
   EXPECT_EQ(report.ops[1].ns, 40);
 }
 
-TEST(Replays, WithoutNamesTheOrderDecides) {
+TEST(Replays, TheOrderDecidesIfNamesAreMissing) {
   TraceMaker maker;
   const Trace trace = replay(maker, 5000).build();
   const Links links = link_trace(trace);
@@ -254,7 +254,7 @@ TEST(Replays, NodesHaveTheWorkOfTheRecordedCall) {
 }
 
 // Graphs for two batch sizes have the same operators: a replay has those, and no work.
-TEST(Replays, RecordingsOfOtherSizesLeaveTheWorkUntold) {
+TEST(Replays, RecordingsOfOtherSizesLeaveTheFlopUnknown) {
   TraceMaker maker;
   capture(maker, 1000, "aten::add");
   capture(maker, 3000, "aten::add");

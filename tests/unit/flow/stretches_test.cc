@@ -84,7 +84,7 @@ TEST(Stretches, LeadInBeforeTheWork) {
   EXPECT_NEAR(found->parts().idle_share, 0.5, 0.001);
 }
 
-TEST(Stretches, ReplayStaysInsideTheJudgedOne) {
+TEST(Stretches, ReplayStaysInsideTheAnalyzedStretch) {
   const auto found = judge(behind_others());
   EXPECT_TRUE(found->model.graph.bounded);
   EXPECT_EQ(identity_errors(found->model.graph), 0U);
@@ -144,7 +144,7 @@ TEST(Stretches, OneThatIsWholeIsLeftAsItIs) {
   EXPECT_FALSE(found->run.report.told_window);
 }
 
-TEST(Stretches, APartMayBeAskedFor) {
+TEST(Stretches, APartMayBeRequested) {
   for (const char* word : {"lead-in", "LEAD_IN", "1"}) {
     const auto found = judge(behind_others(), word);
     EXPECT_EQ(words(found->parts()), "lead_in* steady") << word;
@@ -173,7 +173,7 @@ TEST(Stretches, StepsOfAnEngineNameThePart) {
   EXPECT_EQ(stretch_name(found->parts().parts[1]), "decode step");
 }
 
-TEST(Stretches, WhatLiesBeforeTheLabelledStepsIsAPart) {
+TEST(Stretches, TimeBeforeTheLabelledStepsIsAPart) {
   TraceMaker maker;
   add_busy(maker, 30, 0, 10'000, 1);
   for (int i = 0; i < 3; ++i) {
@@ -188,7 +188,7 @@ TEST(Stretches, WhatLiesBeforeTheLabelledStepsIsAPart) {
   expect_whole(found->parts());
 }
 
-TEST(Stretches, TheWholeStepAroundTheFirstLaunchIsJudged) {
+TEST(Stretches, TheWholeStepAroundTheFirstLaunchIsAnalyzed) {
   TraceMaker maker;
   maker.op(1, "preprocess", 0, 100'000);
   for (int i = 0; i < 3; ++i) {

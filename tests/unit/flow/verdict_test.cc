@@ -94,7 +94,7 @@ Trace host_of(const std::vector<std::pair<std::string, int64_t>>& ops) {
   return maker.build();
 }
 
-TEST(FlowVerdict, PausesOfOneName) {
+TEST(FlowVerdict, StallsOfOneName) {
   const FlowVerdict verdict = judge(host_of({{"aten::mm", 20'000}, {"acme::step", 2'000'000}}));
   EXPECT_EQ(verdict.bound, BoundBy::kHost);
   EXPECT_EQ(verdict.lever, FirstLever::kLessHostWork);
@@ -106,7 +106,7 @@ TEST(FlowVerdict, PausesOfOneName) {
   EXPECT_FALSE(verdict.pauses.stalls);
 }
 
-TEST(FlowVerdict, PausesOfAHeavyTailKeepMedianAndLongest) {
+TEST(FlowVerdict, StallsOfAHeavyTailKeepMedianAndLongest) {
   std::vector<std::pair<std::string, int64_t>> ops(49, {"acme::step", 1'002'000});
   ops.emplace_back("acme::step", 800'002'000);
   const LeadingPauses pauses = judge(host_of(ops)).pauses;
@@ -120,7 +120,7 @@ TEST(FlowVerdict, PausesOfAHeavyTailKeepMedianAndLongest) {
   }
 }
 
-TEST(FlowVerdict, PausesTakeThreeTenthsOfAMillisecondAndHalfOfTheHost) {
+TEST(FlowVerdict, StallsTakeThreeTenthsOfAMillisecondAndHalfOfTheHost) {
   EXPECT_EQ(judge(host_of({{"acme::step", 301'000}})).pauses.count, 0u);  // 299 us idle
   EXPECT_GT(judge(host_of({{"acme::step", 302'000}})).pauses.count, 90u);
   // One pause of 400 us in ten pieces of 100 us is less than half of the host's time.
@@ -129,7 +129,7 @@ TEST(FlowVerdict, PausesTakeThreeTenthsOfAMillisecondAndHalfOfTheHost) {
   EXPECT_EQ(judge(host_of(ops)).pauses.ns, 0);
 }
 
-TEST(FlowVerdict, PausesOfWhatUsuallyTakesNoTime) {
+TEST(FlowVerdict, StallsOfCallsThatTypicallyTakeNoTime) {
   std::vector<std::pair<std::string, int64_t>> ops(19, {"aten::mm", 20'000});
   ops.emplace_back("aten::mm", 5'000'000);
   // All of one operator: eight of them are many enough for chance, fewer are its own.
@@ -265,7 +265,7 @@ Trace loading_in(int cold) {
   return maker.build();
 }
 
-TEST(FlowVerdict, CostsThatComeInEachIterationAreToldAsSuch) {
+TEST(FlowVerdict, CostsInEachIterationAreReportedAsSuch) {
   const Windows iterations = iterations_of(6, 10'000'000);
   const FlowVerdict always = judge(loading_in(6), iterations);
   EXPECT_EQ(always.bound, BoundBy::kColdStart);
@@ -323,7 +323,7 @@ FlowVerdict long_one_at(int (*place)(int iteration)) {
   return judge(maker.build(), iterations_of(10, 6'000'000));
 }
 
-TEST(FlowVerdict, WhatIsLongInTheSamePlaceOfEachIterationIsNoStall) {
+TEST(FlowVerdict, LongTimesAtTheSamePositionOfEachIterationAreNotStalls) {
   const FlowVerdict search = long_one_at([](int) { return 0; });
   ASSERT_TRUE(search.pauses.who.has_value());
   EXPECT_TRUE(search.pauses.rare);

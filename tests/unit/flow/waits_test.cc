@@ -33,7 +33,7 @@ Trace steps(int64_t count, int64_t device, After after) {
   return maker.build();
 }
 
-TEST(FlowWaits, WhatFollowsOtherWorkEachTimeWaitsForIt) {
+TEST(FlowWaits, AnActivityThatAlwaysFollowsAnotherWaitsForIt) {
   for (const int64_t device : {0, 1}) {
     const Trace trace = steps(5, device, [](int64_t step) { return 2000 + 100 * step; });
     const Links links = link_trace(trace);
@@ -58,14 +58,14 @@ TEST(FlowWaits, TwiceIsChance) {
   EXPECT_EQ(make_flow_run(trace, links).inferred_waits, 0U);
 }
 
-TEST(FlowWaits, WhatBeginsAtAnyTimeWaitsForSomethingElse) {
+TEST(FlowWaits, AnActivityThatStartsAtAnyTimeHasAnotherDependency) {
   const Trace trace = steps(8, 0, [](int64_t step) { return 15'000 + 30'000 * step; });
   const Links links = link_trace(trace);
   EXPECT_EQ(make_flow_run(trace, links).inferred_waits, 0U);
 }
 
 // Where ends are everywhere, each start follows one.
-TEST(FlowWaits, NextToDenseWorkTellsNothing) {
+TEST(FlowWaits, ContinuousActivitiesAreNoEvidence) {
   TraceMaker maker;
   uint32_t id = 0;
   for (int64_t at_ns = 0; at_ns < 6 * kStepNs; at_ns += 10'000) {
@@ -85,7 +85,7 @@ TEST(FlowWaits, NextToDenseWorkTellsNothing) {
 
 // cudaFree drains the device; the next ones find it idle. Four steps: launches for 30 us, the
 // kernel runs for 600 us, the first call frees 40 us after its end, two more take 50 us each.
-TEST(FlowWaits, ACallThatFreesMemoryWaitsEachByItself) {
+TEST(FlowWaits, EachCallThatFreesMemoryWaitsSeparately) {
   TraceMaker maker;
   for (int64_t step = 0; step < 4; ++step) {
     const int64_t at_ns = step * kStepNs;

@@ -236,7 +236,7 @@ Traced start_run() {
   return Traced(maker.build());
 }
 
-TEST(WhatIf, WhoDoesNotWaitForACopyStartsUpAllTheSame) {
+TEST(WhatIf, InitializationRemainsWithoutTheWaitForACopy) {
   const Traced run = start_run();
   EXPECT_EQ(run.gain({"warm"}), 10'000'000);
   EXPECT_EQ(run.gain({"sync"}), 1'020'000);
@@ -250,7 +250,7 @@ TEST(WhatIf, WhoDoesNotWaitForACopyStartsUpAllTheSame) {
 }
 
 // A launch call of 5 ms in which its kernel begins at the end: the call's own time, and no latency.
-TEST(WhatIf, WhatALaunchDoesUntilItsKernelBeginsIsTheCalls) {
+TEST(WhatIf, TimeOfALaunchBeforeItsKernelStartsIsTheCalls) {
   const Traced run(TraceMaker()
                        .call(1, "cudaLaunchKernel", 0, 5'000'000, 1)
                        .kernel(0, 7, "k", 4'999'000, 10'000'000, 1)
@@ -274,7 +274,7 @@ TEST(WhatIf, CopiesOfOneCallFollowEachOther) {
 
 // What a sync costs that waited each time is told nowhere, 1 to 10 us; and nothing follows a kernel
 // soon: 0.5 to 10 us.
-TEST(WhatIf, GainsLieBetweenWhereTheRunDoesNotTellUsualTimes) {
+TEST(WhatIf, GainsAreIntervalsIfTypicalTimesAreUnknown) {
   const Traced run = sync_run();
   const WhatIf found = run.explore({"family:other", "frame:*step"});
   // Without k1, which would begin at 6000, the sync takes 4000 to 9000, to 8000 (its return) or to
@@ -320,7 +320,7 @@ TEST(WhatIf, PointsAndSetsHaveIntervalsOfTheirOwn) {
 }
 
 // Each kernel follows the one before 15 us later and nothing else: longer than is usual, and kept.
-TEST(WhatIf, UsualTimesBeyondTheUsualStay) {
+TEST(WhatIf, TimesAboveTypicalStay) {
   TraceMaker maker;
   for (int i = 0; i < 40; ++i) {
     const int64_t t = 115'000 * i;
@@ -363,7 +363,7 @@ TEST(WhatIf, IntervalsBeginAtNothingWhereTheRunIsNoLonger) {
 
 // A sync that waited for k1 begins at 20000; with half of it, k1 ends at 19000. A sync costs 1000,
 // a return took 4000.
-TEST(WhatIf, ACallBehindWorkThatEndedDoesNotWait) {
+TEST(WhatIf, ACallAfterAFinishedActivityDoesNotWait) {
   const Traced run(TraceMaker()
                        .call(1, "cudaLaunchKernel", 0, 4000, 1)
                        .kernel(0, 7, "k1", 6000, 26000, 1)
@@ -386,7 +386,7 @@ TEST(WhatIf, ACallBehindWorkThatEndedDoesNotWait) {
 
 // A graph takes the launch and what prepares it and leaves the pause before it; without pauses
 // nothing is left of that, whichever comes first.
-TEST(WhatIf, OfTwoEditsTheStrongerHolds) {
+TEST(WhatIf, TheStrongerOfTwoChangesHolds) {
   const Traced run(TraceMaker()
                        .call(1, "cudaLaunchKernel", 0, 4000, 1)
                        .kernel(0, 7, "k1", 6000, 1000, 1)
@@ -442,7 +442,7 @@ TEST(WhatIf, FasterHost) {
   EXPECT_EQ(run.gain({"host"}), 48000);
 }
 
-TEST(WhatIf, PausesAndSilences) {
+TEST(WhatIf, StallsAndGaps) {
   // A launch; 3 ms of an operator; a launch; 2 ms of which nothing tells; a launch.
   const Traced run(TraceMaker()
                        .call(1, "cudaLaunchKernel", 0, 4000, 1)
@@ -490,7 +490,7 @@ TEST(WhatIf, ListAddsUpToTheJointGain) {
   EXPECT_EQ(found.before.cause_ns[static_cast<size_t>(FlowCause::kPython)], 40000);
 }
 
-TEST(WhatIf, SetsOfTheBestLeversGiveWhatTheyGiveTogether) {
+TEST(WhatIf, SetsOfTheBestActionsHaveTheirJointGain) {
   WhatIfOptions options;
   options.together = 2;
   const WhatIf found = sync_run().explore({"faster_cpu", "sync", "frame:*step", "input"}, options);

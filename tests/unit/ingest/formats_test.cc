@@ -150,10 +150,10 @@ TEST(Formats, NamesOtherFilesWithASuggestion) {
   const fs::path folder = kSource / "tests/data/formats";
   const std::map<std::string, std::string> expected = {
       {"floor.json",
-       "this is a floor file, no trace; give it beside the trace: assay report TRACE --floor FILE"},
+       "this is a floor file, no trace; give it with the trace: assay report TRACE --floor FILE"},
       {"rocprof_counters.csv",
-       "this is counters of rocprofv3 (counter_collection.csv): its kernels ran one at a time, so "
-       "their times do not show the run; give it beside the trace: assay breakdown TRACE "
+       "this is counters of rocprofv3 (counter_collection.csv): its kernels ran one at a time, "
+       "so their times do not show the run; give it with the trace: assay breakdown TRACE "
        "--counters FILE"},
       {"execution_trace.json",
        "unsupported: an execution trace of PyTorch or Chakra: a graph of operators without the "
@@ -204,9 +204,9 @@ TEST(Formats, AFolderOfAnotherToolSaysWhatIsInIt) {
   const auto files = expand_inputs({scratch.path});
   ASSERT_FALSE(files);
   EXPECT_EQ(files.error().message,
-            "no *.json, *.sqlite, *.nsys-rep, *.qdrep, *kernel_trace.csv, *_results.db, "
-            "*.rpd, *.xplane.pb, *.assaytrace, *.assay in this folder; rank0.ncu-rep is a raw Nsight "
-            "Compute report: print its table and give it beside a trace: ncu --import FILE --csv "
+            "no *.json, *.sqlite, *.nsys-rep, *.qdrep, *kernel_trace.csv, *_results.db, *.rpd, "
+            "*.xplane.pb, *.assaytrace, *.assay in this folder; rank0.ncu-rep is a raw Nsight "
+            "Compute report: print its table and give it with a trace: ncu --import FILE --csv "
             "--page raw > counters.csv, assay breakdown TRACE --counters counters.csv");
 }
 

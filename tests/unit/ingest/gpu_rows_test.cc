@@ -104,7 +104,7 @@ TEST(GpuRows, AttributesTurnsWithoutAGapIfTheirNumberIsGiven) {
   for (size_t i = 500; i < kept.times.size(); ++i) kept.times[i] += 900'000'000;
   const auto paused = place_gpu_rows(kept.table, kept.times, "x.csv", 8);
   ASSERT_FALSE(paused);
-  EXPECT_THAT(paused.error().message, HasSubstr("which of the 8 GPUs is next is not told"));
+  EXPECT_THAT(paused.error().message, HasSubstr("the next of the 8 GPUs is unknown"));
 }
 
 // One GPU: polled evenly, with jitter, now and then late, and twice within each update.

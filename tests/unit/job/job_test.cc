@@ -135,7 +135,7 @@ TEST(FleetMatching, NumbersThatAreShiftedLeaveNineMatchedAndTwoNot) {
   EXPECT_EQ(clocks.offsets_ns[0], clocks.offsets_ns[1]);
 }
 
-TEST(FleetMatching, OfSeveralRecordsOfOneTraceTheNewestCounts) {
+TEST(FleetMatching, TheNewestOfSeveralRecordsOfOneTraceCounts) {
   const auto record = [](int64_t mtime_ns, int64_t first) {
     RankRecord made;
     made.stamp.path = "0";
@@ -160,7 +160,7 @@ TEST(FleetMatching, OfSeveralRecordsOfOneTraceTheNewestCounts) {
   }
 }
 
-TEST(FleetMatching, WithoutNumbersThePlaceInAnIterationDecides) {
+TEST(FleetMatching, ThePositionInAnIterationDecidesIfNumbersAreMissing) {
   const std::vector<int64_t> none(10, -1);
   EXPECT_EQ(graph_of({numbered_record(0, none, 0, 3), numbered_record(1, none, 0, 3)}).matched(),
             10u);
@@ -270,7 +270,7 @@ TEST(FleetMatching, OrdersThatContradictAreTakenApartAndCounted) {
 
 // ---- clocks ----
 
-TEST(FleetClocksTest, NineMeetingsInsideAndOneBetweenPairsGiveTheExactOffsets) {
+TEST(FleetClocksTest, NineCollectivesInsideAndOneBetweenPairsGiveTheExactOffsets) {
   const int64_t offsets[4] = {0, 10, 1000, 1020};
   std::vector<std::string> records;
   for (int64_t r = 0; r < 4; ++r) {
@@ -295,7 +295,7 @@ TEST(FleetClocksTest, NineMeetingsInsideAndOneBetweenPairsGiveTheExactOffsets) {
 }
 
 // 16 ranks, 4 a node, nine collectives in the node to two across, clocks 2 ms apart.
-TEST(FleetClocksTest, NodesAreBroughtTogetherByTheFewMeetingsBetweenThem) {
+TEST(FleetClocksTest, NodesAreAlignedByTheFewCollectivesBetweenThem) {
   for (const uint64_t seed : {7u, 8u, 9u}) {
     const FleetModel model(16, seed, {{FleetFault::kSlowGpu, 5, 1.05}}, 4, 2, 4, 8, 2);
     const FleetClocks clocks = align_fleet(graph_of(records_of(model)));
@@ -496,7 +496,7 @@ TEST(FleetGrowth, TwiceTheRanksTakeAboutTwiceAsLong) {
 
 // ---- records that cannot be used ----
 
-TEST(FleetJobTest, WhatCannotBeUsedIsNamedWithItsReason) {
+TEST(FleetJobTest, UnusableRecordsAreNamedWithTheirReason) {
   const FleetModel model(8, 1, {}, 4, 1);
   std::vector<std::string> records;
   for (int64_t r = 0; r < 7; ++r) records.push_back(model.record(r));
@@ -520,10 +520,10 @@ TEST(FleetJobTest, WhatCannotBeUsedIsNamedWithItsReason) {
   EXPECT_EQ(job.unused[1].what, "other.json");
   EXPECT_EQ(job.unused[1].why, "of another job: 64 ranks, not 8");
   EXPECT_EQ(job.unused[2].what, "twin.json");
-  EXPECT_EQ(job.unused[2].why, "rank 3 a second time, beside rank3.json");
+  EXPECT_EQ(job.unused[2].why, "rank 3 a second time, in addition to rank3.json");
 }
 
-TEST(FleetJobTest, NumbersBeyondTheToldJobLeaveOpenWhichAreMissing) {
+TEST(FleetJobTest, NumbersAboveTheRecordedSizeLeaveMissingRanksUnknown) {
   const FleetModel model(8, 1, {{.kind = FleetFault::kWorldTold, .which = 4}}, 4, 1);
   std::vector<std::string> records;
   for (int64_t r = 2; r < 8; ++r) records.push_back(model.record(r));
@@ -547,7 +547,7 @@ TEST(FleetJobTest, APartThatWaitedForAnAbsentRankIsAnUpperBound) {
   EXPECT_GT(alone, 0u);
 }
 
-TEST(FleetJobTest, WhatDidNotFitIntoARecordIsCounted) {
+TEST(FleetJobTest, EntriesThatDidNotFitIntoARecordAreCounted) {
   RankRecord made;
   made.stamp.path = "0";
   made.rank = 0;

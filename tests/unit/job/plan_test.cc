@@ -25,7 +25,7 @@ TEST(Plan, TheLongestGoesToWhoHasLeast) {
   EXPECT_TRUE(files_of_shard(files, {6, 7}).empty());
 }
 
-TEST(Plan, EveryFileIsInOneShardInWhateverOrderTheyAreTold) {
+TEST(Plan, EveryFileIsInOneShardInAnyOrder) {
   std::vector<PlannedFile> files;
   for (uint64_t k = 0; k < 500; ++k) files.push_back({k * k % 97, "rank" + std::to_string(k)});
   std::vector<PlannedFile> turned(files.rbegin(), files.rend());
@@ -55,7 +55,7 @@ Result<Shard> shard_with(const std::map<std::string, std::string>& variables) {
   });
 }
 
-TEST(Plan, TheEnvironmentTellsTheShard) {
+TEST(Plan, TheShardIsReadFromTheEnvironment) {
   const auto array = shard_with({{"SLURM_ARRAY_TASK_ID", "14"},
                                  {"SLURM_ARRAY_TASK_MIN", "10"},
                                  {"SLURM_ARRAY_TASK_STEP", "2"},

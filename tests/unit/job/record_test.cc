@@ -81,7 +81,7 @@ TEST(Record, AnUnknownSectionIsSkipped) {
   EXPECT_EQ(record->rank, 1);
 }
 
-TEST(Record, WhatDoesNotFitIsCutAndCounted) {
+TEST(Record, EntriesThatDoNotFitAreCutAndCounted) {
   RankRecord record = small_record(1);
   record.arrivals.clear();
   // 100 iterations of 1,000 collectives, four bytes or more each: not all fit into 64 KiB.

@@ -56,7 +56,7 @@ TEST(FleetSetsTest, OtherTextsAreRefusedByTheirLine) {
   }
 }
 
-TEST(FleetSetsTest, WithoutAFileTheRecordsTellOrTheDevicesAreAGuess) {
+TEST(FleetSetsTest, NodesComeFromRecordsOrAreGuessedIfThereIsNoFile) {
   FleetJob job = seven_ranks();
   EXPECT_THAT(told(*fleet_sets(job, "", "")), IsEmpty());
   for (FleetRank& rank : job.ranks) rank.device_count = 4;

@@ -71,7 +71,7 @@ TEST(KernelBook, AgreesWithWhatAPersonRead) {
   EXPECT_GE(agree * 100, rows.size() * 98);
 }
 
-TEST(KernelBook, WhatSubstringsGotWrong) {
+TEST(KernelBook, NamesThatSubstringsMisclassify) {
   EXPECT_EQ(
       kind("void vllm::fused_add_rms_norm_kernel<c10::BFloat16, 8>(std::enable_if<(((8)>(0))) "
            "&& vllm::_typeConvert<c10::BFloat16>::exists, void>::type)"),
@@ -117,7 +117,7 @@ TEST(KernelBook, TypesTagsAndLibraries) {
   EXPECT_EQ(facts("gemm:2048:fp32").data_type, "fp32");
 }
 
-TEST(KernelBook, NamesOfGradientsTellTheBackwardPass) {
+TEST(KernelBook, NamesOfGradientsShowTheBackwardPass) {
   for (const char* name :
        {"void flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<Flash_bwd_kernel_traits<64> >(P)",
         "void cudnn::bn_bw_1C11_singleread<float, 512, true>(P)",

@@ -248,7 +248,7 @@ TEST(LaunchMetrics, OriginFallsBackStepByStep) {
   EXPECT_EQ(origin(nothing), std::pair(OriginSource::kNone, int64_t{0}));
 }
 
-TEST(LaunchMetrics, AProfilerStepRecordedAsOperatorIsNoOperator) {
+TEST(LaunchMetrics, AProfilerStepRecordedAsOperatorIsNotAnOperator) {
   const LaunchMetrics whole = analyze(TraceMaker()
                                           .op(1, "ProfilerStep#3", 0, 10'000)
                                           .op(1, "aten::mm", 1'000, 500)
@@ -260,7 +260,7 @@ TEST(LaunchMetrics, AProfilerStepRecordedAsOperatorIsNoOperator) {
   EXPECT_EQ(whole.cpu_busy_ns, 500);
 }
 
-TEST(LaunchMetrics, WithoutLaunchRowsTheMetricIsRefused) {
+TEST(LaunchMetrics, TheMetricIsRefusedIfLaunchRowsAreMissing) {
   const LaunchReport report =
       analyze(TraceMaker().kernel(0, 7, "a", 100, 100, 1).kernel(0, 7, "b", 300, 100, 2).build());
   const LaunchMetrics& whole = report.whole;
@@ -378,7 +378,7 @@ TEST(LaunchMetrics, EveryIdleNanosecondHasOneCause) {
   EXPECT_EQ(whole.idle.after_sync_ns, 2'000'000);
 }
 
-TEST(LaunchMetrics, WithoutAFlowNoCauseIsTold) {
+TEST(LaunchMetrics, NoCauseIsReportedIfThereIsNoFlow) {
   const Trace trace = host_side();
   const auto report = analyze_launch(trace, link_trace(trace), whole_trace(), {});
   ASSERT_TRUE(report);
@@ -397,7 +397,7 @@ Trace copy_between_kernels() {
       .build();
 }
 
-TEST(LaunchMetrics, CopiesInIdleTimeAreToldApart) {
+TEST(LaunchMetrics, CopiesInIdleTimeAreSeparate) {
   const LaunchMetrics whole = analyze(copy_between_kernels()).whole;
   EXPECT_EQ(whole.gpu_idle_union_ns, 100 + 300);
   EXPECT_EQ(whole.idle.copy_ns, 20);
@@ -411,7 +411,7 @@ TEST(LaunchMetrics, CopiesInIdleTimeAreToldApart) {
   EXPECT_EQ(whole.cpu_blocked_ns, 300);
 }
 
-TEST(LaunchMetrics, CountedCopiesAreNoIdleTime) {
+TEST(LaunchMetrics, CountedCopiesAreNotIdleTime) {
   LaunchOptions options;
   options.count_copies = true;
   const LaunchMetrics whole = analyze(copy_between_kernels(), whole_trace(), options).whole;
@@ -421,7 +421,7 @@ TEST(LaunchMetrics, CountedCopiesAreNoIdleTime) {
 }
 
 // Of the second iteration's latency, 500 to 3'000, kernel a of the first runs until 2'000.
-TEST(LaunchMetrics, KernelsOfOtherIterationsAreToldApart) {
+TEST(LaunchMetrics, KernelsOfOtherIterationsAreSeparate) {
   const Trace trace = TraceMaker()
                           .op(1, "x", 0, 100)
                           .call(1, "cudaLaunchKernel", 10, 50, 1)
@@ -439,7 +439,7 @@ TEST(LaunchMetrics, KernelsOfOtherIterationsAreToldApart) {
   EXPECT_EQ(second.idle.latency_ns(), 600);
 }
 
-TEST(LaunchMetrics, TheBackwardThreadsWorkIsNoGap) {
+TEST(LaunchMetrics, TheBackwardThreadsTimeIsNotAGap) {
   // The main thread launches twice and then only waits for the backward thread, which launches
   // once.
   const LaunchMetrics whole = analyze(TraceMaker()

@@ -45,7 +45,7 @@ TEST(LaunchShares, AreOfIdleTimeByCause) {
   EXPECT_DOUBLE_EQ(shares.idle_after_sync_share, 0.15);
 }
 
-TEST(LaunchShares, WhatIsNotToldIsNoZero) {
+TEST(LaunchShares, UnknownIsNotZero) {
   LaunchMetrics metrics = idle_for(400);
   metrics.idle_told = false;
   EXPECT_TRUE(std::isnan(launch_shares(metrics).idle_host_share));

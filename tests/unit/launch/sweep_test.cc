@@ -104,7 +104,7 @@ TEST(Bound, FlatSweepIsCpuBoundThroughout) {
   EXPECT_EQ(report->interval_source, IntervalSource::kNone);
 }
 
-TEST(Bound, OneBusyBatchThatDoesNotPersistIsNoTransition) {
+TEST(Bound, OneBusyBatchThatDoesNotPersistIsNotATransition) {
   const auto report = analyze_bound(sweep_of({5, 5, 30, 5, 5}), {});
   ASSERT_TRUE(report);
   EXPECT_EQ(report->verdict, BoundVerdict::kCpuBoundThroughout);
@@ -201,7 +201,7 @@ void expect_refusal(const std::vector<SweepPoint>& sweep, const std::string& wor
   EXPECT_NE(report.error().message.find(words), std::string::npos) << report.error().message;
 }
 
-TEST(Bound, RefusesWhatIsNoSweep) {
+TEST(Bound, RefusesInputsOtherThanSweeps) {
   expect_refusal(sweep_of({5, 5}), "at least 3 batch sizes");
   std::vector<SweepPoint> sweep = sweep_of({5, 5, 5});
   sweep[2].batch = 2;

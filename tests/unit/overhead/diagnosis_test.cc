@@ -39,7 +39,7 @@ std::vector<std::string> keys(const HostOverheadDiagnosis& diagnosis) {
 }
 
 // Stack 30 + 70 + 150 = 250, path 310, idle 300: graphs and fusion are capped by idle.
-TEST(DiagnoseOverhead, BoundsHostLeversByHostTimeSpentOnceAndByIdle) {
+TEST(DiagnoseOverhead, BoundsHostActionsByHostTimeSpentOnceAndByIdle) {
   const HostOverheadReport report = host_report();
   const HostOverheadDiagnosis d = diagnose_overhead(report, report.whole.sums, {300, 700});
   EXPECT_EQ(d.largest, HostOverheadLayer::kDispatch);
@@ -57,7 +57,7 @@ TEST(DiagnoseOverhead, BoundsHostLeversByHostTimeSpentOnceAndByIdle) {
   EXPECT_EQ(d.levers[5].at_most_ns, 40);
 }
 
-TEST(DiagnoseOverhead, WithoutABaseThereIsNoLibraryPartToShorten) {
+TEST(DiagnoseOverhead, ThereIsNoLibraryPartToShortenIfThereIsNoBase) {
   HostOverheadReport report = host_report();
   report.base_ns.reset();
   const std::vector<std::string> found =
@@ -66,7 +66,7 @@ TEST(DiagnoseOverhead, WithoutABaseThereIsNoLibraryPartToShorten) {
   EXPECT_EQ(std::count(found.begin(), found.end(), "compile"), 1);
 }
 
-TEST(DiagnoseOverhead, LayersThatAreNotToldApartAreNeverTheLargest) {
+TEST(DiagnoseOverhead, LayersThatAreNotSeparatedAreNeverTheLargest) {
   HostOverheadReport report = host_report();
   report.whole.sums.split_known = false;
   report.whole.sums.ct_ns = report.whole.sums.ft_dispatch_ns = 10'000;
@@ -78,7 +78,7 @@ TEST(DiagnoseOverhead, LayersThatAreNotToldApartAreNeverTheLargest) {
             HostOverheadLayer::kLaunch);
 }
 
-TEST(DiagnoseOverhead, WorkThatRunsInGraphsAlreadyIsNotToldToUseThem) {
+TEST(DiagnoseOverhead, ActivitiesInGraphsAreNotAdvisedToUseThem) {
   HostOverheadReport report = host_report();
   report.whole.orphans.graph_followers = 2;  // of 4
   const std::vector<std::string> found =

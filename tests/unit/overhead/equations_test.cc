@@ -77,7 +77,7 @@ TEST(DispatchBase, OfAnEvenCountIsTheMiddleRoundedUp) {
             1001);
 }
 
-TEST(DispatchBase, LeavesOutNoiseLibraryKernelsAndWhatNobodyPaid) {
+TEST(DispatchBase, LeavesOutNoiseLibraryKernelsAndUnpaidInvocations) {
   KernelCost follower = row(false, 3, 0, 50, 1, 1);
   follower.unpaid = 3;
   EXPECT_EQ(dispatch_base({row(false, 9, 0, 0.1, 1, 1), row(true, 1, 0, 8, 1, 1), follower},
@@ -111,7 +111,7 @@ TEST(SumOverhead, NothingHasNoBalance) {
 
 // Kernels whose launch nobody saw, and no operator or floor to charge: 1.00 would say that the host
 // costs nothing.
-TEST(SumOverhead, WithoutAChargeThereIsNoBalance) {
+TEST(SumOverhead, ThereIsNoBalanceIfNothingIsCharged) {
   KernelCost orphan = row(false, 3, 0, 0, 0, 10);
   orphan.unpaid = 3;
   orphan.t_launch_ns.reset();

@@ -115,7 +115,7 @@ TEST(KernelDatabase, FileHasEveryFieldAndTheSameBytesEachTime) {
   EXPECT_EQ(entry["t_dispatch"]["mean_ns"], 12000.0);
 }
 
-TEST(KernelDatabase, NamesThatAreNoUtf8AndInputsThatAreNoJsonDoNoHarm) {
+TEST(KernelDatabase, InvalidUtf8NamesAndInvalidJsonInputsAreSafe) {
   KernelDatabase db;
   KernelDbEntry entry;
   entry.raw_name = "k\xff";

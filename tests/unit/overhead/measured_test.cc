@@ -189,7 +189,7 @@ TEST(MatchKernel, TierZeroIsTheLaunchSignature) {
   EXPECT_EQ(match_kernel(target, {same}).tier, MatchTier::kMostFrequent);
 }
 
-TEST(MatchKernel, AnUntoldGridIsNoSignature) {
+TEST(MatchKernel, AnUnknownGridIsNotASignature) {
   const KernelDbEntry target = entry("gemm", false, 1, 0, 0, 0, 0);
   EXPECT_EQ(match_kernel(target, {candidate("reduce", 1, 1)}).tier, MatchTier::kMostFrequent);
 }

@@ -125,7 +125,7 @@ TEST(AnalyzeOverhead, PythonIsChargedSinceTheLastOperatorOrTheInnermostFrame) {
 }
 
 // Of mm's 3000 before its launch 2000 go to an allocation; its launch call waits from 100'000 on.
-TEST(AnalyzeOverhead, AllocationsAndFullQueuesAreNoHostWork) {
+TEST(AnalyzeOverhead, AllocationsAndFullQueuesAreNotHostTime) {
   const Trace trace = TraceMaker()
                           .op(1, "aten::mm", 0, 300'000)
                           .call(1, "cudaMalloc", 100, 2'000, 0)
@@ -159,7 +159,7 @@ TEST(AnalyzeOverhead, WindowsEndWithTheirLastKernelIfThatIsLater) {
   EXPECT_DOUBLE_EQ(report.means.t_device_ns.mean, 5'000);
 }
 
-TEST(AnalyzeOverhead, NothingToMeasureIsNoError) {
+TEST(AnalyzeOverhead, NothingToMeasureIsNotAnError) {
   const HostOverheadReport empty = analyze(Trace());
   EXPECT_EQ(empty.whole.sums.hdbi, std::nullopt);
   EXPECT_TRUE(std::isnan(empty.whole.idle_fraction));
@@ -167,7 +167,7 @@ TEST(AnalyzeOverhead, NothingToMeasureIsNoError) {
   EXPECT_EQ(empty.base_ns, std::nullopt);
 }
 
-TEST(AnalyzeOverhead, WithoutALaunchCallTheHostsCostIsNotTold) {
+TEST(AnalyzeOverhead, TheHostsCostIsUnknownIfTheLaunchCallIsMissing) {
   const Trace trace = TraceMaker().kernel(0, 7, "a", 100, 900, 0).build();
   const HostOverheadReport report = analyze(trace, whole(), with_floor(200));
   EXPECT_EQ(report.whole.sums.hdbi, std::nullopt);
@@ -194,7 +194,7 @@ TEST(AnalyzeOverhead, SideBySideKernelsMakeUtilisationExceedOne) {
   EXPECT_TRUE(has_note(report, "no_dispatch_base"));
 }
 
-TEST(AnalyzeOverhead, WaitingInsideATileIsTold) {
+TEST(AnalyzeOverhead, WaitsInsideATileAreReported) {
   const Trace trace = TraceMaker()
                           .frame(1, "f", 0, 10'000)
                           .call(1, "cudaLaunchKernel", 100, 10, 1)
@@ -268,7 +268,7 @@ TEST(AnalyzeOverhead, KernelsOfCublasLtPayTheLibrary) {
             analyze(trace, whole(), paper).whole.sums.t_orch_ns);
 }
 
-TEST(AnalyzeOverhead, WithoutANativeKernelTheSplitIsNotKnown) {
+TEST(AnalyzeOverhead, TheSplitIsUnknownIfThereIsNoNativeKernel) {
   TraceMaker maker;
   maker.op(1, "aten::mm", 1'000, 500).call(1, "cuLaunchKernelEx", 1'400, 50, 1);
   maker.kernel(0, 7, "nvjet_tst_128x64", 1'500, 10, 1);

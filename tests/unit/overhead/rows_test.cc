@@ -38,7 +38,7 @@ TEST(HostOverheadRows, TimesRunFromFrameToOperatorToCallToKernel) {
   EXPECT_FALSE(row.without_py);
 }
 
-TEST(HostOverheadRows, WithoutFramesTheInnermostOuterOperatorThatIsNotAtenStartsPython) {
+TEST(HostOverheadRows, TheInnermostOuterOperatorOtherThanAtenStartsPythonIfFramesAreMissing) {
   const Trace trace = TraceMaker()
                           .op(1, "autograd::engine::evaluate_function: MmBackward0", 0, 500)
                           .op(1, "MmBackward0", 20, 400)
@@ -63,7 +63,7 @@ HostOverheadRow row_within(const char* outer, const char* other = "aten::add") {
 }
 
 // Each moment charged once: as printed T_Py stays what it is.
-TEST(HostOverheadRows, WhatTheBackwardEngineDoesIsNoPython) {
+TEST(HostOverheadRows, TimeOfTheBackwardEngineIsNotPython) {
   for (const char* outer : {"MmBackward0", "torch::autograd::AccumulateGrad", "ClampBackward1",
                             "autograd::engine::evaluate_function: MmBackward0"}) {
     const HostOverheadRow row = row_within(outer);
@@ -170,7 +170,7 @@ TEST(HostOverheadRows, ClockNoiseIsClampedAndMoreIsDropped) {
   EXPECT_FALSE(row_at(100'000).launch_clamped);
 }
 
-TEST(HostOverheadRows, InATraceWithoutOperatorsRangesStandInForThem) {
+TEST(HostOverheadRows, RangesReplaceOperatorsInATraceWithoutThem) {
   const Trace trace = TraceMaker()
                           .annotation(1, "step", 0, 1000)
                           .annotation(1, "layer", 50, 200)
@@ -189,7 +189,7 @@ TEST(HostOverheadRows, InATraceWithoutOperatorsRangesStandInForThem) {
   EXPECT_TRUE(extracted.rows[1].without_py);
 }
 
-TEST(HostOverheadRows, RangesFiledAsOperatorsAreToldUnlessAFrameworkMadeThem) {
+TEST(HostOverheadRows, RangesFiledAsOperatorsAreReportedUnlessAFrameworkMadeThem) {
   const auto ranges = [](std::string_view name) {
     Trace trace = TraceMaker()
                       .op(1, name, 0, 100)

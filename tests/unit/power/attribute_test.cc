@@ -278,7 +278,7 @@ TEST(Attribute, AKernelThatNeverStopsIsBracketed) {
   EXPECT_THAT(report->trust, Contains(Field(&TrustNote::what, "not_identifiable")));
 }
 
-TEST(Attribute, LateSensorIsFoundOrTold) {
+TEST(Attribute, ADelayedSensorIsFoundOrReported) {
   const MadeWorkload w = random_mix(3);
   PowerSeries late = w.log(100, 25, 2, 1);
   for (PowerReading& reading : late.readings) reading.t_ns += 200 * kMillisecondNs;
@@ -389,7 +389,7 @@ TEST(Attribute, HolesInTheLogAreLeftOutAndSaid) {
   EXPECT_EQ(report->trust[0].time_ns, to - from);
 }
 
-TEST(Attribute, RefusesTooFewReadings) {
+TEST(Attribute, RefusesTooFewSamples) {
   const MadeWorkload w = random_mix(3, 40);  // about a second
   const auto report = attribute(w.trace(), w.log(100, 25, 2, 1), window_of(25));
   ASSERT_FALSE(report);

@@ -155,7 +155,7 @@ struct ResponseCoverage {
 
 // A load whose power is no step, but begins a tenth above what it settles at: the response is told
 // as one that does not fit, and intervals hold the truth all the same.
-TEST(Calibration, ALoadThatIsNoStepIsSaid) {
+TEST(Calibration, ALoadOtherThanAStepIsReported) {
   constexpr int kDevices = 12;
   int inside = 0;
   for (uint64_t seed = 630'000; seed < 630'000 + kDevices; ++seed) {
@@ -176,7 +176,7 @@ int devices_asked(int otherwise) {
 }
 
 // Long pulses of random lengths tell both as well, less well: one alone shows window/2 + ramp only.
-TEST(Calibration, ShortPulsesTellRampFromWindow) {
+TEST(Calibration, ShortPulsesSeparateRampAndWindow) {
   const int devices = devices_asked(12);
   for (const bool boxcar : {true, false}) {
     ResponseCoverage with;
@@ -266,7 +266,7 @@ TEST(Calibration, TimesWithoutAKindAreThoseOfABoxcar) {
 }
 
 // A fast reading of a slow answer gives tens of thousands of readings.
-TEST(Calibration, ManyReadingsAreFittedAsWell) {
+TEST(Calibration, ManySamplesAreFittedAsWell) {
   PulsedSensor sensor = drawn_sensor(740'100, true);
   sensor.period_ns = 1e6;
   sensor.window_ns = 100e6;
@@ -311,7 +311,7 @@ TEST(Calibration, AGainShowsInTheLinearity) {
   EXPECT_NEAR(found->linearity_load, 1.05, 0.01);
 }
 
-TEST(Calibration, ReadingsThatDoNotFollowTheLoadAreRefused) {
+TEST(Calibration, SamplesThatDoNotFollowTheLoadAreRefused) {
   const auto knobs = parse_simulated_knobs("kind=logger,noise=0.9");
   const auto device = make_simulated_device(5, *knobs);
   const auto found = calibrate_sensor(*device, {});

@@ -71,7 +71,7 @@ struct CoverageCase {
 };
 class Coverage : public ::testing::TestWithParam<CoverageCase> {};
 
-TEST_P(Coverage, OfTheMeanIsNinetyFivePercent) {
+TEST_P(Coverage, TheIntervalOfTheMeanIsNinetyFivePercent) {
   const CoverageCase c = GetParam();
   std::mt19937_64 random(7);
   int hits = 0;

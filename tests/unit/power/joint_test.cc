@@ -38,7 +38,7 @@ double mean_of(const std::vector<BusySpan>& spans, double end_s, double width_s,
 }
 
 // One kernel from 0.1 to 0.2 s: values worked by hand from the integrals of 1 - exp(-t/tau).
-TEST(Activity, MeansBehindARampAreTheIntegrals) {
+TEST(Activity, MeansAfterARampAreTheIntegrals) {
   const std::vector<BusySpan> one = {{0.1, 0.2}};
   EXPECT_NEAR(mean_of(one, 0.2125, 0.025, 0), 0.5, 1e-9);
   EXPECT_NEAR(mean_of(one, 0.2125, 0.025, 0.0125), 0.8156660433, 1e-6);
@@ -47,7 +47,7 @@ TEST(Activity, MeansBehindARampAreTheIntegrals) {
 }
 
 // One kernel from 0.1 to 0.2 s behind ramps of 20 and 5 ms, against both followed step by step.
-TEST(Activity, TwoRampsAreOneBehindTheOther) {
+TEST(Activity, TwoRampsAreInSequence) {
   Activity activity({{{0.1, 0.2}}}, -1, 1, 5e-4);
   const Activity::Ramped both = activity.ramped(nearest_ramp(0.02), nearest_ramp(0.004));
   constexpr double kStepS = 1e-6;
@@ -65,7 +65,7 @@ TEST(Activity, TwoRampsAreOneBehindTheOther) {
   EXPECT_NEAR(mean, sum / 0.05, 1e-4);
 }
 
-TEST(Activity, WhatOverlapsCountsOnceEach) {
+TEST(Activity, OverlappingActivitiesCountOnceEach) {
   EXPECT_NEAR(mean_of({{0, 0.1}, {0.05, 0.1}}, 0.1, 0.1, 0), 1.5, 1e-9);
 }
 
@@ -214,7 +214,7 @@ TEST(UpdateGrid, OfPeriodsThatFitAlikeTheMiddleIsTaken) {
 
 // Hardly any pair of polls checks a period that is shorter than they are apart, but a repeat over
 // more than it speaks against it: 10 % off, or no grid at all.
-TEST(UpdateGrid, PollsAboutAsRareAsUpdatesTellThePeriod) {
+TEST(UpdateGrid, PollsAboutAsRareAsUpdatesDetermineThePeriod) {
   EXPECT_LT(period_error(0.09, 0.02, 20), 0.0005);
   for (const uint64_t seed : {70'002U, 63'000'086U, 63'000'107U, 63'000'829U}) {
     const UpdateGrid grid =
@@ -280,7 +280,7 @@ TEST(Valley, TheMoveEndsAtTheBottom) {
 // inverse 1/4 and 1/8 stand alone. Noise of 1 W where the slope is 2 moves the parameter by 1/4 of
 // it, twice: a variance of 1/8, where even noise of the same mean square, 1/2, has 1/16. Where the
 // slope is 0 it moves nothing.
-TEST(Valley, NoiseCountsWhereItTellsTheParameter) {
+TEST(Valley, NoiseCountsIfItDeterminesTheParameter) {
   const std::vector<double> x = {1, 1, 1, 1};
   const std::vector<std::vector<double>> slopes = {{-2, 0, 0, 2}};
   EXPECT_NEAR(valley_at(x, {1, 0, 0, -1}, {100}, slopes).uneven, 2, 1e-5);
@@ -346,7 +346,7 @@ ReadModel read_model(double kept, double repeated) {
   return made;
 }
 
-TEST(JointFit, ReadingsThatKeepAPartOfTheOneBeforeAreTold) {
+TEST(JointFit, SamplesThatKeepAPartOfThePreviousAreDetected) {
   for (const double kept : {0.05, 0.3, 0.7}) {
     const ReadModel made = read_model(kept, 0);
     const CarriedOver carried = carried_over(made.read_w, made.model_w);
@@ -496,7 +496,7 @@ TEST(JointFit, TheIntervalOfTheRampHoldsIt) {
 
 // A device that takes 10 ms to rise, behind a sensor that follows with 60 ms: one ramp for both
 // puts the largest kernel off by 2 to 3 %.
-TEST(JointFit, ADevicesRampBehindASlowSensorsIsFound) {
+TEST(JointFit, ADevicesRampAfterASlowSensorsIsFound) {
   size_t jobs = 0;
   for (uint64_t seed = 95'000; jobs < 5; ++seed) {
     const PowerJob job = make_power_job(seed);
@@ -532,7 +532,7 @@ TEST(JointFit, ASensorThatFollowsHasNoWindow) {
 
 // A ramp of 3 ms behind one of 60 is hardly told from a window of 6: the interval is over both. Two
 // jobs in which the window was taken for it and the largest kernel's energy missed.
-TEST(JointFit, AShortRampBehindALongOneIsInTheIntervals) {
+TEST(JointFit, AShortRampAfterALongOneIsInTheIntervals) {
   for (const uint64_t seed : {600'012U, 600'016U}) {
     const PowerJob job = make_power_job(seed);
     const MadeSensor sensor{.window_s = 0.001, .filter_s = 0.06, .poll_s = 0.013};
@@ -569,7 +569,7 @@ JointFit fit_of_loads(const PowerJob& job, const MadeSensor& sensor, uint64_t se
 
 // One load does not tell a sensor that keeps a part from one or a GPU that takes its time: the part
 // is from 0 up, and what is true lies inside.
-TEST(JointFit, OneLoadDoesNotTellWhatAnUpdateKeeps) {
+TEST(JointFit, OneLoadDoesNotDetermineTheSmoothing) {
   constexpr uint64_t kJobs = 6;
   for (const double kept : {0.0, 0.3}) {
     uint64_t parts = 0;
@@ -666,7 +666,7 @@ TEST(JointFit, NoRampOfTheListFitsMuchBetterThanTheOneFound) {
 
 // Few readings do not show that their noise is smoothed with them: taken for noise of each reading
 // alone, 4 of 24 energies left their intervals.
-TEST(JointFit, NoiseThatIsSmoothedWithTheReadingsIsAllowedFor) {
+TEST(JointFit, NoiseSmoothedWithTheSamplesIsModeled) {
   constexpr uint64_t kJobs = 24;
   constexpr double kKept = 0.8;
   uint64_t energies = 0;
@@ -684,7 +684,7 @@ TEST(JointFit, NoiseThatIsSmoothedWithTheReadingsIsAllowedFor) {
 }
 
 // Many steps tell it, whichever way it is: of 67 jobs each 65, 66 and 67.
-TEST(JointFit, TenLoadsTellWhatAnUpdateKeeps) {
+TEST(JointFit, TenLoadsDetermineTheSmoothing) {
   constexpr uint64_t kJobs = 4;
   for (const double kept : {0.0, 0.6}) {
     uint64_t told = 0;
@@ -759,7 +759,7 @@ TEST(JointFit, TheSameSeedGivesTheSameBytes) {
 }
 
 // Readings in another order say nothing of the trace, and no kernel is given a lower bound.
-TEST(JointFit, ShuffledReadingsDoNotFollow) {
+TEST(JointFit, ShuffledSamplesDoNotFollow) {
   int follow = 0;
   for (uint64_t seed = 0; seed < 8; ++seed) {
     const PowerJob job = make_power_job(90'000 + seed);

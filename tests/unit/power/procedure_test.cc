@@ -56,7 +56,7 @@ TEST(Procedure, CountsAreWarmUpsPlusAWindowfulPlusOne) {
   EXPECT_FALSE(result->plan.mean_only);
 }
 
-TEST(Procedure, CampaignsWithoutEndAreRefusedBeforeTheyRun) {
+TEST(Procedure, MeasurementsWithoutEndAreRefusedBeforeTheyRun) {
   const auto device = device_with("kind=logger,window=1ms,period=1ms");
   const int64_t before = device->now_ns();
   for (const char* workload : {"gemm:1048576", "2*gemm:1048576 , 1*gemm:2048"}) {
@@ -162,7 +162,7 @@ TEST(Procedure, ADeviceThatFailsWhileWatchedLeavesTheProfile) {
 }
 
 // A budget that is used up leaves no room to watch, and nothing is said of what comes later.
-TEST(Procedure, WithoutTimeNothingIsSaidOfLater) {
+TEST(Procedure, LaterTimesAreNotReportedIfTimeIsMissing) {
   ThrottlingDevice device(drawn_throttling(710'000, true), 1);
   ProcedureOptions options = options_for(1);
   options.budget_ns = 1;
@@ -225,7 +225,7 @@ TEST(Procedure, ABudgetEndsItInTimeWithWhatThereIs) {
   }
 }
 
-TEST(Procedure, WhatCannotBeMeasuredIsRefusedWithAReason) {
+TEST(Procedure, UnmeasurableKernelsAreRefusedWithAReason) {
   const std::pair<const char*, const char*> cases[] = {{"kind=logger,t=12us", "25 us"},
                                                        {"kind=unknown,t=100us", "power calibrate"}};
   for (const auto& [knobs, says] : cases) {
@@ -317,7 +317,7 @@ TEST(Procedure, AFullDiskStopsTheRunByName) {
   EXPECT_THAT(result.error().describe(), HasSubstr("samples.csv: No space left on device"));
 }
 
-TEST(Procedure, AnInterruptedCampaignEndsAsIfItHadNotBeen) {
+TEST(Procedure, AnInterruptedMeasurementEndsAsIfUninterrupted) {
   const auto steps = parse_workload_list("gemm:2048");
   ProcedureOptions options = options_for();
   options.runs = 40;
@@ -340,7 +340,7 @@ TEST(Procedure, AnInterruptedCampaignEndsAsIfItHadNotBeen) {
   EXPECT_NEAR(rest->profile.ssp_w, whole->profile.ssp_w, 1e-5);
 }
 
-TEST(Procedure, AnotherCampaignsRecordIsNotGoneOnWith) {
+TEST(Procedure, AnotherMeasurementsRecordIsNotResumed) {
   Disk disk;
   ProcedureOptions options = options_for();
   options.runs = 20;

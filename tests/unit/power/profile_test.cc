@@ -219,7 +219,7 @@ TEST(Profile, ShiftOfAllClocksChangesNothing) {
   EXPECT_EQ(here.t_exec_ns, there.t_exec_ns);
 }
 
-TEST(Profile, LateReadingsAreMovedBackByTheirDelay) {
+TEST(Profile, DelayedSamplesAreMovedBackByTheirDelay) {
   PowerRecording recording = typical().make();
   recording.samples_on_cpu_clock = true;
   for (PowerSample& sample : recording.samples) {
@@ -272,18 +272,18 @@ TEST(Profile, FewerRunsAreATakenPrefix) {
 }
 
 // Strategies switched off: each is worse, which is what it buys.
-TEST(Profile, WithoutGoldenRunsAllRunsCount) {
+TEST(Profile, AllRunsCountIfThereAreNoGoldenRuns) {
   const KernelProfile p = profile(typical().make(), {.use_golden_runs = false});
   EXPECT_EQ(p.golden, 200u);
 }
-TEST(Profile, WithoutClockSyncSamplesDriftAway) {
+TEST(Profile, SamplesDriftAwayIfClocksAreNotSynchronized) {
   PowerMaker maker = typical();
   maker.drift_ppm = 80;
   const KernelProfile with = profile(maker.make());
   const KernelProfile without = profile(maker.make(), {.use_clock_sync = false});
   EXPECT_NE(with.lois_points.front().toi_ns, without.lois_points.front().toi_ns);
 }
-TEST(Profile, WithoutSspTheFirstSettledExecutionIsProfiled) {
+TEST(Profile, TheFirstSettledExecutionIsProfiledIfThereIsNoSsp) {
   const KernelProfile p = profile(typical().make(), {.use_ssp = false});
   EXPECT_LT(p.ssp_w, 0.7 * kTypicalMean);
 }

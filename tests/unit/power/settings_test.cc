@@ -60,7 +60,7 @@ TEST(Settings, ScatterOfIterationsIsInTheInterval) {
 }
 
 // 1 % less with 1 % of error on each side: no one can tell.
-TEST(Settings, WhatTheIntervalsHoldIsNotToldApart) {
+TEST(Settings, OverlappingIntervalsAreNotADifference) {
   const auto report = compare_settings({setting_run("all", {1, 1, 1}, {600, 600, 600}),
                                         setting_run("cap", {1, 1, 1}, {594, 594, 594})});
   ASSERT_TRUE(report);

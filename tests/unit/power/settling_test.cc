@@ -57,7 +57,7 @@ TEST(Settling, RunsThatStillChangeAtTheirEndAreNotSettled) {
 }
 
 // A step of 3 % at 40 of 128: the early part ends before it, and the course settles behind it.
-TEST(Settling, WhatSettlesLateHasATimeAfterTheEarlyPart) {
+TEST(Settling, LateSettlingHasATimeAfterTheEarlyPart) {
   const LateSettling late = find_late_settling(record_of(1, 128, 40, 500, 0), 3, 16);
   EXPECT_TRUE(late.changes);
   EXPECT_FALSE(late.goes_on);
@@ -81,7 +81,7 @@ TEST(Settling, LateChangesAreNeverAfterNoTime) {
   EXPECT_GE(late.after_ns, 1600 * 1000);
 }
 
-TEST(Settling, WhatStillChangesAtTheEndHasNotSettled) {
+TEST(Settling, PowerThatChangesAtTheEndHasNotSettled) {
   SettlingRecord record = record_of(1, 1280, 0, 500, 0);
   int64_t now = 0;
   for (size_t i = 0; i < record.runs[0].size(); ++i) {

@@ -56,7 +56,7 @@ TEST(SseError, IntervalsHoldTheTruth) {
   EXPECT_LT(width, 0.012);
 }
 
-TEST(SseError, WhatIsAlikeReachesToNothing) {
+TEST(SseError, SharedPowerHasALowerEndOfZero) {
   int from_nothing = 0;
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     const Interval95 range = sse_interval(make_sse_runs(seed, 20, 0, 0.05));

@@ -89,7 +89,7 @@ TEST(Takeaways, DevicesAreFoundByTheirDriversNames) {
 }
 
 // A user's file adds a device of which little is known, and its source is told.
-TEST(Takeaways, FactsOfAUserCount) {
+TEST(Takeaways, SpecsOfAUserAreUsed) {
   FactBook facts = FactBook::built_in();
   ASSERT_TRUE(
       facts.add("[hardware Card]\ntflops = 100 ; measured\nbandwidth_tb_s = 0.5 ; measured\n"));

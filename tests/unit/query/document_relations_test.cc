@@ -34,7 +34,7 @@ TEST(DocumentRelations, FactsOfOneObjectAreOneRow) {
   EXPECT_EQ(facts.columns[1].unit, "share");
 }
 
-TEST(DocumentRelations, ReadersOnlyIsNoData) {
+TEST(DocumentRelations, TextForReadersIsNotData) {
   Facts facts{.key = "f", .items = {{"seen", "", 1}, {"not", "", 2}}};
   facts.items[1].show = Show::kReadersOnly;
   Table hidden{.key = "t", .columns = {{"a", "a"}}, .rows = {{1}}, .show = Show::kReadersOnly};
@@ -116,7 +116,7 @@ TEST(DocumentRelations, InvalidUtf8IsReplaced) {
   EXPECT_EQ(cells_of(*catalog.find("room_t"), "name").texts[0], "a\ufffd");
 }
 
-TEST(DocumentRelations, PartsAreCalledByTheirRankWhereEachTellsAnother) {
+TEST(DocumentRelations, PartsAreNamedByTheirRankIfAllDiffer) {
   Document document;
   for (const int64_t rank : {4, 2}) {
     Part part = part_of({Table{.key = "t", .columns = {{"a", ""}}, .rows = {{rank}}}});

@@ -94,7 +94,7 @@ TEST_F(DuckDb, EveryTypeAndMissingCellsArriveAsTheyAre) {
   EXPECT_EQ(all[2], (Row{9, 7, 2, 2.0, "\u00b5", true}));
 }
 
-TEST_F(DuckDb, RankTellsTheInputInEveryTable) {
+TEST_F(DuckDb, RankIsTheInputInEveryTable) {
   EXPECT_EQ(rows("select count(*) from t where rank = 4"), (std::vector<Row>{{2}}));
   EXPECT_EQ(rows("select name from t where rank = 9"), (std::vector<Row>{{"\u00b5"}}));
 }
@@ -107,7 +107,7 @@ TEST_F(DuckDb, ErrorsCarryDuckDbsOwnWords) {
   EXPECT_THAT(error("set enable_external_access = true"), HasSubstr("rror"));
 }
 
-TEST_F(DuckDb, WhatHasNoPlaceInAValueComesAsText) {
+TEST_F(DuckDb, UnrepresentableValuesBecomeText) {
   EXPECT_EQ(rows("select date '2020-01-02' as d, [1, 2] as l, 1.50::decimal(4,2) as n"),
             (std::vector<Row>{{"2020-01-02", "[1, 2]", "1.50"}}));
 }

@@ -38,7 +38,7 @@ TEST(Catalog, AColumnThatOnlySomeInputsHaveIsMissingInTheOthers) {
   EXPECT_THAT(cells_of(table, "b", 1).texts, ElementsAre("x"));
 }
 
-TEST(Catalog, OfTheTitlesStaysWhatTheyShare) {
+TEST(Catalog, MergedTitlesKeepTheirCommonPart) {
   const auto merged = [](const std::vector<std::string>& titles) {
     Catalog catalog;
     for (const std::string& title : titles) {

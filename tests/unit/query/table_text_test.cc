@@ -13,7 +13,7 @@ std::string csv(std::string_view text) {
   return out;
 }
 
-TEST(TableText, CsvQuotesWhatNeedsItAndTellsEmptyFromMissing) {
+TEST(TableText, CsvQuotesIfNeededAndSeparatesEmptyFromMissing) {
   EXPECT_EQ(csv("plain"), "plain");
   EXPECT_EQ(csv(""), "\"\"");
   EXPECT_EQ(csv("a,b"), "\"a,b\"");

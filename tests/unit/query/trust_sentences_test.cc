@@ -28,7 +28,7 @@ TEST(TrustSentences, HaveTheCountAndTheTimeAtStake) {
                           "odd: 3. changes nothing"));
 }
 
-TEST(TrustSentences, OfSeveralInputsAreSaidOnce) {
+TEST(TrustSentences, CaveatsOfSeveralInputsAreMerged) {
   Document document;
   document.sections = {trust({})};
   for (const int64_t n : {1, 3, 2}) {

@@ -150,7 +150,7 @@ TEST(ReportHtml, AllowsItsOwnScriptOnly) {
   EXPECT_LT(html.size(), 2U << 20);
 }
 
-TEST(ReportHtml, TellsTheVerdictWithoutItsScript) {
+TEST(ReportHtml, ShowsTheHeadlineWithoutItsScript) {
   Document document = sample_document();
   document.verdict = {"1 < 2 & </div><script>alert(1)</script>"};
   const std::string html = write_html(document);

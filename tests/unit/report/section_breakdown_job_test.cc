@@ -44,7 +44,7 @@ JobLevels job() {
   return two;
 }
 
-TEST(JobWords, SayHowMuchEachWaitsAndWhoseHostIsBehind) {
+TEST(JobWords, NameEachWaitAndTheLateHost) {
   EXPECT_EQ(
       job_words(job()),
       (std::vector<std::string>{
@@ -106,7 +106,7 @@ TEST(BreakdownWords, SayWhatTheSpanLeavesOut) {
             "before the first compute kernel or after the last.");
 }
 
-TEST(JobWords, WhoComesLastIsNotCalledToBlame) {
+TEST(JobWords, TheLastArrivalIsNotCalledTheStraggler) {
   EXPECT_EQ(straggler_words(job()),
             "GPU 1 comes last by most: to 7 of 10 collectives, 330 \u00b5s after the second to "
             "last. Two late ranks hide each other in that: who is to blame, assay report tells.");
@@ -175,7 +175,7 @@ TEST(JobWords, SayWhyMatchedCollectivesDoNotAlignTheClocks) {
             "leave it (send_recv) before all have come: who waits for whom is not known.");
 }
 
-TEST(JobWords, BreakdownSaysTooWhyNobodyIsSaidToWait) {
+TEST(JobWords, BreakdownAlsoExplainsMissingWaits) {
   JobLevels unaligned = job();
   unaligned.arrivals.clear();
   unaligned.alignment.unused_kinds = {"send_recv"};
@@ -184,7 +184,7 @@ TEST(JobWords, BreakdownSaysTooWhyNobodyIsSaidToWait) {
   EXPECT_EQ(straggler_words(unaligned), "");
 }
 
-TEST(JobWords, NameTheFirstThreeHostsThatAreBehind) {
+TEST(JobWords, NameTheFirstThreeLateHosts) {
   JobLevels many = job();
   many.gpus.clear();
   for (int64_t i = 0; i < 12; ++i) {

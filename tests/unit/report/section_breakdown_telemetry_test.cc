@@ -126,7 +126,7 @@ TEST(BreakdownTelemetrySection, WordsOnFewSamplesSayHowFew) {
             "once: 2 of 4 logical cores were, and 1.5 would have done.");
 }
 
-TEST(BreakdownTelemetrySection, WordsOnIterationsSayTheFewestSamplesBehindThem) {
+TEST(BreakdownTelemetrySection, WordsOnIterationsGiveTheirFewestSamples) {
   const auto words = telemetry_words(report());
   ASSERT_FALSE(words.empty());
   EXPECT_THAT(words.front(), HasSubstr("GPU clock 1410 MHz per iteration (sampling error at most "

@@ -180,7 +180,7 @@ TEST(SectionDiff, CommonFactorOfAllKernelsIsNotAKernel) {
   EXPECT_EQ(common_words(noise), "");
 }
 
-TEST(SectionDiff, AWholeTraceIsNoIteration) {
+TEST(SectionDiff, AWholeTraceIsNotAnIteration) {
   DiffReport report = noisy();
   report.whole_traces = true;
   report.a.iterations = report.b.iterations = 1;

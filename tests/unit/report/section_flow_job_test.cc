@@ -56,7 +56,7 @@ std::vector<RankFlow> flows(const std::vector<int64_t>& work_ms, bool waits = tr
   return ranks;
 }
 
-TEST(JobFlowWords, NameTheLateRankWhatItCostsAndWhatIsLong) {
+TEST(JobFlowWords, NameTheStragglerItsCostAndItsExcess) {
   const JobFlow flow(flows({100, 100, 100, 170}));
   // Waiting: 3 * 70 of 4 * 240; transfer 4 * 20.
   EXPECT_EQ(flow.totals.comm.wait_ns, 210 * kMilli);
@@ -72,7 +72,7 @@ TEST(JobFlowWords, NameTheLateRankWhatItCostsAndWhatIsLong) {
                 "0 %."}));
 }
 
-TEST(JobFlowWords, NobodyIsCalledLateIfNoDependenceIsKnown) {
+TEST(JobFlowWords, NoRankIsCalledLateIfNoDependenceIsKnown) {
   std::vector<RankFlow> ranks = flows({100, 100, 100, 170});
   for (RankFlow& rank : ranks) rank.record.reset();
   EXPECT_EQ(job_flow_words(JobFlow(std::move(ranks))).front(),
@@ -107,7 +107,7 @@ TEST(RanksAmong, LeaveOutTracesWithoutDeviceWorkThatStateNoRank) {
   EXPECT_EQ(ranks_among(traces).size(), 3u);  // no trace has any
 }
 
-TEST(JobFlowWords, NobodyIsLateAmongEquals) {
+TEST(JobFlowWords, NoRankIsLateAmongEquals) {
   EXPECT_EQ(job_flow_words(JobFlow(flows({100, 100, 100}))).front(),
             "No rank is later than the others.");
 }
@@ -128,7 +128,7 @@ TEST(BlameLevers, AreTheReplaysOfBlame) {
             "first all_reduce, 1 \u00D7 20.0 ms: beside kernels, begun earlier, or fewer bytes");
 }
 
-TEST(BlameLevers, TransfersThatOthersMayHoldUpStay) {
+TEST(BlameLevers, TransfersThatOthersMayDelayStay) {
   std::vector<RankFlow> two = flows({100, 100});
   for (RankFlow& one : two) one.graph.world_size = 4;
   const JobFlow flow(std::move(two));
@@ -150,12 +150,12 @@ TEST(JobFlowWords, SayThatRanksAreMissing) {
   EXPECT_EQ(flow.totals.comm.unsplit_ns, 40 * kMilli);
 }
 
-TEST(JobFlowWords, TransfersThatEndTogetherTellThatClocksAgree) {
+TEST(JobFlowWords, TransfersThatEndTogetherShowThatClocksAgree) {
   EXPECT_EQ(job_flow_words(JobFlow(flows({100, 160}, false))).front(),
             "Rank 1 is late: at its peers' pace this run takes 170 ms, not 230 ms.");
 }
 
-TEST(JobFlowWords, BlameNobodyWhereClocksCannotBeAligned) {
+TEST(JobFlowWords, NameNoStragglerIfClocksCannotBeAligned) {
   std::vector<RankFlow> apart = flows({100, 160}, false);
   for (CollectivePart& part : apart[1].graph.parts.parts) {
     part.start_ns += 5 * kMilli;

@@ -41,14 +41,14 @@ Lever replayed(std::string key, int64_t gain_ns) {
           .basis = "a replay"};
 }
 
-TEST(HostOverheadAdvice, NothingIsAdvisedThatTheVerdictHasNoLeverFor) {
+TEST(HostOverheadAdvice, NothingIsAdvisedWithoutAnActionOfTheHeadline) {
   EXPECT_TRUE(overhead_advice(host_diagnosis(), {}).empty());
   const auto device = overhead_advice(host_diagnosis(), {replayed("device_work", 20)});
   ASSERT_EQ(device.size(), 1u);
   EXPECT_EQ(device[0].lever.key, "device_work");
 }
 
-TEST(HostOverheadAdvice, TheReplaysNumberIsToldAndTheBoundStays) {
+TEST(HostOverheadAdvice, TheReplaysNumberIsReportedAndTheBoundStays) {
   const auto advice = overhead_advice(host_diagnosis(),
                                       {replayed("cheaper_host", 100), replayed("device_work", 20)});
   const HostOverheadAdvice* compile = find(advice, "compile");
@@ -61,7 +61,7 @@ TEST(HostOverheadAdvice, TheReplaysNumberIsToldAndTheBoundStays) {
 }
 
 // 300 ns of device work are more than 100 of the host, but the host is what the verdict names.
-TEST(HostOverheadAdvice, TheVerdictsFirstLeverComesFirst) {
+TEST(HostOverheadAdvice, TheHeadlinesFirstActionComesFirst) {
   const auto advice = overhead_advice(host_diagnosis(),
                                       {replayed("cheaper_host", 100), replayed("device_work", 20)});
   ASSERT_EQ(advice.size(), 4u);
@@ -69,7 +69,7 @@ TEST(HostOverheadAdvice, TheVerdictsFirstLeverComesFirst) {
   EXPECT_EQ(advice.back().lever.key, "device_work");
 }
 
-TEST(HostOverheadAdvice, OneReplayIsToldOnce) {
+TEST(HostOverheadAdvice, OneReplayIsReportedOnce) {
   const auto groups = group_advice(overhead_advice(
       host_diagnosis(), {replayed("cheaper_host", 100), replayed("device_work", 20)}));
   ASSERT_EQ(groups.size(), 2u);
@@ -152,7 +152,7 @@ TEST(HostOverheadWords, WithoutAFloorTheLiteralSumIsALowerBoundAndNamed) {
 }
 
 // The floor of 10 launches is charged and nothing else can be: a bound, as without a floor.
-TEST(HostOverheadWords, WithoutOperatorsTheSumIsALowerBound) {
+TEST(HostOverheadWords, TheSumIsALowerBoundIfOperatorsAreMissing) {
   HostOverheadReport report = small_report();
   report.whole.orphans.without_op = report.whole.sums.n_launch;
   const auto words = overhead_verdict_words(Trace{}, report, host_diagnosis(), {});
@@ -167,7 +167,7 @@ TEST(HostOverheadWords, WithoutOperatorsTheSumIsALowerBound) {
   EXPECT_NE(page.find("at most: T"), std::string::npos) << page;
 }
 
-TEST(HostOverheadWords, WithoutKernelsTheySayWhatTheReportSays) {
+TEST(HostOverheadWords, TheyMatchTheReportIfThereAreNoKernels) {
   const Trace trace = assay::testing::TraceMaker().copy(0, 7, "Memcpy DtoH", 0, 10, 1).build();
   const auto words = overhead_verdict_words(trace, HostOverheadReport{}, {}, {});
   EXPECT_EQ(words, std::vector<std::string>{no_kernels_words(trace)});
@@ -181,7 +181,7 @@ TEST(HostOverheadWords, WithoutAFloorAndOperatorsTheyDoNotSayZero) {
   EXPECT_NE(answer.find("cannot be told"), std::string::npos) << answer;
 }
 
-TEST(HostOverheadWords, WithoutALaunchCallTheyDoNotBlameTheFloor) {
+TEST(HostOverheadWords, TheyDoNotNameTheFloorIfTheLaunchCallIsMissing) {
   HostOverheadReport report = small_report();
   report.whole.sums.t_orch_ns = 0;
   report.whole.sums.n_launch = 0;
@@ -217,7 +217,7 @@ TEST(HostOverheadAdvice, MoreCoresAreNeitherAdvisedNorDenied) {
   EXPECT_EQ(advice[0].what, "run the launching thread on a faster CPU core");
 }
 
-TEST(HostOverheadWords, WithoutKernelsSaySo) {
+TEST(HostOverheadWords, SaySoIfThereAreNoKernels) {
   const auto words = overhead_verdict_words(Trace{}, HostOverheadReport{}, {}, {});
   ASSERT_EQ(words.size(), 1u);
   EXPECT_EQ(words[0].rfind("No GPU work in this trace", 0), 0u);

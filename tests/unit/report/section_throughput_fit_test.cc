@@ -91,7 +91,7 @@ TEST(BenchOddities, RowsOfTheFileAreUsedDroppedOrMerged) {
   EXPECT_EQ(line(2), Value()) << "a line that nobody knows is no line 0";
 }
 
-TEST(ThroughputEvaluationWords, OfSeveralMethodsTheVerdictNamesIts) {
+TEST(ThroughputEvaluationWords, TheHeadlineNamesItsMethod) {
   BenchTable table;
   ThroughputData data;
   ThroughputEvaluation evaluation{table, data, {}, {}, {}, false, {}};

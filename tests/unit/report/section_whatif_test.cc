@@ -143,7 +143,7 @@ TEST(WhySection, SumsToTheRun) {
 }
 
 // The path goes through what the recorder left out, which nobody may take for time of the host.
-TEST(WhySection, TellsWhatOfThePathWasNotRecorded) {
+TEST(WhySection, ReportsTheUnrecordedPartOfThePath) {
   Sample sample;
   const auto slices = path_slices(sample.model.run, sample.model.graph, sample.report.path);
   const std::vector<PathPart> parts = path_parts(slices);

@@ -339,7 +339,7 @@ TEST(ReportTerminal, ASectionWithNothingToReadHasNoHeading) {
 TEST(ReportTerminal, CleanInputIsSaid) {
   Document document;
   document.inputs = {{"a.json"}};
-  EXPECT_EQ(write_terminal(document), "input: a.json\n\nImport log: nothing odd in the input.\n");
+  EXPECT_EQ(write_terminal(document), "input: a.json\n\nImport log: no irregular input.\n");
   EXPECT_EQ(write_terminal(Document()), "");
 }
 

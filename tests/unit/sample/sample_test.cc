@@ -91,7 +91,7 @@ TEST(Ticker, KeepsThePeriodAndCountsWhatItCouldNotReach) {
   EXPECT_EQ(ticker.missed(), 3U);
 }
 
-TEST(Ticker, WhatWasDueBeforeTheLastSampleWasMissed) {
+TEST(Ticker, TicksDueBeforeTheLastSampleWereMissed) {
   Ticker in_time(1000, 100);
   in_time.next_ns(1000);
   in_time.end(1050);  // 1100 is not due yet
@@ -102,7 +102,7 @@ TEST(Ticker, WhatWasDueBeforeTheLastSampleWasMissed) {
   EXPECT_EQ(late.missed(), 3U);
 }
 
-TEST(StepWatch, TellsAClockThatWasSetFromOneThatIsAdjusted) {
+TEST(StepWatch, DistinguishesASetClockFromAnAdjustedOne) {
   StepWatch watch;
   EXPECT_FALSE(watch.step_ns({1'000'000'000, 0}));
   // 100 ms with the rate adjusted by 500 ppm.
@@ -206,7 +206,7 @@ TEST_F(Sampling, TheCommandRunsToItsEndWhenTheSamplesCannotBeWritten) {
   EXPECT_TRUE(summary->reader_gone);
 }
 
-TEST_F(Sampling, WhatCannotStartIsRefusedBeforeAnythingRuns) {
+TEST_F(Sampling, CommandsThatCannotStartAreRefusedFirst) {
   const std::string mark = folder_ + ".ran";
   ::unlink(mark.c_str());
   options_.output = "/no/such/folder/samples.csv";

@@ -46,7 +46,7 @@ Finding filled(const Message& message, size_t name_columns) {
   return full;
 }
 
-TEST(Catalogue, EveryCodeHasAMessageWhosePlacesAreDeclared) {
+TEST(Catalogue, EveryCodeHasAMessageWithDeclaredValues) {
   EXPECT_EQ(catalogue_fault(messages_text()), "");
   EXPECT_EQ(catalogue().size(), std::size(findings::kCodes));
 }

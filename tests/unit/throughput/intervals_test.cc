@@ -164,7 +164,7 @@ TEST(Reach, MoreTokensThanTheContextAreOutside) {
 
 // Of the only model with facts no row can be: what it could be compared with is not "0 parameters".
 // Its process learns from that row alone, and no batch or length of it can be held out.
-TEST(Intervals, OfATableWithFactsAboutOneRow) {
+TEST(Intervals, TableWithSpecsOfOneRow) {
   std::vector<BenchRow> rows = steady();
   rows.push_back(row_of(128, 128, 16, 900));
   rows.back().hardware = "Nvidia A100 GPU";

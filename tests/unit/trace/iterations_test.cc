@@ -222,7 +222,7 @@ TEST(Iterations, FirstOfManyMayLaunchLess) {
   expect_windows(find(two.build()), WindowSource::kWholeTrace, {{"whole trace", 0, 1500}});
 }
 
-TEST(Iterations, LayersOfOnePassAreNoIterations) {
+TEST(Iterations, LayersOfOnePassAreNotIterations) {
   TraceMaker maker;
   const int64_t end = add_pass(maker, 0);
   expect_windows(find(maker.build()), WindowSource::kWholeTrace, {{"whole trace", 0, end}});
@@ -384,8 +384,8 @@ TEST(Iterations, PeriodOfKernelsWithoutAHost) {
   const Windows windows = find_iterations(trace, link_trace(trace), roles_of(trace));
   expect_windows(windows, WindowSource::kKernelPeriod, expected);
   EXPECT_EQ(windows.evidence,
-            "6 by the period of kernel names, each with layers inside, at least 100 % "
-            "alike; 30 pieces of device work are in none of them");
+            "6 by the period of kernel names, each with layers inside, at least 100 % alike; 30 "
+            "GPU activities are in none of them");
 }
 
 // Of six steps the calls of one were recorded: its kernels belong to the window of their call, the
@@ -399,7 +399,8 @@ TEST(Iterations, FewCallsHideThePeriodsAndItIsSaid) {
   const Windows windows = find_iterations(trace, link_trace(trace), roles_of(trace));
   EXPECT_EQ(windows.source, WindowSource::kWholeTrace);
   EXPECT_EQ(windows.windows.size(), 1U);
-  EXPECT_TRUE(windows.evidence.starts_with("none is told, although there may be 6 by the period"))
+  EXPECT_TRUE(windows.evidence.starts_with("none is detected, although there may be 6 by the "
+                                           "period"))
       << windows.evidence;
 }
 

@@ -135,7 +135,7 @@ TEST(Phases, BySequenceInOneWindow) {
   EXPECT_EQ(phases.windows.windows[1].start_ns, first_ns + 1'000);
 }
 
-TEST(Phases, LayersOfOnePassAreNoSteps) {
+TEST(Phases, LayersOfOnePassAreNotSteps) {
   Generation run;
   run.step(kernels("prefill_", 30), 9'000, false);
   for (int i = 0; i < 6; ++i) run.step(kernels("layer_", 28), 2'000, false);

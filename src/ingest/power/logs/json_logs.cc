@@ -90,7 +90,8 @@ Status add_series(const Json& series, const PowerMetric& metric, const std::stri
   const Json points = many.is_array() ? many : Json::array({one});
   for (const Json& point : points) {
     if (!point.is_array() || point.size() != 2) {
-      return Error{ErrorCode::kFormat, "a sample of it is no pair of time and value", path, -1};
+      return Error{ErrorCode::kFormat, "one of its samples is not a pair of time and value", path,
+                   -1};
     }
     ++log.rows;
     int64_t t = 0;

@@ -42,7 +42,7 @@ Result<Trace> read(const std::string& bytes) {
 
 uint64_t count(const Trace& trace, ImportCode code) { return trace.log.entry(code).count; }
 
-TEST(AssayTraceDamage, TheWholeFileHasAllRowsAndNothingOdd) {
+TEST(AssayTraceDamage, TheWholeFileHasAllRowsAndNoIrregularity) {
   const Result<Trace> trace = read(recording());
   ASSERT_TRUE(trace);
   EXPECT_EQ(trace->activities.size(), kBlocks * kKernelsPerBlock);
@@ -67,7 +67,7 @@ TEST(AssayTraceDamage, AFileCutAtAnyByteGivesItsWholeBlocksAndSaysSo) {
   }
 }
 
-TEST(AssayTraceDamage, AChangedBitInAnyByteCostsItsBlockAtMostAndIsToldAsLoss) {
+TEST(AssayTraceDamage, AChangedBitCostsAtMostItsBlockAndIsReported) {
   const std::string whole = recording();
   for (size_t place = sizeof(wire::kMagic); place < whole.size(); ++place) {
     const int bit = static_cast<int>(place % 8);

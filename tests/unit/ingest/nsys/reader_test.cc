@@ -235,7 +235,7 @@ TEST(NsysReader, WordsOfTheFileGoBeforeOurs) {
   EXPECT_EQ(name_of(trace, trace.activities.name, 0), "Memcpy DtoD (Near -> Device)");
 }
 
-TEST(NsysReader, InnermostRangesStandInForOperatorsAndAllLabelWindows) {
+TEST(NsysReader, InnermostRangesReplaceOperatorsAndAllLabelWindows) {
   NsysMaker file;
   file.push_pop(kThread, 10, 90, "outer");
   file.push_pop(kThread, 20, 30, "registered", true);
@@ -272,7 +272,7 @@ TEST(NsysReader, OpenRangesEndWithTheSession) {
 }
 
 // Sessions without ANALYSIS_DETAILS end with the latest row.
-TEST(NsysReader, OpenRowsEndWithTheLatestOneWhereTheSessionIsNotTold) {
+TEST(NsysReader, OpenRowsEndWithTheLatestOneIfTheSessionIsUnknown) {
   NsysMaker file;
   file.nvtx(59, kThread, 100, {}, "open");
   add_launch(file);
@@ -322,7 +322,7 @@ TEST(NsysReader, RangesOfTheFrameworkAreOperatorsOnly) {
 }
 
 // Nodes of the backward pass carry the number of the operator that they undo.
-TEST(NsysReader, NodesOfTheBackwardPassAreNoForwardOperators) {
+TEST(NsysReader, NodesOfTheBackwardPassAreNotForwardOperators) {
   NsysMaker file;
   file.push_pop(kThread, 10, 20, "aten::mm, seq = 12");
   file.push_pop(kThread, 30, 60, "autograd::engine::evaluate_function: MmBackward0, seq = 12");
@@ -565,7 +565,7 @@ TEST(NsysReader, NullsAndWrongTypesInEveryCell) {
   }
 }
 
-TEST(NsysReader, TextThatIsNoUtf8AndNamesThatAreMissing) {
+TEST(NsysReader, InvalidUtf8AndMissingNames) {
   NsysMaker file;
   add_launch(file);
   file.insert("NVTX_EVENTS", {{"start", 1},
@@ -617,7 +617,7 @@ TEST(NsysReader, ViewsAreNotRun) {
   EXPECT_EQ(must_read(file).ops.size(), 0u);
 }
 
-TEST(NsysReader, NothingIsWrittenBesideTheFile) {
+TEST(NsysReader, NothingIsWrittenNextToTheFile) {
   NsysMaker file;
   add_launch(file);
   const std::string path = file.finish();
@@ -636,7 +636,7 @@ TEST(NsysReader, NothingIsWrittenBesideTheFile) {
   std::filesystem::remove_all(folder);
 }
 
-TEST(NsysReader, UnmergedChangesBesideTheFileAreRefused) {
+TEST(NsysReader, UnmergedChangesInASecondFileAreRefused) {
   NsysMaker file;
   add_launch(file);
   const std::string path = file.finish();

@@ -100,7 +100,7 @@ TEST(PowerLogReader, AColumnOfEnergyThatGrowsIsACounter) {
                 .power_w,
             2);
   EXPECT_THAT(error("timestamp,energy_j\n1712142494,10\n1712142495,9\n1712142496,11\n"),
-              HasSubstr("does not grow, so it is no counter"));
+              HasSubstr("does not grow, so it is not a counter"));
 }
 
 // With the counter's range beside it, the step over its end is known too: 262.143 J - 260 J + 5 J.
@@ -147,7 +147,7 @@ TEST(PowerLogReader, OneMomentOfPrometheusIsRefused) {
               HasSubstr("/api/v1/query_range"));
 }
 
-TEST(PowerLogReader, BlanksOfDcgmAreNoValues) {
+TEST(PowerLogReader, BlanksOfDcgmAreNotValues) {
   const auto log = read(
       "#Entity   POWER   TOTEC\nID        W       mJ\n"
       "1712142494.0 GPU 0   120.5   1000000\n1712142494.1 GPU 0   140737488355328.0   1012050\n"
@@ -168,14 +168,14 @@ TEST(PowerLogReader, InstantaneousPowerIsPreferred) {
   EXPECT_THAT(error(text, "volts"), HasSubstr("has no column volts"));
 }
 
-TEST(PowerLogReader, ColumnsThatAreNoPowerAreRefused) {
+TEST(PowerLogReader, ColumnsOtherThanPowerAreRefused) {
   for (const char* column :
        {"clocks.sm [MHz]", "temperature.gpu", "utilization.gpu [%]", "memory.used", "fan.speed",
         "pstate", "power.limit [W]", "x [V]", "power_limit_w", "power_cap", "power_percent",
         "power [%]", "enforced.limit [W]", "board_powercapped_w"}) {
     const std::string text =
         "timestamp, " + std::string(column) + "\n2024/04/03 11:08:14.000, 50\n";
-    EXPECT_THAT(error(text, column), HasSubstr("is no power that was drawn")) << column;
+    EXPECT_THAT(error(text, column), HasSubstr("is not a possible power draw")) << column;
   }
   for (const char* column : {"module.power.draw [W]", "gpu_w", "socket watts", "board (mW)"}) {
     const std::string text =
@@ -331,8 +331,8 @@ TEST(PowerLogReader, LogsWithoutTimesOrPowersAreRefused) {
               HasSubstr("no column of time"));
   EXPECT_THAT(error("timestamp,volts\n1712142494,5\n"), HasSubstr("no column of power"));
   EXPECT_THAT(error(""), HasSubstr("empty"));
-  EXPECT_THAT(error("timestamp,power_w\nyesterday,5\n"), HasSubstr("'yesterday' is no time"));
-  EXPECT_THAT(error("timestamp,power_w\n2024/13/41 11:08:14,5\n"), HasSubstr("is no time"));
+  EXPECT_THAT(error("timestamp,power_w\nyesterday,5\n"), HasSubstr("'yesterday' is not a time"));
+  EXPECT_THAT(error("timestamp,power_w\n2024/13/41 11:08:14,5\n"), HasSubstr("is not a time"));
   EXPECT_THAT(error("timestamp,power_w\n1712142494,[N/A]\n"),
               HasSubstr("no row has both a time and a power"));
 }

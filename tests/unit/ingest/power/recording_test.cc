@@ -65,7 +65,7 @@ TEST_F(RecordingFolder, PlansThatCannotBeGoneOnWithAreRefusedByName) {
   EXPECT_THAT(error_of(plan), HasSubstr("executions_per_run and runs"));
 }
 
-TEST_F(RecordingFolder, WhatIsWrittenIsReadBack) {
+TEST_F(RecordingFolder, WrittenFilesAreReadBack) {
   PowerRecording before = PowerMaker{.runs = 3, .noise_w = 3}.make();
   before.device = "GPU, \"quoted\"";
   before.kernels = {"copy, big", "gemm:2048"};
@@ -98,7 +98,7 @@ TEST_F(RecordingFolder, WhatIsWrittenIsReadBack) {
   EXPECT_EQ(after->probes.back().gpu_ticks, before.probes.back().gpu_ticks);
 }
 
-TEST_F(RecordingFolder, ColumnsMayStandInAnyOrder) {
+TEST_F(RecordingFolder, ColumnsMayBeInAnyOrder) {
   good();
   write("samples.csv", "hbm_w, power_w ,ignored,T_NS\n7,100,x,10\n,101,y,20\n");
   const auto recording = read_power_recording(folder_);
@@ -130,7 +130,7 @@ TEST_F(RecordingFolder, NothingIsOverwritten) {
 }
 
 TEST_F(RecordingFolder, ErrorsNameFileAndLine) {
-  EXPECT_THAT(error(), HasSubstr("is no folder"));
+  EXPECT_THAT(error(), HasSubstr("is not a folder"));
   good();
   std::filesystem::remove(folder_ + "/execs.csv");
   EXPECT_THAT(error(), HasSubstr("execs.csv"));
@@ -145,13 +145,13 @@ TEST_F(RecordingFolder, ErrorsNameFileAndLine) {
   EXPECT_THAT(error(), HasSubstr("cannot be watts"));
   good();
   write("samples.csv", "t_ns,power_w\nten,100\n");
-  EXPECT_THAT(error(), HasSubstr("line 2: 'ten' is no whole number for t_ns"));
+  EXPECT_THAT(error(), HasSubstr("line 2: 'ten' is not a whole number for t_ns"));
   good();
   write("samples.csv", "t_ns,power_w\n10.5,100\n");
-  EXPECT_THAT(error(), HasSubstr("line 2: '10.5' is no whole number for t_ns"));
+  EXPECT_THAT(error(), HasSubstr("line 2: '10.5' is not a whole number for t_ns"));
   good();
   write("samples.csv", "t_ns,power_w\n10,nan\n");
-  EXPECT_THAT(error(), HasSubstr("line 2: 'nan' is no number"));
+  EXPECT_THAT(error(), HasSubstr("line 2: 'nan' is not a number"));
   good();
   write("execs.csv", "run,exec,start_ns,end_ns,kernel\n0,0,9,5,gemm\n");
   EXPECT_THAT(error(), HasSubstr("execs.csv: line 2: the execution ends before it starts"));
@@ -163,7 +163,7 @@ TEST_F(RecordingFolder, ErrorsNameFileAndLine) {
   EXPECT_THAT(error(), HasSubstr("sync.csv: the table is empty"));
   good();
   write("meta.json", "{");
-  EXPECT_THAT(error(), HasSubstr("meta.json: is no JSON object"));
+  EXPECT_THAT(error(), HasSubstr("meta.json: is not a JSON object"));
   good();
   write("meta.json", R"({"w_us":-5})");
   EXPECT_THAT(error(), HasSubstr("w_us must lie between"));

@@ -143,8 +143,8 @@ TEST(TelemetryReader, ImpossibleValuesNameTheLine) {
   EXPECT_THAT(refusal("timestamp,clocks.sm\n1712142494,[Unknown Error]\n"),
               HasSubstr("no row has both a time and a value"));
   EXPECT_THAT(refusal("timestamp,clocks.sm\nyesterday,1410\n"),
-              HasSubstr("'yesterday' is no time"));
-  EXPECT_THAT(refusal("load model,216.07\n"), HasSubstr("no telemetry that is known"));
+              HasSubstr("'yesterday' is not a time"));
+  EXPECT_THAT(refusal("load model,216.07\n"), HasSubstr("not a known telemetry log"));
   EXPECT_THAT(refusal("timestamp,clocks.sm\n1712142494,1410\n1712142400,1410\n"),
               HasSubstr("jumps back"));
   EXPECT_THAT(refusal("gpu,ts,current_gfxclk\n0,2000000000000000000,2100\n"

@@ -82,7 +82,7 @@ TEST(FloorFile, ReadsWhatItSays) {
   EXPECT_EQ(file->gpus[0].duration.max_ns, 9000);
 }
 
-TEST(FloorFile, OfSeveralGpusTheSmallestMeanCounts) {
+TEST(FloorFile, TheSmallestMeanOfSeveralGpusCounts) {
   std::string text = floor_text();
   const std::string first =
       text.substr(text.find("{\"name\""), text.rfind("]}") - text.find("{\"name\""));
@@ -98,7 +98,7 @@ TEST(FloorFile, OfSeveralGpusTheSmallestMeanCounts) {
 
 TEST(FloorFile, RefusesWhatCannotBeAFloor) {
   EXPECT_EQ(floor_problem("assay-floor", "assay-replay"),
-            "this is a replay file, no floor file; give it beside the trace: assay overhead TRACE "
+            "this is a replay file, no floor file; give it with the trace: assay overhead TRACE "
             "--replay FILE");
   EXPECT_EQ(floor_problem("\"schema_version\":1", "\"schema_version\":2"),
             "schema_version 2 of assay-floor is unknown; this program reads version 1");
@@ -119,7 +119,7 @@ TEST(FloorFile, RefusesWhatCannotBeAFloor) {
   EXPECT_EQ(floor_problem("\"driver\":\"570.1\"", "\"driver\":570"), "driver is not a string");
 }
 
-TEST(FloorFile, AMillisecondIsNoLaunchFloor) {
+TEST(FloorFile, AMillisecondIsNotALaunchOverhead) {
   const std::string slow =
       R"("launch":{"n":1,"mean_ns":1000001,"std_ns":0,"min_ns":1000001,"p5_ns":1000001,"p50_ns":1000001,"p95_ns":1000001,"max_ns":1000001},"x":)";
   EXPECT_EQ(
@@ -135,8 +135,8 @@ TEST(FloorFile, FloorsOfDifferentGpusAreNotMixed) {
   const auto file = read_floor(text);
   ASSERT_FALSE(file);
   EXPECT_EQ(file.error().message,
-            "floors of different GPUs in one file (NVIDIA H200, NVIDIA H100): their minimum means "
-            "nothing");
+            "launch-overhead floors of different GPUs in one file (NVIDIA H200, NVIDIA H100): "
+            "their minimum means nothing");
 }
 
 TEST(ReplayFile, ReadsWhatItSays) {
@@ -202,7 +202,7 @@ TEST(ReplayFile, SaysWhereTheJsonBreaks) {
   EXPECT_EQ(read_replay_file("/nowhere/replay.json").error().code, ErrorCode::kIo);
 }
 
-TEST(ReplayFile, WhatIsWrittenIsReadAgain) {
+TEST(ReplayFile, WrittenFilesAreReadAgain) {
   ReplayFile file;
   file.head = {CollectorTracer::kCupti, "13.0", 50, 150};
   file.gpu = {"NVIDIA H200", "GPU-1"};
@@ -238,18 +238,18 @@ TEST(ReplayFile, WhatIsWrittenIsReadAgain) {
   EXPECT_EQ(replay_file_json(*read), replay_file_json(file));
 }
 
-TEST(ReplayFile, AReplayWithoutADeviceIsReadButIsNoFloor) {
+TEST(ReplayFile, AReplayWithoutADeviceIsReadButIsNotAFloorFile) {
   EXPECT_TRUE(read_replay(replaced(replay_text(), "\"nsys\"", "\"host\"")));
   EXPECT_EQ(floor_problem("\"cupti\"", "\"host\""), "tracer 'host' sees no kernels");
 }
 
-TEST(FloorFile, WithoutATracerIsOneOfHipAndNoReplayIs) {
+TEST(FloorFile, HipMeasuresLaunchesButNotReplaysIfThereIsNoTracer) {
   const auto file = read_floor(replaced(floor_text(), "\"cupti\"", "\"hip\""));
   ASSERT_TRUE(file);
   EXPECT_EQ(file->head.tracer, CollectorTracer::kHip);
   const auto replay = read_replay(replaced(replay_text(), "\"nsys\"", "\"hip\""));
   ASSERT_FALSE(replay);
-  EXPECT_EQ(replay.error().message, "tracer 'hip' tells no kernels apart");
+  EXPECT_EQ(replay.error().message, "tracer 'hip' does not separate kernels");
 }
 
 }  // namespace

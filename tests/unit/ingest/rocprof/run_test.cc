@@ -52,7 +52,7 @@ constexpr const char* kAgents =
     "0,0,CPU,64,0,1,64,0,0,EPYC,EPYC\n"
     "2,2,GPU,0,1216,8,304,4,2100,gfx942,AMD Instinct MI300X\n";
 
-TEST_F(RocprofFiles, ARunIsItsKernelTraceAndTheTablesBesideIt) {
+TEST_F(RocprofFiles, ARunIsItsKernelTraceAndTheOtherTablesOfTheFolder) {
   const std::string path = write("9_kernel_trace.csv", kKernels6);
   write("9_hip_api_trace.csv", kCalls);
   write("9_agent_info.csv", kAgents);
@@ -94,7 +94,7 @@ TEST_F(RocprofFiles, OfRocm7EveryFieldIsQuotedAndAgentsAreWords) {
 
 // The runtime copies and fills by kernels of its own; other tracers record them as copies and
 // fills.
-TEST_F(RocprofFiles, KernelsThatCopyAndFillAreNoKernels) {
+TEST_F(RocprofFiles, KernelsThatCopyAndFillAreNotKernels) {
   std::string text = kKernels6;
   text +=
       "KERNEL_DISPATCH,2,1,77,3,7,__amd_rocclr_copyBufferAligned.kd,13,2200,2300,0,0,64,1,1,64,1,"
@@ -111,7 +111,7 @@ TEST_F(RocprofFiles, KernelsThatCopyAndFillAreNoKernels) {
   EXPECT_EQ(link_trace(*trace).stats.kernels, 3u);
 }
 
-TEST_F(RocprofFiles, RoctxRangesAreLabelsAndStandInForOperators) {
+TEST_F(RocprofFiles, RoctxRangesAreLabelsAndReplaceOperators) {
   const std::string path = write("k_kernel_trace.csv", kKernels6);
   write("k_hip_api_trace.csv", kCalls);
   write("k_marker_api_trace.csv",
@@ -123,7 +123,7 @@ TEST_F(RocprofFiles, RoctxRangesAreLabelsAndStandInForOperators) {
   EXPECT_EQ(trace->text(trace->annotations.name[0]), "forward");
 }
 
-TEST_F(RocprofFiles, OddRowsAreCountedAndTheRestIsRead) {
+TEST_F(RocprofFiles, IrregularRowsAreCountedAndTheRestIsRead) {
   std::string text = kKernels6;
   const std::string header = text.substr(0, text.find('\n') + 1);
   text += header;                                                        // files put together
@@ -169,7 +169,7 @@ TEST_F(RocprofFiles, ACutTableIsRefusedUnlessAllowed) {
   EXPECT_EQ(trace->log.entry(ImportCode::kTruncated).count, 1u);
 }
 
-TEST_F(RocprofFiles, ACallTraceAloneIsNoTrace) {
+TEST_F(RocprofFiles, ACallTraceAloneIsNotATrace) {
   const auto refused = load_trace(write("k_hip_api_trace.csv", kCalls), {});
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("kernel_trace.csv"), std::string::npos);
@@ -300,7 +300,7 @@ void expect_times_of_counters(const std::string& path) {
   EXPECT_NE(why.find("record a trace: rocprofv3 --kernel-trace"), std::string::npos) << why;
 }
 
-TEST_F(RocprofFiles, TimesOfCounterRunsAreNoTraceUnderAnyName) {
+TEST_F(RocprofFiles, TimesOfCounterRunsAreNotATraceUnderAnyName) {
   expect_times_of_counters(write("a/timestamps.csv", kTimesOfV1));
   expect_times_of_counters(write("b/results.csv", kTimesOfV1));
   expect_times_of_counters(write("b/my_kernel_trace.csv", kTimesOfV1));
