@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 
 #include "base/ascii.h"
 #include "base/decimal.h"
@@ -22,55 +23,79 @@ struct Attribute {
   bool needed;
 };
 
-constexpr std::array<Attribute, 38> kAttributes = {{{"model", "parameters_b", true},
-                                                    {"model", "active_b", false},
-                                                    {"model", "experts", false},
-                                                    {"model", "experts_used", false},
-                                                    {"model", "layers", true},
-                                                    {"model", "heads", false},
-                                                    {"model", "kv_heads", true},
-                                                    {"model", "head_dim", true},
-                                                    {"model", "hidden", true},
-                                                    {"model", "context", false},
-                                                    {"hardware", "tflops", true},
-                                                    {"hardware", "bandwidth_tb_s", true},
-                                                    {"hardware", "memory_gb", true},
-                                                    {"hardware", "link_gb_s", true},
-                                                    {"hardware", "fp32_tflops", false},
-                                                    {"hardware", "fp64_tflops", false},
-                                                    {"hardware", "fp64_vector_tflops", false},
-                                                    {"hardware", "fp32_matrix_tflops", false},
-                                                    {"hardware", "tf32_tflops", false},
-                                                    {"hardware", "bf16_tflops", false},
-                                                    {"hardware", "cache_mb", false},
-                                                    {"hardware", "cache_tb_s", false},
-                                                    {"hardware", "cache_front_mb", false},
-                                                    {"hardware", "nic_gb_s", false},
-                                                    {"hardware", "fp8_tflops", false},
-                                                    {"hardware", "int8_tops", false},
-                                                    {"hardware", "fp4_tflops", false},
-                                                    {"hardware", "power_w", false},
-                                                    {"hardware", "sensor_gain", false},
-                                                    {"hardware", "sensor_period_ms", false},
-                                                    {"hardware", "sensor_window_ms", false},
-                                                    {"hardware", "sensor_average_ms", false},
-                                                    {"hardware", "sensor_ramp_ms", false},
-                                                    {"hardware", "compute_units", false},
-                                                    {"hardware", "matrix_units_per_cu", false},
-                                                    {"hardware", "matrix_flop_per_clock", false},
-                                                    {"hardware", "xcds", false},
-                                                    {"hardware", "clock_mhz", false}}};
+constexpr Attribute kAttributes[] = {
+    {"model", "parameters_b", true},
+    {"model", "active_b", false},
+    {"model", "experts", false},
+    {"model", "experts_used", false},
+    {"model", "layers", true},
+    {"model", "heads", false},
+    {"model", "kv_heads", true},
+    {"model", "head_dim", true},
+    {"model", "hidden", true},
+    {"model", "context", false},
+    {"hardware", "tflops", true},
+    {"hardware", "bandwidth_tb_s", true},
+    {"hardware", "memory_gb", true},
+    {"hardware", "link_gb_s", true},
+    {"hardware", "fp32_tflops", false},
+    {"hardware", "fp64_tflops", false},
+    {"hardware", "fp64_vector_tflops", false},
+    {"hardware", "fp32_matrix_tflops", false},
+    {"hardware", "tf32_tflops", false},
+    {"hardware", "bf16_tflops", false},
+    {"hardware", "cache_mb", false},
+    {"hardware", "cache_tb_s", false},
+    {"hardware", "cache_front_mb", false},
+    {"hardware", "nic_gb_s", false},
+    {"hardware", "fp8_tflops", false},
+    {"hardware", "int8_tops", false},
+    {"hardware", "fp4_tflops", false},
+    {"hardware", "power_w", false},
+    {"hardware", "sensor_gain", false},
+    {"hardware", "sensor_period_ms", false},
+    {"hardware", "sensor_window_ms", false},
+    {"hardware", "sensor_average_ms", false},
+    {"hardware", "sensor_ramp_ms", false},
+    {"hardware", "compute_units", false},
+    {"hardware", "matrix_units_per_cu", false},
+    {"hardware", "matrix_flop_per_clock", false},
+    {"hardware", "xcds", false},
+    {"hardware", "clock_mhz", false},
+    {"hardware", "ramp_us", false},
+    {"architecture", "ramp_us", false},
+    {"change", "gemm", false},
+    {"change", "attention", false},
+    {"change", "conv", false},
+    {"change", "embedding", false},
+    {"change", "small", false},
+    {"change", "collective", false},
+    {"change", "other", false},
+    {"change", "attention_times", false},
+};
 
-bool is_attribute(std::string_view kind, std::string_view name) {
-  return std::any_of(kAttributes.begin(), kAttributes.end(),
+// Attributes with words as their value.
+constexpr Attribute kWords[] = {
+    {"hardware", "architecture", false}, {"hardware", "fabric", false},
+    {"architecture", "maker", true},     {"architecture", "segment", true},
+    {"architecture", "no_units", false},
+};
+
+constexpr std::string_view kKinds[] = {"model", "hardware", "architecture", "change"};
+
+template <size_t N>
+bool is_among(const Attribute (&attributes)[N], std::string_view kind, std::string_view name) {
+  return std::any_of(std::begin(attributes), std::end(attributes),
                      [&](const Attribute& a) { return kind == a.kind && name == a.name; });
 }
 
 std::string attributes_of(std::string_view kind) {
   std::string text;
-  for (const Attribute& a : kAttributes) {
+  const auto add = [&](const Attribute& a) {
     if (kind == a.kind) text.append(text.empty() ? "" : ", ").append(a.name);
-  }
+  };
+  std::for_each(std::begin(kAttributes), std::end(kAttributes), add);
+  std::for_each(std::begin(kWords), std::end(kWords), add);
   return text;
 }
 
@@ -185,8 +210,12 @@ class FactBook::Reading {
     const size_t space = line.name.find(' ');
     const std::string_view kind = line.name.substr(0, std::min(space, line.name.size()));
     const std::string_view name = trim_spaces(line.name.substr(kind.size()));
-    if ((kind != "model" && kind != "hardware") || name_key(name).empty())
-      return line_error(file_, line.number, "write a section as [model NAME] or [hardware NAME]");
+    const bool known = std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds);
+    if (!known || name_key(name).empty()) {
+      return line_error(file_, line.number,
+                        "write a section as [model NAME], [hardware NAME], [architecture NAME] or "
+                        "[change NAME]");
+    }
     section_ = &book_.open(kind, name);
     section_->files.push_back(file_);
     source_ = file_;
@@ -207,7 +236,8 @@ class FactBook::Reading {
 
   Status add_value(const SettingLine& line) {
     const std::string attribute(line.name);
-    if (!is_attribute(section_->kind, attribute)) {
+    const bool is_word = is_among(kWords, section_->kind, attribute);
+    if (!is_word && !is_among(kAttributes, section_->kind, attribute)) {
       return line_error(file_, line.number,
                         "a " + section_->kind + " has no '" + attribute +
                             "': it has also, source, " + attributes_of(section_->kind));
@@ -215,7 +245,10 @@ class FactBook::Reading {
     Fact fact{0, source_};
     if (!line.origin().empty()) fact.source = line.origin();
     const std::string_view value = line.proper();
-    if (!parse_double(value, fact.value) || !(fact.value > 0)) {
+    if (is_word) fact.word = value;
+    if (is_word && value.empty())
+      return line_error(file_, line.number, attribute + " needs a word");
+    if (!is_word && (!parse_double(value, fact.value) || !(fact.value > 0))) {
       return line_error(file_, line.number,
                         attribute + " needs a number above 0, not '" + std::string(value) + "'");
     }

@@ -49,11 +49,12 @@ struct HardwareFacts {
 struct Fact {
   double value = 0;
   std::string source;
+  std::string word = {};  // for attributes with a word, such as "fabric"; `value` is then 0
 };
 
 // A section of a facts file.
 struct FactSection {
-  std::string kind;  // "model" or "hardware"
+  std::string kind;  // "model", "hardware", "architecture" or "change"
   std::string name;
   std::vector<std::string> missing;  // required values without a source; if there are any, model()
                                      // and hardware() do not find it

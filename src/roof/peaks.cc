@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <string_view>
+
+#include "records/setting_lines.h"
 
 namespace assay {
 namespace {
@@ -114,6 +117,40 @@ std::string no_roof(const std::string& name, bool known) {
 const std::set<std::string> kOtherRates = {"bandwidth_tb_s", "cache_mb",  "cache_front_mb",
                                            "cache_tb_s",     "link_gb_s", "nic_gb_s"};
 
+namespace {
+
+std::string word_of(const Values& values, const char* name) {
+  const auto found = values.find(name);
+  return found == values.end() ? "" : found->second.word;
+}
+
+std::vector<std::string> words_of(std::string_view list) {
+  std::vector<std::string> words;
+  while (!list.empty()) {
+    const size_t comma = std::min(list.find(','), list.size());
+    const std::string_view word = trim_spaces(list.substr(0, comma));
+    if (!word.empty()) words.emplace_back(word);
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return words;
+}
+
+void add_architecture(const FactBook& facts, const Values& values, DeviceRoof& roof) {
+  const auto section = facts.section("hardware", roof.device);
+  if (section) roof.card = section->name;
+  roof.architecture = word_of(values, "architecture");
+  roof.fabric = word_of(values, "fabric");
+  roof.memory_bytes = value_of(values, "memory_gb") * kGibi;
+  const Values of = facts.values("architecture", roof.architecture);
+  roof.maker = word_of(of, "maker");
+  roof.segment = word_of(of, "segment");
+  roof.no_units = words_of(word_of(of, "no_units"));
+  const double own_us = value_of(values, "ramp_us");
+  roof.ramp_s = (own_us > 0 ? own_us : value_of(of, "ramp_us")) / kMega;
+}
+
+}  // namespace
+
 DeviceRoof device_roof(const FactBook& facts, const DeviceProperties& device,
                        const std::string& asked) {
   DeviceRoof roof;
@@ -137,6 +174,7 @@ DeviceRoof device_roof(const FactBook& facts, const DeviceProperties& device,
   roof.link_bytes_per_s = value_of(values, "link_gb_s") * kGiga;
   roof.nic_bytes_per_s = value_of(values, "nic_gb_s") * kGiga;
   roof.clock_hz = value_of(values, "clock_mhz") * kMega;
+  add_architecture(facts, values, roof);
   for (const auto& [name, fact] : values) {
     const bool rate = name.ends_with("tflops") || name.ends_with("_tops");
     if (rate) roof.flop_per_s[name] = fact.value * kTera * part.compute;
@@ -157,6 +195,30 @@ DeviceRoof trace_roof(const FactBook& facts, const Trace& trace, int64_t device,
     if (one.id == device) break;
   }
   return device_roof(facts, properties, asked);
+}
+
+std::string_view matrix_type(const OpWork& work) {
+  if (!work.matrix) return {};
+  switch (work.math) {
+    case ElementType::kFloat64:
+      return "fp64";
+    case ElementType::kFloat32:
+      return "fp32";
+    case ElementType::kTf32:
+      return "tf32";
+    case ElementType::kBFloat16:
+      return "bf16";
+    case ElementType::kFloat16:
+      return "fp16";
+    case ElementType::kFloat8:
+      return "fp8";
+    case ElementType::kFloat4Pair:
+      return "fp4";
+    case ElementType::kInt8:
+      return "int8";
+    default:
+      return {};
+  }
 }
 
 double peak_flop_per_s(const DeviceRoof& roof, const OpWork& work) {

@@ -16,7 +16,7 @@ namespace assay {
 
 struct DeviceRoof {
   std::string device;    // as in the trace or as requested; empty = not named
-  std::string why_none;  // sentence: why there is no roofline; empty = there is one
+  std::string why_none;  // why there is no roofline, as a sentence; empty = there is one
   std::string part;      // "half of the card (55 of 110 compute units)"; empty = the whole card
   double memory_bytes_per_s = 0;
   double cache_bytes = 0;                    // of the last-level cache; 0 = unknown
@@ -28,6 +28,15 @@ struct DeviceRoof {
   std::map<std::string, double> flop_per_s;  // by the attribute of the specifications: "tflops",
                                              // ...
   std::vector<std::string> sources;          // where the figures are from, each once
+  // Needed by roof/scaling.h; empty or 0 = unknown.
+  std::string card;                   // the section of the specifications
+  std::string architecture;           // "gh100"
+  std::string maker;                  // "nvidia", "amd"
+  std::string segment;                // "datacenter", "workstation"
+  std::string fabric;                 // between GPUs of a machine: "nvlink", "xgmi", "pcie"
+  std::vector<std::string> no_units;  // types without matrix units: "fp8"
+  double ramp_s = 0;                  // the shortest kernels take so long
+  double memory_bytes = 0;            // capacity of the whole card
 
   bool exists() const { return why_none.empty(); }
 };
@@ -41,6 +50,9 @@ DeviceRoof device_roof(const FactBook& facts, const DeviceProperties& device,
 // For the device with this index; if the trace does not list it, for the first one that it lists.
 DeviceRoof trace_roof(const FactBook& facts, const Trace& trace, int64_t device,
                       const std::string& asked = "");
+
+// "fp8" for products of that type; empty for work that is not on matrix units.
+std::string_view matrix_type(const OpWork& work);
 
 // Peak rate for the work's arithmetic; NaN if the specifications lack that type, infinite if the
 // work has no operations.

@@ -71,8 +71,9 @@ Json facts_json(const ThroughputFit& fit, const char* kind, std::string BenchRow
     const auto values = fit.facts.values(kind, row.*field);
     if (values.empty()) continue;
     Json& entry = out[row.*field] = Json::object();
-    for (const auto& [attribute, fact] : values)
-      entry[attribute] = {{"value", fact.value}, {"source", fact.source}};
+    for (const auto& [attribute, fact] : values) {
+      if (fact.word.empty()) entry[attribute] = {{"value", fact.value}, {"source", fact.source}};
+    }
   }
   return out;
 }

@@ -86,7 +86,10 @@ Table readers_table(const FactsOf& of) {
                          .show = Show::kReadersOnly});
   table.add(keys::spec_attribute, [](const V& v) { return v.first; })
       .add(
-          keys::spec_text, [](const V& v) { return rounded_text(v.second.value, 8); },
+          keys::spec_text,
+          [](const V& v) {
+            return v.second.word.empty() ? rounded_text(v.second.value, 8) : v.second.word;
+          },
           Look(Show::kEverywhere, false, Align::kRight))
       .add(
           keys::source, [](const V& v) { return v.second.source; }, elastic());
@@ -114,7 +117,10 @@ Section facts_section(const FactBook& facts, const std::vector<FactSection>& sho
   TableOf each(values, {.key = "values", .terminal_limit = 0, .show = Show::kDataOnly});
   each.add(keys::name, [](const OneFact& f) { return f.of.name; })
       .add(keys::spec_attribute, &OneFact::attribute)
-      .add(keys::spec_value, [](const OneFact& f) { return f.fact.value; })
+      .add(keys::spec_value,
+           [](const OneFact& f) {
+             return f.fact.word.empty() ? Value(f.fact.value) : Value(f.fact.word);
+           })
       .add(
           keys::source, [](const OneFact& f) { return f.fact.source; }, elastic());
   section.blocks.push_back(each);

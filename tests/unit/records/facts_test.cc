@@ -196,7 +196,7 @@ TEST(Facts, ErrorsNameTheLineAndChangeNothing) {
   EXPECT_THAT(error_of("[model a]\nlayers = -1\n"), HasSubstr("line 2"));
   EXPECT_THAT(error_of("[model a]\ntflops = 1\n"), HasSubstr("a model has no 'tflops'"));
   EXPECT_THAT(error_of("layers = 3\n"), HasSubstr("expected a [section]"));
-  EXPECT_THAT(error_of("[robot a]\n"), HasSubstr("[model NAME] or [hardware NAME]"));
+  EXPECT_THAT(error_of("[robot a]\n"), HasSubstr("[hardware NAME], [architecture NAME] or [change NAME]"));
   EXPECT_TRUE(book.model_names().empty());
 }
 
