@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""The run on other GPUs, over real traces: on its own card a run takes what was recorded, intervals hold their middles,
-and no GPU gives more than the bound."""
+"""The run on other GPUs and how well a GPU is used, over real traces: on its own card a run takes what was recorded,
+intervals hold their middles, no GPU gives more than the bound, and MFU is that of an independent program."""
 
 import argparse
 import json
 import subprocess
 import sys
 
-from datasets import ROOT
+from datasets import CORPUS, IN_REPOSITORY, NO_CORPUS, ROOT
 
 OTHERS = "H100,H200,B200,A100-80GB,L40S,MI300X"
 # Recorded on: a trace, and the name of its card.
@@ -17,6 +17,14 @@ RUNS = [
     ("tests/data/h200_pairs/gpt2_sdpa.after.json.zst", "H200"),
     ("tests/data/h200_pairs/checkpoint.before.json.zst", "H200"),
     ("tests/data/kineto/llm/mi300_bert_small.json.gz", "MI300X"),
+]
+# MFU, and MFU with all pairs over MFU, both by the prototype in Python.
+USES = [
+    ("h200_pairs/gpt2.before.json.zst", 0.002, 1.0),
+    ("h200_pairs/gpt2_sdpa.after.json.zst", 0.005, 1.009),
+    ("h200_pairs/bert_batch8.json.zst", 0.094, 1.0),
+    ("kineto/llm/h100_qwen1.5-0.5b.json.gz", 0.117, 1.043),
+    ("kineto/sglang/sglang_mi300_qwen3-8b_prefilldecode.json.gz", 0.169, 1.020),
 ]
 
 
@@ -84,6 +92,19 @@ def check_refusals(assay):
     is_true(f"a card without an architecture: {said}", "lacks architecture" in " ".join(said.split()))
 
 
+def check_use(assay, path, mfu, all_pairs):
+    roofline = json.loads(run(assay, "breakdown", path, "--roofline", "--format", "json"))["roofline"]
+    use = roofline["utilisation"]
+    is_true(f"{path}: MFU {use['mfu']}, expected {mfu}", abs(use["mfu"] - mfu) < 0.0006)
+    ratio = use["mfu_palm"] / use["mfu"]
+    is_true(f"{path}: all pairs {ratio}, expected {all_pairs}", abs(ratio - all_pairs) < 0.002)
+    is_true(f"{path}: HFU", use["hfu"] >= use["mfu"] >= use["mfu_low"] and use["mfu_high"] >= use["mfu"])
+    is_true(f"{path}: peak", use["peak_flop_per_s"] > 0 and use["peak_source"])
+    for key in ("product_flop", "model_flop"):
+        total = sum(row[key] for row in roofline["product_phases"])
+        is_true(f"{path}: phases add up to {key}", abs(total - use[key]) <= 1e-9 * use[key])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--assay", required=True)
@@ -94,7 +115,13 @@ def main():
         answers[path] = check_others(assay, ROOT / path)
     check_first_sentences(assay, answers)
     check_refusals(assay)
-    print(f"{len(RUNS)} runs on other GPUs")
+    uses = 0
+    for path, mfu, all_pairs in USES:
+        found = next((root / path for root in (IN_REPOSITORY, CORPUS) if (root / path).exists()), None)
+        if found is not None:
+            check_use(assay, found, mfu, all_pairs)
+            uses += 1
+    print(f"{len(RUNS)} runs on other GPUs, MFU of {uses} runs" + ("" if CORPUS.exists() else f"; {NO_CORPUS}"))
 
 
 if __name__ == "__main__":
