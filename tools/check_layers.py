@@ -40,7 +40,7 @@ ALLOWED = {
     "roof": {"base", "trace", "records", "kernels", "roof"},
     "ingest": {"base", "trace", "records", "kernels", "floor", "ingest"},
     "flow": {"base", "trace", "records", "kernels", "floor", "roof", "flow"},
-    "findings": {"base", "trace", "kernels", "flow", "findings"},
+    "findings": {"base", "trace", "kernels", "roof", "flow", "findings"},
     "text": {"base", "findings", "text"},
     "devices": {"base", "trace", "records", "devices"},
     "report": {*BELOW, "findings", "text", "report", *ROOMS},

@@ -13,11 +13,13 @@
 #include "answers/path_layers.h"
 #include "answers/ranks.h"
 #include "flow/judged.h"
+#include "flow/other_gpu.h"
 #include "flow/verdict.h"
 #include "flow/whatif.h"
 #include "ingest/text/csv_table.h"
 #include "records/setting_lines.h"
 #include "report/flow/job.h"
+#include "report/flow/other_gpu.h"
 #include "report/flow/section.h"
 #include "report/flow/whatif.h"
 #include "report/run/section.h"
@@ -168,6 +170,51 @@ Result<TraceContent> whatif_content(const WhatIfRequest& request,
   return content;
 }
 
+Result<TraceContent> on_content(const WhatIfRequest& request, const RoofOfRequest& roof,
+                                const LoadedTrace& loaded) {
+  PhaseClock clock(request.traces.listener);
+  FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
+  FlowOptions options{.windows = &loaded.windows};
+  options.captures = roof.captured;
+  ASSAY_TRY_ASSIGN(JudgedRun judged,
+                   judge_run(model, loaded.windows, options, request.traces.part));
+  clock.mark("flow");
+  OtherGpuOptions asked{.as_recorded = request.as_recorded,
+                        .cpu_speed = request.cpu_speed,
+                        .roof = {&roof.facts, request.device, &judged.report.replays}};
+  for (const std::string& name : request.on) {
+    asked.gpus.push_back({.name = name, .link_bytes_per_s = request.link_gb_s * 1e9});
+  }
+  const OtherGpus found = explore_gpus(model, judged.iterations, judged.report, asked);
+  clock.mark("whatif");
+  const OtherGpuAnswer answer{judged.report, found};
+  TraceContent content;
+  content.overview = other_gpu_overview(found);
+  content.verdict = has_kernels(loaded.trace) || !loaded.trace.activities.empty()
+                        ? other_gpu_words(answer)
+                        : std::vector<std::string>{no_kernels_words(loaded.trace)};
+  content.sections = {
+      other_gpu_section(answer),
+      run_trust(loaded, diagnosis_of(loaded, {loaded.trace, judged.report, judged.verdict}))};
+  FactNames names{.devices = request.on};
+  for (const DeviceProperties& device : loaded.trace.devices) names.devices.push_back(device.name);
+  if (!request.device.empty()) names.devices.push_back(request.device);
+  if (auto note = unused_facts(roof.facts, request.facts, names))
+    content.import_log.push_back(*std::move(note));
+  return content;
+}
+
+// Every name is a card of the specifications.
+Status check_on(const FactBook& facts, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (!facts.values("hardware", name).empty()) continue;
+    return Error{ErrorCode::kInvalidArgument,
+                 "--on " + name + ": no such GPU in the specifications (docs/formats/facts.md)", "",
+                 -1};
+  }
+  return Ok{};
+}
+
 Result<TraceContent> score_content(const FrozenGain& prediction, const LoadedTrace& loaded,
                                    const std::string& part) {
   FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
@@ -253,9 +300,15 @@ Result<Answer> answer_whatif(const WhatIfRequest& request) {
   }
   if (request.score.empty()) {
     TraceRequest traces = request.traces;
-    traces.keep_op_inputs = has_roof_edit(edits);
+    traces.keep_op_inputs = has_roof_edit(edits) || !request.on.empty();
     ASSAY_TRY_ASSIGN(const RoofOfRequest roof, roof_of_request(request, traces));
     ASSAY_TRY_ASSIGN(traces.files, input_files(traces.inputs, traces.listener));
+    if (!request.on.empty()) {
+      ASSAY_TRY(check_on(roof.facts, request.on));
+      return answer_traces(traces, "On other GPUs", [&](const LoadedTrace& loaded) {
+        return on_content(request, roof, loaded);
+      });
+    }
     RanksTogether ranks;
     const auto analyze = [&](const LoadedTrace& loaded) {
       return whatif_content(request, edits, roof, ranks, loaded);

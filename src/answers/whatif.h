@@ -21,6 +21,11 @@ struct WhatIfRequest {
   std::string facts = {};               // more devices, for the change "roof"
   std::string device = {};              // and the name of the trace's own
   std::vector<std::string> captures = {};  // traces in which graphs were recorded
+  // Other GPUs by name: what the run would take there, in place of edits.
+  std::vector<std::string> on = {};
+  bool as_recorded = false;  // with `on`: the host keeps what a profiler took of it
+  double cpu_speed = 1;      // with `on`: a host so many times as fast
+  double link_gb_s = 0;      // with `on`: from one of those GPUs to its peers, 0 = as specified
   // Receives the prediction of a trace; absent if not requested. Refused edits are an error then.
   std::function<Status(const FrozenGain&)> freeze = {};
 };

@@ -60,6 +60,8 @@ RoofSums sums_of_call(const OpWork& work, int64_t dur_ns, uint64_t kernels, int6
 OpWork times_over(OpWork work, uint64_t times) {
   const auto factor = static_cast<double>(times);
   work.flop *= factor;
+  work.masked_flop *= factor;
+  work.repeated_flop *= factor;
   work.read_bytes *= factor;
   work.write_bytes *= factor;
   return work;
@@ -93,6 +95,7 @@ void RoofSums::add(const RoofSums& other) {
   calls_beyond_cache += other.calls_beyond_cache;
   clocked_ns += other.clocked_ns;
   clocked_roof_ns += other.clocked_roof_ns;
+  products.add(other.products);
 }
 
 double ClockReadings::highest_hz(int64_t start_ns, int64_t end_ns) const {
@@ -119,6 +122,14 @@ double RoofSums::roof_share() const {
 
 int64_t JobRoof::unknown_total_ns() const {
   return std::accumulate(unknown_ns.begin(), unknown_ns.end(), int64_t{0});
+}
+
+Utilisation JobRoof::utilisation() const {
+  const auto device = std::find_if(devices.begin(), devices.end(),
+                                   [](const DeviceRoof& one) { return one.exists(); });
+  if (device == devices.end()) return {};
+  return utilisation_of(known.products, *device, static_cast<double>(wall_ns) / kNanos,
+                        static_cast<double>(unknown_product_ns) / kNanos);
 }
 
 const DeviceRoof& RoofReader::roof_of(const Trace& trace, int64_t device) {
@@ -163,6 +174,10 @@ struct RoofReader::Rank {
   std::map<std::pair<uint32_t, uint32_t>, Spent> spent_again = {};
   std::vector<const ReplayedActivity*> replayed = {};  // per activity; empty = no replays
 
+  RoofUse& use_of(const KernelLevel& row) {
+    return reader.uses_[{reader.job_.ranks, row.gpu, row.window}];
+  }
+
   void find_replayed() {
     if (replays == nullptr || replays->activities.empty()) return;
     replayed.resize(trace.activities.size(), nullptr);
@@ -177,6 +192,12 @@ struct RoofReader::Rank {
     unknown.dur_ns += row.dur_ns();
     reader.job_.unknown_ns[static_cast<size_t>(why)] += row.dur_ns();
     place_of(row).unknown_ns += row.dur_ns();
+    const KernelKind kind = kernels.of(row.kernel).kind;
+    const bool multiplies =
+        kind == KernelKind::kGemm || kind == KernelKind::kConv || kind == KernelKind::kAttention;
+    if (!multiplies) return;
+    reader.job_.unknown_product_ns += row.dur_ns();
+    use_of(row).unknown_product_ns += row.dur_ns();
   }
 
   void add_unknown(const KernelLevel& row) {
@@ -248,6 +269,8 @@ struct RoofReader::Rank {
   void add_call(const CapturedCall& call, const Spent& one) {
     const DeviceRoof& roof = reader.roof_of(trace, one.row->gpu);
     RoofSums sums = sums_of(call.work, one, roof);
+    sums.products.add(call.work, one.row->phase == LevelPhase::kRecompute, roof);
+    use_of(*one.row).products.add(sums.products);
     take_clock(call.work, one, roof, sums);
     RoofOp& group = reader.ops_[{one.row->phase, call.op, call.shape, roof.device}];
     if (group.sums.calls == 0) {
@@ -355,6 +378,13 @@ struct RoofReader::Rank {
   }
 };
 
+// Place of an iteration among the windows; -1 = none.
+static int32_t window_numbered(const BreakdownReport& report, int32_t iter) {
+  const auto& numbers = report.iterations;
+  const auto found = std::find(numbers.begin(), numbers.end(), iter);
+  return found == numbers.end() ? -1 : static_cast<int32_t>(found - numbers.begin());
+}
+
 void RoofReader::add(const Trace& trace, const Links& links, const KernelNames& kernels,
                      const BreakdownReport& report, const ReplayReport* replays,
                      const ClocksByGpu& clocks) {
@@ -381,6 +411,15 @@ void RoofReader::add(const Trace& trace, const Links& links, const KernelNames& 
     }
   }
   rank.add_calls();
+  for (const GpuExtent& extent : report.extents) job_.wall_ns += extent.span_ns();
+  for (const LevelSpan& span : report.spans) {
+    const int32_t window = window_numbered(report, span.iter);
+    const auto use = uses_.find({job_.ranks, span.gpu, window});
+    if (window < 0 || use == uses_.end()) continue;
+    use->second.iter = span.iter;
+    use->second.gpu = span.gpu;
+    use->second.span_ns = span.span_ns;
+  }
   add_collectives(trace, kernels, report);
 }
 
@@ -450,6 +489,9 @@ JobRoof RoofReader::finish() {
     row.network = network;
     ++row.collectives;
     row.dur_ns += span.dur_ns;
+  }
+  for (auto& [key, use] : uses_) {
+    if (use.span_ns > 0) job_.uses.push_back(use);
   }
   take_values(roofs_, job_.devices);
   take_values(ops_, job_.ops);

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "breakdown/breakdown.h"
@@ -22,6 +23,7 @@
 #include "roof/calls.h"
 #include "roof/collective.h"
 #include "roof/peaks.h"
+#include "roof/utilisation.h"
 
 namespace assay {
 
@@ -68,6 +70,7 @@ struct RoofSums {
   // scaled by the actual clock over the nominal clock.
   int64_t clocked_ns = 0;
   int64_t clocked_roof_ns = 0;
+  ProductSums products;
 
   void add(const RoofSums& other);
   double flop_per_s() const;  // NaN without time
@@ -139,6 +142,15 @@ struct RoofComm {
   bool network = false;         // by network cards that the machine is assumed to have
 };
 
+// Products of one GPU in one iteration.
+struct RoofUse {
+  int64_t gpu = 0;
+  int32_t iter = kNoIteration;
+  int64_t span_ns = 0;
+  ProductSums products;
+  int64_t unknown_product_ns = 0;
+};
+
 struct JobRoof {
   std::vector<DeviceRoof> devices;   // by name
   std::vector<RoofOp> ops;           // by above_ns, the longest first
@@ -155,8 +167,14 @@ struct JobRoof {
   uint64_t nested_calls = 0;
   int64_t replayed_ns = 0;  // of known.dur_ns, in replays: the work is that of the recording
   uint64_t ranks = 0;
+  // Over GPUs and ranks, from the first start of a compute kernel to the last end.
+  int64_t wall_ns = 0;
+  int64_t unknown_product_ns = 0;  // of kernels that multiply, without known work
+  std::vector<RoofUse> uses;       // by rank, GPU and iteration
 
   int64_t unknown_total_ns() const;
+  // The least and the most are of kernels without known work: at nothing, and at the peak.
+  Utilisation utilisation() const;
 };
 
 // Combines the ranks of a job, one after the other.
@@ -204,6 +222,7 @@ class RoofReader {
   const FactBook& facts_;
   std::string asked_;
   JobRoof job_;
+  std::map<std::tuple<uint64_t, int64_t, int32_t>, RoofUse> uses_;  // by rank, GPU and window
   std::map<std::string, DeviceRoof> roofs_;
   std::map<int64_t, const DeviceRoof*> roof_of_device_;  // of the trace that is being read
   std::map<OpKey, RoofOp> ops_;

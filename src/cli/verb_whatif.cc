@@ -22,6 +22,10 @@ struct WhatIfVerb {
   std::string facts;
   std::string peaks;
   std::vector<std::string> captures;
+  std::vector<std::string> on;
+  bool as_recorded = false;
+  double cpu_speed = 1;
+  double link_gb_s = 0;
 };
 
 Result<WhatIfRequest> whatif_request(const WhatIfVerb& verb) {
@@ -30,7 +34,15 @@ Result<WhatIfRequest> whatif_request(const WhatIfVerb& verb) {
                         .score = verb.score,
                         .facts = verb.facts,
                         .device = verb.peaks,
-                        .captures = verb.captures};
+                        .captures = verb.captures,
+                        .on = verb.on,
+                        .as_recorded = verb.as_recorded,
+                        .cpu_speed = verb.cpu_speed,
+                        .link_gb_s = verb.link_gb_s};
+  if (verb.on.empty() && (verb.as_recorded || verb.cpu_speed != 1 || verb.link_gb_s > 0)) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "--as-recorded, --cpu-speed and --link-gb-s need --on GPU", "", -1};
+  }
   if (!verb.edits_file.empty()) {
     ASSAY_TRY_ASSIGN(const std::vector<std::string> more, read_edits_file(verb.edits_file));
     request.edits.insert(request.edits.end(), more.begin(), more.end());
@@ -67,6 +79,7 @@ void add_whatif_verb(Verb& app, int& exit_code) {
       app.verb("whatif", "Simulate a change: replay the run with it, with an interval");
   sub.example("assay whatif trace.json.gz", "what applies, by gain");
   sub.example("assay whatif trace.json.gz --edit sync --edit 'kernel:*gemm*=0.8'");
+  sub.example("assay whatif trace.json.gz --on H200,B200", "would another GPU help?");
   sub.example("assay whatif before.json.gz --edit input --save-prediction input.ini", "and later");
   sub.example("assay whatif after.json.gz --check-prediction input.ini");
   add_common_options(sub, verb->common, true);
@@ -92,9 +105,27 @@ void add_whatif_verb(Verb& app, int& exit_code) {
       .not_with("--edit")
       .not_with("--edits")
       .not_with("--save-prediction");
+  sub.option("--on", verb->on,
+             "the run on these GPUs: kernels by their work, replayed with this host")
+      .one_per_mention()
+      .separated_by(',')
+      .called("GPU")
+      .not_with("--edit")
+      .not_with("--edits")
+      .not_with("--save-prediction")
+      .not_with("--check-prediction");
+  sub.flag("--as-recorded", verb->as_recorded,
+           "with --on: keep the host time that a profiler took");
+  sub.option("--cpu-speed", verb->cpu_speed, "with --on: a host so many times as fast")
+      .between(0.1, 10.0)
+      .called("X");
+  sub.option("--link-gb-s", verb->link_gb_s,
+             "with --on: GB/s from one of those GPUs to its peers, in one direction")
+      .more_than_zero()
+      .called("X");
   sub.option("--peaks", verb->peaks,
              // language: allow roof
-             "with --edit roof: name of the GPU with the peaks, if the trace has none")
+             "with --edit roof or --on: name of the recorded GPU, if the trace has none")
       .called("NAME");
   add_part_option(sub, verb->common);
   add_facts_option(sub, verb->facts);

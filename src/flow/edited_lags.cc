@@ -12,7 +12,7 @@ namespace {
 constexpr auto kSilent = static_cast<size_t>(FlowCause::kHostGap);
 
 int64_t scaled_ns(int64_t ns, double factor) {
-  return factor >= 1 ? ns : static_cast<int64_t>(static_cast<double>(ns) * factor);
+  return factor == 1 ? ns : static_cast<int64_t>(static_cast<double>(ns) * factor);
 }
 
 bool has(const Edit::Marks& marks, uint32_t row) { return !marks.empty() && marks[row]; }
@@ -49,6 +49,12 @@ void add_works_left(const std::vector<float>& works_left, std::vector<double>& l
   }
 }
 
+void add_works_scale(const std::vector<float>& scale, std::vector<double>& sum) {
+  if (scale.empty()) return;
+  if (sum.empty()) sum.assign(scale.size(), 1);
+  for (size_t w = 0; w < scale.size(); ++w) sum[w] *= scale[w];
+}
+
 void add_joined(const Edit& edit, std::vector<int64_t>& joined_ns) {
   if (edit.joined.empty()) return;
   if (joined_ns.empty()) joined_ns.assign(edit.joined.size(), INT64_MAX);
@@ -64,6 +70,7 @@ void add_strengths(const Edit& edit, EditStrengths& sum) {
   for (size_t c = 0; c < kFlowCauses; ++c) sum.cause[c] = std::min(sum.cause[c], edit.cause[c]);
   for (size_t k = 0; k < sum.work.size(); ++k) sum.work[k] = std::min(sum.work[k], edit.work[k]);
   if (!edit.keeps_silence) sum.silence = std::min(sum.silence, edit.cause[kSilent]);
+  sum.host *= edit.host;
   sum.keeps_silence |= edit.keeps_silence;
   sum.no_pauses |= edit.no_pauses;
 }
@@ -87,7 +94,7 @@ bool waits_within(const FlowRun& run, const FlowGraph& graph, uint32_t point, ui
 bool is_less(double left) { return left < 1; }
 
 bool changes_causes(const EditStrengths& all) {
-  return std::any_of(all.cause.begin(), all.cause.end(), is_less);
+  return all.host != 1 || std::any_of(all.cause.begin(), all.cause.end(), is_less);
 }
 
 bool is_empty(const Interval& span) { return span.start_ns >= span.end_ns; }
@@ -101,6 +108,7 @@ void add_edit(const Edit& edit, StrongestEdits& sum) {
   add_left(edit.ops, edit.marked, sum.ops);
   add_left(edit.frame_names, edit.marked, sum.frame_names);
   add_works_left(edit.works_left, sum.works);
+  add_works_scale(edit.works_scale, sum.works_scale);
   add_marks(edit.unwaited, sum.unwaited);
   add_marks(edit.free_calls, sum.free_calls);
   add_marks(edit.short_calls, sum.short_calls);
@@ -214,7 +222,8 @@ void LagEditor::begin(const StrongestEdits& edits, const Edit* more) {
   if (more != nullptr) add_strengths(*more, all_);
   has_rows_ = has_any(&StrongestEdits::ops, &Edit::ops) ||
               has_any(&StrongestEdits::frame_names, &Edit::frame_names);
-  const bool by_pieces = has_rows_ || all_.no_pauses || (all_.keeps_silence && run_.has_frames);
+  const bool rests = all_.keeps_silence || all_.host != 1;
+  const bool by_pieces = has_rows_ || all_.no_pauses || (rests && run_.has_frames);
   changes_host_ = by_pieces || all_.silence < 1 || changes_causes(all_);
   const bool changes_segments =
       changes_host_ || has_any(&StrongestEdits::free_calls, &Edit::free_calls);
@@ -233,6 +242,11 @@ double LagEditor::left_of_work(uint32_t w) const {
   return more_ == nullptr || more_->works_left.empty()
              ? left
              : std::min<double>(left, more_->works_left[w]);
+}
+
+double LagEditor::scale_of_work(uint32_t w) const {
+  const double scale = left_in(edits_->works_scale, w);
+  return more_ == nullptr || more_->works_scale.empty() ? scale : scale * more_->works_scale[w];
 }
 
 bool LagEditor::marks(Edit::Marks StrongestEdits::* table, Edit::Marks Edit::* marks,
@@ -262,7 +276,8 @@ bool LagEditor::changes(EdgeKind kind) const {
     case EdgeKind::kStream:
       return !edits_->joined_ns.empty();
     case EdgeKind::kWork:
-      return !edits_->works.empty() || std::any_of(all_.work.begin(), all_.work.end(), is_less);
+      return !edits_->works.empty() || !edits_->works_scale.empty() ||
+             std::any_of(all_.work.begin(), all_.work.end(), is_less);
     default:
       return false;
   }
@@ -344,6 +359,13 @@ inline double LagEditor::left_of(FlowCause cause, int64_t ns) const {
   return cause == FlowCause::kHostGap && ns >= kPauseNs ? all_.silence : left_of(cause);
 }
 
+// The factor of the host's own work. A long stretch without any row keeps its length: the host may
+// sleep in it.
+inline double LagEditor::pace_of(FlowCause cause, int64_t ns) const {
+  const bool rests = cause == FlowCause::kHostGap && ns >= kPauseNs;
+  return is_host_work(cause) && !rests ? all_.host : 1;
+}
+
 int64_t LagEditor::edited(uint32_t slot, int64_t lag_ns) const {
   const Entry& entry = slots_.entry(slot);
   return edited(graph_.kind[entry.edge], entry, lag_ns);
@@ -368,11 +390,13 @@ int64_t LagEditor::edited(EdgeKind kind, const Entry& entry, int64_t lag_ns) con
     case EdgeKind::kStaged: {
       const uint32_t call = run_.works[entry.row].call;
       if (marks(&StrongestEdits::unwaited, &Edit::unwaited, call)) return kCutLag;
-      return scaled_ns(lag_ns, std::min(all_.work[entry.kind], left_of_work(entry.row)));
+      return scaled_ns(lag_ns, std::min(all_.work[entry.kind], left_of_work(entry.row)) *
+                                   scale_of_work(entry.row));
     }
     case EdgeKind::kAwait:
     case EdgeKind::kWork:
-      return scaled_ns(lag_ns, std::min(all_.work[entry.kind], left_of_work(entry.row)));
+      return scaled_ns(lag_ns, std::min(all_.work[entry.kind], left_of_work(entry.row)) *
+                                   scale_of_work(entry.row));
     default:
       return lag_ns;
   }
@@ -384,7 +408,7 @@ int64_t LagEditor::edited_return(const Entry& entry, int64_t lag_ns) const {
   if (marks(&StrongestEdits::unwaited, &Edit::unwaited, entry.row)) return kCutLag;
   if (cause == FlowCause::kSync) return lag_ns;
   const double left = left_of(cause);
-  return left == 0 ? kCutLag : scaled_ns(lag_ns, left);
+  return left == 0 ? kCutLag : scaled_ns(lag_ns, left * pace_of(cause, lag_ns));
 }
 
 // What a call does itself, until it hands its work over or until it returns.
@@ -400,7 +424,7 @@ int64_t LagEditor::edited_own(const Entry& entry, int64_t lag_ns) const {
   if (entry.op != kNoFlowRow) {
     left = std::min(left, left_of_row(&StrongestEdits::ops, &Edit::ops, entry.op));
   }
-  return scaled_ns(lag_ns, left);
+  return scaled_ns(lag_ns, left * pace_of(kind, lag_ns));
 }
 
 int64_t LagEditor::edited_call(const Entry& entry, int64_t lag_ns) const {
@@ -431,8 +455,8 @@ void LagEditor::edit_segment(size_t segment, EditedLags& lags) {
   for (uint32_t part = graph_.first_part[segment]; part < graph_.first_part[segment + 1]; ++part) {
     const FlowCause cause = graph_.part_cause[part];
     const int64_t ns = graph_.part_ns[part];
-    int64_t left_ns =
-        walks ? ns - saved_ns_[static_cast<size_t>(cause)] : scaled_ns(ns, left_of(cause, ns));
+    int64_t left_ns = walks ? ns - saved_ns_[static_cast<size_t>(cause)]
+                            : scaled_ns(ns, left_of(cause, ns) * pace_of(cause, ns));
     if (is_free && !reaches_back) left_ns = std::min(left_ns, left_of_free(ns));
     lags.part_ns[part] = left_ns;
     sum_ns += left_ns;
@@ -444,7 +468,7 @@ void LagEditor::edit_segment(size_t segment, EditedLags& lags) {
 inline void LagEditor::add_saving(const HostPiece* piece, int64_t ns, bool is_free) {
   const FlowCause cause = piece == nullptr ? FlowCause::kHostGap : piece->cause;
   const double left = left_of_piece(piece, cause, ns);
-  if (left >= 1 && !is_free) return;
+  if (left == 1 && !is_free) return;
   int64_t left_ns = scaled_ns(ns, left);
   if (is_free) left_ns = std::min(left_ns, left_of_free(ns));
   saved_ns_[static_cast<size_t>(cause)] += ns - left_ns;
@@ -453,11 +477,15 @@ inline void LagEditor::add_saving(const HostPiece* piece, int64_t ns, bool is_fr
 inline double LagEditor::left_of_piece(const HostPiece* piece, FlowCause cause, int64_t ns) {
   if (all_.no_pauses && is_host_work(cause) && ns >= kPauseNs) return 0;
   double left = left_of(cause, ns);
-  if (piece == nullptr) return left;
-  if (left < all_.silence && may_stand_still(piece->source) && stands_still(*piece, ns)) {
-    left = all_.silence;
+  double pace = pace_of(cause, ns);
+  if (piece == nullptr) return left * pace;
+  const bool changes = left < all_.silence || pace != 1;
+  if (changes && may_stand_still(piece->source) && stands_still(*piece, ns)) {
+    left = std::max(left, all_.silence);
+    pace = 1;
   }
-  if (!has_rows_ || cause == FlowCause::kSync || cause == FlowCause::kNothingAsked) return left;
+  if (!has_rows_ || cause == FlowCause::kSync || cause == FlowCause::kNothingAsked)
+    return left * pace;
   if (piece->op != kNoFlowRow) {
     left = std::min(left, left_of_row(&StrongestEdits::ops, &Edit::ops, piece->op));
   }

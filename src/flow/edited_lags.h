@@ -23,6 +23,7 @@ struct EditStrengths {
   }();
   std::array<double, 4> work = {1, 1, 1, 1};  // of device work, by WorkKind
   double silence = 1;                         // of long stretches of which nothing is recorded
+  double host = 1;                            // Edit::host; multiplies
   bool no_pauses = false;                     // as Edit
   bool keeps_silence = false;                 // one of them does
 };
@@ -33,6 +34,7 @@ struct StrongestEdits {
   EditStrengths all;
   std::vector<double> calls;        // what is left, per call
   std::vector<double> works;        // per work
+  std::vector<double> works_scale;  // per work: Edit::works_scale, multiplied
   std::vector<double> ops;          // per operator
   std::vector<double> frame_names;  // per StringId
   Edit::Marks unwaited;             // as Edit
@@ -151,6 +153,7 @@ class LagEditor {
   double left_of_row(std::vector<double> StrongestEdits::* table, Edit::Marks Edit::* marks,
                      uint32_t row) const;
   double left_of_work(uint32_t w) const;
+  double scale_of_work(uint32_t w) const;
   bool marks(Edit::Marks StrongestEdits::* table, Edit::Marks Edit::* marks, uint32_t c) const;
   template <typename Table>
   bool has_any(Table StrongestEdits::* table, Edit::Marks Edit::* marks) const;
@@ -160,6 +163,7 @@ class LagEditor {
   void add_saving(const HostPiece* piece, int64_t ns, bool is_free);
   double left_of(FlowCause cause) const { return all_.cause[static_cast<size_t>(cause)]; }
   double left_of(FlowCause cause, int64_t ns) const;
+  double pace_of(FlowCause cause, int64_t ns) const;
   double left_of_piece(const HostPiece* piece, FlowCause cause, int64_t ns);
   bool stands_still(const HostPiece& piece, int64_t ns);
 

@@ -11,7 +11,7 @@
 #include "flow/names.h"
 #include "flow/pieces.h"
 #include "flow/replay.h"
-#include "flow/roof_shares.h"
+#include "flow/work_scales.h"
 #include "kernels/kernel.h"
 #include "kernels/name.h"
 #include "trace/copy_way.h"

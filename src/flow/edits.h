@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 #include "flow/graph.h"
-#include "flow/roof_shares.h"
+#include "flow/work_scales.h"
 #include "trace/iterations.h"
 
 namespace assay {
@@ -92,6 +92,10 @@ struct Edit {
   bool no_pauses = false;         // host pieces and calls of kPauseNs or more take no time
   double marked = 1;              // what is left of marked calls, works and pieces
   std::vector<float> works_left;  // per work, what is left of its duration; empty = all
+  // Factors of any size: per work, of its duration (empty = 1), and of the host's own work. Those of
+  // several edits multiply.
+  std::vector<float> works_scale;
+  double host = 1;
   Marks calls;                    // per call: own time
   Marks works;                    // per work: its duration
   Marks ops;                      // per operator, with all inside it

@@ -82,6 +82,11 @@ int64_t GainFinder::run_gain(const EditedLags& lags, Trial& trial) const {
   return bounded(end_ns_ - work_end_ns(replayed(lags, trial)), lags.lag_ns);
 }
 
+int64_t GainFinder::run_ns(const EditedLags& lags, Trial& trial, Residuals residuals) const {
+  replay(graph_, {.residuals = residuals, .lags_ns = &lags.lag_ns}, trial.times);
+  return work_end_ns(trial.times) - from_ns_;
+}
+
 // At most the time in which the busiest device is idle plus the time by which device work became shorter. A replay may
 // overlap work that did not overlap, and whether it would run as fast is unknown.
 int64_t GainFinder::bounded(int64_t gain_ns, const std::vector<int64_t>& lags_ns) const {

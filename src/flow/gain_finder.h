@@ -43,6 +43,9 @@ class GainFinder {
   Gain gain(const StrongestEdits& edits, Trial& trial, int64_t reach_ns) const;
   // What the run becomes shorter by with these lags.
   int64_t run_gain(const EditedLags& lags, Trial& trial) const;
+  // The time from the begin of the window to the end of the last device work, with these lags. No
+  // bound applies.
+  int64_t run_ns(const EditedLags& lags, Trial& trial, Residuals residuals) const;
   // Times of all points with these lags, until the trial's next replay.
   const std::vector<int64_t>& replayed(const EditedLags& lags, Trial& trial) const;
   // The edges that bind, from the end of the last work back to the begin of the run. Returns

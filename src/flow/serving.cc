@@ -9,6 +9,7 @@
 #include "records/facts.h"
 #include "roof/calls.h"
 #include "roof/peaks.h"
+#include "roof/utilisation.h"
 
 namespace assay {
 namespace {
@@ -156,11 +157,6 @@ void add_tokens(Serving& serving) {
   }
 }
 
-bool reads_weights_or_cache(OpWorkKind kind) {
-  return kind == OpWorkKind::kProduct || kind == OpWorkKind::kExperts ||
-         kind == OpWorkKind::kAttention;
-}
-
 // FLOP and bytes of the steps, over those that the devices offer in span_ns.
 void add_utilization(const FlowRun& run, const std::vector<bool>& of_steps, Serving& serving) {
   const Trace& trace = *run.trace;
@@ -168,8 +164,7 @@ void add_utilization(const FlowRun& run, const std::vector<bool>& of_steps, Serv
   std::vector<char> counted(found.calls.size(), 0);
   int64_t kernels_ns = 0;
   int64_t known_ns = 0;
-  double peak_s = 0;
-  double bytes = 0;
+  ProductSums sums;
   DeviceRoof roof;
   for (const FlowWork& work : run.works) {
     const size_t a = work.activity.index();
@@ -186,18 +181,17 @@ void add_utilization(const FlowRun& run, const std::vector<bool>& of_steps, Serv
     known_ns += ns;
     if (counted[call] != 0) continue;
     counted[call] = 1;
-    const OpWork& asked = found.calls[call].work;
-    const double seconds = asked.flop / peak_flop_per_s(roof, asked);
-    if (std::isfinite(seconds)) peak_s += seconds;
-    if (reads_weights_or_cache(asked.kind)) bytes += asked.bytes();
+    sums.add(found.calls[call].work, false, roof);
   }
   serving.known_share = share(known_ns, kernels_ns);
   if (known_ns == 0 || serving.span_ns == 0 || !roof.exists()) return;
   const double offered_s =
       static_cast<double>(serving.span_ns) / 1e9 * static_cast<double>(run.devices.size());
-  serving.hfu = peak_s / offered_s;
+  serving.hfu = sums.peak_s / offered_s;
   if (std::isfinite(serving.padding)) serving.mfu = serving.hfu * (1 - serving.padding);
-  if (roof.memory_bytes_per_s > 0) serving.mbu = bytes / roof.memory_bytes_per_s / offered_s;
+  if (roof.memory_bytes_per_s > 0) {
+    serving.mbu = sums.weight_bytes / roof.memory_bytes_per_s / offered_s;
+  }
 }
 
 }  // namespace

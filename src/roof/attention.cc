@@ -185,6 +185,7 @@ OpWork work_of(double pairs, double queries, double keys, const HeadSizes& sizes
   const double of_values = backward ? 2 : 1;
   work.flop =
       2 * pairs * (of_scores * (sizes.score_dim + sizes.of_values) + of_values * sizes.value_dim);
+  if (backward) work.repeated_flop = 2 * pairs * (sizes.score_dim + sizes.of_values);
   const double result = queries * sizes.value_dim * sizes.query_element;
   const double shared = keys * (sizes.score_dim + sizes.value_dim) * sizes.key_element;
   const double asked = queries * (sizes.score_dim + sizes.of_values) * sizes.query_element;
@@ -288,6 +289,8 @@ WorkAnswer exact_work(const Attention& kind, const OpInputs& inputs,
                         extents.batches * extents.keys * key_heads, sizes, kind.backward);
   work.math = q.type;
   work.by_values = packed;
+  const double all_pairs = extents.queries * extents.keys;
+  if (pairs > 0 && all_pairs > pairs) work.masked_flop = work.flop * (all_pairs / pairs - 1);
   // A mask, or a bias that is added to scores, follows the values.
   const TensorInput* mask = kind.backward || packed ? nullptr : inputs.tensor(kind.query + 3);
   if (mask != nullptr && mask->sizes.size() >= 2) work.read_bytes += mask->bytes();

@@ -174,6 +174,7 @@ DeviceRoof device_roof(const FactBook& facts, const DeviceProperties& device,
   roof.link_bytes_per_s = value_of(values, "link_gb_s") * kGiga;
   roof.nic_bytes_per_s = value_of(values, "nic_gb_s") * kGiga;
   roof.clock_hz = value_of(values, "clock_mhz") * kMega;
+  roof.peak_source = values.at("tflops").source;
   add_architecture(facts, values, roof);
   for (const auto& [name, fact] : values) {
     const bool rate = name.ends_with("tflops") || name.ends_with("_tops");

@@ -27,6 +27,7 @@ struct DeviceRoof {
   double clock_hz = 0;                       // of the figures; 0 = unknown
   std::map<std::string, double> flop_per_s;  // by the attribute of the specifications: "tflops",
                                              // ...
+  std::string peak_source;                   // of the BF16 and FP16 peak
   std::vector<std::string> sources;          // where the figures are from, each once
   // Needed by roof/scaling.h; empty or 0 = unknown.
   std::string card;                   // the section of the specifications

@@ -46,6 +46,10 @@ struct OpWork {
   // Lengths come from recorded values, not from shapes. They may differ when the same launch runs
   // again, as in a graph.
   bool by_values = false;
+  // Attention alone. The FLOP of the pairs that a mask leaves out is not part of `flop`. A fused
+  // backward repeats the scores of the forward pass, which are part of it.
+  double masked_flop = 0;
+  double repeated_flop = 0;
 
   double bytes() const { return read_bytes + write_bytes; }
   // From a kernel's name: FP32 in memory, multiplied as TF32.

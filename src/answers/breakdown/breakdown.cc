@@ -174,7 +174,8 @@ void JobReader::add_roof(const TelemetryReport& samples) {
   } else if (const std::string sentence = roof_sentence(found); !sentence.empty()) {
     document.verdict.push_back(sentence);
   }
-  document.sections.push_back(roof_section(found, {.operators = request.roof}));
+  if (const std::string use = use_sentence(found); !use.empty()) document.verdict.push_back(use);
+  document.sections.push_back(roof_section(found, {.operators = request.roof, .use = true}));
 }
 
 // A memory snapshot has none.

@@ -628,6 +628,31 @@
     "of collectives, and of those with a known message; of copies and fills, in addition to `kernel_ns`") \
   R(collectives_known_ns, "with a known message", kNanoseconds, "") \
   R(copies_ns, "copies and fills", kNanoseconds, "") \
+  O("`roofline.utilisation`, `roofline.iterations`, `roofline.product_phases`") \
+  U(mfu, \
+    "model FLOP of products, convolutions and attention / (wall time × peak). A causal mask halves its attention") \
+  R(mfu_low, "MFU, from", kShare, "products without known work count as nothing; to: they run at the peak") \
+  R(mfu_high, "MFU, to", kShare, "") \
+  U(hfu, "the same with what is computed again; at least `mfu`") \
+  R(mfu_palm, "MFU, all pairs", kShare, \
+    "`mfu` with the pairs that a mask leaves out, as 6N + 12LHQT of PaLM counts them: the figure to compare with a training log") \
+  R(mfu_by_type, "MFU by type", kShare, "`mfu` with the peak of each product's own type") \
+  U(mbu, \
+    "least bytes of calls with known work / (wall time × bandwidth). A cache of the GPU can make it larger than what memory moves") \
+  R(peak_flop_per_s, "peak", kPerSecond, \
+    "dense peak of BF16 at boost clock, of FP8 if more than half of the FLOP is FP8, of FP16 without BF16 units") \
+  R(peak_type, "peak of", kText, "its type; its source") \
+  R(peak_source, "peak from", kText, "") \
+  R(wall_ns, "wall time", kNanoseconds, \
+    "over GPUs and ranks, from the first start of a compute kernel to the last end") \
+  R(product_flop, "product FLOP", kNone, \
+    "of products, convolutions and attention. The rows of `product_phases` add up to it") \
+  R(model_flop, "model FLOP", kNone, "of these, without recomputation and the scores that a fused backward of attention repeats") \
+  R(unknown_product_ns, "products not known", kNanoseconds, \
+    "kernels of these families without known work") \
+  U(iter, "") \
+  U(gpu, "") \
+  U(span_ns, "") \
   O("`roofline.ops`, `roofline.phases`, `roofline.places`") \
   U(phase, \
     "`ops`: operator calls of one name and shape, over layers, iterations and GPUs, by `above_ns`. `phases`: all of one " \

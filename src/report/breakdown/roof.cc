@@ -10,8 +10,10 @@
 
 #include "base/numbers.h"
 #include "base/stats.h"
+#include "findings/utilisation.h"
 #include "report/breakdown/results.h"
 #include "report/flow/results.h"
+#include "text/message.h"
 #include "text/units.h"
 
 namespace assay {
@@ -325,6 +327,74 @@ Facts totals(const JobRoof& roof) {
   return facts;
 }
 
+std::vector<Item> use_items(const Utilisation& use) {
+  return {data_fact(keys::mfu, finite_value(use.mfu)),
+          data_fact(keys::mfu_low, finite_value(use.mfu_low)),
+          data_fact(keys::mfu_high, finite_value(use.mfu_high)),
+          data_fact(keys::hfu, finite_value(use.hfu)),
+          data_fact(keys::mfu_palm, finite_value(use.mfu_palm)),
+          data_fact(keys::mfu_by_type, finite_value(use.mfu_by_type)),
+          data_fact(keys::mbu, finite_value(use.mbu)),
+          data_fact(keys::peak_flop_per_s, finite_value(use.peak_flop_per_s)),
+          data_fact(keys::peak_type, text_or_null(use.peak_type)),
+          data_fact(keys::peak_source, text_or_null(use.peak_source))};
+}
+
+Facts use_facts(const JobRoof& roof) {
+  Facts facts{.key = "utilisation", .items = use_items(roof.utilisation())};
+  facts.items.push_back(data_fact(keys::wall_ns, roof.wall_ns));
+  facts.items.push_back(data_fact(keys::product_flop, roof.known.products.flop));
+  facts.items.push_back(data_fact(keys::model_flop, roof.known.products.model_flop));
+  facts.items.push_back(data_fact(keys::unknown_product_ns, roof.unknown_product_ns));
+  return facts;
+}
+
+// One GPU in one iteration, with its utilization.
+struct UseRow {
+  const RoofUse& of;
+  Utilisation use;
+};
+
+Table uses_table(const JobRoof& roof) {
+  std::vector<UseRow> rows;
+  const auto device = std::find_if(roof.devices.begin(), roof.devices.end(),
+                                   [](const DeviceRoof& one) { return one.exists(); });
+  for (const RoofUse& of : roof.uses) {
+    if (device == roof.devices.end()) break;
+    rows.push_back(
+        {of, utilisation_of(of.products, *device, static_cast<double>(of.span_ns) / kNanosPer,
+                            static_cast<double>(of.unknown_product_ns) / kNanosPer)});
+  }
+  TableOf table(rows, {.key = "iterations", .show = Show::kDataOnly});
+  const auto use = [](double Utilisation::*field) {
+    return [field](const UseRow& row) { return finite_value(row.use.*field); };
+  };
+  table.add(keys::iter, [](const UseRow& row) { return row.of.iter; })
+      .add(keys::gpu, [](const UseRow& row) { return row.of.gpu; })
+      .add(keys::span_ns, [](const UseRow& row) { return row.of.span_ns; })
+      .add(keys::mfu, use(&Utilisation::mfu))
+      .add(keys::mfu_low, use(&Utilisation::mfu_low))
+      .add(keys::mfu_high, use(&Utilisation::mfu_high))
+      .add(keys::hfu, use(&Utilisation::hfu))
+      .add(keys::mfu_palm, use(&Utilisation::mfu_palm))
+      .add(keys::mfu_by_type, use(&Utilisation::mfu_by_type))
+      .add(keys::mbu, use(&Utilisation::mbu))
+      .add(keys::product_flop, [](const UseRow& row) { return row.of.products.flop; })
+      .add(keys::model_flop, [](const UseRow& row) { return row.of.products.model_flop; })
+      .add(keys::unknown_product_ns, [](const UseRow& row) { return row.of.unknown_product_ns; });
+  return table;
+}
+
+// FLOP of products by phase.
+Table use_phases_table(const std::vector<RoofPlace>& phases) {
+  using Place = RoofPlace;
+  TableOf table(phases, {.key = "product_phases", .show = Show::kDataOnly});
+  table.add(keys::phase, [](const Place& p) { return level_phase_name(p.phase); })
+      .add(keys::product_flop, [](const Place& p) { return p.sums.products.flop; })
+      .add(keys::model_flop, [](const Place& p) { return p.sums.products.model_flop; });
+  return table;
+}
+
 struct PeakRow {
   std::string device;
   std::string attribute;
@@ -615,6 +685,11 @@ std::string roof_sentence(const JobRoof& roof) {
       format_share(known.roof_share()), format_ns(known.above_ns));
 }
 
+std::string use_sentence(const JobRoof& roof) {
+  const auto finding = findings::utilisation_finding(roof.utilisation());
+  return finding ? text::message(*finding) : "";
+}
+
 std::vector<std::string> roof_words(const JobRoof& roof) {
   if (roof.kernel_ns == 0)
     return {"No compute kernel is in this trace: there is nothing to compare."};
@@ -635,6 +710,11 @@ Section roof_section(const JobRoof& roof, const RoofView& view) {
     section.blocks.push_back(Prose{.paragraphs = roof_words(roof), .show = Show::kReadersOnly});
   }
   section.blocks.push_back(totals(roof));
+  if (view.use) {
+    section.blocks.push_back(use_facts(roof));
+    section.blocks.push_back(uses_table(roof));
+    section.blocks.push_back(use_phases_table(phase_sums(roof)));
+  }
   section.blocks.push_back(ops_table(roof, (view.operators || view.tables) && !roof.ops.empty()));
   size_t nth = 0;
   for (const DeviceRoof& device : roof.devices) {

@@ -16,6 +16,7 @@ struct RoofView {
   bool words = false;
   bool operators = false;  // the table of operators
   bool tables = false;     // all tables that are for readers
+  bool use = false;        // data of MFU, HFU and MBU
 };
 // "roofline": known share, operators by time above the roofline, layers, unknown work, collectives,
 // and the chart for the page.
@@ -24,6 +25,8 @@ Section roof_section(const JobRoof& roof, const RoofView& view);
 std::vector<std::string> roof_words(const JobRoof& roof);
 // Sentence on the sampled clocks compared with that of the peaks; empty if one is unknown.
 std::string roof_clock_words(const JobRoof& roof, const TelemetryReport& samples);
+// MFU and HFU in one sentence; empty if they are not known well enough.
+std::string use_sentence(const JobRoof& roof);
 // One sentence; empty if nothing has a roofline.
 std::string roof_sentence(const JobRoof& roof);
 

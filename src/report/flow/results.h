@@ -308,6 +308,60 @@
   U(ns, "its time on that path") \
   U(path_share, "")
 
+// What if: the run on other GPUs
+#define ASSAY_FLOW_ON_RESULTS(R, U, O) \
+  O("whatif.on") \
+  R(host, "host", kText, \
+    "pace of the host: `untraced` (without what a profiler took of each row), `recorded`, or `speed` (`--cpu-speed`)") \
+  R(host_pace, "host pace", kRatio, "factor of the host's own time; 1 = as recorded") \
+  R(host_pace_low, "host pace, from", kRatio, "its 90 % interval: 6.3 to 0.3 µs of each recorded row") \
+  R(host_pace_high, "host pace, to", kRatio, "") \
+  U(recorded_ns, "from the begin of the window to the end of the last GPU activity, as recorded") \
+  R(run_ns, "run", kNanoseconds, \
+    "replayed with this host on the recorded GPU; of a row, on that GPU. `null` where no time is given") \
+  R(bound_gain, "at most", kRatio, "gain with kernels and collectives that take no time: no GPU gives more") \
+  R(bound_gain_low, "at most, from", kRatio, "at both ends of `host_pace`") \
+  R(bound_gain_high, "at most, to", kRatio, "") \
+  R(knee, "knee", kRatio, \
+    "factor of the kernels' time. Below it, less than half of a further gain reaches the run. 0 = the GPU binds at all") \
+  R(slack_5_percent, "slack of 5 %", kRatio, \
+    "factor of the kernels' time at which the run takes 5 % longer; 0 = above 64") \
+  U(known_share, "share of the kernel time with known work on both GPUs; the most of all rows") \
+  R(unlinked_share, "without a launch", kShare, "share of the GPU time without a launch call in the trace") \
+  U(reserved_bytes, "memory that the run reserves at most; `null` where it was not recorded") \
+  U(refused, "") \
+  O("whatif.on.gpus[]") \
+  U(gpu, "the card, as the specifications name it") \
+  R(change, "change", kText, \
+    "difference to the recorded GPU: `none`, `die`, `generation`, `segment` or `maker`") \
+  U(kernels, \
+    "factor of the kernels' and collectives' summed time; `null` where less than half of the work is known") \
+  R(kernels_low, "from", kRatio, "its 90 % interval") \
+  R(kernels_high, "to", kRatio, "") \
+  U(run_ns, "") \
+  U(run_low_ns, "the ends of its interval, of kernels and host together") \
+  U(run_high_ns, "") \
+  R(gain, "gain", kRatio, "`whatif.on.run_ns` / `run_ns`, with the same host") \
+  R(gain_low, "from", kRatio, "its interval; both runs have the same host") \
+  R(gain_high, "to", kRatio, "") \
+  R(binds, "binds", kText, "`host` where the kernels' factor is below `knee`, else `GPU`") \
+  R(binds_sure, "sure", kNone, "false where an end of the intervals lies on the other side of the knee") \
+  R(fits_memory, "fits", kNone, "whether `reserved_bytes` fit the card; `null` where memory was not recorded") \
+  R(no_unit_for, "no units for", kText, "types that run in the next wider type there") \
+  R(lacks, "lacks", kText, "attributes that the specifications lack: no time is given") \
+  U(known_share, "share of the kernel time with known work on both GPUs") \
+  O("whatif.on.families[]") \
+  U(gpu, "as above") \
+  U(family, \
+    "kernels with a common error: a kind of `roofline.ops`, or `stream`, `small`, `collective`, `unknown`") \
+  R(was_ns, "recorded", kNanoseconds, "summed time") \
+  U(ns, "the same on that GPU") \
+  R(low_ns, "from", kNanoseconds, "its 90 % interval; of `unknown`, its ends") \
+  R(high_ns, "to", kNanoseconds, "") \
+  R(ramp_share, "latency", kShare, "share of the rule's time on the recorded GPU: the fixed part of a kernel") \
+  R(compute_part, "compute", kShare, "the same of arithmetic") \
+  R(memory_part, "memory", kShare, "the same of memory")
+
 // What if: a prediction and the measured result
 #define ASSAY_FLOW_SCORE_RESULTS(R, U, O) \
   O("score") \
@@ -395,6 +449,7 @@
   ASSAY_FLOW_CAUSE_RESULTS(R, U, O) \
   ASSAY_FLOW_PATH_RESULTS(R, U, O) \
   ASSAY_FLOW_WHATIF_RESULTS(R, U, O) \
+  ASSAY_FLOW_ON_RESULTS(R, U, O) \
   ASSAY_FLOW_SCORE_RESULTS(R, U, O) \
   ASSAY_FLOW_BLAME_RESULTS(R, U, O)
 // clang-format on

@@ -56,6 +56,17 @@ Json& object_at(const std::string& key, Json& parent) {
   return child;
 }
 
+// Of "on.gpus" the object "on" of parent, and "gpus".
+struct KeyPlace {
+  Json& object;
+  std::string key;
+};
+KeyPlace place_of(const std::string& key, Json& parent) {
+  const size_t dot = key.find('.');
+  if (dot == std::string::npos) return {parent, key};
+  return {object_at(key.substr(0, dot), parent), key.substr(dot + 1)};
+}
+
 void add_block(const Prose& prose, Json& parent) {
   if (!prose.key.empty()) parent[prose.key] = prose.paragraphs;
 }
@@ -82,7 +93,9 @@ const Rows& rows_of(const Json& later) {
 }
 
 void add_block(const Table& table, Json& parent) {
-  if (!table.key.empty()) parent[table.key] = rows_later(table);
+  if (table.key.empty()) return;
+  const KeyPlace place = place_of(table.key, parent);
+  place.object[place.key] = rows_later(table);
 }
 
 void add_block(const Tree& tree, Json& parent) {

@@ -1,0 +1,197 @@
+#include "findings/other_gpu.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+#include "base/numbers.h"
+
+namespace assay::findings {
+namespace {
+
+constexpr double kNotFaster = 1.05;
+constexpr double kSlower = 1 / 1.05;
+constexpr double kGibi = 1024.0 * 1024 * 1024;
+
+// "1.83", "24"
+std::string factor_text(double factor) {
+  char text[32];
+  std::snprintf(text, sizeof(text), factor < 9.995 ? "%.2f" : "%.0f", factor);
+  return text;
+}
+
+std::string gigabytes(double bytes) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.1f GiB", bytes / kGibi);
+  return text;
+}
+
+bool has_time(const RunOnGpu& gpu) { return gpu.missing.empty() && gpu.fits && gpu.gain.high > 0; }
+
+// GPUs without a middle compare by the geometric one.
+double order_of(const RunOnGpu& gpu) {
+  return gpu.has_middle ? gpu.gain.middle : std::sqrt(gpu.gain.low * gpu.gain.high);
+}
+
+int64_t whole(double ns) { return std::llround(ns); }
+
+Finding run_of(const RunOnGpu& gpu, const OtherGpus& found) {
+  Finding out{.code = gpu.has_middle ? Code::kOnRun : Code::kOnRunInterval};
+  out.text("gpu", gpu.gpu.name);
+  if (gpu.has_middle) out.ns("run", whole(gpu.run_ns.middle));
+  out.ns("run_low", whole(gpu.run_ns.low)).ns("run_high", whole(gpu.run_ns.high));
+  out.ns("now", whole(found.now_ns.middle));
+  if (gpu.has_middle) out.text("gain", factor_text(gpu.gain.middle));
+  out.text("low", factor_text(gpu.gain.low)).text("high", factor_text(gpu.gain.high));
+  if (!gpu.has_middle) out.fraction("known", gpu.known_share);
+  return out;
+}
+
+Finding headline(const OtherGpus& found) {
+  const RunOnGpu* best = best_gpu(found);
+  const Ends90& bound = found.bound_gain;
+  if (!host_binds_first(found)) return run_of(*best, found);
+  if (bound.high < kNotFaster) {
+    return Finding{.code = Code::kOnHostBinds}.text("bound", factor_text(bound.middle));
+  }
+  Finding out{.code = best == nullptr || !best->has_middle ? Code::kOnNoGpuFaster
+                                                           : Code::kOnHostBindsLikely};
+  if (out.code == Code::kOnHostBindsLikely) {
+    out.text("gpu", best->gpu.name).text("gain", factor_text(best->gain.middle));
+    out.text("low", factor_text(best->gain.low)).text("high", factor_text(best->gain.high));
+  }
+  out.text("bound", factor_text(bound.middle));
+  if (found.host.source == HostPaceSource::kUntraced) out.text("most", factor_text(bound.high));
+  return out;
+}
+
+Finding pace(const OtherGpus& found) {
+  const HostPace& host = found.host;
+  Finding out{.code = host.source == HostPaceSource::kUntraced ? Code::kOnPaceUntraced
+                      : host.source == HostPaceSource::kSpeed  ? Code::kOnPaceSpeed
+                                                               : Code::kOnPaceRecorded};
+  if (host.source == HostPaceSource::kRecorded) return out;
+  out.ns("recorded", found.recorded_ns).fraction("pace", host.middle);
+  out.fraction("low", host.low).fraction("high", host.high);
+  return out;
+}
+
+// The slowest of the GPUs that costs at most 5 % of the run.
+const RunOnGpu* slowest_that_does(const OtherGpus& found) {
+  const RunOnGpu* slowest = nullptr;
+  for (const RunOnGpu& gpu : found.gpus) {
+    if (!has_time(gpu) || !gpu.has_middle || gpu.gain.middle < kSlower) continue;
+    if (slowest == nullptr || gpu.kernels.middle > slowest->kernels.middle) slowest = &gpu;
+  }
+  return slowest;
+}
+
+void add_slack(const OtherGpus& found, std::vector<Finding>& out) {
+  const bool binds = host_binds_first(found) || found.knee > 1;
+  if (!binds || found.slack_5_percent <= 1) return;
+  Finding slack{.code = Code::kOnSlack};
+  slack.text("factor", factor_text(found.slack_5_percent));
+  if (const RunOnGpu* slowest = slowest_that_does(found)) slack.text("gpu", slowest->gpu.name);
+  out.push_back(std::move(slack));
+}
+
+// Missing values, memory and units of one of the GPUs.
+void add_caveats(const RunOnGpu& gpu, const OtherGpus& found, std::vector<Finding>& out) {
+  if (!gpu.missing.empty()) {
+    out.push_back(
+        Finding{.code = Code::kOnCardLacks}.text("gpu", gpu.gpu.name).text("missing", gpu.missing));
+    return;
+  }
+  if (!gpu.fits) {
+    out.push_back(Finding{.code = Code::kOnTooSmall}
+                      .text("gpu", gpu.gpu.name)
+                      .text("needs", gigabytes(static_cast<double>(found.reserved_bytes)))
+                      .text("has", gigabytes(gpu.roof.memory_bytes)));
+  }
+  for (const auto& [type, ns] : gpu.lacking_ns) {
+    std::string upper = type;
+    std::transform(upper.begin(), upper.end(), upper.begin(), [](char c) {
+      return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    });
+    out.push_back(Finding{.code = Code::kOnNoUnits}
+                      .text("gpu", gpu.gpu.name)
+                      .text("type", std::move(upper))
+                      .fraction("time", ::assay::share(ns, gpu.kernel_ns)));
+  }
+  if (gpu.fabric_changes) {
+    out.push_back(Finding{.code = Code::kOnFabric}
+                      .text("gpu", gpu.gpu.name)
+                      .text("before", found.recorded.fabric)
+                      .text("after", gpu.roof.fabric));
+  }
+}
+
+}  // namespace
+
+const RunOnGpu* best_gpu(const OtherGpus& found) {
+  const RunOnGpu* best = nullptr;
+  for (const RunOnGpu& gpu : found.gpus) {
+    if (!has_time(gpu)) continue;
+    if (best == nullptr || order_of(gpu) > order_of(*best)) best = &gpu;
+  }
+  return best;
+}
+
+bool host_binds_first(const OtherGpus& found) {
+  return found.bound_gain.middle < kNotFaster || best_gpu(found) == nullptr;
+}
+
+std::vector<Finding> other_gpu_findings(const OtherGpus& found) {
+  std::vector<Finding> out;
+  const RunOnGpu* best = best_gpu(found);
+  const bool host_first = host_binds_first(found);
+  out.push_back(headline(found));
+  if (best != nullptr && !host_first) {
+    if (best->has_middle) {
+      out.push_back(Finding{.code = Code::kOnKernels}
+                        .text("gpu", best->gpu.name)
+                        .text("kernels", factor_text(best->kernels.middle))
+                        .text("low", factor_text(best->kernels.low))
+                        .text("high", factor_text(best->kernels.high)));
+    }
+    const Ends90& bound = found.bound_gain;
+    out.push_back(Finding{.code = Code::kOnHostBindsNext}
+                      .text("bound", factor_text(bound.middle))
+                      .text("low", factor_text(bound.low))
+                      .text("high", factor_text(bound.high)));
+  } else {
+    out.push_back(Finding{.code = Code::kOnHostAndKernels}
+                      .ns("host", whole(found.host_ns.middle))
+                      .ns("host_low", whole(found.host_ns.low))
+                      .ns("host_high", whole(found.host_ns.high))
+                      .ns("kernels", found.kernel_ns));
+  }
+  add_slack(found, out);
+  if (!found.recorded_missing.empty()) {
+    out.push_back(Finding{.code = Code::kOnRecordedLacks}
+                      .text("gpu", found.recorded.device)
+                      .text("missing", found.recorded_missing));
+  }
+  std::vector<std::string> other_makers;
+  bool any_time = false;
+  for (const RunOnGpu& gpu : found.gpus) {
+    any_time |= has_time(gpu);
+    add_caveats(gpu, found, out);
+    if (has_time(gpu) && gpu.change == GpuChange::kMaker) other_makers.push_back(gpu.gpu.name);
+  }
+  if (!other_makers.empty()) {
+    out.push_back(Finding{.code = Code::kOnOtherMaker}.list("gpus", std::move(other_makers)));
+  }
+  if (any_time && found.reserved_bytes < 0) out.push_back({.code = Code::kOnMemoryUnknown});
+  out.push_back(pace(found));
+  if (any_time) {
+    out.push_back(Finding{.code = Code::kOnKnown}.fraction("known", found.known_share));
+  }
+  if (found.unlinked_share > 0.01) {
+    out.push_back(Finding{.code = Code::kOnUnlinked}.fraction("unlinked", found.unlinked_share));
+  }
+  return out;
+}
+
+}  // namespace assay::findings

@@ -1,0 +1,193 @@
+#include "report/flow/other_gpu.h"
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "findings/other_gpu.h"
+#include "report/breakdown/results.h"
+#include "report/flow/results.h"
+#include "report/flow/whatif.h"
+#include "report/overhead/results.h"
+#include "report/run/results.h"
+#include "text/message.h"
+#include "text/units.h"
+
+namespace assay {
+namespace {
+
+Value ns_or_null(bool known, double ns) { return known ? whole_ns(ns) : Value(); }
+Value ratio_or_null(bool known, double ratio) { return known ? finite_value(ratio) : Value(); }
+
+std::string card_name(const RunOnGpu& gpu) {
+  return gpu.roof.card.empty() ? gpu.gpu.name : gpu.roof.card;
+}
+
+bool has_time(const RunOnGpu& gpu) { return gpu.missing.empty() && gpu.fits && gpu.gain.high > 0; }
+
+Facts on_facts(const OtherGpus& found) {
+  const bool replayed = found.refusal == EditRefusal::kNone;
+  const auto ratio = [replayed](double value) { return ratio_or_null(replayed, value); };
+  Facts facts{.key = "on", .show = Show::kDataOnly};
+  facts.items = {
+      fact(keys::host, std::string(host_pace_name(found.host.source))),
+      fact(keys::host_pace, ratio(found.host.middle)),
+      fact(keys::host_pace_low, ratio(found.host.low)),
+      fact(keys::host_pace_high, ratio(found.host.high)),
+      fact(keys::recorded_ns, found.recorded_ns),
+      fact(keys::run_ns, ns_or_null(replayed, found.now_ns.middle)),
+      fact(keys::bound_gain, ratio(found.bound_gain.middle)),
+      fact(keys::bound_gain_low, ratio(found.bound_gain.low)),
+      fact(keys::bound_gain_high, ratio(found.bound_gain.high)),
+      fact(keys::knee, ratio(found.knee)),
+      fact(keys::slack_5_percent, ratio(found.slack_5_percent)),
+      fact(keys::known_share, ratio(found.known_share)),
+      fact(keys::unlinked_share, finite_value(found.unlinked_share)),
+      fact(keys::reserved_bytes, found.reserved_bytes < 0 ? Value() : Value(found.reserved_bytes)),
+      fact(keys::refused, text_or_null(edit_refusal_word(found.refusal)))};
+  return facts;
+}
+
+Column factor_column(const char* key, const char* title, Show show = Show::kEverywhere) {
+  return {.key = key, .title = title, .unit = Unit::kRatio, .show = show};
+}
+
+Table gpus_table(const OtherGpus& found) {
+  using G = RunOnGpu;
+  TableOf table(
+      found.gpus,
+      {.key = "on.gpus", .title = "The run on other GPUs: 90 % intervals", .terminal_limit = 0});
+  const auto at = [](Ends90 G::*bracket, double Ends90::*end) {
+    return [bracket, end](const G& gpu) {
+      const bool known = has_time(gpu) && (end != &Ends90::middle || gpu.has_middle);
+      return known ? gpu.*bracket.*end : std::numeric_limits<double>::quiet_NaN();
+    };
+  };
+  const auto ratio = [&at](Ends90 G::*bracket, double Ends90::*end) {
+    return [value = at(bracket, end)](const G& gpu) { return finite_value(value(gpu)); };
+  };
+  const auto ns = [&at](double Ends90::*end) {
+    return [value = at(&G::run_ns, end)](const G& gpu) { return whole_ns(value(gpu)); };
+  };
+  table
+      .add(
+          keys::gpu, [](const G& gpu) { return card_name(gpu); }, Show::kDataOnly)
+      .add_named({.key = "gpu_asked", .title = "GPU", .elastic = true, .show = Show::kReadersOnly},
+                 [](const G& gpu) { return gpu.gpu.name; })
+      .add(
+          keys::change,
+          [](const G& gpu) {
+            return gpu.missing.empty() ? Value(std::string(gpu_change_name(gpu.change))) : Value();
+          },
+          Show::kDataOnly)
+      .add_named(factor_column("kernels", "kernels \u00D7"), ratio(&G::kernels, &Ends90::middle))
+      .add(keys::kernels_low, ratio(&G::kernels, &Ends90::low), Show::kDataOnly)
+      .add(keys::kernels_high, ratio(&G::kernels, &Ends90::high), Show::kDataOnly)
+      .add(keys::run_ns, ns(&Ends90::middle))
+      .add_named({.key = "run_low_ns", .title = "from", .unit = Unit::kNanoseconds},
+                 ns(&Ends90::low))
+      .add_named({.key = "run_high_ns", .title = "to", .unit = Unit::kNanoseconds},
+                 ns(&Ends90::high))
+      .add(keys::gain, ratio(&G::gain, &Ends90::middle))
+      .add(keys::gain_low, ratio(&G::gain, &Ends90::low))
+      .add(keys::gain_high, ratio(&G::gain, &Ends90::high))
+      .add_named({.key = "binds_shown", .title = "binds", .show = Show::kReadersOnly},
+                 [](const G& gpu) {
+                   if (!has_time(gpu)) return std::string(gpu.fits ? "?" : "too small");
+                   return std::string(gpu.host_binds ? "host" : "GPU") +
+                          (gpu.binds_sure ? "" : "?");
+                 })
+      .add(
+          keys::binds,
+          [](const G& gpu) {
+            return has_time(gpu) ? Value(gpu.host_binds ? "host" : "GPU") : Value();
+          },
+          Show::kDataOnly)
+      .add(
+          keys::binds_sure,
+          [](const G& gpu) { return has_time(gpu) ? Value(gpu.binds_sure) : Value(); },
+          Show::kDataOnly)
+      .add(
+          keys::fits_memory,
+          [&found](const G& gpu) {
+            return found.reserved_bytes >= 0 && gpu.missing.empty() ? Value(gpu.fits) : Value();
+          },
+          Show::kDataOnly)
+      .add(
+          keys::no_unit_for,
+          [](const G& gpu) {
+            Value::List types;
+            for (const auto& [type, time_ns] : gpu.lacking_ns) types.push_back(type);
+            return Value(std::move(types));
+          },
+          Show::kDataOnly)
+      .add(
+          keys::lacks, [](const G& gpu) { return text_or_null(gpu.missing); }, Show::kDataOnly)
+      .add(
+          keys::known_share,
+          [](const G& gpu) { return has_time(gpu) ? finite_value(gpu.known_share) : Value(); },
+          Show::kDataOnly);
+  return table;
+}
+
+struct FamilyOnGpu {
+  std::string gpu;
+  FamilyScale of;
+};
+
+Table families_table(const std::vector<FamilyOnGpu>& rows) {
+  using F = FamilyOnGpu;
+  TableOf table(rows, {.key = "on.families", .show = Show::kDataOnly});
+  table.add(keys::gpu, [](const F& row) { return row.gpu; })
+      .add(keys::family, [](const F& row) { return std::string(scale_family_name(row.of.family)); })
+      .add(keys::was_ns, [](const F& row) { return row.of.was_ns; })
+      .add(keys::ns, [](const F& row) { return whole_ns(row.of.ns); })
+      .add(keys::low_ns, [](const F& row) { return whole_ns(row.of.low_ns); })
+      .add(keys::high_ns, [](const F& row) { return whole_ns(row.of.high_ns); })
+      .add(keys::ramp_share, [](const F& row) { return row.of.ramp; })
+      .add(keys::compute_part, [](const F& row) { return row.of.compute; })
+      .add(keys::memory_part, [](const F& row) { return row.of.memory; });
+  return table;
+}
+
+}  // namespace
+
+std::vector<std::string> other_gpu_words(const OtherGpuAnswer& answer) {
+  constexpr size_t kWhole = 2000;
+  const OtherGpus& found = answer.found;
+  if (found.refusal != EditRefusal::kNone) {
+    Edit refused;
+    refused.refusal = found.refusal;
+    return {"No replay is possible: " + refusal_words(refused, answer.report) + "."};
+  }
+  std::vector<std::string> words;
+  for (const findings::Finding& finding : findings::other_gpu_findings(found)) {
+    std::string sentence = text::message(finding, kWhole);
+    const bool continues = !words.empty() && finding.code == findings::Code::kOnKernels;
+    if (continues) {
+      words.back() += " " + std::move(sentence);
+    } else {
+      words.push_back(std::move(sentence));
+    }
+  }
+  return words;
+}
+
+Section other_gpu_section(const OtherGpuAnswer& answer) {
+  const OtherGpus& found = answer.found;
+  std::vector<FamilyOnGpu> families;
+  for (const RunOnGpu& gpu : found.gpus) {
+    for (const FamilyScale& of : gpu.families) families.push_back({card_name(gpu), of});
+  }
+  return {.key = "whatif",
+          .title = "On other GPUs",
+          .blocks = {on_facts(found), gpus_table(found), families_table(families)}};
+}
+
+std::vector<Item> other_gpu_overview(const OtherGpus& found) {
+  const bool replayed = found.refusal == EditRefusal::kNone;
+  return {fact(keys::run_ns, ns_or_null(replayed, found.now_ns.middle)),
+          fact(keys::bound_gain, ratio_or_null(replayed, found.bound_gain.middle))};
+}
+
+}  // namespace assay

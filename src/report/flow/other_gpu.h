@@ -1,0 +1,25 @@
+#pragma once
+
+// The run on other GPUs: words and tables.
+
+#include <string>
+#include <vector>
+
+#include "flow/other_gpu.h"
+#include "report/document/document.h"
+
+namespace assay {
+
+struct OtherGpuAnswer {
+  const FlowReport& report;
+  const OtherGpus& found;
+};
+
+// The first sentence decides.
+std::vector<std::string> other_gpu_words(const OtherGpuAnswer& answer);
+// "whatif": on, on.gpus, on.families.
+Section other_gpu_section(const OtherGpuAnswer& answer);
+// The few numbers by which traces are compared.
+std::vector<Item> other_gpu_overview(const OtherGpus& found);
+
+}  // namespace assay

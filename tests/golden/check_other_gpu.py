@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""The run on other GPUs and how well a GPU is used, over real traces: on its own card a run takes what was recorded,
+intervals hold their middles, no GPU gives more than the bound, and MFU is that of an independent program."""
+
+import argparse
+import json
+import subprocess
+import sys
+
+from datasets import CORPUS, IN_REPOSITORY, NO_CORPUS, ROOT
+
+OTHERS = "H100,H200,B200,A100-80GB,L40S,MI300X"
+# Recorded on: a trace, and the name of its card.
+RUNS = [
+    ("examples/h100_vit_inference.json.gz", "H100"),
+    ("tests/data/h200_pairs/bert_batch8.json.zst", "H200"),
+    ("tests/data/h200_pairs/gpt2_sdpa.after.json.zst", "H200"),
+    ("tests/data/h200_pairs/checkpoint.before.json.zst", "H200"),
+    ("tests/data/kineto/llm/mi300_bert_small.json.gz", "MI300X"),
+]
+# MFU, and MFU with all pairs over MFU, both by the prototype in Python.
+USES = [
+    ("h200_pairs/gpt2.before.json.zst", 0.002, 1.0),
+    ("h200_pairs/gpt2_sdpa.after.json.zst", 0.005, 1.009),
+    ("h200_pairs/bert_batch8.json.zst", 0.094, 1.0),
+    ("kineto/llm/h100_qwen1.5-0.5b.json.gz", 0.117, 1.043),
+    ("kineto/sglang/sglang_mi300_qwen3-8b_prefilldecode.json.gz", 0.169, 1.020),
+]
+
+
+def run(assay, *args, code=0):
+    done = subprocess.run([assay, *map(str, args)], capture_output=True, text=True, timeout=600, check=False)
+    if done.returncode != code:
+        raise AssertionError(f"{' '.join(map(str, args))}: exit {done.returncode}: {done.stderr.strip()[-300:]}")
+    return done.stdout if code == 0 else done.stderr
+
+
+def is_true(what, holds):
+    if not holds:
+        raise AssertionError(what)
+
+
+def check_own_card(assay, path, card):
+    answer = json.loads(run(assay, "whatif", path, "--on", card, "--as-recorded", "--format", "json"))
+    on = answer["whatif"]["on"]
+    if on["refused"]:
+        return
+    own = on["gpus"][0]
+    is_true(f"{path}: {card} is the recorded card, change {own['change']}", own["change"] == "none")
+    is_true(f"{path}: host is as recorded", on["host"] == "recorded")
+    for key in ("run_ns", "run_low_ns", "run_high_ns"):
+        is_true(f"{path}: {key} {own[key]}, recorded {on['recorded_ns']}", own[key] == on["recorded_ns"])
+    for key in ("gain", "gain_low", "gain_high", "kernels", "kernels_low", "kernels_high"):
+        is_true(f"{path}: {key} is {own[key]}", own[key] == 1)
+
+
+def check_others(assay, path):
+    answer = json.loads(run(assay, "whatif", path, "--on", OTHERS, "--format", "json"))
+    on = answer["whatif"]["on"]
+    if on["refused"]:
+        return None
+    near = 1 + 1e-6
+    is_true(f"{path}: bound", on["bound_gain_low"] <= on["bound_gain"] * near <= on["bound_gain_high"] * near * near)
+    is_true(f"{path}: host pace", on["host_pace_low"] <= on["host_pace"] <= on["host_pace_high"] <= 1)
+    is_true(f"{path}: every GPU has a row", len(on["gpus"]) == len(OTHERS.split(",")))
+    for row in on["gpus"]:
+        name = f"{path} on {row['gpu']}"
+        is_true(f"{name}: gain", row["gain_low"] <= row["gain_high"] <= on["bound_gain_high"] * near)
+        is_true(f"{name}: run", row["run_low_ns"] <= row["run_high_ns"])
+        if row["gain"] is not None:
+            is_true(f"{name}: gain in its interval", row["gain_low"] / near <= row["gain"] <= row["gain_high"] * near)
+            is_true(f"{name}: run in its interval", row["run_low_ns"] <= row["run_ns"] <= row["run_high_ns"])
+            is_true(f"{name}: kernels", row["kernels_low"] <= row["kernels"] <= row["kernels_high"])
+        families = [f for f in on["families"] if f["gpu"] == row["gpu"]]
+        is_true(f"{name}: families", families and all(f["low_ns"] <= f["ns"] + 1 <= f["high_ns"] + 2 for f in families))
+    return answer
+
+
+def check_first_sentences(assay, answers):
+    first = answers["examples/h100_vit_inference.json.gz"]["headline"][0]
+    is_true(f"host-bound run: {first}", first.startswith("Your host binds first: "))
+    for line in run(assay, "whatif", ROOT / "examples/h100_vit_inference.json.gz", "--on", "B200,L40S").splitlines():
+        is_true(f"a line of {len(line)} columns: {line}", len(line) <= 80)
+
+
+def check_refusals(assay):
+    trace = ROOT / "examples/h100_vit_inference.json.gz"
+    is_true("an unknown card", "no such GPU" in run(assay, "whatif", trace, "--on", "H900", code=2))
+    is_true("not with edits", run(assay, "whatif", trace, "--on", "B200", "--edit", "sync", code=2))
+    is_true("needs --on", "--on" in run(assay, "whatif", trace, "--cpu-speed", "2", code=2))
+    said = run(assay, "whatif", trace, "--on", "Gaudi2")
+    is_true(f"a card without an architecture: {said}", "lacks architecture" in " ".join(said.split()))
+
+
+def check_use(assay, path, mfu, all_pairs):
+    roofline = json.loads(run(assay, "breakdown", path, "--roofline", "--format", "json"))["roofline"]
+    use = roofline["utilisation"]
+    is_true(f"{path}: MFU {use['mfu']}, expected {mfu}", abs(use["mfu"] - mfu) < 0.0006)
+    ratio = use["mfu_palm"] / use["mfu"]
+    is_true(f"{path}: all pairs {ratio}, expected {all_pairs}", abs(ratio - all_pairs) < 0.002)
+    is_true(f"{path}: HFU", use["hfu"] >= use["mfu"] >= use["mfu_low"] and use["mfu_high"] >= use["mfu"])
+    is_true(f"{path}: peak", use["peak_flop_per_s"] > 0 and use["peak_source"])
+    for key in ("product_flop", "model_flop"):
+        total = sum(row[key] for row in roofline["product_phases"])
+        is_true(f"{path}: phases add up to {key}", abs(total - use[key]) <= 1e-9 * use[key])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--assay", required=True)
+    assay = parser.parse_args().assay
+    answers = {}
+    for path, card in RUNS:
+        check_own_card(assay, ROOT / path, card)
+        answers[path] = check_others(assay, ROOT / path)
+    check_first_sentences(assay, answers)
+    check_refusals(assay)
+    uses = 0
+    for path, mfu, all_pairs in USES:
+        found = next((root / path for root in (IN_REPOSITORY, CORPUS) if (root / path).exists()), None)
+        if found is not None:
+            check_use(assay, found, mfu, all_pairs)
+            uses += 1
+    print(f"{len(RUNS)} runs on other GPUs, MFU of {uses} runs" + ("" if CORPUS.exists() else f"; {NO_CORPUS}"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

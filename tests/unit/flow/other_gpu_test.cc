@@ -1,0 +1,194 @@
+// The run on other GPUs, on runs whose times were worked out by hand.
+
+#include "flow/other_gpu.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "findings/other_gpu.h"
+#include "flow/edited_lags.h"
+#include "support/trace_maker.h"
+#include "text/message.h"
+
+namespace assay {
+namespace {
+
+using testing::TraceMaker;
+
+struct Traced {
+  explicit Traced(Trace made)
+      : trace(std::move(made)),
+        links(link_trace(trace)),
+        model(make_flow_model(trace, links)),
+        report(make_flow_report(model, {})) {}
+
+  OtherGpus on(const std::vector<std::string>& names, OtherGpuOptions options = {}) const {
+    for (const std::string& name : names) options.gpus.push_back({.name = name});
+    return explore_gpus(model, {}, report, options);
+  }
+
+  Trace trace;
+  Links links;
+  FlowModel model;
+  FlowReport report;
+};
+
+// A product of 312 GFLOP and 236 MB in FP16 that took 4 ms, launched after 10 us, and one of
+// nothing known.
+Trace product_trace(const char* device, bool shapes, int64_t product_ns = 4'000'000) {
+  Trace trace = TraceMaker()
+                    .op(1, "aten::mm", 0, 20'000)
+                    .call(1, "cudaLaunchKernel", 1'000, 4'000, 1)
+                    .call(1, "cudaLaunchKernel", 21'000, 4'000, 2)
+                    .kernel(0, 7, "gemm", 10'000, product_ns, 1)
+                    .kernel(0, 7, "other", 10'000 + product_ns, 500'000, 2)
+                    .build();
+  trace.devices = {{.id = 0, .name = device}};
+  if (shapes) {
+    trace.op_inputs.push_back(
+        {testing::op_id(trace, "aten::mm"), trace.strings.intern("[[4000,3900],[3900,10000]]"),
+         trace.strings.intern(R"(["c10::Half","c10::Half"])"), StringId(0), StringId(0)});
+  }
+  return trace;
+}
+
+TEST(OtherGpu, TheRecordedCardGivesTheRecordedRun) {
+  const Traced run(product_trace("NVIDIA A100-SXM4-80GB", true));
+  const OtherGpus found = run.on({"A100-SXM4-80GB"}, {.as_recorded = true});
+  ASSERT_EQ(found.gpus.size(), 1U);
+  const RunOnGpu& own = found.gpus[0];
+  EXPECT_EQ(own.change, GpuChange::kNone);
+  for (double Ends90::*end : {&Ends90::low, &Ends90::middle, &Ends90::high}) {
+    EXPECT_EQ(own.run_ns.*end, static_cast<double>(found.recorded_ns));
+    EXPECT_EQ(own.gain.*end, 1);
+    EXPECT_EQ(own.kernels.*end, 1);
+  }
+}
+
+// A100: 3 us + 312e9 / 312e12 + 189.2 MB / 2.039 TB/s = 3 + 1000 + 92.8 us; the product has
+// 31.2 + 78 + 80 MB. H100: 3 + 315.3 + 56.5 us: 0.342 of it.
+TEST(OtherGpu, KernelsTakeWhatTheirWorkNeeds) {
+  const Traced run(product_trace("NVIDIA A100-SXM4-80GB", true));
+  const OtherGpus found = run.on({"H100"}, {.as_recorded = true});
+  const RunOnGpu& h100 = found.gpus[0];
+  ASSERT_EQ(h100.families.size(), 2U);
+  EXPECT_EQ(h100.families[0].family, ScaleFamily::kProduct);
+  EXPECT_NEAR(h100.families[0].ns / 4'000'000, 374.8 / 1095.8, 1e-3);
+  EXPECT_EQ(h100.families[1].family, ScaleFamily::kUnknown);
+  EXPECT_TRUE(h100.has_middle);
+  EXPECT_NEAR(h100.known_share, 4.0 / 4.5, 1e-9);
+  EXPECT_EQ(h100.change, GpuChange::kGeneration);
+  EXPECT_LT(h100.run_ns.low, h100.run_ns.middle);
+  EXPECT_LT(h100.run_ns.middle, h100.run_ns.high);
+  EXPECT_GT(h100.gain.middle, 2.5);
+  EXPECT_FALSE(h100.host_binds);
+  // Kernels that take nothing leave the launches.
+  EXPECT_LE(found.host_ns.middle, 30'000);
+  EXPECT_GT(found.bound_gain.middle, 100);
+}
+
+TEST(OtherGpu, GivesAnIntervalAndNoMiddleIfShapesAreMissing) {
+  const Traced run(product_trace("NVIDIA A100-SXM4-80GB", false));
+  const OtherGpus found = run.on({"H100"}, {.as_recorded = true});
+  EXPECT_FALSE(found.gpus[0].has_middle);
+  EXPECT_EQ(found.gpus[0].known_share, 0);
+  const std::string first = text::message(findings::other_gpu_findings(found)[0], 2000);
+  EXPECT_NE(first.find("The work of only 0 %"), std::string::npos) << first;
+}
+
+// Products of 2 us, launched every 100 us: no GPU changes anything.
+TEST(OtherGpu, TheFirstSentenceSaysThatTheHostBinds) {
+  TraceMaker maker;
+  for (int64_t i = 0; i < 20; ++i) {
+    maker.call(1, "cudaLaunchKernel", i * 100'000, 4'000, i + 1)
+        .kernel(0, 7, "gemm", i * 100'000 + 6'000, 2'000, i + 1);
+  }
+  Trace trace = maker.build();
+  trace.devices = {{.id = 0, .name = "NVIDIA H100 80GB HBM3"}};
+  const Traced run(std::move(trace));
+  const OtherGpus found = run.on({"B200", "L40S"});
+  EXPECT_EQ(found.host.source, HostPaceSource::kRecorded);  // no operator: no profiler of rows
+  EXPECT_LT(found.bound_gain.high, 1.05);
+  EXPECT_TRUE(findings::host_binds_first(found));
+  EXPECT_EQ(text::message(findings::other_gpu_findings(found)[0], 2000),
+            "Your host binds first: no GPU makes this run faster than 1.00x.");
+  // The last kernel alone makes the run longer until kernels are as long as a period: 5 % of
+  // 1908 us is 95 us, of 2 us 48.7 times.
+  EXPECT_NEAR(found.slack_5_percent, 48.7, 0.5);
+  EXPECT_TRUE(found.gpus[0].host_binds);
+}
+
+TEST(OtherGpu, AFasterHostIsReplayedToo) {
+  TraceMaker maker;
+  for (int64_t i = 0; i < 20; ++i) {
+    maker.op(1, "aten::mm", i * 100'000, 90'000)
+        .call(1, "cudaLaunchKernel", i * 100'000 + 80'000, 4'000, i + 1)
+        .kernel(0, 7, "gemm", i * 100'000 + 86'000, 2'000, i + 1);
+  }
+  Trace trace = maker.build();
+  trace.devices = {{.id = 0, .name = "NVIDIA H100 80GB HBM3"}};
+  const Traced run(std::move(trace));
+  const OtherGpus twice = run.on({"H100"}, {.as_recorded = true, .cpu_speed = 2});
+  EXPECT_EQ(twice.host.source, HostPaceSource::kSpeed);
+  EXPECT_NEAR(twice.now_ns.middle / static_cast<double>(twice.recorded_ns), 0.5, 0.03);
+  EXPECT_LT(twice.now_ns.low, twice.now_ns.middle);
+  const OtherGpus half = run.on({"H100"}, {.as_recorded = true, .cpu_speed = 0.5});
+  EXPECT_NEAR(half.now_ns.middle / static_cast<double>(half.recorded_ns), 2, 0.06);
+  // Two rows a step of 2.3 us of 100.
+  const OtherGpus untraced = run.on({"H100"});
+  EXPECT_EQ(untraced.host.source, HostPaceSource::kUntraced);
+  EXPECT_NEAR(untraced.now_ns.middle / static_cast<double>(untraced.recorded_ns), 0.954, 0.01);
+}
+
+TEST(OtherGpu, ARunThatDoesNotFitGetsNoTime) {
+  Trace trace = product_trace("NVIDIA H200", true);
+  trace.memory_events.push_back({.time_ns = 0,
+                                 .bytes = 1,
+                                 .total_allocated_bytes = 1,
+                                 .total_reserved_bytes = 61'200'000'000,
+                                 .addr = 1,
+                                 .device_type = 1,
+                                 .device = 0});
+  const Traced run(std::move(trace));
+  const OtherGpus found = run.on({"L40S", "B200"});
+  EXPECT_FALSE(found.gpus[0].fits);
+  EXPECT_EQ(found.gpus[0].run_ns.high, 0);
+  EXPECT_TRUE(found.gpus[1].fits);
+  EXPECT_EQ(findings::best_gpu(found), &found.gpus[1]);
+}
+
+TEST(OtherGpu, AGpuThatIsNotDescribedIsRefusedByName) {
+  const Traced run(product_trace("NVIDIA H200", true));
+  EXPECT_NE(run.on({"Gaudi2"}).gpus[0].missing, "");
+  const Traced unknown(product_trace("Somebody's GPU", true));
+  const OtherGpus found = unknown.on({"H100"});
+  EXPECT_NE(found.recorded_missing, "");
+  EXPECT_EQ(findings::best_gpu(found), nullptr);
+  // The bound needs no kernel's work.
+  EXPECT_GT(found.bound_gain.middle, 100);
+}
+
+// Factors of several edits multiply, whatever their size.
+TEST(OtherGpu, FactorsMultiply) {
+  const Traced run(product_trace("NVIDIA H200", true));
+  Edit twice;
+  twice.cause.fill(1);
+  twice.work.fill(1);
+  twice.works_scale.assign(run.model.run.works.size(), 2);
+  Edit thrice = twice;
+  thrice.works_scale.assign(run.model.run.works.size(), 3);
+  const Edit* const both[] = {&twice, &thrice};
+  const EditedLags lags = edited_lags(run.model.run, run.model.graph, both);
+  int64_t before_ns = 0;
+  int64_t after_ns = 0;
+  for (size_t e = 0; e < lags.lag_ns.size(); ++e) {
+    if (run.model.graph.kind[e] != EdgeKind::kWork) continue;
+    before_ns += run.model.graph.lag_ns[e];
+    after_ns += lags.lag_ns[e];
+  }
+  EXPECT_EQ(after_ns, 6 * before_ns);
+}
+
+}  // namespace
+}  // namespace assay
