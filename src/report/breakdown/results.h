@@ -704,8 +704,8 @@
   R(same_kernel_ns, "told by the same kernel", kNanoseconds, \
     "of `dur_ns`, with elements per thread known from launches of the same kernel over recorded sizes") \
   R(limited_ns, "limited by the roof", kNanoseconds, \
-    "of `dur_ns`, with the upper bound from memory and a full last-level cache: the most elements per thread that these " \
-    "supply in every launch of the kernel") \
+    "of `dur_ns`, with an upper bound from memory and a full last-level cache: the maximum elements per thread that " \
+    "these supply in every launch of the kernel") \
   R(calls_above, "above 100 %", kCount, \
     "calls faster than the roofline with the minimum work; those that a full last-level cache does not explain") \
   R(calls_unexplained, "not explained", kCount, "") \
@@ -719,8 +719,8 @@
   U(collectives, "") \
   U(dur_ns, "") \
   R(algorithm_bytes_per_s, "algorithm bandwidth", kPerSecond, \
-    "message over time; that times the bus factor, which is 2 (n − 1) / n for all-reduce, (n − 1) / n for all-gather, " \
-    "reduce-scatter and all-to-all, 1 for the others") \
+    "message over time; then the same times the bus factor. The factor is 2 (n − 1) / n for all-reduce, (n − 1) / n " \
+    "for all-gather, reduce-scatter and all-to-all, else 1") \
   U(bus_bytes_per_s, "") \
   R(algorithm_gb_per_s, "GB/s", kRatio, "") \
   R(bus_gb_per_s, "bus GB/s", kRatio, "") \

@@ -17,50 +17,51 @@
     "idle time / the windows of all devices; the windows are the answer's, not IL") \
   O("flow") \
   R(window_ns, "window", kNanoseconds, \
-    "from the first call that puts work on a device, or the first work where that is earlier, to " \
-    "the end of the last work, without what the recorder left out") \
+    "from the first call that submits a GPU activity (or the first activity, if earlier) to the end of the last " \
+    "activity, without time that the recorder left out") \
   R(judged_ns, "of it judged", kNanoseconds, \
-    "of it, the stretch that `bottleneck`, `causes[]` and the actions are about; all of it where nothing " \
-    "is cut") \
+    "of it, the stretch that `bottleneck`, `causes[]` and the actions describe; the whole window if nothing is left " \
+    "out") \
   R(unrecorded_ns, "left out by the recorder", kNanoseconds, \
-    "between steps of the profiler whose numbers do not follow each other, while nothing is recorded") \
-  R(devices, "devices", kCount, "devices with work") \
+    "between profiler steps with a gap in their numbers, while nothing is recorded") \
+  R(devices, "devices", kCount, "devices with a GPU activity") \
   R(largest_loss_share, "leading, of lost time", kShare, \
-    "share of the lost time that the leading group has; `null` where nothing is lost") \
-  R(recorded_share, "of it recorded", kShare, "share of the leading idle time that rests on recorded rows") \
-  R(inferred_share, "of it inferred", kShare, "share of it that rests on a rule about names or silence") \
-  R(no_evidence_share, "of it without evidence", kShare, "share of it that nothing recorded explains") \
+    "share of the lost time in the largest group; `null` if no time is lost") \
+  R(recorded_share, "of it recorded", kShare, "share of the leading idle time that follows from recorded events") \
+  R(inferred_share, "of it inferred", kShare, "share of it that is inferred from names or from host time without events") \
+  R(no_evidence_share, "of it without evidence", kShare, "share of it that no recorded event explains") \
   R(linked_share, "device time with a launch", kShare, \
-    "device time whose launch call is in the trace / device time") \
+    "device time of activities with a launch call in the trace / device time") \
   R(model_error, "model error", kShare, \
-    "(time to the end of the last device work in a replay with usual lags in place of unexplained time − recorded) / recorded") \
+    "(time to the end of the last GPU activity in a replay with typical delays in place of unexplained time − " \
+    "recorded) / recorded") \
   R(unexplained_path_share, "unexplained, of the critical path", kShare, \
-    "time that no edge explains on the critical path to the end of the last device work / that path") \
-  R(first_action, "first action", kText, "what to change first, a word of the closed list below") \
+    "time that no edge explains on the critical path to the end of the last GPU activity / that path") \
+  R(first_action, "first action", kText, "the first recommended change, a word of the closed list below") \
   R(steady_bottleneck, "cause after the start", kText, \
-    "of a cold start: what the rest of the window is lost to, where that is enough to tell") \
+    "of a run in warm-up: the bottleneck of the rest of the window, if there is enough of it") \
   R(init_iterations, "iterations held up by one-off costs", kCount, \
-    "of a cold start: iterations of which such costs take a fifth or more, where they come up to the end; else 0")
+    "of a run in warm-up: iterations that spend a fifth or more on initialization, if these " \
+    "continue to the end; else 0")
 
 // Flow: parts of the recording
 #define ASSAY_FLOW_STRETCH_RESULTS(R, U, O) \
   R(torn, "torn", kNone, \
-    "true where holes take a fifth of the window, two or more or with work in them: rows are " \
-    "missing throughout, and nothing is judged") \
+    "true if holes take a fifth of the window and there are two or more, or GPU activities in them. Events are then " \
+    "missing throughout, and nothing is analyzed") \
   R(window_idle_share, "device idle, whole window", kShare, \
     "`device_idle_share` of all stretches together") \
   O("stretches[]") \
   U(kind, "a word of the closed list below") \
-  U(name, "as a reader calls it: `lead-in`, `39 iterations`, `prefill step`") \
-  U(unit, "what it is made of: `iteration`, `step`, `prefill`, `decode`, `mixed` (steps of an " \
-    "engine); empty where nothing tells") \
-  R(start_ns, "begin", kNanoseconds, "from the begin of the window") \
-  R(end_ns, "end", kNanoseconds, "from the begin of the window") \
-  U(ns, "its length without what the recorder left out; the rows add up to `flow.window_ns`") \
+  U(name, "its name in the text: `lead-in`, `39 iterations`, `prefill step`") \
+  U(unit, "its unit: `iteration`, `step`, `prefill`, `decode`, `mixed` (steps of an engine); empty if unknown") \
+  R(start_ns, "begin", kNanoseconds, "from the start of the window") \
+  R(end_ns, "end", kNanoseconds, "from the start of the window") \
+  U(ns, "its length without time that the recorder left out; the rows add up to `flow.window_ns`") \
   U(bottleneck, "its bottleneck; `null` where it was not analyzed") \
   U(device_idle_share, "of it") \
   R(whole_iterations, "iterations", kCount, "whole iterations or steps in it") \
-  R(headline, "judged", kNone, "true of the one that the answer is about") \
+  R(headline, "judged", kNone, "true for the stretch that the answer describes") \
   O("stretch_states[]") \
   R(stretch, "part", kCount, "place in `stretches`, from 1") \
   U(cause, "as `causes[].cause`") \
@@ -73,13 +74,15 @@
   R(narrow, "narrow", kText, "a part of the host that gains half of what the host gains: `input`, `alloc`, `startup`, or `waiting` (for the device); else `null`") \
   R(second, "second", kText, "the next resource by gain, or the one with the largest joint gain if that is three times both gains. `null` with `word`") \
   R(brief, "brief", kNone, "the window is shorter than a millisecond") \
-  U(window_ns, "from the begin of `flow.window_ns` to the last end of submitted work or of pages that the host read. Unrecorded time is part of it and of `rest_ns`") \
+  U(window_ns, "from the start of `flow.window_ns` to the end of the last submitted activity, or of the last page " \
+               "read by the host, with unrecorded time") \
   R(no_device_ns, "device idle", kNanoseconds, "time in which the busiest device is idle: the bound of gains of the host") \
   R(together_ns, "both together", kNanoseconds, "saved without both `word` and `second`; not bounded") \
   R(rest_ns, "rest", kNanoseconds, "length without all resources; `rest_ns` and all `share_ns` add up to `window_ns`") \
-  R(order_gain_ns, "by waits", kNanoseconds, "saved if the host never waited for the device; work that it launched after a wait still follows that work") \
+  R(order_gain_ns, "by waits", kNanoseconds, "saved if the host never waited for the device; activities that it " \
+      "launched after a wait still follow the same activity") \
   R(keep_ns, "kept", kNanoseconds, "length of the replay with unexplained delays as recorded: `window_ns`") \
-  R(pin_ns, "pinned", kNanoseconds, "length if work with an unexplained delay comes no earlier than recorded") \
+  R(pin_ns, "pinned", kNanoseconds, "length if activities with an unexplained delay start no earlier than recorded") \
   R(drop_ns, "dropped", kNanoseconds, "length without unexplained time") \
   R(same_times, "repeats", kCount, "labelled steps; else runs of the kernels that hold the upper half of device time, the least of them") \
   O("`diagnosis.classes[]`") \
@@ -113,36 +116,37 @@
 // Flow: serving
 #define ASSAY_FLOW_SERVING_RESULTS(R, U, O) \
   O("serving") \
-  R(serving_steps, "steps", kCount, "steps of the engine's loop with device work, in the analyzed stretch") \
-  R(prefill_steps, "prefill", kCount, "of them: prompts alone") \
-  R(decode_steps, "decode", kCount, "sequences that get their next token, alone") \
-  R(mixed_steps, "mixed", kCount, "both") \
-  R(prompt_tokens, "prompt tokens", kCount, "tokens that prefill processes, by the labels") \
-  R(decode_tokens, "decode tokens", kCount, "tokens of sequences in decode, by the labels") \
+  R(serving_steps, "steps", kCount, "steps of the engine's loop with GPU activities, in the analyzed stretch") \
+  R(prefill_steps, "prefill", kCount, "of them, steps with prompts only") \
+  R(decode_steps, "decode", kCount, "of them, steps with decode only") \
+  R(mixed_steps, "mixed", kCount, "of them, steps with prompts and decode") \
+  R(prompt_tokens, "prompt tokens", kCount, "tokens processed by prefill, according to the labels") \
+  R(decode_tokens, "decode tokens", kCount, "tokens of sequences in decode, according to the labels") \
   R(decode_batch, "decode batch", kRatio, "sequences in decode per decode or mixed step") \
-  R(steps_span_ns, "in steps", kNanoseconds, "time in which some step is between its first and its last device work") \
+  R(steps_span_ns, "in steps", kNanoseconds, "time in which at least one step is between its first and its last GPU " \
+      "activity") \
   R(serving_tokens_per_s, "tokens/s", kPerSecond, "(prompt tokens + decode tokens) / `steps_span_ns`; `null` if a label lacks them") \
   R(new_tokens_per_s, "new tokens/s", kPerSecond, "sequences in decode / periods of their steps; a lower bound with speculation") \
   R(itl_p50_ns, "ITL", kNanoseconds, \
-    "inter-token latency: median period of decode and mixed steps, from the end of the step before to " \
-    "its own end on the device") \
+    "inter-token latency: median period of decode and mixed steps, from the end of the previous step to its own end " \
+    "on the device") \
   R(itl_p90_ns, "ITL, p90", kNanoseconds, "90th percentile") \
   R(itl_p99_ns, "ITL, p99", kNanoseconds, "99th percentile") \
   R(itl_at_least, "ITL is a lower bound", kNone, \
-    "true of one decode step alone: `itl_p50_ns` and `tpot_ns` are its span") \
+    "true if there is only one decode step: `itl_p50_ns` and `tpot_ns` are its span") \
   R(tpot_ns, "TPOT", kNanoseconds, "time per output token: mean of these periods") \
   R(ttft_low_ns, "TTFT, at least", kNanoseconds, \
-    "median over prefill and mixed steps, from the begin of the label to the end of the last work. " \
-    "Queueing is not recorded") \
-  R(serving_padding, "padding", kShare, "1 − asked / computed tokens") \
+    "median over prefill and mixed steps, from the start of the label to the end of the last activity. Queueing is " \
+    "not recorded") \
+  R(serving_padding, "padding", kShare, "1 − requested / computed tokens") \
   R(hfu, "HFU", kShare, \
-    "hardware FLOP utilization: FLOP of known work / peak of their type, over `steps_span_ns` and " \
-    "devices; a lower bound if `serving_known_share` < 1") \
-  R(mfu, "MFU", kShare, "model FLOP utilization: `hfu` without padding; `null` where padding is not known") \
+    "hardware FLOP utilization: known FLOP / peak of their type, over `steps_span_ns` and devices; a lower bound if " \
+    "`serving_known_share` < 1") \
+  R(mfu, "MFU", kShare, "model FLOP utilization: `hfu` without padding; `null` if padding is unknown") \
   R(mbu, "MBU", kShare, \
-    "memory bandwidth utilization: least bytes of known products, experts and attention / peak " \
-    "bandwidth, over `steps_span_ns` and devices") \
-  R(serving_known_share, "of it known", kShare, "time of kernels with known work / time of all kernels of the steps") \
+    "memory bandwidth utilization: minimum bytes of known products, experts and attention / peak bandwidth, over " \
+    "`steps_span_ns` and devices") \
+  R(serving_known_share, "of it known", kShare, "time of kernels with known FLOP / time of all kernels of the steps") \
   O("serving_steps[]") \
   U(kind, "`prefill`, `decode`, `mixed`, `idle`; `step` if the label lacks it") \
   R(prompts, "prompts", kCount, "sequences in prefill") \
@@ -150,11 +154,12 @@
   R(decoding, "decoding", kCount, "sequences in decode") \
   U(decode_tokens, "of the step") \
   R(computed_tokens, "computed", kCount, "tokens with padding") \
-  U(start_ns, "begin of its label, from the begin of the window") \
-  R(step_span_ns, "span", kNanoseconds, "from its first to its last device work") \
-  R(step_busy_ns, "busy", kNanoseconds, "of it, a device works") \
-  R(step_launch_ns, "launching", kNanoseconds, "from the begin of the label to the end of the last launch call") \
-  R(step_period_ns, "period", kNanoseconds, "from the end of the last work of the step before to that of this one; `null` of the first")
+  U(start_ns, "start of its label, from the start of the window") \
+  R(step_span_ns, "span", kNanoseconds, "from its first to its last GPU activity") \
+  R(step_busy_ns, "busy", kNanoseconds, "of it, time in which a device is busy") \
+  R(step_launch_ns, "launching", kNanoseconds, "from the start of the label to the end of the last launch call") \
+  R(step_period_ns, "period", kNanoseconds, "from the end of the previous step's last activity to " \
+      "that of this step; `null` for the first")
 
 // Flow: causes
 #define ASSAY_FLOW_CAUSE_RESULTS(R, U, O) \
@@ -162,33 +167,32 @@
   R(cause, "cause", kState, "`compute`, `collective`, `copy`, or the cause of idle time; of a job also `comm_wait` (communication before its last rank came) and `transfer`") \
   R(ns, "time", kNanoseconds, "time in this state, over all devices; the rows add up to the windows of all devices") \
   R(window_share, "of window", kShare, "`ns` / the windows of all devices") \
-  R(recorded_ns, "recorded", kNanoseconds, "of it, rests on recorded rows") \
-  R(inferred_ns, "inferred", kNanoseconds, "of it, rests on a rule about names or silence") \
-  R(no_evidence_ns, "no evidence", kNanoseconds, "of it, nothing recorded explains it") \
+  R(recorded_ns, "recorded", kNanoseconds, "of it, known from recorded events") \
+  R(inferred_ns, "inferred", kNanoseconds, "of it, inferred from names or from host time without events") \
+  R(no_evidence_ns, "no evidence", kNanoseconds, "of it, no recorded event explains it") \
   R(gap_after_sync_ns, "gap began in a wait", kNanoseconds, \
-    "of it, in gaps that began while the host waited for the device and had handed nothing over") \
+    "of it, in gaps that started while the host waited for the device with nothing submitted") \
   R(gap_after_host_ns, "gap began behind the host", kNanoseconds, \
-    "of it, in gaps that began because the host had handed nothing over yet") \
+    "of it, in gaps that started because the host had not yet submitted anything") \
   O("contributors[]") \
   U(cause, "the cause") \
-  U(name, "call, operator, frame or device work that stands behind it; in brackets what work that is " \
-    "late by mere latency came after") \
-  U(ns, "time that it stands behind") \
+  U(name, "call, operator, frame or GPU activity that caused it. In brackets: the predecessor of an activity that " \
+    "is late only by latency") \
+  U(ns, "time that it caused") \
   U(window_share, "`ns` / the windows of all devices") \
-  R(slices, "stretches", kCount, "stretches of idle time that it stands behind") \
+  R(slices, "stretches", kCount, "intervals of idle time that it caused") \
   R(longest_slice_ns, "longest", kNanoseconds, "the longest of them") \
   R(within, "within", kText, "operator or frame around the longest") \
   O("`graph_replays`") \
-  U(graph_launches, "launches of CUDA or HIP graphs with work in the trace") \
+  U(graph_launches, "launches of CUDA or HIP graphs with activities in the trace") \
   R(graph_activities, "work in them", kCount, "kernels, copies and fills of these") \
   R(joined_activities, "with an operator", kCount, \
-    "of it, joined to the launch that was recorded: equal numbers, copies at the same places, " \
-    "equal names of kernels where the recording tells them, in the order of ids of nodes or of " \
-    "begins") \
+    "of it, joined to the recorded launch. Their number, the positions of copies and recorded kernel names agree. " \
+    "Order: by node id, or by start") \
   R(named_activities, "by name", kCount, \
-    "of that: kernels with the name of the launch that was recorded; the rest by order alone") \
+    "of that, kernels with the name of the recorded launch; the others are joined by order alone") \
   R(ambiguous_activities, "ambiguous", kCount, \
-    "of the rest: recordings or places of different operators fit, or kernels have other names") \
+    "of the rest: recordings or positions of different operators fit, or kernels have other names") \
   O("`replayed_ops[]`") \
   U(op, "operator (or frame) around the launch when the graph was recorded") \
   U(within, "outermost operator around it") \
@@ -200,45 +204,45 @@
   O("rules[]") \
   U(code, "with `--rules`: the finding that the rule makes, in the order in which rules are read") \
   R(rule_role, "role", kText, "its role, as in `findings[].role`") \
-  R(condition, "condition", kText, "over named values of the run, as the source has it") \
-  R(holds, "holds", kNone, "true where the condition holds for this run") \
+  R(condition, "condition", kText, "over named values of the run, as in the source") \
+  R(holds, "holds", kNone, "true if the condition holds for this run") \
   O("opened_by[]") \
   U(cause, "cause of idle time") \
   U(ns, "its time; the columns below add up to it") \
   U(gap_after_sync_ns, \
-    "of it, in gaps that began while the host waited for the device and had handed nothing over") \
+    "of it, in gaps that started while the host waited for the device with nothing submitted") \
   U(gap_after_host_ns, \
-    "of it, in gaps that began because the host had handed nothing over yet") \
+    "of it, in gaps that started because the host had not yet submitted anything") \
   R(gap_while_queued_ns, "began with work handed over", kNanoseconds, \
-    "of it, in gaps that began although work had been handed over") \
-  R(gap_before_first_ns, "before the first work", kNanoseconds, "of it, before the device's first work") \
+    "of it, in gaps that started although activities had been submitted") \
+  R(gap_before_first_ns, "before the first work", kNanoseconds, "of it, before the device's first activity") \
   R(gap_unknown_ns, "unknown", kNanoseconds, \
-    "of it, in gaps before work of which no launch call is recorded") \
+    "of it, in gaps before activities without a recorded launch call") \
   O("path") \
   R(makespan_ns, "critical path", kNanoseconds, \
-    "from the first event to the latest end of device work, or of a call of a thread that launches") \
+    "from the first event to the end of the last GPU activity, or of the last call of a thread that launches") \
   O("path.causes[]") \
-  U(cause, "`compute`, `collective`, `copy`, a cause, `queue` (until the launch queue had room), " \
-    "`start` (before anything that is known)") \
+  U(cause, "`compute`, `collective`, `copy` or a cause. Also `queue` (until the launch queue has space) and `start` " \
+    "(before any known event)") \
   U(ns, "its time on the path; the rows add up to `makespan_ns`") \
   R(path_share, "of path", kShare, "`ns` / the makespan of that path") \
   O("path.parts[]") \
-  U(name, "operator, frame, call or device work; of latencies what lies between") \
-  U(kind, "`work`, `call`, `host`, `latency`, `return` (from the end of what a call waited for to " \
-    "its return), `queue`, `unseen` (longer than usual, and not recorded why), `start`") \
+  U(name, "operator, frame, call or GPU activity; for latencies, the two events around it") \
+  U(kind, "`work`, `call`, `host`, `latency`, `queue`, `start`. `return`: from the end of a call's awaited activity " \
+    "to its return. `unseen`: unexplained excess over typical") \
   U(cause, "as `path.causes[].cause`") \
   U(ns, "its time on the path; the rows add up to `makespan_ns`") \
   U(path_share, "") \
-  U(slices, "stretches of the path") \
+  U(slices, "intervals of the path") \
   U(longest_slice_ns, "the longest of them") \
   O("path.ops[]") \
-  U(name, "outermost operator that the stretch lies in, or that launched the work") \
+  U(name, "outermost operator around the interval, or around the launch of the activity") \
   U(ns, "its time on the path; the rows add up to `makespan_ns`") \
-  R(path_device_ns, "device work", kNanoseconds, "of it, device work") \
+  R(path_device_ns, "device work", kNanoseconds, "of it, GPU activities") \
   R(path_host_ns, "the rest", kNanoseconds, "of it, host time, latencies and waits") \
   O("path.layers[]") \
-  U(name, "stack and number of the layer, as `breakdown` has them; what no row places is a layer's " \
-    "between two stretches of it, else `between layers`") \
+  U(name, "layer stack and number, as in `breakdown`. Unattributed time between two intervals of one layer belongs " \
+    "to it, other time to `between layers`") \
   U(layer, "its number; null outside and between") \
   U(ns, "its time on the path; the rows add up to `makespan_ns`") \
   U(path_share, "") \
@@ -248,63 +252,63 @@
 // What if
 #define ASSAY_FLOW_WHATIF_RESULTS(R, U, O) \
   O("whatif.identity") \
-  U(recorded_ns, "time to the end of the last device work, as recorded") \
+  U(recorded_ns, "time to the end of the last GPU activity, as recorded") \
   U(replayed_ns, \
-    "the same in the replay without edits: `recorded_ns`, else `null` and a bug") \
-  R(replay_mismatches, "points off their time", kCount, "points of that replay off their recorded time: 0") \
-  U(model_error, "as under `flow`; beyond 10 % no gain is given") \
-  U(unexplained_path_share, "as under `flow`; beyond 20 % no gain is given") \
+    "the same in the replay without changes: `recorded_ns`, else `null` and a bug") \
+  R(replay_mismatches, "points off their time", kCount, "points of that replay at another time than recorded: 0") \
+  U(model_error, "as in `flow`; above 10 % no gain is given") \
+  U(unexplained_path_share, "as in `flow`; above 20 % no gain is given") \
   O("whatif.joint") \
-  R(per, "per", kText, "what the times are of: `iteration`, or the whole `run`") \
-  R(iterations_used, "iterations used", kCount, "durations behind the medians: iterations after the first") \
+  R(per, "per", kText, "scope of the times: `iteration`, or the whole `run`") \
+  R(iterations_used, "iterations used", kCount, "number of durations in the medians: iterations after the first") \
   R(before_ns, "before", kNanoseconds, \
-    "median over the iterations after the first, from the end of the last device work launched in " \
-    "one to that of the next, as recorded; of a run without iterations from the begin of the " \
-    "window to the end of the last device work") \
-  R(after_ns, "after", kNanoseconds, "the same of the replay with the edits") \
+    "median over the iterations after the first, as recorded, from the end of the last GPU activity launched in one " \
+    "to that of the next. In a run without iterations, from the start of the window to the end of the last GPU " \
+    "activity") \
+  R(after_ns, "after", kNanoseconds, "the same in the replay with the changes") \
   U(gain_ns, \
-    "median of what the iterations become shorter by; of a run without iterations `run_gain_ns`") \
+    "median reduction over iterations; `run_gain_ns` for a run without iterations") \
   R(low95_ns, "from", kNanoseconds, \
-    "interval of that median: of six iterations or more by order statistics with 95 %, of fewer " \
-    "least and most. The lower end is the smaller one of two rules: long unexplained waits move " \
-    "with what they follow, or end when they ended") \
+    "interval of that median. Six iterations or more: 95 %, by order statistics. Fewer: minimum and maximum. The " \
+    "lower end is the lower of two replays: long unexplained waits move with their predecessor, or keep their " \
+    "recorded end") \
   R(high95_ns, "to", kNanoseconds, "") \
-  R(run_gain_ns, "of the run", kNanoseconds, "what the last device work of the run ends earlier by") \
+  R(run_gain_ns, "of the run", kNanoseconds, "reduction of the end of the run's last GPU activity") \
   R(run_low_ns, "of the run, from", kNanoseconds, \
-    "what `run_gain_ns` is between with usual times that the run does not tell (of launches, of work " \
-    "that follows work, of returns, of calls that waited each time) at either end of where they may " \
-    "lie; where it tells them all, `run_gain_ns`. `low95_ns` and `high95_ns` reach as far") \
+    "range of `run_gain_ns`. Typical times that the run does not determine (of launches, successive activities, " \
+    "returns, calls that always waited) are at either end of their possible range. If all are determined: " \
+    "`run_gain_ns`. `low95_ns` and `high95_ns` include the range") \
   R(run_high_ns, "of the run, to", kNanoseconds, "") \
   R(refused, "no number because", kText, \
-    "why no number is given: `model_error`, `unexplained`, `unlinked`, `cold`, `nothing`, " \
-    "`few_iterations`, `not_capturable`, `varies`, `in_graphs`, `chain_varies`, `needs_ranks`, " \
-    "`no_shapes`, `no_peaks`, `no_operators`") \
+    "reason for the missing number. Replay: `model_error`, `unexplained`, `unlinked`, `cold`, `nothing`. " \
+    "Iterations: `few_iterations`, `varies`, `chain_varies`. Graphs: `not_capturable`, `in_graphs`. Missing data: " \
+    "`needs_ranks`, `no_shapes`, `no_peaks`, `no_operators`") \
   O("whatif.actions[]") \
-  U(name, "the edit, as `--edit` takes it") \
+  U(name, "the change, in the syntax of `--edit`") \
   R(edits, "what it does", kText, "the same in words") \
   U(kind, \
-    "`up to`: what it removes is removed at no cost; `simulated`: it becomes a stated value") \
-  U(before_ns, "as `whatif.joint`, of this edit alone") \
+    "`up to`: the removed time costs nothing afterwards; `simulated`: it gets a stated value") \
+  U(before_ns, "as `whatif.joint`, for this change alone") \
   U(after_ns, "") \
   U(gain_ns, "") \
   U(low95_ns, "") \
   U(high95_ns, "") \
-  U(run_gain_ns, "what the last device work ends earlier by with this edit alone") \
+  U(run_gain_ns, "reduction of the end of the last GPU activity with this change alone") \
   U(run_low_ns, "") \
   U(run_high_ns, "") \
   R(cumulative_gain_ns, "in this order", kNanoseconds, \
-    "of the run, on top of the rows above: the rows add up to `whatif.joint.run_gain_ns`; `null` for " \
-    "levers that give less than 1 % of the window on top of the others") \
+    "of the run, in addition to the rows above; the sum is `whatif.joint.run_gain_ns`. `null` for actions that save " \
+    "less than 1 % of the window") \
   U(refused, "") \
   O("whatif.states[]") \
-  U(cause, "`compute`, `collective`, `copy`, or what the work that ends an idle gap came after") \
+  U(cause, "`compute`, `collective`, `copy`, or the kind of predecessor of the activity that ends an idle gap") \
   R(state_before_ns, "now", kNanoseconds, \
-    "time in it between the first and the last work of each device, as recorded") \
+    "time in it between the first and the last activity of each device, as recorded") \
   R(state_before_share, "now, of that", kShare, "") \
-  R(state_after_ns, "then", kNanoseconds, "the same of the replay with all edits of the list") \
+  R(state_after_ns, "then", kNanoseconds, "the same in the replay with all changes of the list") \
   R(state_after_share, "then, of that", kShare, "") \
   O("whatif.next[]") \
-  U(cause, "what the critical path to the last device work consists of in the window, with all edits") \
+  U(cause, "a component of the critical path to the last GPU activity, in the window, with all changes") \
   U(ns, "its time on that path") \
   U(path_share, "")
 
@@ -366,19 +370,19 @@
 #define ASSAY_FLOW_SCORE_RESULTS(R, U, O) \
   O("score") \
   R(tool_version, "predicted by", kText, "version of Assay that wrote the prediction") \
-  U(edits, "the edits, as `--edit` takes them") \
-  U(kind, "`up to` where one of them removes something at no cost, else `simulated`") \
+  U(edits, "the changes, in the syntax of `--edit`") \
+  U(kind, "`up to` if one of them removes time at no cost, else `simulated`") \
   U(per, "") \
-  U(before_ns, "as the prediction has them") \
+  U(before_ns, "as in the prediction") \
   U(after_ns, "") \
-  R(after_measured_ns, "measured", kNanoseconds, "the same of this recording") \
+  R(after_measured_ns, "measured", kNanoseconds, "the same in this recording") \
   R(error_share, "error", kShare, "(`after_ns` − `after_measured_ns`) / `after_measured_ns`") \
-  U(gain_ns, "as the prediction has them") \
+  U(gain_ns, "as in the prediction") \
   U(low95_ns, "") \
   U(high95_ns, "") \
   R(gain_measured_ns, "less by, measured", kNanoseconds, "`before_ns` − `after_measured_ns`") \
   R(exceeded, "more than the bound", kNone, \
-    "of `up to`: whether the measured gain is larger than `gain_ns`; else `null`") \
+    "for `up to`: whether the measured gain is larger than `gain_ns`; else `null`") \
   R(in_interval, "inside the interval", kNone, \
     "whether the measured gain lies within `low95_ns` and `high95_ns`; `null` without an interval")
 
@@ -386,59 +390,64 @@
 #define ASSAY_FLOW_BLAME_RESULTS(R, U, O) \
   O("blame") \
   U(makespan_ns, \
-    "of all ranks: from the first begin of a rank to the last end, clocks aligned") \
+    "over all ranks: from the first start of a rank to the last end, with aligned clocks") \
   R(jitter_gain_ns, "saved at the medians", kNanoseconds, \
-    "with all own work at the median of all ranks that do the same: what delays cost that strike " \
-    "now this rank, now that one") \
+    "with all local compute at the median of the ranks that do the same: the cost of delays that affect changing " \
+    "ranks") \
   R(transfer_gain_ns, "saved without transfers", kNanoseconds, \
-    "with transfers that take no time, once all ranks have come; those stay that other ranks than these may hold up") \
-  R(host_gain_ns, "of it hosts", kNanoseconds, "of the late set: with host work alone at the peers' median") \
-  R(device_gain_ns, "of it devices", kNanoseconds, "the same with device work alone") \
+    "with transfers of zero length once all ranks have arrived; transfers stay if ranks outside the set may delay " \
+    "them") \
+  R(host_gain_ns, "of it hosts", kNanoseconds, "of the stragglers: with host time alone at the peers' median") \
+  R(device_gain_ns, "of it devices", kNanoseconds, "the same with GPU activities alone") \
   R(pauses, "pauses of hosts", kCount, \
-    "pieces of host work of the late set that took 0.3 ms or more beyond their peers' median") \
-  R(stalls_ns, "in pauses", kNanoseconds, "what these took beyond the median") \
-  R(other_stalls, "pauses elsewhere", kCount, "the same of all other ranks; of all where none is late") \
+    "intervals of host time of the stragglers that took at least 0.3 ms longer than their peers' median") \
+  R(stalls_ns, "in pauses", kNanoseconds, "their time above the median") \
+  R(other_stalls, "pauses elsewhere", kCount, "the same for all other ranks; for all ranks if there is no straggler") \
   R(other_stalls_ns, "in these", kNanoseconds, "") \
   U(replay_mismatches, \
-    "points that a replay without edits misses: 0, or there is a bug") \
+    "points at another time in a replay without changes: 0, else a bug") \
   R(contradicting, "not joined", kCount, \
-    "collectives whose recorded order contradicts that of others: ranks go on without each other") \
+    "collectives with a recorded order that contradicts that of others: ranks continue without each other") \
   O("blame.sets[]") \
-  U(ranks, "ranks of the set; the first row is the verdict where some rank is late") \
+  U(ranks, "ranks of the set; the first row is the straggler, if there is one") \
   U(name, "node or process group that these ranks are") \
   U(gain_ns, \
-    "run of all ranks − the same with the own work of these ranks at the median of their peers outside the set") \
+    "run of all ranks − the same with the local compute of these ranks at the median of their peers outside the " \
+    "set") \
   R(run_share, "of the run", kShare, "`gain_ns` / `makespan_ns`; the gain of a part over all of it") \
-  U(cause, "of the late set: what is longest beyond its peers' median, a cause or `compute`, `copy`") \
+  U(cause, "of the stragglers: the largest time above their peers' median, a cause or `compute`, `copy`") \
   O("blame.parts[]") \
-  U(cause, "of a name of own work on the late ranks") \
-  U(name, "operator, call, frame or kernel; empty where nothing names it") \
+  U(cause, "of a name in the stragglers' local compute") \
+  U(name, "operator, call, frame or kernel; empty if unnamed") \
   U(gain_ns, "with this alone at the peers' median") \
   R(excess_ns, "beyond peers", kNanoseconds, \
-    "own time beyond the peers' median; of a rank: how much sooner it would be done at its " \
-    "peers' median, waiting for nobody, less what the same gives its peers, in the middle") \
-  U(count, "pieces of own work of this name") \
+    "local compute time above the peers' median. For a rank: the reduction of its end at its peers' median without " \
+    "waits, minus the median reduction of its peers") \
+  U(count, "intervals of local compute with this name") \
   O("blame.ranks[]") \
-  U(rank, "as its trace tells, else its place") \
+  U(rank, "as recorded in its trace, else its position") \
   R(peers, "peers", kCount, "other ranks that do the same work") \
-  R(compute_ns, "computes", kNanoseconds, "a kernel runs that is no communication") \
-  U(comm_wait_ns, "only communication runs, and its last rank has not come") \
+  R(compute_ns, "computes", kNanoseconds, "a kernel other than communication runs") \
+  U(comm_wait_ns, "only communication runs, and its last rank has not arrived") \
   R(transfer_ns, "transfer", kNanoseconds, \
-    "only communication runs, and all have come; of a group: median from the last to come to the end") \
-  R(unmatched_comm_ns, "not matched", kNanoseconds, "only communication runs that is not matched over ranks, or some of whose ranks are not here") \
+    "only communication runs, and all ranks have arrived; of a group: median from the last arrival to the end") \
+  R(unmatched_comm_ns, "not matched", kNanoseconds, "only communication runs, and it is not matched over ranks, or " \
+      "some of its ranks have no trace") \
   R(idle_ns, "idle", kNanoseconds, "nothing runs") \
   O("blame.links[]") \
   R(process_group, "process group", kText, "as recorded") \
   U(collective, "its kind") \
-  R(members, "ranks", kCount, "ranks that meet") \
+  R(members, "ranks", kCount, "ranks of the group") \
   R(meetings, "times", kCount, "collectives of this group and size (within a factor of two)") \
   R(bytes, "bytes", kBytes, "of the larger side, median") \
   U(transfer_ns, "") \
   R(bus_bytes_per_s, "bus bandwidth", kPerSecond, \
-    "bytes × 2 (n − 1) / n (all-reduce), (n − 1) / n (all-gather, reduce-scatter, all-to-all) or 1, over the transfer; `null` of an all-to-all whose ranks give or take different amounts: how much of it stays on its rank is not recorded") \
+    "bytes × factor over the transfer. Factor: 2 (n − 1) / n for all-reduce, (n − 1) / n for all-gather, " \
+    "reduce-scatter and all-to-all, else 1. `null` for an all-to-all with ranks that send or receive different " \
+    "amounts: the part that stays on its rank is not recorded") \
   R(peers_transfer_ns, "of other groups", kNanoseconds, \
-    "median of other groups of this kind, size and number of ranks; `null` where there is none") \
-  U(gain_ns, "with its transfers at that median, where they take more than 1.5 times as long")
+    "median of other groups of this kind, size and number of ranks; `null` without such a group") \
+  U(gain_ns, "with its transfers at that median, if they take more than 1.5 times as long")
 
 #define ASSAY_FLOW_RESULTS(R, U, O) \
   ASSAY_FLOW_ANSWER_RESULTS(R, U, O) \

@@ -15,45 +15,47 @@
 // Job: what the job would lose
 #define ASSAY_FLEET_WORST_RESULTS(R, U, O) \
   O("job") \
-  R(job_ranks, "ranks of the job", kCount, "as most records tell, at least the ranks there are") \
-  R(ranks_read, "ranks read", kCount, "ranks with a record that could be used") \
-  R(missing_ranks, "without a record", kCount, "ranks of the job of which there is no record") \
-  R(unused_records, "records not used", kCount, "torn, of another job, or of a rank a second time") \
-  R(iterations_read, "iterations", kCount, "different numbers of iterations in the records") \
+  R(job_ranks, "ranks of the job", kCount, "as in most records, but at least the number of ranks read") \
+  R(ranks_read, "ranks read", kCount, "ranks with a usable record") \
+  R(missing_ranks, "without a record", kCount, "ranks of the job without a record") \
+  R(unused_records, "records not used", kCount, "incomplete, of another job, or a second record of a rank") \
+  R(iterations_read, "iterations", kCount, "distinct iteration numbers in the records") \
   R(iterations_compared, "iterations compared", kCount, \
-    "the first ones, as many as all records have room for and as 16,777,216 points of all ranks allow") \
-  U(span_ns, "of the replay: from the first point of a rank to the last, over the iterations that are compared") \
+    "the first ones, up to the number in every record and up to 16,777,216 points over all ranks") \
+  U(span_ns, "of the replay: from the first point of a rank to the last, over the compared iterations") \
   R(saved_by_worst_ns, "saved without the worst", kNanoseconds, \
-    "`span_ns` less the span with typical values in place of those of all rows of `worst`: at most `span_ns`. Waits for " \
-    "ranks without a record end as is typical") \
+    "`span_ns` minus the span with typical values for all rows of `worst`; at most `span_ns`. Waits for ranks " \
+    "without a record then end as is typical") \
   R(saved_by_worst_share, "of the span", kShare, "the same / `span_ns`") \
   R(saved_at_least_ns, "saved at least", kNanoseconds, \
     "`saved_by_worst_ns` if waits for ranks without a record keep their length") \
   R(saved_by_missing_ns, "absent ranks", kNanoseconds, \
-    "`span_ns` less the span in which collectives with ranks without a record take as long as the fastest tenth") \
+    "`span_ns` minus the span in which collectives with ranks without a record take as long as the fastest tenth") \
   R(saved_by_rest_ns, "everybody's variation", kNanoseconds, \
-    "on top: with all own work and all transfers of all ranks at most usual") \
+    "in addition: with all local compute and all transfers of all ranks at most at their typical value") \
   R(gpu_hours_per_hour, "GPU hours an hour", kRatio, "`saved_by_worst_share` × ranks of the job") \
   R(nodes_from, "nodes from", kText, "source of the nodes of ranks: `file`, `records`, `guess`, `none`") \
   O("job.worst[]") \
-  U(kind, "`rank`; `pauses` of a rank; a `set` of ranks; `links`, the transfers of groups. `all`: all ranks in one iteration") \
+  U(kind, "`rank`, `pauses` (host stalls of a rank), `set` of ranks, or `links` (transfers of groups). `all`: all " \
+          "ranks in one iteration") \
   U(name, "rank, or the set's name") \
-  R(set_kind, "set", kText, "of sets and links: `node`, `pod`, ... as the host list calls it, `group` for a process group") \
-  U(ranks, "ranks of the row; of links, those that they join") \
+  R(set_kind, "set", kText, "for sets and links: `node`, `pod`, ... as in the host list, or `group` for a process group") \
+  U(ranks, "ranks of the row; for links, the ranks that they connect") \
   R(saved_ns, "saved on top", kNanoseconds, "span with typical values for all other rows − span with them for all rows") \
   R(saved_share, "of span", kShare, "`saved_ns` / `span_ns`") \
   R(saved_per_iteration_ns, "an iteration", kNanoseconds, "`saved_ns` / iterations") \
-  R(saved_alone_ns, "saved alone", kNanoseconds, "the same with this row alone: two faults may hide each other") \
+  R(saved_alone_ns, "saved alone", kNanoseconds, "the same with this row alone; two faults may hide each other") \
   R(above_usual, "above usual", kShare, \
-    "own work / usual own work − 1 in the middle (of sets, of the median member); of links transfer / usual " \
-    "transfer − 1; of pauses the longest in iterations") \
-  U(peers, "ranks that usual work rests on, in the middle of its places") \
-  R(paused_iterations, "iterations", kCount, "of pauses: those in which it pauses; 0 = all") \
-  R(first_hit, "first", kNone, "iteration of the first pause; `null` where they are not known one by one") \
+    "median of local compute / typical local compute − 1 (for sets, of the median member). For links: transfer / " \
+    "typical transfer − 1. For `pauses`: the longest host stall, in iterations") \
+  U(peers, "ranks that the typical value is taken from, median over positions") \
+  R(paused_iterations, "iterations", kCount, "for `pauses`: iterations with a host stall; 0 = all") \
+  R(first_hit, "first", kNone, "iteration of the first host stall; `null` if they are not known one by one") \
   R(last_hit, "last", kNone, "iteration of the last one") \
-  R(kernel_excess_ns, "kernels", kNanoseconds, "its kernels beyond typical, over all its ranks and iterations") \
-  R(other_excess_ns, "host", kNanoseconds, "likewise its hosts") \
-  R(link_excess_ns, "transfer excess", kNanoseconds, "of links: transfers beyond typical, over all its collectives")
+  R(kernel_excess_ns, "kernels", kNanoseconds, "time of its kernels above typical, over all its ranks and " \
+      "iterations") \
+  R(other_excess_ns, "host", kNanoseconds, "the same for its hosts") \
+  R(link_excess_ns, "transfer excess", kNanoseconds, "for links: transfers above typical, over all collectives")
 
 // Job: ranks, time and links
 #define ASSAY_FLEET_RANK_RESULTS(R, U, O) \
@@ -63,20 +65,21 @@
   R(rank_node, "node", kText, "") \
   U(above_usual, "") \
   U(peers, "") \
-  R(rank_excess_ns, "excess", kNanoseconds, "own work beyond usual over all iterations") \
+  R(rank_excess_ns, "excess", kNanoseconds, "local compute above typical, over all iterations") \
   R(rank_file, "file", kText, "its trace") \
   O("job.heat") \
-  R(heat_columns, "columns", kCount, "iterations, or runs of them, from the left") \
-  R(heat_from, "worst of", kText, "what a row of the map is: a rank, or so many of them, of which the worst is shown") \
+  R(heat_columns, "columns", kCount, "iterations, or runs of iterations, from the left") \
+  R(heat_from, "worst of", kText, "content of a row of the map: a rank, or a number of ranks with the worst one " \
+                                  "shown") \
   O("job.heat_rows[]") \
   R(heat_row, "row", kText, "rank, node or run of ranks") \
   R(heat_ranks, "ranks", kCount, "in the row") \
   R(heat_cells, "cells", kText, \
-    "two hexadecimal digits a cell: 00 usual; else 1 + 50 log10(excess / iteration / 0.001), at most fe; ff nothing " \
-    "recorded") \
+    "two hexadecimal digits per cell. 00: typical. ff: nothing recorded. Else 1 + 50 log10(excess / iteration / " \
+    "0.001), at most fe") \
   O("job.iterations[]") \
   U(iter, "number of the iteration") \
-  R(ranks_in, "ranks", kCount, "that recorded it") \
+  R(ranks_in, "ranks", kCount, "ranks that recorded it") \
   R(p50_ns, "median", kNanoseconds, "of the ranks' spans, within 1/64") \
   R(p95_ns, "95 %", kNanoseconds, "") \
   R(worst_ns, "longest", kNanoseconds, "") \
@@ -85,7 +88,7 @@
   U(ns, "") \
   R(total_share, "of all", kShare, "") \
   O("job.kernels[]") \
-  U(name, "compute kernel, the 20 heaviest; of each rank the 64 heaviest count") \
+  U(name, "compute kernel, one of the 20 with the most time; per rank, the 64 with the most time count") \
   U(count, "") \
   U(dur_ns, "") \
   U(p50_ns, "") \
@@ -95,29 +98,31 @@
   R(group_size, "group size", kNone, "ranks of the process group; `null` = not known") \
   R(group_count, "groups", kCount, "") \
   U(meetings, "matched collectives") \
-  R(p50_transfer_ns, "median transfer", kNanoseconds, "from the last to come to the end, within 1/64") \
+  R(p50_transfer_ns, "median transfer", kNanoseconds, "from the last arrival to the end, within 1/64") \
   R(p95_transfer_ns, "95 %", kNanoseconds, "")
 
 // Job: clocks and trust
 #define ASSAY_FLEET_TRUST_RESULTS(R, U, O) \
   O("job.clocks") \
-  U(residual_p50_ns, "|end − offset − mean of the members| of the meetings that clocks are aligned on") \
+  U(residual_p50_ns, "|end − offset − mean of the members| of the collectives used to align clocks") \
   U(residual_p95_ns, "") \
   U(residual_max_ns, "") \
-  R(clock_components, "parts that never meet", kCount, "ranks in different ones cannot be laid on one time") \
-  R(fast_clocks, "clocks that run off", kCount, "by more than 50 ppm of the middle; not blamed for it") \
+  R(clock_components, "parts that never meet", kCount, "ranks in different parts have no common time") \
+  R(fast_clocks, "clocks that run off", kCount, "clocks that drift more than 50 ppm from the median; such a rank is not " \
+      "a straggler because of it") \
   R(worst_drift_ppm, "furthest", kRatio, "parts per million") \
   O("job.matching") \
-  U(matched, "collectives of two ranks and more") \
-  R(parts_unmatched, "parts not matched", kCount, "that should meet others: they keep the length they had") \
-  R(collectives_excluded, "taken apart", kCount, "the ranks' orders contradict each other") \
-  R(groups_ambiguous, "ambiguous groups", kCount, "more ranks have the name than the group has members: not compared") \
+  U(matched, "collectives of two or more ranks") \
+  R(parts_unmatched, "parts not matched", kCount, "that should match others: they keep their length") \
+  R(collectives_excluded, "taken apart", kCount, "collectives in contradicting order on their ranks") \
+  R(groups_ambiguous, "ambiguous groups", kCount, "groups with more ranks of the name than members: not compared") \
   R(parts_cut, "parts left out of records", kCount, "whole iterations that did not fit") \
   R(lossy_ranks, "ranks with losses", kCount, "data lost on import") \
-  R(too_few_peers, "compared with nobody", kCount, "ranks that no other rank does the same as") \
-  R(short_ranks, "with fewer iterations", kCount, "ranks that lack iterations that at least half of the ranks have") \
-  R(beyond_world, "numbered beyond the job", kCount, "ranks whose numbers are not below the ranks that traces tell of: which are missing is not known then") \
-  R(ranks_without_node, "ranks without a node", kCount, "that the host list or the records do not place") \
+  R(too_few_peers, "compared with nobody", kCount, "ranks without another rank that does the same") \
+  R(short_ranks, "with fewer iterations", kCount, "ranks that lack iterations recorded by at least half of the " \
+      "ranks") \
+  R(beyond_world, "numbered beyond the job", kCount, "ranks numbered at or above the number of ranks in the traces: the missing ranks are then unknown") \
+  R(ranks_without_node, "ranks without a node", kCount, "ranks without a node in the host list or the records") \
   O("job.unused[]") \
   U(what, "trace, or file of records and byte") \
   R(why_unused, "why", kText, "")

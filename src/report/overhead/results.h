@@ -161,8 +161,8 @@
   R(repeats, "repeats", kNone, "") \
   O("`crossovers`") \
   U(platform, \
-    "neighbouring points on two sides of HDBI = 0.5, at the other size `fixed`; the size at 0.5, linear in HDBI over its " \
-    "logarithm; direction of the change") \
+    "the two adjacent points around HDBI = 0.5, with the other size `fixed`. Then the size at 0.5, interpolated " \
+    "linearly in HDBI over log(size), and the direction of the change") \
   R(along, "along", kText, "") \
   U(batch, "") \
   U(seq_len, "") \

@@ -274,7 +274,7 @@
   R(ttft_text, "TTFT ms", kNone, "`ttft_percentile_ms`, for readers") \
   R(tpot_text, "TPOT ms", kText, "`tpot_percentile_ms`, for readers") \
   R(error_example, "example", kText, "what exactly was wrong with the last of them") \
-  O("facts about models and devices (`facts`, `values`)") \
+  O("specifications of models and devices (`facts`, `values`)") \
   R(spec_kind, "kind", kText, "`model` or `hardware`") \
   R(spec_summary, "in short", kText, \
     "parameters (10⁹), layers and heads of queries and of keys; dense 16-bit, FP8 and FP4 peaks, " \
