@@ -169,11 +169,12 @@ class Session(unittest.TestCase):
         self.assertIn("none of", self.client.tool("kernels", trace="vit.json.gz", table="kernels")[0])
 
     def test_tools_are_the_options_of_the_verbs(self):
-        """One description: `assay options`, docs/cli.md and the tools agree."""
+        """One description: `assay options`, docs/cli.md, the Python module and the tools agree."""
         options = json.loads(subprocess.run([ASSAY, "options"], capture_output=True, check=True).stdout)
         verbs = {verb["name"]: verb for verb in options["verbs"]}
         tools = {tool["name"]: tool for tool in self.client.ask("tools/list")["result"]["tools"]}
         pages = (ROOT / "docs/cli.md").read_text(encoding="utf-8")
+        module = (ROOT / "python/assay/_questions.py").read_text(encoding="utf-8")
         types = {"flag": "boolean", "text": "string", "integer": "integer", "number": "number"}
         self.assertEqual([one["tool"] for one in options["questions"]], list(tools.values()))
         compared = 0
@@ -191,6 +192,8 @@ class Session(unittest.TestCase):
                 self.assertEqual(schema["type"], expected, f"{question['name']} {name}")
                 self.assertEqual(schema.get("enum", []), option.get("words", []))
                 self.assertIn("--" + name.replace("_", "-"), page)
+                keyword = "by" if name == "group_by" else name
+                self.assertRegex(module, rf"\b{keyword}: ")
                 compared += 1
         self.assertGreater(compared, 15)
 
