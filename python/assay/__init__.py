@@ -2,15 +2,18 @@
 
     import assay
 
-    r = assay.report("trace.json.gz")       # a path, a folder, several, or a stopped torch.profiler.profile
-    r.headline, r.bottleneck, r.causes, r.actions  # r alone shows the answer in a notebook
-    r.tables["kernels"].to_pandas()
+    t = assay.open("trace.json.gz")         # a path, a folder, several, or a stopped torch.profiler.profile
+    t.diagnosis                             # headline, findings, actions, confidence; a card in a notebook
+    t.diagnosis.findings[0].quantities      # {'host_share': host_share=0.838 share, ...}
+    t.kernels.to_pandas()                   # device, stream and rank as the file numbers them
+    t.breakdown(by="layer"), t.roofline(), t.fusion(), t.overhead(), t.power("power.csv")
+    t.whatif("cuda_graph", "kernel:*gemm*=0.8").actions
+    t.sql("select name, sum(dur_ns) from kernels group by 1 order by 2 desc")
 
     d = assay.diff("before.json.gz", "after.json.gz", fail_on="tklqt>+10%")
     d.passed
 
-    assay.whatif("trace.json.gz", "cuda_graph", "kernel:*gemm*=0.8").actions
-    assay.sql("trace.json.gz", "select name, sum(dur_ns) from kernels group by 1 order by 2 desc")
+    assay.job("ranks/"), assay.predict("model.json", at="bb=96"), assay.plan("table.csv", ...)
     assay.explain("dispatch")
 
     with assay.profile(steps=10) as p:
@@ -20,34 +23,72 @@
     p.report
 
 The program `assay` does the work in a process of its own: a fault of ours ends that process and not
-yours, and is an AssayError here. An option of the command line is a keyword, with `_` for `-`
-(`window="decode*"`); a list gives it several times, True is a flag. Nothing outside the standard library
+yours, and is an AssayError here. The functions and their keywords are made from the program's own table of options
+(`help(assay.launch)`); a list gives an option several times. Nothing outside the standard library
 is needed; NumPy, pandas, Polars and pyarrow are used where a method names them.
 """
 
 from __future__ import annotations
 
-from ._answers import Diff, Report, Rows, WhatIf, diff, explain, report, sql, tables, whatif
-from ._program import AssayError, program, version
+from ._answers import Answer, Diff, Finding, Quantity, Report, Rows, WhatIf, explain, tables
 from ._profile import Profile, profile
+from ._program import AssayError, program, version
+from ._questions import (
+    breakdown,
+    diff,
+    fusion,
+    hang,
+    info,
+    job,
+    launch,
+    overhead,
+    plan,
+    power,
+    predict,
+    report,
+    roofline,
+    sql,
+    sweep,
+    whatif,
+    why,
+)
+from ._trace import Trace, open  # noqa: A004
 from .columns import Column, Table
 
 __all__ = [
+    "Answer",
     "AssayError",
     "Column",
     "Diff",
+    "Finding",
     "Profile",
+    "Quantity",
     "Report",
     "Rows",
     "Table",
+    "Trace",
     "WhatIf",
+    "breakdown",
     "diff",
     "explain",
+    "fusion",
+    "hang",
+    "info",
+    "job",
+    "launch",
+    "open",
+    "overhead",
+    "plan",
+    "power",
+    "predict",
     "profile",
     "program",
     "report",
+    "roofline",
     "sql",
+    "sweep",
     "tables",
     "version",
     "whatif",
+    "why",
 ]

@@ -1,16 +1,16 @@
-"""What the verbs answer, as objects."""
+"""The answers of the program as objects."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
 
-from ._program import AssayError, Inputs, flags, run, run_json
+from ._program import AssayError, Inputs, flags, run
 from .columns import Table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
     from ._program import Source
@@ -25,20 +25,33 @@ else:
 GRADES = {"upper_bound": "up to", "simulated": "simulated"}
 
 
+EXPORTED = ("floor", "threads", "allow_truncated")  # what `export` takes as well
+
+
 class Tables(Mapping[str, Table]):
     """The tables of the traces, and of what the rooms say of them; made at the first look, opened one by
     one. Several inputs have a column `rank`, as in SQL."""
 
-    def __init__(self, inputs: Inputs, options: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        inputs: Inputs | None,
+        options: Mapping[str, Any],
+        progress: Callable[[int, int, str], Any] | None = None,
+    ) -> None:
+        self._progress = progress
+        if inputs is None:
+            raise AssayError("no trace is given")
         self._inputs = inputs
-        self._options = dict(options)
+        self._options = {name: value for name, value in options.items() if name in EXPORTED}
         self._places: dict[str, dict[int, str]] | None = None  # by name and rank
         self._open: dict[str, Table] = {}
 
     def _found(self) -> dict[str, dict[int, str]]:
         if self._places is None:
             folder = os.path.join(self._inputs.folder(), "tables")
-            run(["export", "--format=columns", "-o", folder, *flags(self._options), "--", *self._inputs.paths])
+            options = flags(self._options)
+            words = ["export", "--format=columns", "-o", folder, *options, "--", *self._inputs.paths]
+            run(words, progress=self._progress)
             places: dict[str, dict[int, str]] = {}
             for rank in sorted(int(name.split("=")[1]) for name in os.listdir(folder)):
                 below = os.path.join(folder, f"rank={rank}")
@@ -69,15 +82,31 @@ class Tables(Mapping[str, Table]):
 class Answer(Document):
     """The JSON document of a verb (docs/metrics.md defines its keys), and its head as attributes."""
 
-    def __init__(self, document: Mapping[str, Any], words: Sequence[str], inputs: Inputs) -> None:
+    def __init__(self, document: Mapping[str, Any], words: Sequence[str], inputs: Inputs | None) -> None:
         super().__init__(document)
         self._words = list(words)  # what was run, to be asked for in another form
         self._inputs = inputs
 
+    @classmethod
+    def _made(
+        cls,
+        document: Mapping[str, Any],
+        words: Sequence[str],
+        inputs: Inputs | None,
+        options: Mapping[str, Any],
+        code: int,
+    ) -> Any:
+        return cls(document, words, inputs)
+
+    def _asked_as(self, *options: str) -> list[str]:
+        """The same call with other options of the output, which follow the verb."""
+        depth = next(i for i, word in enumerate(self._words) if word.startswith("-"))
+        return [*self._words[:depth], *options, *self._words[depth:]]
+
     @property
     def headline(self) -> str:
-        """The answer in words."""
-        return " ".join(self["headline"])
+        """The answer in words; empty where the verb has none."""
+        return " ".join(self.get("headline") or [])
 
     @property
     def caveats(self) -> list[dict[str, Any]]:
@@ -95,7 +124,7 @@ class Answer(Document):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the answer as the name ends: .html is the page, .md, .csv, .json, .xlsx."""
-        run([self._words[0], "-o", os.fspath(path), *self._words[1:]], fine=(0, 1))
+        run(self._asked_as("-o", os.fspath(path)), fine=(0, 1))
 
     def show(self, height: int = 720) -> Any:
         """The page, below a notebook's cell. It is 0.7 MB, kept in the notebook."""
@@ -103,7 +132,7 @@ class Answer(Document):
 
         from IPython.display import HTML
 
-        page = run([self._words[0], "--format=html", *self._words[1:]], fine=(0, 1))[0].decode()
+        page = run(self._asked_as("--format=html"), fine=(0, 1))[0].decode()
         # A frame without the notebook's origin: what the page runs cannot reach the notebook.
         return HTML(
             f'<iframe sandbox="allow-scripts" style="width:100%;height:{int(height)}px;border:0" '
@@ -111,7 +140,7 @@ class Answer(Document):
         )
 
     def __repr__(self) -> str:
-        return self.headline
+        return self.headline or f"<{self._words[0]}: {', '.join(self)}>"
 
     def _lines(self) -> list[tuple[str, str, str]]:
         """What the card lists: (what, how much, share)."""
@@ -143,15 +172,69 @@ def _percent(share: float | None) -> str:
     return "" if share is None else f"{100 * share:.1f} %"
 
 
+class Quantity:
+    """A value of a finding. The unit of shares is "share" (0 to 1), that of counts and names is empty."""
+
+    UNITS = {"_ns": "ns", "_share": "share", "_bytes": "bytes", "_bytes_per_s": "bytes/s", "_rate": "1/s", "_w": "W"}
+
+    def __init__(self, key: str, value: Any) -> None:
+        self.key = key
+        self.value = value
+        ends = [end for end in self.UNITS if key.endswith(end)]
+        self.unit = self.UNITS[max(ends, key=len)] if ends else ""
+
+    def __repr__(self) -> str:
+        return f"{self.key}={self.value!r}{' ' + self.unit if self.unit else ''}"
+
+
+class Finding:
+    """One statement about the run. `code` is stable. `text` is the sentence of the report. `subjects` are pairs of kind
+    and name. `quantities` are found by their keys. `evidence` (of the headline) has the shares that were recorded,
+    inferred or absent."""
+
+    def __init__(self, told: Mapping[str, Any]) -> None:
+        self.code: str = told["code"]
+        self.role: str = told["role"]
+        self.text: str = told["text"]
+        self.subjects = [(one["kind"], one["name"]) for one in told.get("subjects", [])]
+        self.quantities = {key: Quantity(key, value) for key, value in told.get("values", {}).items()}
+        self.evidence: dict[str, float] = dict(told.get("evidence", {}))
+
+    def __repr__(self) -> str:
+        return f"<{self.role} {self.code}: {self.text}>"
+
+
 class Report(Answer):
     """What `assay report` says."""
 
-    def __init__(
-        self, document: Mapping[str, Any], words: Sequence[str], inputs: Inputs, options: Mapping[str, Any]
-    ) -> None:
-        super().__init__(document, words, inputs)
-        read = ("floor", "threads", "allow_truncated")  # what `export` takes as well
-        self.tables: Mapping[str, Table] = Tables(inputs, {k: v for k, v in options.items() if k in read})
+    tables: Mapping[str, Table]
+
+    @classmethod
+    def _made(
+        cls,
+        document: Mapping[str, Any],
+        words: Sequence[str],
+        inputs: Inputs | None,
+        options: Mapping[str, Any],
+        code: int,
+    ) -> Any:
+        made = cls(document, words, inputs)
+        made.tables = Tables(inputs, options)
+        return made
+
+    @property
+    def findings(self) -> list[Finding]:
+        """The statements as data, the headline first."""
+        return [Finding(one) for one in self.summary.get("findings", [])]
+
+    @property
+    def confidence(self) -> str:
+        """high, medium, low or none; `confidence_text` says why."""
+        return str(self.summary.get("confidence", {}).get("grade", "none"))
+
+    @property
+    def confidence_text(self) -> str:
+        return str(self.summary.get("confidence", {}).get("text", ""))
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -188,9 +271,20 @@ class Report(Answer):
 class Diff(Answer):
     """What `assay diff` says."""
 
-    def __init__(self, document: Mapping[str, Any], words: Sequence[str], inputs: Inputs, passed: bool) -> None:
-        super().__init__(document, words, inputs)
-        self.passed = passed  # no gate was crossed
+    passed = True  # no gate failed
+
+    @classmethod
+    def _made(
+        cls,
+        document: Mapping[str, Any],
+        words: Sequence[str],
+        inputs: Inputs | None,
+        options: Mapping[str, Any],
+        code: int,
+    ) -> Any:
+        made = cls(document, words, inputs)
+        made.passed = code == 0
+        return made
 
     @property
     def gates(self) -> list[dict[str, Any]]:
@@ -225,6 +319,22 @@ class WhatIf(Answer):
 class Rows(ListOfRows):
     """Rows of a query, each a dict from column to value."""
 
+    @classmethod
+    def _made(
+        cls,
+        document: Mapping[str, Any],
+        words: Sequence[str],
+        inputs: Inputs | None,
+        options: Mapping[str, Any],
+        code: int,
+    ) -> Any:
+        return cls(document["rows"])
+
+    def to_polars(self) -> Any:
+        import polars
+
+        return polars.DataFrame(list(self))
+
     def to_pandas(self) -> Any:
         import pandas
 
@@ -244,39 +354,13 @@ class Rows(ListOfRows):
         return f"<table><tr>{head}</tr>{body}</table>{more}"
 
 
-def report(source: Source, **options: Any) -> Report:
-    """What binds a run, where its time went and what would change it: `assay report`."""
-    inputs = Inputs(source)
-    words = ["report", *flags(options), "--", *inputs.paths]
-    return Report(run_json(words)[0], words, inputs, options)
-
-
-def diff(a: Source, b: Source, **options: Any) -> Diff:
-    """What changed from a to b, and whether it is more than noise: `assay diff`. A crossed gate (`fail_on`) is
-    an answer: see `passed`. One that noise hides is an AssayError."""
-    inputs = Inputs([a, b])
-    words = ["diff", *flags(options), "--", *inputs.paths]
-    document, code = run_json(words, fine=(0, 1))
-    return Diff(document, words, inputs, passed=code == 0)
-
-
-def whatif(source: Source, *edits: str, **options: Any) -> WhatIf:
-    """What changes would give, replayed: `assay whatif --edit`; without any, every lever that applies."""
-    inputs = Inputs(source)
-    words = ["whatif", *(f"--edit={edit}" for edit in edits), *flags(options), "--", *inputs.paths]
-    return WhatIf(run_json(words)[0], words, inputs)
-
-
-def sql(source: Source, statement: str, **options: Any) -> Rows:
-    """The rows of one statement over the tables of the traces: `assay sql` (docs/sql.md). Needs DuckDB's
-    library, which is not part of the wheel."""
-    inputs = Inputs(source)
-    return Rows(run_json(["sql", f"--command={statement}", *flags(options), "--", *inputs.paths])[0]["rows"])
-
-
-def tables(source: Source, **options: Any) -> Mapping[str, Table]:
-    """The tables of traces without a report: `assay export`."""
-    return Tables(Inputs(source), options)
+def tables(
+    source: Source, *, floor: str | None = None, threads: int = 0, allow_truncated: bool = False
+) -> Mapping[str, Table]:
+    """The tables of traces without a report: `assay export`. The options are those of `report`."""
+    held = getattr(source, "inputs", None)
+    inputs = held if isinstance(held, Inputs) else Inputs(source)
+    return Tables(inputs, {"floor": floor, "threads": threads or None, "allow_truncated": allow_truncated})
 
 
 def explain(word: str = "") -> str:
@@ -284,4 +368,4 @@ def explain(word: str = "") -> str:
     return run(["explain", *(["--", word] if word else [])])[0].decode()
 
 
-__all__ = ["AssayError", "Answer", "Diff", "Report", "Rows", "Tables", "WhatIf"]
+__all__ = ["Answer", "Diff", "Finding", "Quantity", "Report", "Rows", "Tables", "WhatIf"]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import weakref
 
-from ._answers import Report, report
+from ._answers import Report
 from ._program import AssayError
+from ._questions import report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import weakref
 # What takes long to import is imported where it is used: `import assay` costs a few milliseconds.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     Source = Any  # a path, or a torch.profiler.profile that has stopped; or a list of these
@@ -17,12 +17,24 @@ if TYPE_CHECKING:
 SCHEMA = 2  # the schema_version of the JSON that this module reads
 
 class AssayError(RuntimeError):
-    """What the program said went wrong. `code` is its exit code: 2 for an error, 3 where data was lost and
-    `strict=True` was given, 128 + N where signal N ended it."""
+    """The program's sentence: the file, what is wrong, what to do.
 
-    def __init__(self, message: str, code: int = 2) -> None:
-        super().__init__(message)
+    `code` is its exit code, 2 for an error, 3 where data was lost and `strict=True` was given, 128 + N where signal N
+    ended it. `kind` is a word such as `truncated`, `not_a_trace` or `invalid_argument`, and empty if the program
+    said none.
+
+    `file` and `offset` are the place in the input, a byte of its decompressed text. They are "" and None if there is
+    no place. `message` is the sentence without the place."""
+
+    def __init__(
+        self, text: str, code: int = 2, kind: str = "", file: str = "", offset: int | None = None, message: str = ""
+    ) -> None:
+        super().__init__(text)
         self.code = code
+        self.kind = kind
+        self.file = file
+        self.offset = offset
+        self.message = message or text
 
 
 def program() -> str:
@@ -54,8 +66,6 @@ def flags(options: Mapping[str, Any]) -> Iterator[str]:
     """Keywords as options of the command line."""
     for name, value in options.items():
         flag = "--" + name.replace("_", "-")
-        if name in ("format", "output"):
-            raise TypeError(f"{name} is what this module asks of the program: read the answer, or use save()")
         for one in value if isinstance(value, (list, tuple)) else [value]:
             if one is True:
                 yield flag
@@ -63,31 +73,86 @@ def flags(options: Mapping[str, Any]) -> Iterator[str]:
                 yield f"{flag}={os.fspath(one) if isinstance(one, os.PathLike) else one}"
 
 
-def run(words: Sequence[str], fine: Sequence[int] = (0,)) -> tuple[bytes, int]:
-    """What the program printed, and its exit code; AssayError with its sentence for any code not in `fine`."""
+def told_error(said: str, code: int) -> AssayError:
+    """The error that the program wrote, part by part where it is one object of JSON."""
+    import json
+
+    for line in said.splitlines():
+        if not line.startswith('{"error"'):
+            continue
+        try:
+            told = json.loads(line)
+        except ValueError:
+            continue
+        place = [told["file"]] if told["file"] else []
+        if told["offset"] is not None:
+            place.append(f"byte {told['offset']}")
+        text = ": ".join([*place, told["message"]])
+        return AssayError(text, code, told["error"], told["file"], told["offset"], told["message"])
+    return AssayError(said[len("assay: ") :] if said.startswith("assay: ") else said, code)
+
+
+def run(
+    words: Sequence[str], fine: Sequence[int] = (0,), progress: Callable[[int, int, str], Any] | None = None
+) -> tuple[bytes, int]:
+    """The output of the program and its exit code. AssayError has its sentence for any code not in `fine`. `progress`
+    gets the bytes read, the bytes in all (0 if that is not known) and the name of the file."""
     import subprocess
+    import threading
 
     place = program()
+    environment = {**os.environ, "ASSAY_ERRORS": "json"}
+    if progress is not None:
+        environment["ASSAY_PROGRESS"] = "lines"
+    said: list[str] = []
+    faults: list[BaseException] = []
+
+    def listen(stream: Any) -> None:
+        for raw in stream:
+            line = raw.decode("utf-8", "replace").rstrip("\n")
+            parts = line.split(" ", 3)
+            if progress is None or parts[0] != "progress" or len(parts) != 4:
+                said.append(line)
+                continue
+            try:
+                if not faults:
+                    progress(int(parts[1]), int(parts[2]), parts[3])
+            except BaseException as fault:  # raised again where the caller can see it
+                faults.append(fault)
+                made.kill()
+
     try:
-        made = subprocess.run(
-            [place, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False
+        made = subprocess.Popen(
+            [place, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
         )
     except OSError as error:
         raise AssayError(f"{place}: cannot be run: {error.strerror}") from error
-    if made.returncode in fine:
-        return made.stdout, made.returncode
-    said = made.stderr.decode("utf-8", "replace").strip()
-    if said.startswith("assay: "):
-        said = said[len("assay: ") :]
-    if made.returncode < 0:
-        raise AssayError(said or f"{place} was ended by signal {-made.returncode}", 128 - made.returncode)
-    raise AssayError(said or f"{place} left with {made.returncode} and said nothing", made.returncode)
+    with made:
+        listener = threading.Thread(target=listen, args=(made.stderr,))
+        listener.start()
+        printed = made.stdout.read() if made.stdout else b""
+        listener.join()
+        code = made.wait()
+    if faults:
+        raise faults[0]
+    if code in fine:
+        return printed, code
+    text = "\n".join(said).strip()
+    if code < 0:
+        raise AssayError(text or f"{place} was ended by signal {-code}", 128 - code)
+    raise told_error(text or f"{place} left with {code} and said nothing", code)
 
 
-def run_json(words: Sequence[str], fine: Sequence[int] = (0,)) -> tuple[dict[str, Any], int]:
+def run_json(
+    words: Sequence[str],
+    fine: Sequence[int] = (0,),
+    depth: int = 1,
+    progress: Callable[[int, int, str], Any] | None = None,
+) -> tuple[dict[str, Any], int]:
+    """depth: how many of the words name the verb."""
     import json
 
-    printed, code = run([words[0], "--format=json", *words[1:]], fine)
+    printed, code = run([*words[:depth], "--format=json", *words[depth:]], fine, progress)
     document = json.loads(printed)
     told = document.get("schema_version")
     if told != SCHEMA:
@@ -105,6 +170,7 @@ class Inputs:
 
     def __init__(self, source: Source) -> None:
         self._folder: str | None = None
+        self.kept: list[Inputs] = []
         sources = source if isinstance(source, (list, tuple)) else [source]
         if not sources:
             raise AssayError("no trace is given")
@@ -120,6 +186,11 @@ class Inputs:
         return self._folder
 
     def _path(self, source: Source, number: int) -> str:
+        held = getattr(source, "inputs", None)  # assay.open
+        if isinstance(held, Inputs):
+            if len(held.paths) != 1:
+                raise TypeError("a side is one path: a trace, a folder or a pattern")
+            return held.paths[0]
         if isinstance(source, (str, os.PathLike)):
             path = os.fspath(source)
             if not isinstance(path, str):

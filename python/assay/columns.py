@@ -246,6 +246,15 @@ class Table:
             self.columns.insert(0, "rank")
         self.parts = parts
 
+    def with_rank(self) -> Table:
+        """The same with a column `rank`, also of one input. It is the rank of the trace. If some trace has no rank
+        of its own, it is the position of the input."""
+        made = object.__new__(Table)
+        made.__dict__.update(self.__dict__)
+        if "rank" not in self.columns:
+            made.columns = ["rank", *self.columns]
+        return made
+
     def __len__(self) -> int:
         return sum(part.rows for part in self.parts)
 

@@ -23,6 +23,8 @@ namespace assay {
 namespace {
 
 constexpr size_t kMostOutput = size_t{1} << 20;
+// A document with every kernel of a large trace has some MiB.
+constexpr size_t kMostAnswer = size_t{64} << 20;
 
 Error cannot_run(const std::string& program, int code) {
   return {ErrorCode::kIo, std::string("cannot be run: ") + std::strerror(code), program, -1};
@@ -124,10 +126,10 @@ AskedChild::~AskedChild() {
 }
 
 bool AskedChild::read_some() {
-  char block[4096];
+  char block[65536];
   const ssize_t got = ::read(output_, block, sizeof block);
   if (got < 0 && errno == EINTR) return true;
-  if (got > 0 && text_.size() < kMostOutput) text_.append(block, static_cast<size_t>(got));
+  if (got > 0 && text_.size() < kMostAnswer) text_.append(block, static_cast<size_t>(got));
   return got > 0;
 }
 

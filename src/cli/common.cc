@@ -13,6 +13,7 @@
 
 #include "base/export_file.h"
 #include "base/files.h"
+#include "base/json_string.h"
 #include "base/platform/platform.h"
 #include "cli/help.h"
 #include "cli/interrupt.h"
@@ -378,7 +379,45 @@ Status write_output(const std::string& text, const std::string& path) {
   return write_text(text, path);
 }
 
+namespace {
+
+std::string_view error_word(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kIo:
+      return "io";
+    case ErrorCode::kFormat:
+      return "format";
+    case ErrorCode::kTruncated:
+      return "truncated";
+    case ErrorCode::kUnsupported:
+      return "unsupported";
+    case ErrorCode::kNotATrace:
+      return "not_a_trace";
+    case ErrorCode::kSeveralTraces:
+      return "several_traces";
+    case ErrorCode::kInvalidArgument:
+      return "invalid_argument";
+    case ErrorCode::kInternal:
+      return "internal";
+  }
+  return "internal";
+}
+
+// For a program that reads standard error, such as the Python module: the same, part by part.
+bool fail_for_program(const Error& error) {
+  const char* asked = std::getenv("ASSAY_ERRORS");
+  if (asked == nullptr || std::string_view(asked) != "json") return false;
+  // language: allow too_many_colons
+  fmt::print(stderr, "{{\"error\": {}, \"file\": {}, \"offset\": {}, \"message\": {}}}\n",
+             json_string(std::string(error_word(error.code))), json_string(error.file),
+             error.offset >= 0 ? std::to_string(error.offset) : "null", json_string(error.message));
+  return true;
+}
+
+}  // namespace
+
 int fail_in_lines(const Error& error) {
+  if (fail_for_program(error)) return kExitError;
   const std::string message = error.describe();
   std::string shown;
   for (size_t begin = 0; begin <= message.size();) {
@@ -395,6 +434,7 @@ int fail_in_lines(const Error& error) {
 }
 
 int fail(const Error& error) {
+  if (fail_for_program(error)) return kExitError;
   fmt::print(stderr, "assay: {}\n", clean_text(error.describe()));
   return kExitError;
 }

@@ -41,8 +41,8 @@ Ask      report  why  whatif  diff  explain  sql  serve
 Jobs     job  summarize  hang
 Analyze  launch  sweep  fusion  overhead  breakdown  power  throughput
 Record   record  sample  replay  null-kernel
-Files    info  export  cache  doctor  example  options
-Agents   mcp
+Files    list  info  summary-line  export  cache  doctor  example  options
+Agents   mcp  agent-skill
 
 assay VERB --help    assay explain WORD    assay --version
 )";
@@ -194,7 +194,10 @@ int main(int argc, char** argv) {
   assay::add_cache_verb(app, exit_code);
   assay::add_info_verb(app, exit_code);
   assay::add_serve_verb(app, exit_code);
+  assay::add_list_verb(app, exit_code);
+  assay::add_summary_line_verb(app, exit_code);
   assay::add_mcp_verb(app, exit_code);
+  assay::add_agent_skill_verb(app, exit_code);
   assay::add_doctor_verb(app, exit_code);
   assay::add_options_verb(app, exit_code);
   switch (line.parse(argc, argv, "report", assay::refuse_outputs_over_inputs)) {

@@ -1,9 +1,13 @@
 #include "cli/mcp_messages.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
 
+#include "base/closest_word.h"
 #include "base/json_string.h"
 #include "base/json_tree.h"
 #include "cli/version.h"
@@ -48,9 +52,16 @@ Json schema_of(const ToolArgument& argument) {
       break;
     case ToolValue::kWholeNumber:
       schema["type"] = "integer";
-      schema["minimum"] = 1;
+      schema["minimum"] = 0;
+      break;
+    case ToolValue::kNumber:
+      schema["type"] = "number";
+      break;
+    case ToolValue::kTruth:
+      schema["type"] = "boolean";
       break;
   }
+  if (!argument.words.empty()) schema["enum"] = argument.words;
   if (!argument.sentence.empty()) schema["description"] = argument.sentence;
   return schema;
 }
@@ -62,14 +73,16 @@ Json tool_json(const AgentTool& tool) {
     properties[argument.name] = schema_of(argument);
     if (argument.is_required) required.push_back(argument.name);
   }
-  return {{"name", tool.name},
-          {"description", tool.sentence},
-          {"annotations", {{"readOnlyHint", true}}},
-          {"inputSchema",
-           {{"type", "object"},
-            {"properties", properties},
-            {"required", required},
-            {"additionalProperties", false}}}};
+  Json json = {{"name", tool.name},
+               {"description", tool.sentence},
+               {"annotations", {{"readOnlyHint", true}}},
+               {"inputSchema",
+                {{"type", "object"},
+                 {"properties", properties},
+                 {"required", required},
+                 {"additionalProperties", false}}}};
+  if (!tool.output_schema.empty()) json["outputSchema"] = parsed_ordered_json(tool.output_schema);
+  return json;
 }
 
 Json initialized(const McpServer& server, const Json& params) {
@@ -99,11 +112,28 @@ bool take_value(const ToolArgument& argument, const Json& given, std::vector<std
       }
       return true;
     case ToolValue::kWholeNumber:
-      if (!given.is_number_integer() || given <= 0) return false;
+      if (!given.is_number_integer() || given < 0) return false;
+      values.push_back(json_text(given));
+      return true;
+    case ToolValue::kNumber:
+      if (!given.is_number()) return false;
+      values.push_back(json_text(given));
+      return true;
+    case ToolValue::kTruth:
+      if (!given.is_boolean()) return false;
       values.push_back(json_text(given));
       return true;
   }
   return false;
+}
+
+std::string no_argument(const std::string& name, const std::vector<ToolArgument>& known) {
+  std::vector<std::string> names;
+  for (const ToolArgument& argument : known) names.push_back(argument.name);
+  const std::string near = closest_word(name, names);
+  return "there is no argument " + json_string(name) +
+         (near.empty() ? fmt::format("; there are {}", fmt::join(names, ", "))
+                       : "; did you mean " + json_string(near) + "?");
 }
 
 // Fault of the arguments; empty if they are valid.
@@ -113,9 +143,16 @@ std::string take_arguments(const Json& given, ToolCall& call) {
   for (const auto& [name, value] : given.items()) {
     const auto argument = std::find_if(known.begin(), known.end(),
                                        [&wanted = name](const ToolArgument& a) { return a.name == wanted; });
-    if (argument == known.end()) return "there is no argument " + json_string(name);
-    if (!take_value(*argument, value, call.values[name])) return name + " has the wrong type";
+    if (argument == known.end()) return no_argument(name, known);
+    auto& values = call.values[name];
+    if (!take_value(*argument, value, values)) return name + " has the wrong type";
+    const auto& words = argument->words;
+    for (const std::string& one : values) {
+      if (words.empty() || std::find(words.begin(), words.end(), one) != words.end()) continue;
+      return fmt::format("{}: {} is none of {}", name, json_string(one), fmt::join(words, ", "));
+    }
   }
+  call.arguments = json_text(given);
   for (const ToolArgument& argument : known) {
     if (argument.is_required && call.one(argument.name).empty())
       return argument.name + " is missing";
@@ -126,7 +163,9 @@ std::string take_arguments(const Json& given, ToolCall& call) {
 Json tool_result(const ToolAnswer& answer) {
   Json content = Json::array();
   content.push_back({{"type", "text"}, {"text", answer.text}});
-  return {{"content", content}, {"isError", answer.is_error}};
+  Json result = {{"content", content}, {"isError", answer.is_error}};
+  if (answer.is_structured) result["structuredContent"] = parsed_ordered_json(answer.text);
+  return result;
 }
 
 McpRequest read_call(const McpServer& server, const Json& id, const Json& params) {
@@ -202,6 +241,8 @@ McpRequest read_message(const McpServer& server, const std::string& line) {
   for (const AgentTool& tool : server.tools) tools.push_back(tool_json(tool));
   return {rpc_result(*id, {{"tools", tools}})};
 }
+
+std::string tool_text(const AgentTool& tool) { return json_text(tool_json(tool)); }
 
 std::string tool_message(const std::string& id, const ToolAnswer& answer) {
   return rpc_result(parsed_ordered_json(id), tool_result(answer));

@@ -13,7 +13,8 @@
 
 namespace assay {
 
-Option::Option(CLI::Option& parsed) : parsed_(&parsed), value_(parsed.get_type_name()) {}
+Option::Option(CLI::Option& parsed, OptionType type)
+    : parsed_(&parsed), value_(parsed.get_type_name()), type_(type) {}
 
 Option& Option::limits(std::string words) {
   limits_ = std::move(words);
@@ -72,6 +73,9 @@ Option& Option::existing_file() {
 
 Option& Option::size() {
   parsed_->transform(CLI::AsSizeValue(false));
+  // Typed with a unit, so no plain number.
+  type_ = OptionType::kText;
+  unit_ = "bytes";
   return limits("bytes, or with a unit such as MB or GiB");
 }
 
@@ -107,6 +111,11 @@ Option& Option::not_with(const std::string& name) {
   return *this;
 }
 
+Option& Option::unit(const std::string& unit) {
+  unit_ = unit;
+  return *this;
+}
+
 Option& Option::says(const std::string& sentence) {
   parsed_->description(sentence);
   return *this;
@@ -135,8 +144,8 @@ Option& Option::common() {
 
 Verb::Verb(CLI::App& parsed) : parsed_(&parsed) {}
 
-Option& Verb::keep(CLI::Option* parsed) {
-  options_.push_back(std::make_unique<Option>(*parsed));
+Option& Verb::keep(CLI::Option* parsed, OptionType type) {
+  options_.push_back(std::make_unique<Option>(*parsed, type));
   return *options_.back();
 }
 
@@ -150,61 +159,61 @@ Option& Verb::option(const std::string& names, std::vector<std::string>& value,
 }
 
 Option& Verb::option(const std::string& names, int& value, const std::string& sentence) {
-  return keep(parsed_->add_option(names, value, sentence));
+  return keep(parsed_->add_option(names, value, sentence), OptionType::kInteger);
 }
 
 Option& Verb::option(const std::string& names, uint32_t& value, const std::string& sentence) {
-  return keep(parsed_->add_option(names, value, sentence));
+  return keep(parsed_->add_option(names, value, sentence), OptionType::kInteger);
 }
 
 Option& Verb::option(const std::string& names, int64_t& value, const std::string& sentence) {
-  return keep(parsed_->add_option(names, value, sentence));
+  return keep(parsed_->add_option(names, value, sentence), OptionType::kInteger);
 }
 
 Option& Verb::option(const std::string& names, unsigned long& value, const std::string& sentence) {
-  return keep(parsed_->add_option(names, value, sentence));
+  return keep(parsed_->add_option(names, value, sentence), OptionType::kInteger);
 }
 Option& Verb::option(const std::string& names, unsigned long long& value,
                      const std::string& sentence) {
-  return keep(parsed_->add_option(names, value, sentence));
+  return keep(parsed_->add_option(names, value, sentence), OptionType::kInteger);
 }
 
 Option& Verb::option(const std::string& names, double& value, const std::string& sentence) {
-  return keep(parsed_->add_option(names, value, sentence));
+  return keep(parsed_->add_option(names, value, sentence), OptionType::kNumber);
 }
 
 Option& Verb::option(const std::string& names, std::vector<uint32_t>& value,
                      const std::string& sentence) {
-  return keep(parsed_->add_option(names, value, sentence));
+  return keep(parsed_->add_option(names, value, sentence), OptionType::kInteger);
 }
 
 Option& Verb::option(const std::string& names, std::vector<uint64_t>& value,
                      const std::string& sentence) {
-  return keep(parsed_->add_option(names, value, sentence));
+  return keep(parsed_->add_option(names, value, sentence), OptionType::kInteger);
 }
 
 Option& Verb::option(const std::string& names, std::optional<uint32_t>& value,
                      const std::string& sentence) {
-  return keep(parsed_->add_option(names, value, sentence));
+  return keep(parsed_->add_option(names, value, sentence), OptionType::kInteger);
 }
 
 Option& Verb::option(const std::string& names, std::optional<int64_t>& value,
                      const std::string& sentence) {
-  return keep(parsed_->add_option(names, value, sentence));
+  return keep(parsed_->add_option(names, value, sentence), OptionType::kInteger);
 }
 
 Option& Verb::option(const std::string& names, std::optional<unsigned long>& value,
                      const std::string& sentence) {
-  return keep(parsed_->add_option(names, value, sentence));
+  return keep(parsed_->add_option(names, value, sentence), OptionType::kInteger);
 }
 Option& Verb::option(const std::string& names, std::optional<unsigned long long>& value,
                      const std::string& sentence) {
-  return keep(parsed_->add_option(names, value, sentence));
+  return keep(parsed_->add_option(names, value, sentence), OptionType::kInteger);
 }
 
 Option& Verb::option(const std::string& names, std::optional<double>& value,
                      const std::string& sentence) {
-  return keep(parsed_->add_option(names, value, sentence));
+  return keep(parsed_->add_option(names, value, sentence), OptionType::kNumber);
 }
 
 Option& Verb::choice(const std::string& names,
@@ -224,11 +233,11 @@ Option& Verb::choice(const std::string& names,
 }
 
 Option& Verb::flag(const std::string& names, bool& value, const std::string& sentence) {
-  return keep(parsed_->add_flag(names, value, sentence));
+  return keep(parsed_->add_flag(names, value, sentence), OptionType::kFlag);
 }
 
 Option& Verb::flag(const std::string& names, std::string& value, const std::string& sentence) {
-  return keep(parsed_->add_flag(names, value, sentence));
+  return keep(parsed_->add_flag(names, value, sentence), OptionType::kFlag);
 }
 
 Option& Verb::input(const std::string& name, std::string& value, const std::string& sentence) {
@@ -302,13 +311,19 @@ OptionFacts Verb::facts_of(const CLI::Option& parsed) const {
   const auto kept = std::find_if(options_.begin(), options_.end(), [&parsed](const auto& option) {
     return option->parsed_ == &parsed;
   });
-  if (kept == options_.end()) return facts;  // --help and --version, which the library adds
+  if (kept == options_.end()) {  // --help and --version, which the library adds
+    facts.type = OptionType::kFlag;
+    return facts;
+  }
   facts.words = (*kept)->words_;
   facts.limits = (*kept)->limits_;
   facts.is_common = (*kept)->is_common_;
+  facts.type = (*kept)->type_;
+  facts.unit = (*kept)->unit_;
   const bool is_flag = parsed.get_expected_min() == 0 && !facts.is_input;
   facts.value_is_optional = is_flag && (*kept)->value_.rfind("[=", 0) == 0;
   if (facts.value_is_optional) {
+    facts.type = OptionType::kText;
     facts.value = (*kept)->value_.substr(2, (*kept)->value_.size() - 3);
   } else if (!is_flag) {
     facts.value = (*kept)->value_;

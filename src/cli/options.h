@@ -22,11 +22,14 @@ class Option;
 
 namespace assay {
 
+// Type of a value, for signatures and schemas of other programs.
+enum class OptionType : uint8_t { kFlag, kText, kInteger, kNumber };
+
 // One option, flag or input. Every member returns the same option, so that they can be chained;
 // what an option refuses ends the command before any verb runs.
 class Option {
  public:
-  explicit Option(CLI::Option& parsed);
+  explicit Option(CLI::Option& parsed, OptionType type = OptionType::kText);
 
   // Allowed values.
   Option& one_of(const std::vector<std::string>& words);
@@ -58,6 +61,9 @@ class Option {
   // Not together with an option (or input) that was declared before.
   Option& not_with(const std::string& name);
 
+  // "s", "ms", "bytes": of a number, for other programs. Its sentence says it to readers.
+  Option& unit(const std::string& unit);
+
   // What --help says.
   Option& says(const std::string& sentence);
   Option& called(const std::string& value);
@@ -74,6 +80,8 @@ class Option {
   std::string value_;               // its name in the manual; empty = that of its type
   std::vector<std::string> words_;  // all allowed words; empty = any value
   std::string limits_;              // in words, e.g. "from 1 to 20"
+  std::string unit_;
+  OptionType type_;
   bool is_common_ = false;
 };
 
@@ -81,6 +89,8 @@ class Option {
 struct OptionFacts {
   std::vector<std::string> names;  // with their dashes; an input has one, without
   bool is_input = false;
+  OptionType type = OptionType::kText;
+  std::string unit;                // of a number; empty = it has none
   std::string value;               // name of its value; empty = it takes none
   bool value_is_optional = false;  // --cache, --cache=DIR
   std::vector<std::string> words;  // all allowed words; empty = any value
@@ -169,7 +179,7 @@ class Verb {
   VerbFacts facts(const std::string& above = "") const;
 
  private:
-  Option& keep(CLI::Option* parsed);
+  Option& keep(CLI::Option* parsed, OptionType type = OptionType::kText);
   OptionFacts facts_of(const CLI::Option& parsed) const;
 
   CLI::App* parsed_;

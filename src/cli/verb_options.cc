@@ -6,7 +6,9 @@
 
 #include "base/json_string.h"
 #include "cli/common.h"
+#include "cli/mcp_messages.h"
 #include "cli/options.h"
+#include "cli/questions.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
 
@@ -47,10 +49,26 @@ class Members {
   std::string json_;
 };
 
+std::string_view type_name(OptionType type) {
+  switch (type) {
+    case OptionType::kFlag:
+      return "flag";
+    case OptionType::kText:
+      return "text";
+    case OptionType::kInteger:
+      return "integer";
+    case OptionType::kNumber:
+      return "number";
+  }
+  return "";
+}
+
 std::string option_json(const OptionFacts& option) {
   Members members;
   members.list("names", option.names);
   members.truth("input", option.is_input);
+  members.text("type", type_name(option.type));
+  members.text("unit", option.unit);
   members.text("value", option.value);
   members.truth("value_optional", option.value_is_optional);
   members.list("words", option.words);
@@ -84,6 +102,28 @@ void append_verbs(const VerbFacts& verb, std::string& json) {
   for (const VerbFacts& below : verb.verbs) append_verbs(below, json);
 }
 
+// A question of agents: its verb, the tool's schemas.
+std::string question_json(const Question& question, const VerbFacts& program) {
+  Members members;
+  members.text("name", question.name);
+  members.text("verb", verb_of(question));
+  members.list("words", question.words);
+  return "{" + members.json() + ",\n   \"tool\": " +
+         tool_text({.name = question.name,
+                    .sentence = question.sentence,
+                    .arguments = arguments_of(question, program),
+                    .output_schema = answer_schema(question)}) +
+         "}";
+}
+
+void append_questions(const VerbFacts& program, std::string& json) {
+  const char* before = "\n  ";
+  for (const Question& question : questions()) {
+    json += before + question_json(question, program);
+    before = ",\n  ";
+  }
+}
+
 }  // namespace
 
 void add_options_verb(Verb& app, int& exit_code) {
@@ -95,7 +135,10 @@ void add_options_verb(Verb& app, int& exit_code) {
     std::string json =
         "{\"schema_version\": 1,\n \"tool\": " + json_string(std::string("assay ") + kVersion) +
         ",\n \"verbs\": [";
-    append_verbs(app.facts(), json);
+    const VerbFacts program = app.facts();
+    append_verbs(program, json);
+    json += "],\n \"questions\": [";
+    append_questions(program, json);
     const Status written = write_output(json + "]}\n", "-");
     exit_code = written ? kExitFine : fail(written.error());
   });

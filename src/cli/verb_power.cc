@@ -193,6 +193,7 @@ void add_attribute_verb(Verb& power, int& exit_code) {
       .called("SECONDS");
   sub.option("--offset-search", verb->within_s,
              "uncertainty of the offset, either way, in seconds; 0: exact")
+      .unit("s")
       .between(0.0, 3600.0)
       .called("SECONDS");
   sub.option("--log-start", verb->log_start,
@@ -201,6 +202,7 @@ void add_attribute_verb(Verb& power, int& exit_code) {
       .called("TIME");
   sub.option("--log-interval", verb->log_interval_s,
              "of a log without times: interval between its rows of one GPU")
+      .unit("s")
       .between(0.0, 3600.0)
       .called("SECONDS");
   sub.option("--window-ms", verb->window_ms,
@@ -213,6 +215,7 @@ void add_attribute_verb(Verb& power, int& exit_code) {
       .called("A[:B]");
   sub.option("--delay-ms", verb->delay_ms,
              "delay of the samples; changes the possible offsets")
+      .unit("ms")
       .between(0.0, 1e6);
   sub.flag("--fixed-sensor", verb->options.sensor.hold,
            "fit nothing but powers: offset, delay and window as given");

@@ -358,6 +358,7 @@ void add_sql_verb(Verb& app, int& exit_code) {
              "what DuckDB may use, e.g. 4GB; nothing is ever spilled to disk")
       .called("SIZE");
   sub.option("--timeout", verb->timeout_s, "seconds that a statement may take; 0 = any time")
+      .unit("s")
       .at_least_zero();
   sub.flag("--allow-files", verb->allow_files,
            "let SQL read and write files (read_csv, COPY); otherwise it sees the traces only");

@@ -105,8 +105,8 @@ class Maker {
 };
 
 template <typename Table>
-Relation table_relation(const Trace& trace, const Table& table, const char* name,
-                        const char* meaning, int64_t rank) {
+Maker table_maker(const Trace& trace, const Table& table, const char* name, const char* meaning,
+                  int64_t rank) {
   Maker maker(name, meaning, rank, table.size());
   table.for_each_column(
       [&](std::string_view column, std::string_view unit, std::string_view doc, auto& values) {
@@ -114,7 +114,7 @@ Relation table_relation(const Trace& trace, const Table& table, const char* name
         maker.add({std::string(column), cell_type<T>(unit), std::string(unit), std::string(doc)},
                   reader(trace, values));
       });
-  return maker.take();
+  return maker;
 }
 
 Relation lanes_relation(const Trace& trace, int64_t rank) {
@@ -179,23 +179,24 @@ void add_links(Catalog& catalog, const Trace& trace, const Links& links, int64_t
   catalog.relations.push_back(ops.take());
 }
 
-// The kernels alone, each with what else is asked first: where it ran, what launched it and when.
-Relation kernels_relation(const Trace& trace, const Links& links, int64_t rank) {
-  using Rows = std::vector<ActivityId>;
-  const auto rows = std::make_shared<Rows>();
-  for (size_t i = 0; i < trace.activities.size(); ++i) {
-    if (trace.activities.kind[i] == ActivityKind::kKernel) rows->push_back(ActivityId(i));
-  }
-  Maker maker("kernels", "kernels that ran, each with its launch and its operator", rank,
-              rows->size());
-  const auto add = [&](RelationColumn column, auto cell) {
-    maker.add(std::move(column), [rows, cell](size_t first, size_t count, Cells& out) {
-      for (size_t i = first; i < first + count; ++i) cell((*rows)[i], out);
-    });
-  };
+using ActivityRows = std::vector<ActivityId>;
+
+// A column of each row's activity. rows: one per row of the table, and as long as it.
+template <typename Cell>
+void add_activity_column(Maker& maker, const std::shared_ptr<const ActivityRows>& rows,
+                         RelationColumn column, Cell cell) {
+  maker.add(std::move(column), [rows, cell](size_t first, size_t count, Cells& out) {
+    for (size_t i = first; i < first + count; ++i) cell((*rows)[i], out);
+  });
+}
+
+// When and where the activity of each row ran. Device and stream are the numbers of the file.
+void add_activity_columns(Maker& maker, const Trace& trace,
+                          const std::shared_ptr<const ActivityRows>& rows) {
   const auto& activities = trace.activities;
-  add({"activity", CellType::kInteger, "row", "its row in activities"},
-      [&trace](ActivityId row, Cells& out) { append_cell(trace, row, out); });
+  const auto add = [&](RelationColumn column, auto cell) {
+    add_activity_column(maker, rows, std::move(column), cell);
+  };
   add({"start_ns", CellType::kInteger, "ns", "begin on the device"},
       [&](ActivityId row, Cells& out) {
         out.integers.push_back(activities.start_ns[row.index()]);
@@ -205,14 +206,33 @@ Relation kernels_relation(const Trace& trace, const Links& links, int64_t rank) 
   add({"name", CellType::kText, "string", "as recorded"}, [&](ActivityId row, Cells& out) {
     out.texts.push_back(trace.text(activities.name[row.index()]));
   });
-  add({"device", CellType::kInteger, "id", "device index; NULL = no stream recorded"},
-      [&](ActivityId row, Cells& out) {
-        const StreamId stream = activities.stream[row.index()];
-        out.integers.push_back(stream ? int64_t{trace.streams[stream.index()].device} : 0);
-        out.missing.push_back(!stream);
-      });
-  add({"stream", CellType::kInteger, "stream", "its row in streams"},
-      [&](ActivityId row, Cells& out) { append_cell(trace, activities.stream[row.index()], out); });
+  const auto add_stream_number = [&](const char* name, const char* meaning,
+                                     int64_t Stream::* number) {
+    add({name, CellType::kInteger, "id", meaning}, [&trace, number](ActivityId row, Cells& out) {
+      const StreamId stream = trace.activities.stream[row.index()];
+      const int64_t value = stream ? trace.streams[stream.index()].*number : -1;
+      out.integers.push_back(value);
+      out.missing.push_back(value == -1);
+    });
+  };
+  add_stream_number("device", "device index as recorded; NULL = none", &Stream::device);
+  add_stream_number("stream", "stream or queue as recorded; NULL = none", &Stream::stream);
+}
+
+// The kernels alone, each with what else is asked first: where it ran, what launched it and when.
+Relation kernels_relation(const Trace& trace, const Links& links, int64_t rank) {
+  const auto rows = std::make_shared<ActivityRows>();
+  for (size_t i = 0; i < trace.activities.size(); ++i) {
+    if (trace.activities.kind[i] == ActivityKind::kKernel) rows->push_back(ActivityId(i));
+  }
+  Maker maker("kernels", "kernels that ran, each with its launch and its operator", rank,
+              rows->size());
+  const auto add = [&](RelationColumn column, auto cell) {
+    add_activity_column(maker, rows, std::move(column), cell);
+  };
+  add({"activity", CellType::kInteger, "row", "its row in activities"},
+      [&trace](ActivityId row, Cells& out) { append_cell(trace, row, out); });
+  add_activity_columns(maker, trace, rows);
   add({"op", CellType::kText, "string", "operator that caused it; NULL = none found"},
       [&](ActivityId row, Cells& out) {
         const OpId op = links.activity_op[row.index()];
@@ -232,8 +252,16 @@ Relation kernels_relation(const Trace& trace, const Links& links, int64_t rank) 
 
 Catalog trace_catalog(const Trace& trace, const Links& links, int64_t rank) {
   Catalog catalog;
-#define ASSAY_MEMBER(member, Row, COLUMNS, doc) \
-  catalog.relations.push_back(table_relation(trace, trace.member, #member, doc, rank));
+  const auto add = [&](const auto& table, const char* name, const char* meaning) {
+    Maker maker = table_maker(trace, table, name, meaning, rank);
+    using Table = std::remove_cvref_t<decltype(table)>;
+    if constexpr (std::is_same_v<Table, std::remove_cvref_t<decltype(trace.collectives)>> ||
+                  std::is_same_v<Table, std::remove_cvref_t<decltype(trace.transfers)>>) {
+      add_activity_columns(maker, trace, std::make_shared<const ActivityRows>(table.activity));
+    }
+    catalog.relations.push_back(maker.take());
+  };
+#define ASSAY_MEMBER(member, Row, COLUMNS, doc) add(trace.member, #member, doc);
   ASSAY_TABLES(ASSAY_MEMBER)
 #undef ASSAY_MEMBER
   catalog.relations.push_back(kernels_relation(trace, links, rank));

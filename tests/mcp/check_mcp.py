@@ -90,40 +90,127 @@ class Session(unittest.TestCase):
         self.assertEqual(self.client.ask("ping")["result"], {})
         answer = self.client.ask("tools/list")
         tools = answer["result"]["tools"]
-        self.assertEqual([t["name"] for t in tools], ["report", "causes", "diff", "whatif", "sql", "explain"])
+        self.assertEqual(
+            [t["name"] for t in tools],
+            ["list", "diagnose", "breakdown", "kernels", "idle", "whatif", "diff", "fusion", "roofline", "job", "power",
+             "explain", "sql"],
+        )  # fmt: skip
         self.assertTrue(all(t["annotations"]["readOnlyHint"] for t in tools))
-        self.assertLessEqual(len(json.dumps(answer)), 3072, "it is paid for in every conversation")
-        # What bounds it, what to change first, did it get worse, which kernel has most launches.
-        report, failed = self.client.tool("report", trace="vit.json.gz")
-        self.assertFalse(failed)
-        self.assertIn("Host-bound", report[:400])
-        self.assertIn("CUDA graphs", report)
-        changed, failed = self.client.tool("diff", a="vit.json.gz", b="vit.json.gz", fail_on=["kernels>+0"])
-        self.assertFalse(failed)
-        self.assertIn("as long as A", changed)
+        self.assertLessEqual(len(json.dumps(answer)), 28_672, "it is paid for in every conversation")
+        # What limits it, what to change first, did it get worse, which kernel takes most time.
+        listed = self.told("list")
+        self.assertEqual([row["path"] for row in listed["files"]], [os.path.join(os.path.realpath(self.runs), "vit.json.gz")])
+        self.assertIsNone(listed["files"][0]["device"], "this file names it after its events")
+        self.assertEqual(listed["files"][0]["bytes"], TRACE.stat().st_size)
+        report = self.told("diagnose", trace="vit.json.gz")
+        self.assertIn("Host-bound", report["headline"])
+        self.assertEqual(report["bottleneck"], "host")
+        self.assertIn("CUDA graphs", report["actions"][0]["text"])
+        self.assertIn("whatif", [one["tool"] for one in report["next"]])
+        changed = self.told("diff", a="vit.json.gz", b="vit.json.gz", fail_on=["kernels>+0"])
+        self.assertIn("as long as A", changed["headline"])
+        self.assertEqual(changed["gates"][0]["outcome"], "passed")
         crossed, failed = self.client.tool("diff", a="vit.json.gz", b="vit.json.gz", fail_on=["nonsense>1"])
         self.assertTrue(failed)
         self.assertIn("nonsense", crossed)
-        self.assertIn("dispatch", self.client.tool("causes", trace="vit.json.gz")[0])
-        self.assertIn("1.80 ms", self.client.tool("whatif", trace="vit.json.gz", edits=["faster_cpu=1.3"])[0])
-        self.assertIn("framework operators", self.client.tool("explain", term="dispatch")[0])
-        rows, failed = self.client.tool("sql", trace="vit.json.gz", statement="select count(*) n from kernels")
+        self.assertIn("dispatch", json.dumps(self.told("idle", trace="vit.json.gz")))
+        gain = self.told("whatif", trace="vit.json.gz", edit=["faster_cpu=1.3"])["actions"][0]["run_gain_ns"]
+        self.assertTrue(1_790_000 < gain < 1_810_000, gain)
+        self.assertEqual(self.told("kernels", trace="vit.json.gz")["kernels"], 154)
+        self.assertIn("framework operators", self.told("explain", word="dispatch")["text"])
+        rows, failed = self.client.tool("sql", trace="vit.json.gz", command="select count(*) n from kernels")
         self.assertTrue("154" in rows if not failed else "DuckDB" in rows, rows)
 
+    def told(self, name, **arguments):
+        """The structured answer, which has the shape that the tool declares."""
+        result = self.client.ask("tools/call", name=name, arguments=arguments)["result"]
+        self.assertFalse(result["isError"], result)
+        answer = result["structuredContent"]
+        self.assertEqual(json.loads(result["content"][0]["text"]), answer)
+        try:
+            import jsonschema
+        except ImportError:
+            return answer
+        tools = {tool["name"]: tool for tool in self.client.ask("tools/list")["result"]["tools"]}
+        jsonschema.validate(answer, tools[name]["outputSchema"])
+        return answer
+
+    def test_answers_fit_their_budget_and_go_on(self):
+        for name, more in (
+            ("diagnose", {}), ("breakdown", {}), ("kernels", {}), ("idle", {}), ("whatif", {}), ("fusion", {}),
+            ("roofline", {}),
+        ):  # fmt: skip
+            for tokens in (500, 1500):
+                answer = self.told(name, trace="vit.json.gz", max_tokens=tokens, **more)
+                self.assertLessEqual(len(json.dumps(answer, separators=(",", ":"), ensure_ascii=False).encode()), 3 * tokens, name)
+                for one in answer["left_out"]:
+                    if "ask" in one:
+                        self.assertEqual(one["ask"]["tool"], name)
+                        self.assertGreater(one["count"], 0)
+        # Page by page, every kernel comes once.
+        seen, arguments = [], {"trace": "vit.json.gz", "max_tokens": 900, "table": "kernels_by_name"}
+        for _ in range(60):
+            answer = self.told("kernels", **arguments)
+            seen += answer["kernels_by_name"]
+            rest = [one["ask"]["arguments"] for one in answer["left_out"] if one["what"] == "kernels_by_name"]
+            if not rest:
+                break
+            arguments = rest[0]
+        self.assertEqual(sum(row["count"] for row in seen), 154)
+        self.assertEqual(sum(row["dur_sum_ns"] for row in seen), 1_220_926)
+        times = [row["dur_sum_ns"] for row in seen]
+        self.assertEqual(times, sorted(times, reverse=True))
+
+    def test_wrong_arguments_name_the_nearest(self):
+        self.assertIn('did you mean "trace"', self.client.tool("diagnose", trac="vit.json.gz")[0])
+        said, failed = self.client.tool("fusion", trace="vit.json.gz", segment="sink")
+        self.assertTrue(failed)
+        self.assertIn("rootop", said)
+        self.assertIn("none of", self.client.tool("kernels", trace="vit.json.gz", table="kernels")[0])
+
+    def test_tools_are_the_options_of_the_verbs(self):
+        """One description: `assay options`, docs/cli.md, the Python module and the tools agree."""
+        options = json.loads(subprocess.run([ASSAY, "options"], capture_output=True, check=True).stdout)
+        verbs = {verb["name"]: verb for verb in options["verbs"]}
+        tools = {tool["name"]: tool for tool in self.client.ask("tools/list")["result"]["tools"]}
+        pages = (ROOT / "docs/cli.md").read_text(encoding="utf-8")
+        module = (ROOT / "python/assay/_questions.py").read_text(encoding="utf-8")
+        types = {"flag": "boolean", "text": "string", "integer": "integer", "number": "number"}
+        self.assertEqual([one["tool"] for one in options["questions"]], list(tools.values()))
+        compared = 0
+        for question in options["questions"]:
+            verb = verbs[question["verb"]]
+            self.assertTrue(f"## assay {verb['name']}\n" in pages, verb["name"])
+            known = {name.lstrip("-").replace("-", "_"): one for one in verb["options"] for name in one["names"]}
+            page = pages.split(f"## assay {verb['name']}\n", 1)[1].split("\n## ", 1)[0]
+            for name, schema in tools[question["name"]]["inputSchema"]["properties"].items():
+                if name not in known or known[name].get("input") or "samples" in name or "summaries" in name:
+                    continue
+                option = known[name]
+                self.assertEqual(schema["description"], option["sentence"])
+                expected = "array" if option.get("repeatable") else types[option["type"]]
+                self.assertEqual(schema["type"], expected, f"{question['name']} {name}")
+                self.assertEqual(schema.get("enum", []), option.get("words", []))
+                self.assertIn("--" + name.replace("_", "-"), page)
+                keyword = "by" if name == "group_by" else name
+                self.assertRegex(module, rf"\b{keyword}: ")
+                compared += 1
+        self.assertGreater(compared, 15)
+
     def test_sql_reads_no_file_and_few_rows(self):
-        rows, failed = self.client.tool("sql", trace="vit.json.gz", statement="select id from ops", limit=9_999_999)
+        rows, failed = self.client.tool("sql", trace="vit.json.gz", command="select id from ops", limit=9_999_999)
         if "DuckDB is not here" in rows:
             self.skipTest("DuckDB is not here")
         self.assertFalse(failed)
-        self.assertIn("first 500 rows", rows)
+        self.assertIn("500", rows)
         for statement in ("select * from read_csv('/etc/passwd')", "copy ops to '/tmp/x.csv'", "install httpfs"):
-            self.assertTrue(self.client.tool("sql", trace="vit.json.gz", statement=statement)[1], statement)
-        self.assertTrue(self.client.tool("sql", trace="vit.json.gz", statement="")[1])
+            self.assertTrue(self.client.tool("sql", trace="vit.json.gz", command=statement)[1], statement)
+        self.assertTrue(self.client.tool("sql", trace="vit.json.gz", command="")[1])
 
     def test_nothing_outside_is_read_or_told(self):
         os.symlink(os.path.join(self.folder, "secret.json.gz"), os.path.join(self.runs, "link.json.gz"))
         os.symlink(self.folder, os.path.join(self.runs, "up"))
-        inside = self.client.tool("report", trace="nothing.json")
+        inside = self.client.tool("diagnose", trace="nothing.json")
         self.assertTrue(inside[1])
         self.assertIn("nothing lies there", inside[0])
         words = set()
@@ -132,25 +219,25 @@ class Session(unittest.TestCase):
             "../secret.json.gz", "../none.json.gz", "link.json.gz", "up/secret.json.gz", "../*.json.gz", "*.json.gz",
             "/etc/*", "/no/such/folder/x", "*/../../*.json.gz", self.folder, "/", "",
         ):  # fmt: skip
-            said, failed = self.client.tool("report", trace=path)
+            said, failed = self.client.tool("diagnose", trace=path)
             self.assertTrue(failed, path)
             self.assertNotIn("bound", said.replace("outside", ""))
             if path:
                 words.add(said[len(path) :])
         self.assertEqual(words, {": lies outside of the folders that this server was started with"})
         # A folder that holds a way out is refused as a whole.
-        self.assertTrue(self.client.tool("report", trace=self.runs)[1])
+        self.assertTrue(self.client.tool("diagnose", trace=self.runs)[1])
         os.remove(os.path.join(self.runs, "link.json.gz"))
-        self.assertFalse(self.client.tool("report", trace=self.runs)[1])
-        self.assertFalse(self.client.tool("report", trace="v*.json.gz")[1])
+        self.assertFalse(self.client.tool("diagnose", trace=self.runs)[1])
+        self.assertFalse(self.client.tool("diagnose", trace="v*.json.gz")[1])
 
     def test_arguments_are_no_options(self):
-        said, failed = self.client.tool("report", trace="--version")
+        said, failed = self.client.tool("diagnose", trace="--version")
         self.assertTrue(failed)
         self.assertIn("nothing lies there", said)
-        self.assertTrue(self.client.tool("explain", term="--help")[1])
+        self.assertTrue(self.client.tool("explain", word="--help")[1])
         marker = os.path.join(self.runs, "made")
-        self.client.tool("report", trace="vit.json.gz", window=f"$(touch {marker}); --output={marker}")
+        self.client.tool("diagnose", trace="vit.json.gz", window=f"$(touch {marker}); --output={marker}")
         self.assertFalse(os.path.exists(marker))
 
     def test_what_is_no_message(self):
@@ -164,14 +251,13 @@ class Session(unittest.TestCase):
         self.assertEqual(self.client.ask("resources/list")["error"]["code"], -32601)
         self.assertEqual(self.client.ask("tools/call", name="rm", arguments={})["error"]["code"], -32602)
         for arguments in ({}, {"trace": 3}, {"trace": "x", "more": 1}, {"trace": "x", "window": []}):
-            self.assertTrue(self.client.tool("report", **arguments)[1], arguments)
-        self.assertTrue(self.client.tool("sql", trace="vit.json.gz", statement="select 1", limit=0)[1])
+            self.assertTrue(self.client.tool("diagnose", **arguments)[1], arguments)
         self.assertEqual(self.client.ask("initialize", protocolVersion="1999")["result"]["protocolVersion"], "2025-11-25")
 
     def test_damaged_messages_end_nothing(self):
         numbers = random.Random(7)
         whole = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
-                            "params": {"name": "explain", "arguments": {"term": "tklqt"}}})  # fmt: skip
+                            "params": {"name": "explain", "arguments": {"word": "tklqt"}}})  # fmt: skip
         for _ in range(400):
             line = list(whole)
             for _ in range(numbers.randint(1, 4)):
@@ -192,7 +278,7 @@ class Session(unittest.TestCase):
         """The request of a statement that never ends."""
         self.client.tell("tools/call", id=f"endless{number}", params={"name": "sql", "arguments": {
             "trace": "vit.json.gz",
-            "statement": "with recursive t(n) as (select 1 union all select n + 1 from t) select max(n) from t"}})
+            "command": "with recursive t(n) as (select 1 union all select n + 1 from t) select max(n) from t"}})
 
     def children(self):
         """Ids of the processes that the server runs."""
@@ -200,7 +286,7 @@ class Session(unittest.TestCase):
         return [int(child) for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
     def need_duckdb(self):
-        if "DuckDB is not here" in self.client.tool("sql", trace="vit.json.gz", statement="select 1")[0]:
+        if "DuckDB is not here" in self.client.tool("sql", trace="vit.json.gz", command="select 1")[0]:
             self.skipTest("DuckDB is not here")
 
     def wait_until(self, holds, words):
@@ -221,7 +307,7 @@ class Session(unittest.TestCase):
             self.client.tell("notifications/cancelled", params={"requestId": f"endless{number}"})
         self.wait_until(lambda: not self.children(), "cancelled calls end")
         # A cancelled call has no answer: the next line is of the next request.
-        self.assertIn("framework operators", self.client.tool("explain", term="dispatch")[0])
+        self.assertIn("framework operators", self.client.tool("explain", word="dispatch")[0])
 
     def test_the_end_of_the_server_ends_its_calls(self):
         self.need_duckdb()
@@ -249,27 +335,61 @@ class Session(unittest.TestCase):
         self.assertIn("3 s", answer["result"]["content"][0]["text"])
         self.client.close()
         self.client = Client(self.runs, options=("--memory", "300MB"))
-        said, failed = self.client.tool("sql", trace="vit.json.gz", statement="select list(i) from range(100000000) t(i)")
+        said, failed = self.client.tool("sql", trace="vit.json.gz", command="select list(i) from range(100000000) t(i)")
         self.assertTrue(failed)
         self.assertIn("memory", said.lower())
 
     def test_memory_is_flat(self):
         for _ in range(20):
-            self.client.tool("explain", term="dispatch")
+            self.client.tool("explain", word="dispatch")
         before = self.client.memory_kb()
         for _ in range(400):
-            self.client.tool("explain", term="dispatch")
+            self.client.tool("explain", word="dispatch")
         self.assertLess(self.client.memory_kb() - before, 10_240)
 
-    def test_long_answers_are_cut(self):
-        said, failed = self.client.tool(
-            "sql", trace="vit.json.gz", statement="select name, name as again from kernels", limit=500
-        )
-        if "DuckDB is not here" in said:
-            self.skipTest("DuckDB is not here")
-        self.assertFalse(failed)
-        self.assertLess(len(said.encode()), 24_200)
-        self.assertIn("[cut: ", said)
+
+class Verbs(unittest.TestCase):
+    def run_verb(self, *words):
+        return subprocess.run([ASSAY, *words], capture_output=True, text=True, check=False)
+
+    def test_the_summary_line_is_the_headline_on_one_line(self):
+        line = self.run_verb("summary-line", str(TRACE)).stdout
+        report = json.loads(self.run_verb("report", "--format", "json", str(TRACE)).stdout)["summary"]
+        self.assertEqual(line.count("\n"), 1)
+        self.assertLessEqual(len(line.rstrip("\n")), 140)
+        self.assertTrue(line.startswith(report["headline"][0][:60]))
+        self.assertIn(f"{report['confidence']['grade']} confidence", line)
+        missing = self.run_verb("summary-line", "no/such.json")
+        self.assertEqual(missing.stderr, self.run_verb("report", "no/such.json").stderr)
+        self.assertEqual(missing.returncode, 2)
+
+    def test_the_skill_has_every_tool(self):
+        with tempfile.TemporaryDirectory() as folder:
+            made = self.run_verb("agent-skill", os.path.join(folder, "a/b"))
+            self.assertEqual(made.returncode, 0, made.stderr)
+            text = pathlib.Path(folder, "a/b/SKILL.md").read_text(encoding="utf-8")
+        self.assertTrue(text.startswith("---\nname: assay\n"))
+        self.assertNotIn("{{", text)
+        options = json.loads(self.run_verb("options").stdout)
+        for question in options["questions"]:
+            self.assertIn(f"| `{question['name']}` |", text)
+
+    def test_list_finds_traces_and_jobs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for rank in range(3):
+                place = pathlib.Path(folder, "job", f"r{rank}.json")
+                place.parent.mkdir(exist_ok=True)
+                place.write_text(json.dumps({
+                    "deviceProperties": [{"id": 0, "name": "GPU"}], "distributedInfo": {"rank": rank, "world_size": 4},
+                    "traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1, "dur": 1}],
+                }))  # fmt: skip
+            pathlib.Path(folder, "notes.md").write_text("no trace")
+            listed = json.loads(self.run_verb("list", "--format", "json", folder).stdout)
+        self.assertEqual([(row["device"], row["rank"], row["world_size"], row["kind"]) for row in listed["files"]],
+                         [("GPU", rank, 4, "trace") for rank in range(3)])  # fmt: skip
+        self.assertEqual(listed["jobs"], [{"folder": os.path.join(folder, "job"), "traces": 3, "ranks": 3, "world_size": 4}])
+        self.assertEqual((listed["others"], listed["not_looked_at"]), (1, 0))
+        self.assertEqual(self.run_verb("list", "/no/such").returncode, 2)
 
 
 class Start(unittest.TestCase):

@@ -267,6 +267,100 @@ class Answers(unittest.TestCase):
             assay.sql(TRACE, "select * from nothere")
 
 
+class OneTrace(unittest.TestCase):
+    """A trace written by hand: two streams of device 3, and the numbers below are read off it."""
+
+    def write(self, folder, events):
+        place = pathlib.Path(folder) / "run.json"
+        place.write_text(json.dumps({"traceEvents": events, "distributedInfo": {"rank": 5, "world_size": 8}}))
+        return place
+
+    def kernel(self, name, start_us, dur_us, stream, correlation):
+        return [
+            {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": start_us - 5,
+             "dur": 2, "args": {"correlation": correlation}},
+            {"ph": "X", "cat": "kernel", "name": name, "pid": 3, "tid": stream, "ts": start_us, "dur": dur_us,
+             "args": {"correlation": correlation, "device": 3, "stream": stream}},
+        ]  # fmt: skip
+
+    def test_device_stream_and_rank_are_the_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            place = self.write(folder, self.kernel("a", 100, 10, 7, 1) + self.kernel("b", 120, 30, 20, 2))
+            kernels = assay.open(place).kernels
+            self.assertEqual(kernels["name"].tolist(), ["a", "b"])
+            self.assertEqual(kernels["stream"].tolist(), [7, 20])
+            self.assertEqual(kernels["device"].tolist(), [3, 3])
+            self.assertEqual(kernels["rank"].tolist(), [5, 5])
+            self.assertEqual(kernels["dur_ns"].tolist(), [10_000, 30_000])
+
+    def test_a_question_is_asked_of_a_trace(self):
+        t = assay.open(TRACE)
+        self.assertEqual(t.launch(top=3), assay.launch(TRACE, top=3))
+        self.assertEqual(len(t.launch(top=3)["launch"]["top_kernels"]), 3)
+        self.assertEqual(t.whatif("faster_cpu=1.3").actions, assay.whatif(TRACE, "faster_cpu=1.3").actions)
+        self.assertEqual(t.roofline(), assay.breakdown(TRACE, roofline=True))
+        self.assertEqual(len(t.kernels), 154)
+        self.assertTrue(assay.diff(t, TRACE, fail_on="kernels>+0").passed)
+        for answer in (t.overhead(), t.breakdown(by="op"), t.fusion(), t.why(), t.info()):
+            self.assertEqual(answer["inputs"][0]["name"], TRACE)
+        for table in (t.operators, t.idle, t.memory, t.copies):
+            self.assertIn("rank", table.columns)
+
+    def test_findings_have_codes_and_units(self):
+        diagnosis = assay.open(TRACE).diagnosis
+        headline = diagnosis.findings[0]
+        self.assertEqual(headline.role, "headline")
+        self.assertTrue(headline.code.startswith("host_bound"))
+        share = headline.quantities["host_share"]
+        self.assertEqual(share.unit, "share")
+        self.assertTrue(0 < share.value < 1)
+        self.assertIn(diagnosis.confidence, ("high", "medium", "low", "none"))
+        self.assertEqual(assay.Quantity("bandwidth_bytes_per_s", 3).unit, "bytes/s")
+        self.assertEqual(assay.Quantity("kernel", "a").unit, "")
+
+    def test_a_wrong_keyword_names_the_nearest(self):
+        with self.assertRaisesRegex(TypeError, "launch.*'windw'; did you mean 'window'"):
+            assay.launch(TRACE, windw="x")
+        with self.assertRaises(TypeError):
+            assay.open(TRACE).launch(3)
+        with self.assertRaisesRegex(TypeError, "needs b"):
+            assay.diff(TRACE)
+
+    def test_help_has_names_defaults_and_sentences(self):
+        import inspect
+
+        signature = inspect.signature(assay.launch)
+        self.assertEqual(signature.parameters["top"].default, 10)
+        self.assertEqual(signature.parameters["tree"].default, False)
+        self.assertNotIn("format", signature.parameters)
+        self.assertIn("kernels listed; 0 = all", assay.launch.__doc__)
+
+    def test_errors_have_their_parts(self):
+        with tempfile.TemporaryDirectory() as folder:
+            bad = pathlib.Path(folder) / "bad.json"
+            bad.write_text('{"traceEvents": [{"ph": "X", ')
+            with self.assertRaises(assay.AssayError) as caught:
+                assay.open(bad).diagnosis
+            self.assertEqual(caught.exception.kind, "truncated")
+            self.assertEqual(caught.exception.file, str(bad))
+            self.assertIn(caught.exception.message, str(caught.exception))
+            self.assertEqual("assay: " + str(caught.exception) + "\n", run("report", str(bad)).stderr)
+
+    def test_progress(self):
+        seen = []
+        assay.open(TRACE, progress=lambda *told: seen.append(told)).launch()
+        size = os.path.getsize(TRACE)
+        self.assertEqual({name for _, _, name in seen}, {TRACE})
+        self.assertTrue(all(0 <= read <= total == size for read, total, _ in seen if total), seen)
+        self.assertEqual(seen[-1][0], size)
+
+        def refuse(*_):
+            raise KeyboardInterrupt
+
+        with self.assertRaises(KeyboardInterrupt):
+            assay.open(TRACE, progress=refuse).launch()
+
+
 class OneTable(unittest.TestCase):
     def test_every_table_equals_the_csv_export(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -16,5 +16,11 @@ TEST(ProgressWords, AreBytesWhereTheWholeIsNotKnownOrWasExceeded) {
   EXPECT_EQ(progress_words(113'000'000, 100'000'000), "113 MB");
 }
 
+TEST(ProgressLine, NeverExceedsTheWhole) {
+  EXPECT_EQ(progress_line(84, 200, "a.json"), "progress 84 200 a.json\n");
+  EXPECT_EQ(progress_line(300, 200, "a.json"), "progress 200 200 a.json\n");
+  EXPECT_EQ(progress_line(7, 0, "a\nb"), "progress 7 0 a b\n");
+}
+
 }  // namespace
 }  // namespace assay

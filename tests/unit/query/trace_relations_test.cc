@@ -47,6 +47,20 @@ TEST_F(TraceRelations, IdIsTheRowThatLinksReferTo) {
   EXPECT_TRUE(ops.is_missing(1)) << "the orphan has no launch";
 }
 
+TEST_F(TraceRelations, KernelsHaveDeviceAndStreamAsRecorded) {
+  const Trace trace = testing::TraceMaker()
+                          .kernel(3, 20, "a", 0, 5, 1)
+                          .kernel(3, 7, "b", 10, 5, 2)
+                          .kernel(3, 20, "c", 20, 5, 3)
+                          .build();
+  const Links links = link_trace(trace);
+  const Catalog catalog = trace_catalog(trace, links, 0);
+  const Relation& kernels = *catalog.find("kernels");
+  EXPECT_THAT(cells_of(kernels, "device").integers, ElementsAre(3, 3, 3));
+  EXPECT_THAT(cells_of(kernels, "stream").integers, ElementsAre(20, 7, 20));
+  EXPECT_THAT(cells_of(kernels, "start_ns").integers, ElementsAre(0, 10, 20));
+}
+
 TEST_F(TraceRelations, AddressesAreUnsignedAndEveryColumnHasItsPart) {
   for (const Relation& relation : catalog_.relations) {
     ASSERT_EQ(relation.parts.size(), 1u);
