@@ -28,6 +28,8 @@ def report(
     strict: bool = False,
     floor: str | None = None,
     part: str | None = None,
+    between: str | None = None,
+    untraced: str | None = None,
     capture: str | Sequence[str] | None = None,
     top: int = 10,
     length: int | Sequence[int] = (2, 4, 8, 16, 32, 64, 128, 256),
@@ -57,6 +59,11 @@ def report(
         part: the part of the recording that is judged: lead-in, start-up, iterations, prefill, decode, hole, tail,
             its number from 1, or all; without it, the longest that can be judged. Of several traces together always
             all.
+        between: analyze this stretch of time only, e.g. 10.2ms..15ms from the begin of the window; the page gives
+            it for an area that is dragged.
+        untraced: the time of one iteration without the profiler (6.11ms), a file with it, or none for recorded
+            times alone. A file is runs.jsonl, or CSV with trace and untraced_ms. Default: runs.jsonl in the folder
+            of the trace, else an estimate.
         capture: trace with the capture of CUDA or HIP graphs, for the operators of replays; default: traces in the
             same folder with capture in their names. Takes several values.
         top: kernels listed; 0 = all. At least 0. Default: 10.
@@ -89,6 +96,7 @@ def why(
     allow_truncated: bool = False,
     strict: bool = False,
     part: str | None = None,
+    between: str | None = None,
     rules: bool = False,
 ) -> Answer:
     """Why the GPU was idle: causes, the events that cause them, and the critical path.
@@ -105,6 +113,8 @@ def why(
         part: the part of the recording that is judged: lead-in, start-up, iterations, prefill, decode, hole, tail,
             its number from 1, or all; without it, the longest that can be judged. Of several traces together always
             all.
+        between: analyze this stretch of time only, e.g. 10.2ms..15ms from the begin of the window; the page gives
+            it for an area that is dragged.
         rules: also every rule of the diagnosis, its condition and whether it holds (docs/rules.md).
     """
     raise NotImplementedError
@@ -123,8 +133,13 @@ def whatif(
     edits: str | None = None,
     save_prediction: str | None = None,
     check_prediction: str | None = None,
+    on: str | Sequence[str] | None = None,
+    as_recorded: bool = False,
+    cpu_speed: float | int | None = None,
+    link_gb_s: float | int | None = None,
     peaks: str | None = None,
     part: str | None = None,
+    between: str | None = None,
     specs: str | None = None,
     capture: str | Sequence[str] | None = None,
 ) -> WhatIf:
@@ -146,10 +161,16 @@ def whatif(
         edits: a file of edits, one a line.
         save_prediction: also write down what these edits give, to be scored by the other recording.
         check_prediction: compare a saved prediction with this trace.
-        peaks: with --edit roof: name of the GPU with the peaks, if the trace has none.
+        on: the run on these GPUs: kernels by their work, replayed with this host. Takes several values.
+        as_recorded: with --on: keep the host time that a profiler took.
+        cpu_speed: with --on: a host so many times as fast. From 0.1 to 10.
+        link_gb_s: with --on: GB/s from one of those GPUs to its peers, in one direction. Above 0.
+        peaks: with --edit roof or --on: name of the recorded GPU, if the trace has none.
         part: the part of the recording that is judged: lead-in, start-up, iterations, prefill, decode, hole, tail,
             its number from 1, or all; without it, the longest that can be judged. Of several traces together always
             all.
+        between: analyze this stretch of time only, e.g. 10.2ms..15ms from the begin of the window; the page gives
+            it for an area that is dragged.
         specs: more models and devices (docs/formats/facts.md).
         capture: trace with the capture of CUDA or HIP graphs, for the operators of replays; default: traces in the
             same folder with capture in their names. Takes several values.
@@ -208,6 +229,7 @@ def overhead(
     threads: int | None = None,
     allow_truncated: bool = False,
     strict: bool = False,
+    untraced: str | None = None,
     mode: str | None = None,
     base_weighting: str = "kernel",
     include_copies: bool = False,
@@ -231,6 +253,9 @@ def overhead(
         threads: threads for reading and analyses; 0 = all processors. From 0 to 1024.
         allow_truncated: read what lies before the cut of a truncated file instead of refusing it.
         strict: leave with 3 when data was lost on import.
+        untraced: the time of one iteration without the profiler (6.11ms), a file with it, or none for recorded
+            times alone. A file is runs.jsonl, or CSV with trace and untraced_ms. Default: runs.jsonl in the folder
+            of the trace, else an estimate.
         mode: what a launch is charged with. Exclusive (default): each moment of a thread once. Sums as printed may
             exceed wall time: paper (native kernels pay the dispatch base; also literal) or code (their own
             dispatch). One of exclusive, paper, literal, code.
@@ -460,6 +485,7 @@ def sweep(
     strict: bool = False,
     window: str | None = None,
     part: str | None = None,
+    between: str | None = None,
     batch: str | Sequence[str] | None = None,
     table: str | None = None,
     name: str = "platform",
@@ -482,6 +508,8 @@ def sweep(
         part: the part of the recording that is judged: lead-in, start-up, iterations, prefill, decode, hole, tail,
             its number from 1, or all; without it, the longest that can be judged. Of several traces together always
             all.
+        between: analyze this stretch of time only, e.g. 10.2ms..15ms from the begin of the window; the page gives
+            it for an area that is dragged.
         batch: SIZE=TRACE, once per batch size or repeat; or a folder or pattern of …_bSIZE_… traces. Takes several
             values.
         table: CSV with batch, tklqt, launches and optional latency, gpu_idle_share, cpu_idle_share.

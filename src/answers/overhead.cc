@@ -5,10 +5,12 @@
 
 #include "answers/analyses.h"
 #include "answers/ranks.h"
+#include "answers/untraced.h"
 #include "ingest/replay/file.h"
 #include "ingest/replay/floor.h"
 #include "overhead/measured.h"
 #include "report/flow/section.h"
+#include "report/flow/untraced.h"
 #include "report/overhead/section.h"
 #include "report/run/section.h"
 
@@ -44,6 +46,10 @@ Result<TraceContent> overhead_content(const HostOverheadRequest& request,
   const HostOverheadDiagnosis diagnosis =
       diagnose_overhead(report, sums, diagnosis_limits(loaded.trace, report));
   ASSAY_TRY_ASSIGN(const FlowFindings flow, find_flow(loaded, request.traces.part));
+  ASSAY_TRY_ASSIGN(const UntracedRun run, untraced_run(loaded, request.untraced, request.traces.part,
+                                                       flow.verdict.bound));
+  ASSAY_TRY_ASSIGN(const auto untraced,
+                   untraced_overhead(loaded, run.times, overhead_options(request, loaded, floor)));
   clock.mark("flow");
   const std::vector<HostOverheadAdvice> advice = overhead_advice(
       diagnosis,
@@ -56,12 +62,20 @@ Result<TraceContent> overhead_content(const HostOverheadRequest& request,
   if (measured) {
     content.verdict.insert(content.verdict.begin(), overhead_measured_words(report, *measured));
   }
+  if (untraced) {
+    content.verdict.insert(content.verdict.begin() + (content.verdict.empty() ? 0 : 1),
+                           overhead_untraced_words(*untraced));
+  }
   content.sections.push_back(overhead_section({.report = report,
                                                .diagnosis = diagnosis,
                                                .advice = advice,
                                                .database = &database,
                                                .top = request.top,
-                                               .measured = measured ? &*measured : nullptr}));
+                                               .measured = measured ? &*measured : nullptr,
+                                               .untraced = untraced ? &*untraced : nullptr}));
+  if (request.untraced != "none") {
+    content.sections.push_back(untraced_section(run.times, {}, nullptr, {}));
+  }
   content.sections.push_back(trust_section(all_notes(
       loaded.trace.log, {report.trust, floor.trust, measured ? measured->trust : TrustNotes{},
                          kernel_notes(loaded.trace, *loaded.kernels)})));

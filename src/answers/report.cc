@@ -10,7 +10,9 @@
 #include "answers/job/rank_record.h"
 #include "answers/ranks.h"
 #include "answers/throughput/report.h"
+#include "answers/untraced.h"
 #include "breakdown/memory.h"
+#include "findings/untraced.h"
 #include "ingest/load.h"
 #include "ingest/replay/floor.h"
 #include "report/breakdown/job.h"
@@ -20,6 +22,7 @@
 #include "report/breakdown/telemetry.h"
 #include "report/flow/answer.h"
 #include "report/flow/section.h"
+#include "report/flow/untraced.h"
 #include "report/launch/charts.h"
 #include "report/launch/section.h"
 #include "report/overhead/section.h"
@@ -147,6 +150,34 @@ std::vector<std::string> opening_words(const findings::Diagnosis& diagnosis,
   return sentences;
 }
 
+// Readers see the answer of the run without its profiler, by a measured iteration. Data, and the page with its timeline of
+// the recording, keep the recorded numbers. Returns the headline of that answer.
+std::vector<std::string> add_untraced(const ReportRequest& request, const UntracedRun& untraced,
+                                      ShortAnswer& card) {
+  const std::string words = untraced_words(untraced.times);
+  if (!untraced.flow) {
+    if (words.empty()) return {};
+    card.more.insert(card.more.begin(), words);
+    if (untraced.times.source == UntracedSource::kRefused) {
+      card.confidence = findings::Confidence::kLow;
+      card.reason = "the measured iteration is not explained";
+    }
+    return {};
+  }
+  const FlowAnswer answer{untraced.loaded->trace, untraced.flow->report, untraced.flow->verdict,
+                          &untraced.flow->tried};
+  ShortAnswer own = short_answer(answer, diagnosis_of(*untraced.loaded, answer));
+  own.more.insert(own.more.begin(), words);
+  std::vector<std::string> headline = own.verdict;
+  if (request.timelines) {
+    card.verdict = std::move(own.verdict);
+    card.more = std::move(own.more);
+  } else if (!request.reach) {
+    card = std::move(own);
+  }
+  return headline;
+}
+
 size_t most_steps(const ReportRequest& request) { return request.everything ? 0 : kMostStepRows; }
 
 // Host overhead: words after the headline, and a section.
@@ -209,10 +240,15 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
   const LaunchReport& launch = found.analyses.launch;
   const FlowAnswer answer{loaded.trace, found.analyses.flow, found.analyses.verdict,
                           &found.analyses.tried};
-  const findings::Diagnosis diagnosis = diagnosis_of(loaded, answer);
+  ASSAY_TRY_ASSIGN(const UntracedRun untraced,
+                   untraced_run(loaded, request.untraced, request.traces.part,
+                                found.analyses.verdict.bound, chain_edits(found.analyses.fusion)));
+  findings::Diagnosis diagnosis = diagnosis_of(loaded, answer);
+  findings::add_untraced(untraced.times, diagnosis);
   const std::vector<Lever> levers = flow_levers(diagnosis);
   TraceContent content;
   content.answer = short_answer(answer, diagnosis);
+  const std::vector<std::string> own_headline = add_untraced(request, untraced, *content.answer);
   content.rank = rank_of_answer(answer, diagnosis);
   content.lanes = std::move(found.lanes.lanes);
   content.lane_details = std::move(found.lanes.details);
@@ -220,6 +256,10 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
   content.verdict = opening_words(diagnosis, levers, launch);
   content.sections.push_back(flow_section(answer, levers));
   content.sections.push_back(decision_section(found.analyses.flow.decision));
+  if (request.untraced != "none") {
+    content.sections.push_back(untraced_section(
+        untraced.times, levers, untraced.flow ? &untraced.flow->tried : nullptr, own_headline));
+  }
   content.sections.push_back(shares_section(launch_shares(launch.whole)));
   content.sections.push_back(
       launch_section(launch, request.everything ? 0 : request.top, most_steps(request)));

@@ -32,6 +32,7 @@ struct ReportRequest {
   bool timelines = false;           // charts of every launch and the timeline, for the page
   bool reach = false;               // also intervals of the actions' gains; a page has them anyway
   size_t lane_events = 250'000;     // of that timeline; answer_report shares them among the inputs
+  std::string untraced = {};        // as untraced_run() (answers/untraced.h)
   TelemetryRequest telemetry = {};  // logs recorded with the trace
   // Receives the findings on each trace's time; absent if not requested.
   std::function<Status(const LoadedTrace&, const Timeline&)> timeline = {};

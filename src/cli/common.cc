@@ -154,9 +154,8 @@ void add_window_option(Verb& verb, CommonOptions& options) {
 
 void add_part_option(Verb& verb, CommonOptions& options) {
   verb.option("--part", options.part,
-              "the part of the recording that is judged: lead-in, start-up, iterations, prefill, "
-              "decode, hole, tail, its number from 1, or all; without it, the longest that can be "
-              "judged. Of several traces together always all")
+              "analyze this part of the recording: lead-in, start-up, iterations, prefill, decode, hole, tail, its number "
+              "from 1, or all. Default: the longest that allows a diagnosis; all of several traces")
       .called("NAME|N");
   verb.option("--between", options.part,
               "analyze this stretch of time only, e.g. 10.2ms..15ms from the begin of the window; the page gives it for an "

@@ -6,6 +6,7 @@
 #include "base/export_file.h"
 #include "cli/common.h"
 #include "cli/options.h"
+#include "cli/untraced_option.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
 #include "ingest/load.h"
@@ -21,6 +22,7 @@ struct HostOverheadFlags {
   std::string floor;
   std::string export_db;
   std::string replay;
+  std::string untraced;
   size_t top = 10;
   std::vector<std::string> batches;     // "8=trace.json.gz", "4x2048=trace.json.gz"
   std::vector<std::string> vs_batches;  // the same of a second platform
@@ -73,6 +75,7 @@ HostOverheadRequest overhead_request(const HostOverheadFlags& flags) {
   HostOverheadRequest request{.traces = traces_of(flags.common),
                               .floor = flags.floor,
                               .replay = flags.replay,
+                              .untraced = flags.untraced,
                               .top = flags.top};
   request.options.mode = mode_of(flags);
   request.options.base_weighting =
@@ -117,6 +120,7 @@ void add_overhead_verb(Verb& app, int& exit_code) {
   sub.example("assay overhead trace.json.gz");
   sub.example("assay overhead trace.json.gz --export-kernel-db kernels.json", "for assay replay");
   add_common_options(sub, flags->common, true);
+  add_untraced_option(sub, flags->untraced);
   sub.declared("traces").required(false);
   sub.option("--mode", flags->mode,
              "what a launch is charged with. Exclusive (default): each moment of a thread once. "

@@ -12,6 +12,7 @@
 #include "cli/fusion_flags.h"
 #include "cli/options.h"
 #include "cli/telemetry_flags.h"
+#include "cli/untraced_option.h"
 #include "cli/verbs.h"
 #include "ingest/load.h"
 #include "text/plain_text.h"
@@ -88,6 +89,7 @@ void add_report_verb(Verb& app, int& exit_code) {
              "launch time of an empty kernel (see assay launch --help)")
       .called("FLOOR");
   add_part_option(sub, verb->common);
+  add_untraced_option(sub, verb->request.untraced);
   add_capture_option(sub, verb->request.captures);
   sub.option("--top", verb->request.top, "kernels listed; 0 = all").at_least_zero().shows_default();
   add_fusion_flags(sub, verb->fusion);

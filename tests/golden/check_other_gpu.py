@@ -79,7 +79,7 @@ def check_others(assay, path):
 def check_first_sentences(assay, answers):
     first = answers["examples/h100_vit_inference.json.gz"]["headline"][0]
     is_true(f"host-bound run: {first}", first.startswith("Your host binds first: "))
-    for line in run(assay, "whatif", ROOT / "examples/h100_vit_inference.json.gz", "--on", "B200,L40S").splitlines():
+    for line in run(assay, "whatif", ROOT / "examples/h100_vit_inference.json.gz", "--on", "B200,L40S", "--width", "80").splitlines():
         is_true(f"a line of {len(line)} columns: {line}", len(line) <= 80)
 
 

@@ -2,16 +2,19 @@
 """The run's own iteration, estimated from a recording, against the same program without a recorder.
 
     check_untraced.py --pairs build/release/assay_untraced_pairs [--write] [--table]
+    check_untraced.py --assay build/release/assay
 
-The pairs are those of tests/data. The constants of each estimate are fitted without the pairs of its own program.
+--assay checks the option --untraced instead. The pairs are those of tests/data. The constants of each estimate are fitted without the pairs of its own program.
 --write makes docs/measured/untraced.md, --table prints the rows of data/tables/tracer_cost.tsv.
 """
 
 import argparse
 import csv
+import json
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 DATA = ROOT / "tests/data"
@@ -125,12 +128,72 @@ def page(rows, heavy, generated):
     return "\n".join(lines) + "\n"
 
 
+def run(assay, *arguments):
+    done = subprocess.run([assay, *map(str, arguments)], capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def check_option(assay):
+    faults = []
+
+    def expect(holds, words):
+        if not holds:
+            faults.append(words)
+
+    gpt2 = DATA / "h200_pairs/gpt2.before.json.zst"
+    bare = json.loads(run(assay, gpt2, "--format", "json", "--untraced", "none")[1])
+    code, text, _ = run(assay, gpt2, "--format", "json", "--untraced", "6.112ms")
+    anchored = json.loads(text)
+    found = anchored["untraced"]
+    expect(code == 0 and found["untraced_source"] == "anchor", "6.112ms is not an anchor")
+    expect(found["untraced_iteration_ns"] == 6112000, f"iteration {found['untraced_iteration_ns']}")
+    expect(abs(found["recorded_iteration_ns"] - 14357334) < 2, f"recorded {found['recorded_iteration_ns']}")
+    expect("untraced" not in bare, "--untraced none still has an untraced iteration")
+    for key in ("summary", "bottleneck", "host_overhead", "causes", "diagnosis", "kernels"):
+        expect(anchored.get(key) == bare.get(key), f"{key} is not that of the recording")
+    gains = [row for row in found["actions"] if row["gain_untraced_ns"] is not None]
+    expect(gains and all(row["gain_untraced_ns"] < row["gain_ns"] for row in gains), "gains are as recorded")
+    screen = run(assay, gpt2, "--untraced", "6.112ms")[1]
+    expect("Times are of the run without its profiler: 6.11 ms" in " ".join(screen.split()), screen)
+    estimated = json.loads(run(assay, gpt2, "--format", "json")[1])
+    found = estimated["untraced"]
+    expect(found["untraced_source"] == "estimate", f"{found['untraced_source']} without an anchor")
+    expect(found["untraced_low_ns"] < 6112000 < found["untraced_high_ns"], "6.112 ms is not inside the interval")
+    bert = json.loads(run(assay, DATA / "h200_pairs/bert_batch8.json.zst", "--format", "json")[1])
+    expect("may be GPU-bound" in bert["summary"]["confidence"]["text"], bert["summary"]["confidence"]["text"])
+    with tempfile.TemporaryDirectory() as folder:
+        trace = pathlib.Path(folder) / gpt2.name
+        trace.write_bytes(gpt2.read_bytes())
+        runs = pathlib.Path(folder) / "runs.jsonl"
+        runs.write_text(json.dumps({"trace": gpt2.name, "latency": {"p50_ms": 6.112}}) + "\n", encoding="utf-8")
+        found = json.loads(run(assay, trace, "--format", "json")[1])["untraced"]
+        expect((found["untraced_source"], found["untraced_from"]) == ("anchor", "runs.jsonl"), f"runs.jsonl: {found}")
+    whole = json.loads(run(assay, "overhead", gpt2, "--untraced", "6.112ms", "--format", "json")[1])["host_overhead"]
+    low, middle, high = (whole[f"t_orch_untraced{end}_ns"] for end in ("_low", "", "_high"))
+    expect(low <= middle <= high < whole["t_orch_ns"], f"T_Orch {low} {middle} {high} of {whole['t_orch_ns']}")
+    expect(whole["hdbi"] < whole["hdbi_untraced_low"] <= whole["hdbi_untraced"] <= whole["hdbi_untraced_high"], "HDBI")
+    for arguments, word in ((["--untraced", "6.112"], "unit"), (["--untraced", "soon"], "6.11ms"),
+                            (["--untraced", DATA / "h200_pairs/pairs.tsv"], "untraced_ms")):
+        code, _, error = run(assay, gpt2, *arguments)
+        expect(code == 2 and word in error, f"{arguments}: {code} {error}")
+    slower = json.loads(run(assay, gpt2, "--format", "json", "--untraced", "20ms")[1])
+    expect(slower["untraced"]["untraced_refusal"] == "slower", "20 ms is not refused")
+    expect(slower["summary"]["confidence"]["grade"] == "low", "a refused iteration leaves confidence as it was")
+    for fault in faults:
+        print(fault)
+    print(f"--untraced: {len(faults)} faults")
+    return 1 if faults else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--pairs", required=True, help="the program assay_untraced_pairs")
+    parser.add_argument("--pairs", help="the program assay_untraced_pairs")
+    parser.add_argument("--assay", help="the program assay")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--table", action="store_true")
     options = parser.parse_args()
+    if options.assay:
+        return check_option(options.assay)
     arguments = [f"{path}={ms}:{program}:{name}" for path, ms, program, name in pairs()]
     if options.table:
         print(asked(options.pairs, "--table", arguments), end="")

@@ -19,21 +19,6 @@ bool too_little(const RunFacts& f) {
   return f.bottleneck == BoundBy::kTooLittle || f.bottleneck == BoundBy::kNoGpu;
 }
 
-// What recording operators may have taken of a host-bound run, where the GPU would be the bottleneck without it; 0 else.
-// A row of the host costs as much in the median of 16 programs under PyTorch's profiler
-// (docs/measured/2026-11-26-nvidia-h200.md).
-int64_t profiler_overhead_ns(const RunFacts& f) {
-  constexpr double kRowNs = 2'300;
-  if (f.bottleneck != BoundBy::kHost || !f.ops_in_run) return 0;
-  const int64_t slower_ns =
-      std::min(host_work_ns(f.total.cause_ns),
-               static_cast<int64_t>(static_cast<double>(f.evidence.host_rows) * kRowNs));
-  const int64_t left_ns = f.total_ns - slower_ns;
-  const bool turns =
-      share(f.total.compute_ns, left_ns) >= 1 - FlowVerdictOptions{}.device_bound;
-  return turns ? slower_ns : 0;
-}
-
 // Gains of the two largest resources, if another model of unexplained time exchanges them.
 void fill_range(const RunFacts& f, Finding& out) {
   const GainTable& table = f.decision.table;
@@ -76,9 +61,6 @@ const RunRule kReasons[] = {
     ASSAY_RULE(kConfidenceUnlinked, f.linked_share < kLeastLinked,
                out.fraction("linked", f.linked_share)
                    .ns("at_stake", f.evidence.work_ns - f.evidence.linked_ns)),
-    ASSAY_RULE(kConfidenceProfilerOverhead, profiler_overhead_ns(f) > 0,
-               out.share("overhead", profiler_overhead_ns(f))
-                   .ns("at_stake", profiler_overhead_ns(f))),
     ASSAY_RULE(kConfidenceBorderline,
                f.borderline == Borderline::kAtBound && f.bottleneck != BoundBy::kNoHost &&
                    f.evidence.calls,

@@ -218,7 +218,8 @@ class JobText {
             format_counted(flow_.job.meetings().size(), "collective", "collectives") + ", for " +
             format_ns(last.behind_ns) + " of " + format_ns(blame_.makespan_ns);
     if (pauses_told()) {
-      return text + ". But all hosts pause now and then: with all work at the ranks' median " +
+      const char* hosts = work_alone(last.ranks) ? ". But all hosts" : ". Hosts";
+      return text + hosts + " pause now and then: with all work at the ranks' median " +
              "this run takes " + format_ns(blame_.makespan_ns - blame_.common_gain_ns) + ", not " +
              format_ns(blame_.makespan_ns) + ".";
     }

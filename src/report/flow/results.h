@@ -449,6 +449,37 @@
     "median of other groups of this kind, size and number of ranks; `null` without such a group") \
   U(gain_ns, "with its transfers at that median, if they take more than 1.5 times as long")
 
+// Untraced
+#define ASSAY_FLOW_UNTRACED_RESULTS(R, U, O) \
+  O("untraced") \
+  R(untraced_source, "known by", kText, \
+    "`anchor` (a measured iteration), `estimate` (the recording alone), `refused` or `none`") \
+  R(untraced_refusal, "refused since", kText, \
+    "`no_pairs`, `frames`, `slower`, `other_work` or `out_of_order` ([Untraced](#untraced)); else `null`") \
+  R(untraced_from, "measured by", kText, "file or option of the measured iteration") \
+  R(untraced_iteration_ns, "iteration without the profiler", kNanoseconds, \
+    "measured or estimated; else `null`, as its ends and the cost") \
+  R(untraced_low_ns, "without it, from", kNanoseconds, "ends: of several measurements, or 90 % of an estimate") \
+  R(untraced_high_ns, "without it, to", kNanoseconds, "") \
+  R(recorded_iteration_ns, "iteration, recorded", kNanoseconds, "median iteration of the recording") \
+  R(row_cost_ns, "cost of a row", kNanoseconds, "time that recording takes of the host for a row, with its two borders") \
+  R(row_cost_low_ns, "cost of a row, from", kNanoseconds, "") \
+  R(row_cost_high_ns, "cost of a row, to", kNanoseconds, "") \
+  R(witness_ns, "operator to child", kNanoseconds, \
+    "lower quartile of the time from an operator's start to its first child's start; `null` for fewer than 20") \
+  R(rows_per_iteration, "rows per iteration", kRatio, \
+    "operators, ranges, frames and API calls of threads that launch work") \
+  R(untraced_bottleneck, "bottleneck without the profiler", kText, \
+    "another one than the recorded one: found by a measured iteration, possible by an estimate; else `null`") \
+  R(untraced_headline, "headline without the profiler", kText, "by a measured iteration") \
+  O("untraced.actions[]") \
+  U(edit, "the change") \
+  U(gain_ns, "in the recording") \
+  R(gain_untraced_ns, "without the profiler", kNanoseconds, \
+    "gain of the run without its profiler: by a replay of the retimed trace, or the recorded share of an estimate") \
+  R(gain_untraced_low_ns, "at least, without the profiler", kNanoseconds, "at the ends of the iteration") \
+  R(gain_untraced_high_ns, "at most, without the profiler", kNanoseconds, "")
+
 #define ASSAY_FLOW_RESULTS(R, U, O) \
   ASSAY_FLOW_ANSWER_RESULTS(R, U, O) \
   ASSAY_FLOW_STRETCH_RESULTS(R, U, O) \
@@ -460,7 +491,8 @@
   ASSAY_FLOW_WHATIF_RESULTS(R, U, O) \
   ASSAY_FLOW_ON_RESULTS(R, U, O) \
   ASSAY_FLOW_SCORE_RESULTS(R, U, O) \
-  ASSAY_FLOW_BLAME_RESULTS(R, U, O)
+  ASSAY_FLOW_BLAME_RESULTS(R, U, O) \
+  ASSAY_FLOW_UNTRACED_RESULTS(R, U, O)
 // clang-format on
 
 namespace assay::keys {

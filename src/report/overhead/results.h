@@ -75,6 +75,17 @@
   R(additivity, "literal / exclusive", kRatio, \
     "`t_orch_as_printed_ns` / `t_orch_exclusive_ns`; `null` when that is 0")
 
+// Untraced
+#define ASSAY_OVERHEAD_UNTRACED_RESULTS(R, U, O) \
+  R(t_orch_untraced_ns, "T_Orch, untraced", kNanoseconds, \
+    "`t_orch_ns` without the profiler, by a measured iteration ([Untraced](#untraced)), if all rows cost alike; else `null`") \
+  R(t_orch_untraced_low_ns, "T_Orch, untraced, from", kNanoseconds, \
+    "least and most of four: all rows cost alike, operators alone, API calls alone, all host time by one factor") \
+  R(t_orch_untraced_high_ns, "T_Orch, untraced, to", kNanoseconds, "") \
+  R(hdbi_untraced, "HDBI, untraced", kRatio, "the same of `hdbi`") \
+  R(hdbi_untraced_low, "HDBI, untraced, from", kRatio, "") \
+  R(hdbi_untraced_high, "HDBI, untraced, to", kRatio, "")
+
 // Wall time
 #define ASSAY_OVERHEAD_WALL_TIME_RESULTS(R, U, O) \
   R(t_e2e_ns, "T_e2e", kNanoseconds, \
@@ -234,6 +245,7 @@
 #define ASSAY_OVERHEAD_RESULTS(R, U, O) \
   ASSAY_OVERHEAD_SUM_RESULTS(R, U, O) \
   ASSAY_OVERHEAD_EXCLUSIVE_RESULTS(R, U, O) \
+  ASSAY_OVERHEAD_UNTRACED_RESULTS(R, U, O) \
   ASSAY_OVERHEAD_WALL_TIME_RESULTS(R, U, O) \
   ASSAY_OVERHEAD_FAMILY_RESULTS(R, U, O) \
   ASSAY_OVERHEAD_ORPHAN_RESULTS(R, U, O) \

@@ -1,5 +1,7 @@
 #include "report/overhead/section.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,6 +11,7 @@
 #include "report/overhead/charts.h"
 #include "report/overhead/results.h"
 #include "report/run/floor.h"
+#include "text/units.h"
 
 namespace assay {
 namespace {
@@ -366,12 +369,46 @@ Table kernels_table(const KernelDatabase& database, const HostOverheadReport& r,
 void add_measured_blocks(const MeasuredReport& measured, const HostOverheadReport& report,
                          Section& section);
 
+namespace {
+
+// Nothing is known of them without a measured iteration.
+void add_untraced_items(const UntracedOverhead* untraced, std::vector<Item>& items) {
+  const auto add = [&](const auto& key, auto value) {
+    items.push_back(untraced == nullptr ? data_fact(key, Value()) : data_fact(key, value));
+  };
+  const UntracedOverhead none;
+  const UntracedOverhead& of = untraced == nullptr ? none : *untraced;
+  add(keys::t_orch_untraced_ns, of.t_orch_ns);
+  add(keys::t_orch_untraced_low_ns, of.t_orch_low_ns);
+  add(keys::t_orch_untraced_high_ns, of.t_orch_high_ns);
+  add(keys::hdbi_untraced, of.hdbi);
+  add(keys::hdbi_untraced_low, of.hdbi_low);
+  add(keys::hdbi_untraced_high, of.hdbi_high);
+}
+
+}  // namespace
+
+std::string overhead_untraced_words(const UntracedOverhead& untraced) {
+  const auto each = [](double ns) { return format_ns(static_cast<int64_t>(ns)); };
+  std::string text = fmt::format(
+      "T_Orch without the profiler is {} an iteration ({} to {}) of {} ({}, recorded {})",
+      each(untraced.each_ns), each(untraced.each_low_ns), each(untraced.each_high_ns),
+      format_ns(untraced.iteration_ns), untraced.from, format_ns(untraced.recorded_iteration_ns));
+  if (untraced.hdbi) {
+    text += fmt::format(", HDBI {} ({} to {})", hdbi_text(*untraced.hdbi),
+                        hdbi_text(*untraced.hdbi_low), hdbi_text(*untraced.hdbi_high));
+  }
+  return text + ".";
+}
+
 Section overhead_section(const HostOverheadSectionInput& input) {
   const HostOverheadReport& r = input.report;
   Section section{.key = "host_overhead", .title = "Overhead: host time by layer"};
   section.blocks.push_back(diagnosis_prose(input.advice));
   section.blocks.push_back(method_facts(r));
-  section.blocks.push_back(Facts{.items = window_items(r.whole), .show = Show::kDataOnly});
+  std::vector<Item> whole = window_items(r.whole);
+  add_untraced_items(input.untraced, whole);
+  section.blocks.push_back(Facts{.items = std::move(whole), .show = Show::kDataOnly});
   section.blocks.push_back(floor_facts(r.floor, Show::kDataOnly));
   section.blocks.push_back(layers_table(r));
   section.blocks.push_back(balance_facts(r));

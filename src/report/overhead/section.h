@@ -2,6 +2,7 @@
 
 // From results of the overhead module to sections of a Document.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,24 @@ std::string overhead_measured_words(const HostOverheadReport& report,
 std::vector<std::string> overhead_report_words(const HostOverheadReport& report,
                                                const HostOverheadDiagnosis& diagnosis);
 
+// T_Orch and HDBI of the run without its profiler, by a measured iteration (docs/metrics.md, Untraced). All rows cost alike;
+// the ends are over the parts of the host that the profiler may have slowed.
+struct UntracedOverhead {
+  int64_t iteration_ns = 0;
+  int64_t recorded_iteration_ns = 0;
+  double each_ns = 0;  // T_Orch of an iteration: mean
+  double each_low_ns = 0;
+  double each_high_ns = 0;
+  std::string from = {};  // where the measured iteration comes from
+  int64_t t_orch_ns = 0;  // of the whole trace, as its least and most
+  int64_t t_orch_low_ns = 0;
+  int64_t t_orch_high_ns = 0;
+  std::optional<double> hdbi = {};
+  std::optional<double> hdbi_low = {};
+  std::optional<double> hdbi_high = {};
+};
+std::string overhead_untraced_words(const UntracedOverhead& untraced);
+
 struct HostOverheadSectionInput {
   const HostOverheadReport& report;
   const HostOverheadDiagnosis& diagnosis;
@@ -73,6 +92,7 @@ struct HostOverheadSectionInput {
   size_t top = 10;                           // rows of it; 0 = all
   size_t most_steps = kMostStepRows;         // rows of windows; 0 = all
   const MeasuredReport* measured = nullptr;  // with a replay
+  const UntracedOverhead* untraced = nullptr;  // with a measured iteration
 };
 // The section "overhead" with whole, windows, phases, means, families, orphans, diagnosis, kernels
 // and measured.
