@@ -56,9 +56,8 @@ def report(
         allow_truncated: read what lies before the cut of a truncated file instead of refusing it.
         strict: leave with 3 when data was lost on import.
         floor: launch time of an empty kernel (see assay launch --help).
-        part: the part of the recording that is judged: lead-in, start-up, iterations, prefill, decode, hole, tail,
-            its number from 1, or all; without it, the longest that can be judged. Of several traces together always
-            all.
+        part: analyze this part of the recording: lead-in, start-up, iterations, prefill, decode, hole, tail, its
+            number from 1, or all. Default: the longest that allows a diagnosis; all of several traces.
         between: analyze this stretch of time only, e.g. 10.2ms..15ms from the begin of the window; the page gives
             it for an area that is dragged.
         untraced: the time of one iteration without the profiler (6.11ms), a file with it, or none for recorded
@@ -110,9 +109,8 @@ def why(
         threads: threads for reading and analyses; 0 = all processors. From 0 to 1024.
         allow_truncated: read what lies before the cut of a truncated file instead of refusing it.
         strict: leave with 3 when data was lost on import.
-        part: the part of the recording that is judged: lead-in, start-up, iterations, prefill, decode, hole, tail,
-            its number from 1, or all; without it, the longest that can be judged. Of several traces together always
-            all.
+        part: analyze this part of the recording: lead-in, start-up, iterations, prefill, decode, hole, tail, its
+            number from 1, or all. Default: the longest that allows a diagnosis; all of several traces.
         between: analyze this stretch of time only, e.g. 10.2ms..15ms from the begin of the window; the page gives
             it for an area that is dragged.
         rules: also every rule of the diagnosis, its condition and whether it holds (docs/rules.md).
@@ -166,9 +164,8 @@ def whatif(
         cpu_speed: with --on: a host so many times as fast. From 0.1 to 10.
         link_gb_s: with --on: GB/s from one of those GPUs to its peers, in one direction. Above 0.
         peaks: with --edit roof or --on: name of the recorded GPU, if the trace has none.
-        part: the part of the recording that is judged: lead-in, start-up, iterations, prefill, decode, hole, tail,
-            its number from 1, or all; without it, the longest that can be judged. Of several traces together always
-            all.
+        part: analyze this part of the recording: lead-in, start-up, iterations, prefill, decode, hole, tail, its
+            number from 1, or all. Default: the longest that allows a diagnosis; all of several traces.
         between: analyze this stretch of time only, e.g. 10.2ms..15ms from the begin of the window; the page gives
             it for an area that is dragged.
         specs: more models and devices (docs/formats/facts.md).
@@ -505,9 +502,8 @@ def sweep(
         strict: leave with 3 when data was lost on import.
         window: use spans with a matching label as iterations, e.g. 'decode*' (* and ? match any characters):
             annotations, else operators, else Python frames.
-        part: the part of the recording that is judged: lead-in, start-up, iterations, prefill, decode, hole, tail,
-            its number from 1, or all; without it, the longest that can be judged. Of several traces together always
-            all.
+        part: analyze this part of the recording: lead-in, start-up, iterations, prefill, decode, hole, tail, its
+            number from 1, or all. Default: the longest that allows a diagnosis; all of several traces.
         between: analyze this stretch of time only, e.g. 10.2ms..15ms from the begin of the window; the page gives
             it for an area that is dragged.
         batch: SIZE=TRACE, once per batch size or repeat; or a folder or pattern of …_bSIZE_… traces. Takes several

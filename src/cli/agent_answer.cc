@@ -171,6 +171,10 @@ class Builder {
     find_unknown(printed.document);
     add_next();
     add_rows(printed.document);
+    // A statement has more rows than the verb gives at once.
+    if (const auto cut = printed.document.find("rows_cut_at"); cut != printed.document.end()) {
+      left_out_.push_back({{"what", "rows after the first " + json_text(*cut) + ": use LIMIT and OFFSET"}});
+    }
     while (!next_.empty() && used() > budget_) next_.erase(next_.size() - 1);
     answer_["unknown"] = std::move(unknown_);
     answer_["left_out"] = std::move(left_out_);

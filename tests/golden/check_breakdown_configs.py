@@ -429,7 +429,7 @@ def check_words(document, made, check):
 def check_refusals(assay, folder, check):
     good = f"a={folder / 'b1s4'}"
     for arguments, words in ((("--config", "b1s4"), "NAME="), (("--config", good, "--config", good), "twice"),
-                             (("--config", f"a={folder / 'absent'}"), "absent"), ((folder / "b1s4", "--config", good), "beside"),
+                             (("--config", f"a={folder / 'absent'}"), "absent"), ((folder / "b1s4", "--config", good), "together"),
                              (("--config", good, "--tokens", "b=3"), "no --config"), (("--config", good, "--tokens", "a=0"), "above 0"),
                              (("--config", good, "--detail", "c"), "no --config"),
                              (("--config", good, "--telemetry", folder / "gpu.csv"), "NAME=PATH"), ((), "needs")):

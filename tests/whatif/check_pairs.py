@@ -33,7 +33,7 @@ def border_problems(assay):
         text = " ".join(run(assay, trace(H200, name), "--width", "80").split())
         if not text.startswith("Host-bound"):
             yield f"{name} says: {text[:80]}"
-        if ("profiler overhead may be" in text) != gpu_bound:
+        if ("the run may be GPU-bound" in text) != gpu_bound:
             yield f"{name}: recording {'is not' if gpu_bound else 'is'} told to hide another bound"
 
 

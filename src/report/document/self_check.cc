@@ -21,7 +21,8 @@ constexpr const char* kIntervalLaw = "its interval does not hold it";
 // Parts of a whole. Ratios to a model (a roofline, a launch-overhead floor, a replay) may exceed it or be negative.
 bool is_share(std::string_view key, Unit unit) {
   const bool of_model = key == "error_share" || key == "floor_share" || key.find("roofline") != std::string_view::npos;
-  return unit == Unit::kShare && key.ends_with("share") && !of_model;
+  const bool of_whole = key.ends_with("share") && !key.ends_with("change_share");
+  return unit == Unit::kShare && of_whole && !of_model;
 }
 
 bool is_amount(Unit unit) {

@@ -88,7 +88,7 @@ TEST(AnswerRanks, ReportOfOneJobComparesItsRanks) {
                                           folder.add("r1.json", one_kernel_trace(100, 1, 2))})});
   ASSERT_TRUE(answer) << answer.error().describe();
   for (const Part& part : answer->document.parts) {
-    EXPECT_THAT(keys_of(part.sections), ElementsAre("", "diagnosis", "", "launch", "host_overhead",
+    EXPECT_THAT(keys_of(part.sections), ElementsAre("", "diagnosis", "untraced", "", "launch", "host_overhead",
                                                     "breakdown", "roofline", "fusion", ""));
   }
 }

@@ -83,7 +83,7 @@ TEST(Answers, FusionInfoBoundOverheadLevels) {
   EXPECT_THAT(keys_of(bound->document.sections), ElementsAre("", "", ""));
   const auto overhead = answer_overhead({.traces = traces});
   ASSERT_TRUE(overhead);
-  EXPECT_THAT(keys_of(overhead->document.sections), ElementsAre("host_overhead", ""));
+  EXPECT_THAT(keys_of(overhead->document.sections), ElementsAre("host_overhead", "untraced", ""));
   const auto breakdown = answer_breakdown({.traces = traces});
   ASSERT_TRUE(breakdown);
   EXPECT_THAT(keys_of(breakdown->document.sections), ElementsAre("breakdown", "roofline", ""));

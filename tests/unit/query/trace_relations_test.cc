@@ -57,8 +57,8 @@ TEST_F(TraceRelations, KernelsHaveDeviceAndStreamAsRecorded) {
   const Catalog catalog = trace_catalog(trace, links, 0);
   const Relation& kernels = *catalog.find("kernels");
   EXPECT_THAT(cells_of(kernels, "device").integers, ElementsAre(3, 3, 3));
-  EXPECT_THAT(cells_of(kernels, "stream").integers, ElementsAre(20, 7, 20));
-  EXPECT_THAT(cells_of(kernels, "start_ns").integers, ElementsAre(0, 10, 20));
+  EXPECT_THAT(cells_of(kernels, "stream").integers, ElementsAre(20, 20, 7));
+  EXPECT_THAT(cells_of(kernels, "start_ns").integers, ElementsAre(0, 20, 10));
 }
 
 TEST_F(TraceRelations, AddressesAreUnsignedAndEveryColumnHasItsPart) {

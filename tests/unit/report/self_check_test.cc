@@ -39,6 +39,7 @@ TEST(SelfCheck, FindsShareAboveOneAndLeavesItOut) {
 
 TEST(SelfCheck, ChangesAndErrorsMayExceedTheWhole) {
   EXPECT_TRUE(breaches_of(with(Facts{.items = {{"t_orch_change", "", -1.5, Unit::kShare},
+                                               {"change_share", "", 1.5, Unit::kShare},
                                                {"mean_ape", "", 3.0, Unit::kShare},
                                                {"roofline_share", "", 1.1, Unit::kShare},
                                                {"error_share", "", -0.1, Unit::kShare},
