@@ -250,7 +250,7 @@ TEST(Answers, ReportContainsEveryModulesResults) {
   EXPECT_EQ(answer->document.title, "Report");
   EXPECT_THAT(
       keys_of(answer->document.sections),
-      ElementsAre("", "diagnosis", "", "launch", "host_overhead", "breakdown", "roofline", "fusion", ""));
+      ElementsAre("", "diagnosis", "untraced", "", "launch", "host_overhead", "breakdown", "roofline", "fusion", ""));
   EXPECT_FALSE(answer->document.verdict.empty());
   EXPECT_EQ(timelines, 1);
   request.telemetry.files = {folder.scratch.path + "/none.csv"};
