@@ -26,6 +26,7 @@
 #include "serve/guard.h"
 #include "serve/http.h"
 #include "text/plain_text.h"
+#include "text/units.h"
 
 namespace assay {
 
@@ -260,10 +261,6 @@ class TraceService {
   std::vector<std::pair<std::string, std::string>> pages_;              // secret, HTML
 };
 
-std::string counted(size_t count, const char* word) {
-  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
-}
-
 int serve(ServeVerb& verb) {
   auto folder = served_folder(verb.path);
   if (!folder) return fail(folder.error());
@@ -278,9 +275,9 @@ int serve(ServeVerb& verb) {
   }
   const auto jobs = static_cast<size_t>(std::count_if(folder->traces.begin(), folder->traces.end(),
                                                       [](const ServedTrace& trace) { return trace.is_job; }));
-  std::string offer = fmt::format("{}: {}, {}", clean_text(verb.path), counted(folder->traces.size() - jobs, "trace"),
-                                  counted(jobs, "folder of several"));
-  if (folder->links > 0) offer += fmt::format("; {} out of it left out", counted(folder->links, "link"));
+  std::string offer = fmt::format("{}: {}, {}", clean_text(verb.path), format_counted(folder->traces.size() - jobs, "trace", "traces"),
+                                  format_counted(jobs, "folder of several", "folders of several"));
+  if (folder->links > 0) offer += fmt::format("; {} out of it left out", format_counted(folder->links, "link", "links"));
   if (folder->cut) offer += fmt::format("; only the first {} files", kMostServed);
   const uint16_t port = server->port();
   fmt::print("{}\nhttp://127.0.0.1:{}/#k={}   for this machine only; Ctrl-C ends\n", offer, port, *token);

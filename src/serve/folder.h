@@ -15,7 +15,7 @@ struct ServedTrace {
   std::string id;    // what a request names it by
   std::string name;  // from the folder that is served
   std::string path;
-  std::string kind;  // "Nsight Systems exports", "8 traces together"
+  std::string kind = {};  // "Nsight Systems exports", "8 traces together"
   uint64_t bytes = 0;
   int64_t modified_ns = 0;  // since 1970
   bool is_job = false;      // a folder with several traces
@@ -23,7 +23,7 @@ struct ServedTrace {
 
 struct ServedFolder {
   std::string path;
-  std::vector<ServedTrace> traces;  // by name
+  std::vector<ServedTrace> traces = {};  // by name
   uint64_t other_files = 0;         // no traces
   uint64_t links = 0;               // that lead out of the folder: left out
   bool cut = false;                 // more files than kMostServed: the rest is left out
