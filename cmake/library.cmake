@@ -2,7 +2,7 @@
 # libraries of the system that it was built on; a release has none of it.
 get_property(modules GLOBAL PROPERTY ASSAY_MODULES)
 set_target_properties(assay_answers PROPERTIES EXPORT_NAME answers)
-list(REMOVE_ITEM modules assay_cli)
+list(REMOVE_ITEM modules assay_cli assay_serve)
 set(parts ${modules} assay_options assay_matrices assay_factorisations)
 if(TARGET assay_blas)
   list(APPEND parts assay_blas)
