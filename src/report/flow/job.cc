@@ -212,14 +212,13 @@ class JobText {
     const bool many = last.ranks.size() > 1;
     std::string text = here();
     text += (text.empty() ? "R" : "r") + std::string(many ? "anks " : "ank ") +
-            labels_.list(last.ranks) + (work_alone(last.ranks) ? other_work(last.ranks) : "") +
+            labels_.list(last.ranks) + other_work(last.ranks) +
             (many ? " make" : " makes") + " the others wait, last in " +
             std::to_string(last.times) + " of " +
             format_counted(flow_.job.meetings().size(), "collective", "collectives") + ", for " +
             format_ns(last.behind_ns) + " of " + format_ns(blame_.makespan_ns);
     if (pauses_told()) {
-      const char* hosts = work_alone(last.ranks) ? ". But all hosts" : ". Hosts";
-      return text + hosts + " pause now and then: with all work at the ranks' median " +
+      return text + ". But all hosts pause now and then: with all work at the ranks' median " +
              "this run takes " + format_ns(blame_.makespan_ns - blame_.common_gain_ns) + ", not " +
              format_ns(blame_.makespan_ns) + ".";
     }
@@ -235,10 +234,9 @@ class JobText {
   std::string nobody() const {
     const int64_t gain_ns = blame_.common_gain_ns;
     const LastRanks& last = flow_.last;
-    // Ranks that do the same work may differ by chance, unless the others wait for a few of them most of the time.
-    constexpr int64_t kMuch = 4;  // one in so many of the time
-    const int64_t least = !last.ranks.empty() && work_alone(last.ranks) ? 100 : kMuch;
-    if (!last.ranks.empty() && last.behind_ns * least >= blame_.makespan_ns) return last_but_not_compared(last);
+    if (last.behind_ns * 100 >= blame_.makespan_ns && !last.ranks.empty() && work_alone(last.ranks)) {
+      return last_but_not_compared(last);
+    }
     std::string text = here() + (here().empty() ? "No" : "no") + " rank is later than the others";
     if (gain_ns * 10 < blame_.makespan_ns) return text + ".";
     text += pauses_told() ? ", but their hosts pause now and then, and all wait"
