@@ -18,6 +18,9 @@ CONSTANT = re.compile(r"^(?:inline |static )*(?:constexpr|const|thread_local|std
 FUNCTION = re.compile(r"^(?!return\b|else\b|if\b|for\b|while\b|using\b|template\b|#)[\w:<>,&*\[\] ]+?[ &*>](\w+)\(")
 
 
+SAME_TYPES = {"size_t": "uint64_t", "unsignedlong": "uint64_t", "unsigned": "uint32_t", "unsignedint": "uint32_t", "long": "int64_t"}
+
+
 def without_comments(text):
     return re.sub(r"//[^\n]*", "", text)
 
@@ -40,7 +43,8 @@ def parameters(lines, first):
         depth += (c in "<([{") - (c in ">)]}")
         if c == "," and depth == 0:
             current = re.sub(r"=.*", "", current).strip()
-            types.append(re.sub(r"(?<=[ &*>])\w+$", "", re.sub(r"\s+", " ", current)).replace(" ", "").replace("const", ""))
+            plain = re.sub(r"(?<=[ &*>])\w+$", "", re.sub(r"\s+", " ", current)).replace(" ", "").replace("const", "").replace("std::", "")
+            types.append(SAME_TYPES.get(plain, plain))
             current = ""
         else:
             current += c

@@ -19,6 +19,7 @@ struct Row {
 constexpr int kMost = 3;
 using Text = std::string;
 int count(const Row& row) { return row.x; }
+int counted(uint64_t n, const char* what) { return 0; }
 }  // namespace
 }  // namespace assay
 """
@@ -26,6 +27,8 @@ PLANTED = {  # what the second file says: a part of the problem, or None
     "class Row {};": "type 'Row'",
     "constexpr double kMost = 4;": "constant 'kMost'",
     "bool count(const Row& other) { return other.x > 0; }": "function 'count(Row&)'",
+    "int counted(size_t count, const char* word) { return 1; }": "function 'counted(uint64_t,char*)'",
+    "int counted(int64_t count, const char* word) { return 1; }": None,
     "using Text = std::string_view;": "type = std::string_view; 'Text'",
     "struct InHeader {": "type 'InHeader' is defined in flow/a.h",
     "using Text = std::string;": None,
