@@ -162,14 +162,8 @@ class Walker {
 struct BrokenAnswer {
   std::vector<std::pair<size_t, const char*>> actions;  // place, law
   bool sums = true;                                      // the causes add up to the whole
-  std::vector<std::string> findings;                     // codes of those with a number that cannot be true
+  std::vector<std::pair<std::string, const char*>> findings;  // code, law
 };
-
-bool is_true(const findings::Finding& finding) {
-  return std::all_of(finding.quantities.begin(), finding.quantities.end(), [&](const findings::Quantity& one) {
-    return broken_alone(value_key(one), one.unit, one.value) == nullptr;
-  });
-}
 
 BrokenAnswer broken_in(const ShortAnswer& answer) {
   BrokenAnswer broken;
@@ -197,7 +191,10 @@ BrokenAnswer broken_in(const ShortAnswer& answer) {
     if (law != nullptr) broken.actions.emplace_back(i, law);
   }
   for (const findings::Finding& finding : answer.findings) {
-    if (!is_true(finding)) broken.findings.emplace_back(findings::name(finding.code));
+    for (const findings::Quantity& one : finding.quantities) {
+      const char* law = broken_alone(value_key(one), one.unit, one.value);
+      if (law != nullptr) broken.findings.emplace_back(findings::name(finding.code), law);
+    }
   }
   return broken;
 }
@@ -205,8 +202,8 @@ BrokenAnswer broken_in(const ShortAnswer& answer) {
 void add_breaches(const std::string& place, const ShortAnswer& answer, std::vector<Breach>& found) {
   const BrokenAnswer broken = broken_in(answer);
   if (!broken.sums) found.push_back({joined(place, "summary.causes"), "they do not add up to the whole"});
-  for (const std::string& code : broken.findings) {
-    found.push_back({joined(place, "summary.findings." + code), kShareLaw});
+  for (const auto& [code, law] : broken.findings) {
+    found.push_back({joined(place, "summary.findings." + code), law});
   }
   for (const auto& [action, law] : broken.actions) {
     found.push_back({fmt::format("{}[{}]", joined(place, "summary.actions"), action), law});
