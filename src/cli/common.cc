@@ -374,6 +374,14 @@ int exit_code_of_loss(bool data_lost, const CommonOptions& options, const char* 
   return kExitDataLost;
 }
 
+uint64_t half_of_memory() {
+  return static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)) / 2;
+}
+
+void add_cache_word(const std::string& cache, std::vector<std::string>& words) {
+  if (!cache.empty()) words.push_back(cache == "auto" ? "--cache" : "--cache=" + cache);
+}
+
 Status write_output(const std::string& text, const std::string& path) {
   return write_text(text, path);
 }

@@ -69,6 +69,12 @@ int write_answer(const Result<Answer>& answer, const CommonOptions& options);
 int write_answer(Result<Document> document, const CommonOptions& options);
 // Writes the document where the options say. data_lost: an import log had losses.
 int write_document(const Document& document, const CommonOptions& options, bool data_lost);
+
+// For verbs that start this program for each request.
+// Half of the machine's memory, in bytes.
+uint64_t half_of_memory();
+// Adds the option `--cache` as it was given: empty = not given, "auto" = without a folder.
+void add_cache_word(const std::string& cache, std::vector<std::string>& words);
 // kExitDataLost with --strict if data was lost, reported on stderr with the place `where`; else
 // kExitFine.
 int exit_code_of_loss(bool data_lost, const CommonOptions& options, const char* where);

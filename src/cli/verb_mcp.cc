@@ -127,9 +127,7 @@ Result<std::vector<std::string>> command_of(const McpVerb& verb, const Fence& fe
   std::vector<std::string> words = question.words;
   if (!question.is_text) words.push_back("--format=json");
   const bool reads_trace = !call.one("trace").empty();
-  if (reads_trace && !verb.cache.empty()) {
-    words.push_back(verb.cache == "auto" ? "--cache" : "--cache=" + verb.cache);
-  }
+  if (reads_trace) add_cache_word(verb.cache, words);
   for (const ToolArgument& argument : call.tool->arguments) {
     if (argument.option.empty() || argument.option == "--limit") continue;
     for (const std::string& value : call.all(argument.name)) {
@@ -385,10 +383,7 @@ class Session {
 int serve(McpVerb& verb, const VerbFacts& program) {
   const auto fence = fence_of(verb);
   if (!fence) return fail(fence.error());
-  if (verb.memory == 0) {
-    verb.memory = static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
-                  static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)) / 2;
-  }
+  if (verb.memory == 0) verb.memory = half_of_memory();
   if (Status served = Session(verb, *fence, program).serve(); !served) return fail(served.error());
   return kExitFine;
 }

@@ -226,7 +226,7 @@ class TraceService {
     Temporary file(joined(files_.path(), name));
     words.insert(words.begin(), program_path());
     words.push_back(fmt::format("{}={}", option[1] == '-' ? option : "--output", file.path()));
-    if (!verb_.cache.empty()) words.push_back(verb_.cache == "auto" ? "--cache" : "--cache=" + verb_.cache);
+    add_cache_word(verb_.cache, words);
     words.push_back("--");
     words.insert(words.end(), paths.begin(), paths.end());
     ASSAY_TRY_ASSIGN(AskedChild child, AskedChild::start(words, verb_.memory));
@@ -270,9 +270,7 @@ int serve(ServeVerb& verb) {
   if (!token) return fail(token.error());
   auto server = HttpServer::listen(static_cast<uint16_t>(verb.port));
   if (!server) return fail(server.error());
-  if (verb.memory == 0) {
-    verb.memory = static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)) / 2;
-  }
+  if (verb.memory == 0) verb.memory = half_of_memory();
   const auto jobs = static_cast<size_t>(std::count_if(folder->traces.begin(), folder->traces.end(),
                                                       [](const ServedTrace& trace) { return trace.is_job; }));
   std::string offer = fmt::format("{}: {}, {}", clean_text(verb.path), format_counted(folder->traces.size() - jobs, "trace", "traces"),
