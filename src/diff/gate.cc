@@ -7,12 +7,10 @@
 #include <utility>
 
 #include "base/decimal.h"
+#include "base/time_units.h"
 
 namespace assay {
 namespace {
-
-constexpr std::array<std::pair<std::string_view, double>, 5> kUnits = {
-    {{"ns", 1}, {"us", 1e3}, {"\xc2\xb5s", 1e3}, {"ms", 1e6}, {"s", 1e9}}};
 
 Error bad_gate(std::string_view text, const std::string& why) {
   return Error{ErrorCode::kInvalidArgument,
@@ -169,12 +167,10 @@ Result<Gate> parse_gate(std::string_view text) {
                               : GateLimit::kChange;
   gate.value = (sign == 0 ? 1 : sign) * number / (gate.percent ? 100 : 1);
   if (gate.unit.empty()) return gate;
-  for (const auto& [name, factor] : kUnits) {
-    if (name != gate.unit) continue;
-    gate.value *= factor;
-    return gate;
-  }
-  return bad_gate(text, "'" + gate.unit + "' is no unit: ns, us, ms, s or %");
+  const double unit_ns = time_unit_ns(gate.unit);
+  if (unit_ns == 0) return bad_gate(text, "'" + gate.unit + "' is no unit: ns, us, ms, s or %");
+  gate.value *= unit_ns;
+  return gate;
 }
 
 Result<std::vector<GateResult>> check_gates(const std::vector<Gate>& gates,

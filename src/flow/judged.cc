@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/numbers.h"
+#include "base/time_units.h"
 
 namespace assay {
 namespace {
@@ -105,11 +106,7 @@ std::string_view unit_of(std::string_view time) {
 std::optional<int64_t> time_of(std::string_view time, std::string_view unit) {
   const std::string_view own = unit_of(time);
   if (!own.empty()) unit = own;
-  const double factor = unit == "s"                      ? 1e9
-                        : unit == "ms"                   ? 1e6
-                        : unit == "us" || unit == "µs"   ? 1e3
-                        : unit == "ns"                   ? 1
-                                                         : 0;
+  const double factor = time_unit_ns(unit);
   double number = 0;
   const char* const end = own.data();
   const auto [stop, error] = std::from_chars(time.data(), end, number);
