@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/ascii.h"
+#include "base/files.h"
 #include "ingest/text/whole_file.h"
 #include "ingest/trace_readers.h"
 
@@ -879,6 +880,13 @@ const FileFormat* format_of(const FileHead& head) {
 const FileFormat* format_of_file(const std::string& path) {
   const auto bytes = read_head(path, kFormatHeadBytes);
   return bytes ? format_of(file_head(*bytes, path)) : nullptr;
+}
+
+const FileFormat* format_among_files(const std::string& path) {
+  const FileFormat* format = format_of_file(path);
+  if (format == nullptr || format->family == FileFamily::kForeign) return nullptr;
+  const bool is_trace = format->family == FileFamily::kTrace;
+  return is_trace && !has_ending(file_name(path), *format) ? nullptr : format;
 }
 
 Error not_a(FileFamily wanted, const FileFormat& is) {

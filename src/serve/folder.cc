@@ -66,7 +66,7 @@ Result<ServedFolder> served_folder(const std::string& path) {
       ++served.links;
       continue;
     }
-    const FileFormat* format = format_of_file(*target);
+    const FileFormat* format = one ? format_of_file(*target) : format_among_files(file);
     const auto facts = file_facts(*target);
     if (format == nullptr || format->family != FileFamily::kTrace || !facts) {
       ++served.other_files;

@@ -61,11 +61,9 @@ struct FoundJob {
 class Listing {
  public:
   void add(const std::string& path) {
-    const FileFormat* format = format_of_file(path);
+    const FileFormat* format = format_among_files(path);
     const auto facts = file_facts(path);
-    // Traces are known by their names too: a notebook is JSON of a similar shape.
-    if (format == nullptr || format->family == FileFamily::kForeign || !facts ||
-        (format->family == FileFamily::kTrace && !has_ending(file_name(path), *format))) {
+    if (format == nullptr || !facts) {
       ++others_;
       return;
     }
