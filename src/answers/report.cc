@@ -12,7 +12,6 @@
 #include "answers/throughput/report.h"
 #include "answers/untraced.h"
 #include "breakdown/memory.h"
-#include "findings/untraced.h"
 #include "ingest/load.h"
 #include "ingest/replay/floor.h"
 #include "report/breakdown/job.h"
@@ -238,13 +237,12 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
     flow->record = std::move(found.record);
   }
   const LaunchReport& launch = found.analyses.launch;
-  const FlowAnswer answer{loaded.trace, found.analyses.flow, found.analyses.verdict,
-                          &found.analyses.tried};
   ASSAY_TRY_ASSIGN(const UntracedRun untraced,
                    untraced_run(loaded, request.untraced, request.traces.part,
                                 found.analyses.verdict.bound, chain_edits(found.analyses.fusion)));
-  findings::Diagnosis diagnosis = diagnosis_of(loaded, answer);
-  findings::add_untraced(untraced.times, diagnosis);
+  const FlowAnswer answer{loaded.trace, found.analyses.flow, found.analyses.verdict,
+                          &found.analyses.tried, &untraced.times};
+  const findings::Diagnosis diagnosis = diagnosis_of(loaded, answer);
   const std::vector<Lever> levers = flow_levers(diagnosis);
   TraceContent content;
   content.answer = short_answer(answer, diagnosis);

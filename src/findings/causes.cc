@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "flow/verdict.h"
+
 namespace assay::findings {
 namespace {
 
@@ -118,6 +120,32 @@ const BottleneckInfo* find_bottleneck(std::string_view key) {
   const auto* at = std::find_if(std::begin(kBottlenecks), std::end(kBottlenecks),
                                 [key](const BottleneckInfo& one) { return one.key == key; });
   return at == std::end(kBottlenecks) ? nullptr : at;
+}
+
+std::string_view bottleneck_word(BoundBy bound) {
+  switch (bound) {
+    case BoundBy::kGpu:
+      return "GPU-bound";
+    case BoundBy::kHost:
+      return "host-bound";
+    case BoundBy::kInput:
+      return "input-bound";
+    case BoundBy::kSync:
+      return "bound by synchronization";
+    case BoundBy::kAlloc:
+      return "bound by memory allocation";
+    case BoundBy::kCopy:
+      return "copy-bound";
+    case BoundBy::kMigration:
+      return "bound by page migration";
+    case BoundBy::kCollectiveWait:
+    case BoundBy::kCommunication:
+      return "bound by communication";
+    case BoundBy::kColdStart:
+      return "without a steady state";
+    default:
+      return "undetermined";
+  }
 }
 
 }  // namespace assay::findings

@@ -10,6 +10,10 @@
 
 #include "flow/cause.h"
 
+namespace assay {
+enum class BoundBy : uint8_t;  // flow/verdict.h
+}  // namespace assay
+
 namespace assay::findings {
 
 // Where the time of a device goes. Sum over all causes = window times devices.
@@ -38,5 +42,7 @@ struct BottleneckInfo {
 };
 std::span<const BottleneckInfo> all_bottlenecks();
 const BottleneckInfo* find_bottleneck(std::string_view key);
+// "GPU-bound", "host-bound", ... within a sentence.
+std::string_view bottleneck_word(BoundBy bound);
 
 }  // namespace assay::findings

@@ -3,6 +3,7 @@
 // Everything that is known of one run, for the facts that its diagnosis rests on.
 
 #include "flow/flow.h"
+#include "flow/untraced.h"
 #include "flow/verdict.h"
 #include "flow/whatif.h"
 #include "trace/trace.h"
@@ -14,6 +15,7 @@ struct FlowAnswer {
   const FlowReport& report;
   const FlowVerdict& verdict;
   const WhatIf* tried = nullptr;  // usual_edits and work_edits, each alone; null: no gains are known
+  const Untraced* untraced = nullptr;  // the run without its profiler; null: not asked for
 };
 
 }  // namespace assay

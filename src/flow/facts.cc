@@ -227,7 +227,6 @@ StallFacts stall_facts(const FlowAnswer& answer) {
   const bool of_who = facts.in_one || (pauses.who && facts.name.empty() && !facts.system);
   facts.ns = of_who ? pauses.who->pause_ns : pauses.ns;
   facts.spread = of_who ? pauses.of_who : pauses.all;
-  facts.count = facts.spread.count;
   facts.rare = pauses.rare;
   facts.each_iteration = pauses.each_iteration;
   if (!pauses.who) return facts;
@@ -297,7 +296,6 @@ void RunFacts::fill_run(const FlowAnswer& answer) {
   serving = report.serving;
   tracer = trace.tracer;
   has_ops = !trace.ops.empty();
-  ops_in_run = evidence.ops;
   op_rows = trace.ops.size();
   device_rows = trace.activities.size();
   unread_rows = trace.other_events.size();
@@ -462,6 +460,9 @@ void RunFacts::fill_replay(const FlowAnswer& answer) {
   misfit = misfit_of(answer.report.fit);
   replay_error = answer.report.fit.model_error;
   unexplained_path = answer.report.fit.unexplained_share;
+  const bool may_turn = answer.untraced != nullptr && answer.untraced->turned &&
+                        answer.untraced->source == UntracedSource::kEstimate;
+  if (may_turn) untraced = *answer.untraced;
   if (answer.tried == nullptr) return;
   replayed_iterations = answer.tried->iterations;
   for (const TriedLever& tried : answer.tried->levers) {

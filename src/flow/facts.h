@@ -34,7 +34,6 @@ struct TimeByName {
 struct StallFacts {
   enum class Source : uint8_t { kNone, kCall, kOperator, kFunction, kRange, kSystemCall, kProfiler };
   int64_t ns = 0;      // of those that are named; 0: stalls do not lead
-  uint64_t count = 0;
   DurationSpread spread;
   bool system = false;  // the machine's: they come wherever the host is
   bool in_one = false;  // one name, or silence, holds nearly all of them
@@ -126,7 +125,6 @@ class RunFacts {
   Tracer tracer{};
   ReadingEvidence reading;
   bool has_ops = false;     // the trace has operators
-  bool ops_in_run = false;  // so have the threads that launch
   uint64_t op_rows = 0;
   uint64_t device_rows = 0;
   uint64_t unread_rows = 0;
@@ -216,6 +214,9 @@ class RunFacts {
 
   InputFacts input;
   AllocationFacts allocation;
+
+  // The run without its profiler, if it may have another bottleneck by an estimate.
+  std::optional<Untraced> untraced;
 
   // Variation.
   std::optional<UnevenSteps> uneven;

@@ -98,10 +98,6 @@ struct Untraced {
   bool told() const {
     return source == UntracedSource::kAnchor || source == UntracedSource::kEstimate;
   }
-  // An estimate that moves what is said by more than 5 %.
-  bool moves() const {
-    return source == UntracedSource::kEstimate && iteration_ns * 100 < recorded_iteration_ns * 95;
-  }
 };
 
 // A trace with other times, and its iterations.

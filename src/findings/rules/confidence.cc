@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/numbers.h"
+#include "findings/causes.h"
 #include "findings/rules/rule.h"
 #include "findings/rules/words.h"
 
@@ -29,6 +30,19 @@ void fill_range(const RunFacts& f, Finding& out) {
       .text("second", resource_name(f.decision.second))
       .fraction("gain", share(table.of(f.decision.second).gain_ns, table.window_ns()))
       .ns("at_stake", first.high_ns - first.low_ns);
+}
+
+void fill_untraced(const RunFacts& f, Finding& out) {
+  const Untraced& untraced = *f.untraced;
+  const double taken = share(untraced.recorded_iteration_ns - untraced.iteration_ns,
+                             untraced.recorded_iteration_ns);
+  out.ns("iteration", untraced.iteration_ns)
+      .ns("low", untraced.low_ns)
+      .ns("high", untraced.high_ns)
+      .ns("recorded", untraced.recorded_iteration_ns)
+      .ns("at_stake",
+          static_cast<int64_t>(std::max(taken, 0.0) * static_cast<double>(f.total_ns)))
+      .text("word", std::string(bottleneck_word(*untraced.turned)));
 }
 
 constexpr double kUnexplained = 0.2;
@@ -61,6 +75,7 @@ const RunRule kReasons[] = {
     ASSAY_RULE(kConfidenceUnlinked, f.linked_share < kLeastLinked,
                out.fraction("linked", f.linked_share)
                    .ns("at_stake", f.evidence.work_ns - f.evidence.linked_ns)),
+    ASSAY_RULE(kConfidenceProfilerOverhead, f.untraced.has_value(), fill_untraced(f, out)),
     ASSAY_RULE(kConfidenceBorderline,
                f.borderline == Borderline::kAtBound && f.bottleneck != BoundBy::kNoHost &&
                    f.evidence.calls,

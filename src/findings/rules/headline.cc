@@ -39,7 +39,7 @@ bool kind_in_few_iterations(const RunFacts& f) {
 }
 
 void fill_stalls(const RunFacts& f, Finding& out) {
-  out.share("host", f.stalls.ns).count("stalls", f.stalls.count);
+  out.share("host", f.stalls.ns).count("stalls", f.stalls.spread.count);
   if (f.stalls.spread.mean_is_typical()) {
     out.ns("mean_stall", f.stalls.spread.mean_ns);
   } else {

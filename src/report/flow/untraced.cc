@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "findings/untraced.h"
+#include "findings/causes.h"
 #include "report/flow/results.h"
 #include "report/run/results.h"
 #include "text/units.h"
