@@ -183,19 +183,19 @@ async function start(): Promise<void> {
     return;
   }
   const compare = button("Compare", () => {
-    const [a, b] = chosen();
+    const [a, b] = chosen;
     if (a && b) void openPage(`a=${a.trace.id}&b=${b.trace.id}`, `Compares ${a.trace.name} with ${b.trace.name}`);
   });
-  const chosen = () => rows.filter((row) => row.box.checked).sort((a, b) => order.indexOf(a) - order.indexOf(b));
-  const order: Row[] = []; // in which they were chosen
+  const chosen: Row[] = []; // the first one first
   const changed = () => {
     for (const row of rows) {
-      const at = order.indexOf(row);
-      if (row.box.checked && at < 0) order.push(row);
-      if (!row.box.checked && at >= 0) order.splice(at, 1);
+      const at = chosen.indexOf(row);
+      if (row.box.checked && at < 0) chosen.push(row);
+      if (!row.box.checked && at >= 0) chosen.splice(at, 1);
     }
-    compare.disabled = order.length !== 2;
-    compare.textContent = order.length === 2 ? `Compare ${order[0]!.trace.name} (before) with ${order[1]!.trace.name} (after)` : "Compare: choose two";
+    const [a, b] = chosen;
+    compare.disabled = chosen.length !== 2;
+    compare.textContent = a && b && chosen.length === 2 ? `Compare ${a.trace.name} (before) with ${b.trace.name} (after)` : "Compare: choose two";
   };
   const rows = listing.traces.map((trace) => rowOf(trace, changed));
   changed();
@@ -220,7 +220,7 @@ async function start(): Promise<void> {
     h("div", { class: "served-tools" }, filter, sort, compare, button("Light or dark", toggleTheme)),
     status,
     h("table", { class: "served-table" },
-      h("thead", {}, h("tr", {}, ...["", "trace", "bottleneck", "time", "answer", ""].map((title) => h("th", {}, title)))),
+      h("thead", {}, h("tr", {}, ...["compare", "trace", "bottleneck", "time", "answer", "open"].map((title) => h("th", {}, title)))),
       body));
   redraw();
   if (rows.length === 0) status.textContent = "No trace lies here.";
