@@ -79,7 +79,7 @@ Table breakdown_table(const Configs& configs) {
       .add(keys::phase_share, [](const Part& p) { return ratio(p.is.dur_ns, p.phase_ns); })
       .add(keys::dur_ratio, [](const Part& p) { return ratio(p.is.dur_ns, p.first_ns); })
       .add(keys::launch_ns, ns(&FigurePart::launch_ns))
-      .add(keys::launch_share, [](const Part& p) { return ratio(p.is.launch_ns, p.is.dur_ns); })
+      .add(keys::launch_ratio, [](const Part& p) { return ratio(p.is.launch_ns, p.is.dur_ns); })
       .add(keys::comm_wait_ns, ns(&FigurePart::comm_wait_ns));
   return table;
 }

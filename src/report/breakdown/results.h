@@ -346,7 +346,7 @@
     "`dur_ns` over that of the phase; over the first configuration's; `launch_ns` over " \
     "`dur_ns`") \
   R(dur_ratio, "of the first's", kRatio, "") \
-  R(launch_share, "to duration", kShare, "") \
+  R(launch_ratio, "to duration", kRatio, "") \
   O("`operations` (5)") \
   U(config, "`op_dur_ns` of a sample, layers together") \
   U(phase, "") \
