@@ -47,16 +47,36 @@ RecordingCost cost_of_rows(int64_t row_ns) {
   return recording_cost(CostShape::kRows, static_cast<double>(row_ns) / 2);
 }
 
-// The bottleneck of the run if a row costs that much; none if rows would change places.
-Result<std::optional<BoundBy>> bottleneck_at(const LoadedTrace& loaded,
-                                             const UntracedReplay& replay, int64_t row_ns,
-                                             const std::string& part) {
-  auto retimed = replay.retimed(cost_of_rows(row_ns));
-  if (!retimed) return std::optional<BoundBy>();
-  const auto made = retimed_input(loaded, *std::move(retimed));
+Result<BoundBy> bottleneck_of(const LoadedTrace& loaded, RetimedTrace retimed, const std::string& part) {
+  const auto made = retimed_input(loaded, std::move(retimed));
   FlowModel model = make_flow_model(made->trace, made->links, made->kernels);
   ASSAY_TRY_ASSIGN(const JudgedRun judged, judge_run(model, made->windows, {}, part));
-  return std::optional(judged.verdict.bound);
+  return judged.verdict.bound;
+}
+
+// What of a run without its recorder the model of the recorded run gives.
+struct FoundTimes {
+  Untraced times;
+  // With an anchor at its cost, with an estimate at its usual and its highest cost; none where rows would change places.
+  std::vector<RetimedTrace> retimed;
+};
+
+FoundTimes find_times(const LoadedTrace& loaded, const Anchor& anchor, std::string_view recorder) {
+  const FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
+  const UntracedReplay replay(model, loaded.windows);
+  FoundTimes found;
+  found.times = find_untraced(model, replay, anchor.time, fit_recording_cost(tracer_cost_text(), recorder));
+  found.times.from = anchor.from;
+  const Untraced& times = found.times;
+  std::vector<int64_t> costs;
+  if (times.source == UntracedSource::kAnchor) costs = {times.row_cost_ns};
+  const bool may_turn = times.low_ns * 100 < times.recorded_iteration_ns * 95;
+  if (times.source == UntracedSource::kEstimate && may_turn) costs = {times.row_cost_ns, times.row_cost_high_ns};
+  for (const int64_t row_ns : costs) {
+    auto retimed = replay.retimed(cost_of_rows(row_ns));
+    if (retimed) found.retimed.push_back(*std::move(retimed));
+  }
+  return found;
 }
 
 }  // namespace
@@ -76,27 +96,25 @@ Result<UntracedRun> untraced_run(const LoadedTrace& loaded, const std::string& a
   }
   const std::string_view recorder = recorder_of(loaded.trace);
   if (whole || (!anchor.time && recorder.empty())) return run;
-  const FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
-  const UntracedReplay replay(model, loaded.windows);
-  run.times = find_untraced(model, replay, anchor.time,
-                            fit_recording_cost(tracer_cost_text(), recorder));
-  run.times.from = anchor.from;
+  // The model of the recorded run is large: it is gone before the retimed runs have theirs.
+  FoundTimes found = find_times(loaded, anchor, recorder);
+  run.times = std::move(found.times);
   run.times.recorded = recorded;
-  const bool may_turn = run.times.low_ns * 100 < run.times.recorded_iteration_ns * 95;
-  if (run.times.source == UntracedSource::kEstimate && may_turn) {
-    for (const int64_t row_ns : {run.times.row_cost_ns, run.times.row_cost_high_ns}) {
-      ASSAY_TRY_ASSIGN(const auto word, bottleneck_at(loaded, replay, row_ns, part));
-      if (word && *word != recorded && !run.times.turned) run.times.turned = word;
+  if (run.times.source != UntracedSource::kAnchor) {
+    for (RetimedTrace& retimed : found.retimed) {
+      ASSAY_TRY_ASSIGN(const BoundBy bound, bottleneck_of(loaded, std::move(retimed), part));
+      if (bound == recorded) continue;
+      run.times.turned = bound;
+      break;
     }
+    return run;
   }
-  if (run.times.source != UntracedSource::kAnchor) return run;
-  auto retimed = replay.retimed(cost_of_rows(run.times.row_cost_ns));
-  if (!retimed) {
+  if (found.retimed.empty()) {
     run.times.source = UntracedSource::kRefused;
     run.times.refusal = UntracedRefusal::kOutOfOrder;
     return run;
   }
-  run.loaded = retimed_input(loaded, *std::move(retimed));
+  run.loaded = retimed_input(loaded, std::move(found.retimed.front()));
   ASSAY_TRY_ASSIGN(run.flow, find_flow(*run.loaded, part, more));
   if (run.flow->verdict.bound != recorded) run.times.turned = run.flow->verdict.bound;
   return run;
