@@ -18,7 +18,8 @@ import tempfile
 
 MOST_TIMES = 2.3
 NOISE_S = 0.15  # of processor time, on a busy machine
-MOST_BYTES = 1200  # of memory per event more
+MOST_REPEATS = 4
+MOST_BYTES = 1300  # of memory per event more; a run of 20,000 steps is also analyzed without its recorder
 MOST_ROWS = 1000  # of a table of steps in a document
 MOST_OUTPUT_BYTES = 8_000_000  # of a document: of long runs it has the first rows and what the others sum to
 TIMEOUT_S = 900
@@ -114,6 +115,10 @@ def cost(command, folder):
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
 
 
+def too_slow(once, twice):
+    return twice[0] > MOST_TIMES * once[0] + NOISE_S
+
+
 def all_counted(path, kernels):
     """Whether the rows of every table of steps, and what it leaves out, hold all kernels."""
     document = json.loads(path.read_text())
@@ -141,10 +146,15 @@ def main():
             folder = pathlib.Path(name)
             few, many = (write(folder / f"{times}.json", shape, times * count) for times in (1, 2))
             for verb in ASKED:
-                once, twice = (cost([assay, verb[0], "--threads", "1", f"{times}.json", *verb[1:]], folder) for times in (1, 2))
+                commands = [[assay, verb[0], "--threads", "1", f"{times}.json", *verb[1:]] for times in (1, 2)]
+                once, twice = (cost(command, folder) for command in commands)
+                for _ in range(MOST_REPEATS):  # the least time of several is the least disturbed
+                    if not too_slow(once, twice):
+                        break
+                    once, twice = (min(before, cost(command, folder)) for before, command in zip((once, twice), commands))
                 bytes_each = (twice[1] - once[1]) / (many - few)
                 wrong = []
-                if twice[0] > MOST_TIMES * once[0] + NOISE_S:
+                if too_slow(once, twice):
                     wrong.append("TIME")
                 if bytes_each > MOST_BYTES:
                     wrong.append("MEMORY")
