@@ -192,11 +192,11 @@ def check_services(check):
         check.problem("Prometheus, milliwatts", "does not say that its unit was taken by size")
     check.refused("Prometheus, neither", power_logs.prometheus_json(job, name="", factor=1e9), "no unit is told", *first)
     scrapes = [(t, job.mean_of(t - 15, t)) for t, _ in job.every(15.0)]
-    check.total_alone("Prometheus, means of 15 s", power_logs.prometheus_series(scrapes), "a reading every 15 s",
+    check.total_alone("Prometheus, means of 15 s", power_logs.prometheus_series(scrapes), "the log has a sample every 15 s",
                       known_share=0.8)
     check.fitted("Grafana", power_logs.grafana(job), "--gpu", "GPU 0", log_format="grafana")
-    check.total_alone("W&B", power_logs.wandb(job), "a reading every 15 s", *first, known_share=0.8)
-    check.total_alone("codecarbon", power_logs.codecarbon(job), "a reading every 15 s", known_share=0.9)
+    check.total_alone("W&B", power_logs.wandb(job), "the log has a sample every 15 s", *first, known_share=0.8)
+    check.total_alone("codecarbon", power_logs.codecarbon(job), "the log has a sample every 15 s", known_share=0.9)
     check.refused("codecarbon's power", power_logs.codecarbon(job), "means over the whole run", "--column", "gpu_power")
     check.total_alone("Zeus", power_logs.zeus(job), "energies of windows", *first)
     check.fitted("nvitop", power_logs.nvitop(job), log_format="nvitop")
