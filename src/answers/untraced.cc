@@ -47,6 +47,12 @@ RecordingCost cost_of_rows(int64_t row_ns) {
   return recording_cost(CostShape::kRows, static_cast<double>(row_ns) / 2);
 }
 
+// Work that nobody recorded, too little of it or none is no bottleneck to turn to.
+bool is_bottleneck(BoundBy bound) {
+  return bound != BoundBy::kUnseenWork && bound != BoundBy::kNotLoaded && bound != BoundBy::kTooLittle &&
+         bound != BoundBy::kNoGpu && bound != BoundBy::kNoHost;
+}
+
 Result<BoundBy> bottleneck_of(const LoadedTrace& loaded, RetimedTrace retimed, const std::string& part) {
   const auto made = retimed_input(loaded, std::move(retimed));
   FlowModel model = make_flow_model(made->trace, made->links, made->kernels);
@@ -103,7 +109,7 @@ Result<UntracedRun> untraced_run(const LoadedTrace& loaded, const std::string& a
   if (run.times.source != UntracedSource::kAnchor) {
     for (RetimedTrace& retimed : found.retimed) {
       ASSAY_TRY_ASSIGN(const BoundBy bound, bottleneck_of(loaded, std::move(retimed), part));
-      if (bound == recorded) continue;
+      if (bound == recorded || !is_bottleneck(bound)) continue;
       run.times.turned = bound;
       break;
     }
@@ -116,7 +122,8 @@ Result<UntracedRun> untraced_run(const LoadedTrace& loaded, const std::string& a
   }
   run.loaded = retimed_input(loaded, std::move(found.retimed.front()));
   ASSAY_TRY_ASSIGN(run.flow, find_flow(*run.loaded, part, more));
-  if (run.flow->verdict.bound != recorded) run.times.turned = run.flow->verdict.bound;
+  const BoundBy bound = run.flow->verdict.bound;
+  if (bound != recorded && is_bottleneck(bound)) run.times.turned = bound;
   return run;
 }
 

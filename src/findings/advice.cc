@@ -62,6 +62,16 @@ const Condition kConditions[] = {
     {"gemm leads", leads<KernelKind::kGemm>},
     {"conv leads", leads<KernelKind::kConv>},
     {"channels first", [](const RunFacts& f) { return f.longest_of_kind.find("nhwc") == std::string::npos; }},
+    // cuDNN and MIOpen convert tensors around each convolution whose layout they do not compute in.
+    {"layouts lead",
+     [](const RunFacts& f) {
+       constexpr std::string_view kConversions[] = {"nchwToNhwc", "nhwcToNchw", "NchwToNhwc", "NhwcToNchw",
+                                                    "batched_transpose", "tensorTransformGeneric"};
+       return leads<KernelKind::kCopy>(f) &&
+              std::any_of(std::begin(kConversions), std::end(kConversions), [&f](std::string_view name) {
+                return f.longest_of_kind.find(name) != std::string::npos;
+              });
+     }},
     {"optimizer leads", leads<KernelKind::kOptimizer>},
     {"small kernels lead", leads<KernelKind::kElementwise, KernelKind::kNorm, KernelKind::kSoftmax,
                                  KernelKind::kReduce, KernelKind::kCopy, KernelKind::kQuantize>},
