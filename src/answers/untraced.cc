@@ -47,7 +47,7 @@ RecordingCost cost_of_rows(int64_t row_ns) {
   return recording_cost(CostShape::kRows, static_cast<double>(row_ns) / 2);
 }
 
-// Work that nobody recorded, too little of it or none is no bottleneck to turn to.
+// Missing records and too little work name no resource.
 bool is_bottleneck(BoundBy bound) {
   return bound != BoundBy::kUnseenWork && bound != BoundBy::kNotLoaded && bound != BoundBy::kTooLittle &&
          bound != BoundBy::kNoGpu && bound != BoundBy::kNoHost;
@@ -60,10 +60,10 @@ Result<BoundBy> bottleneck_of(const LoadedTrace& loaded, RetimedTrace retimed, c
   return judged.verdict.bound;
 }
 
-// What of a run without its recorder the model of the recorded run gives.
+// Results of the recorded run's model.
 struct FoundTimes {
   Untraced times;
-  // With an anchor at its cost, with an estimate at its usual and its highest cost; none where rows would change places.
+  // With an anchor at its cost, with an estimate at its typical and its highest cost; none if rows would change order.
   std::vector<RetimedTrace> retimed;
 };
 

@@ -62,7 +62,7 @@ const Condition kConditions[] = {
     {"gemm leads", leads<KernelKind::kGemm>},
     {"conv leads", leads<KernelKind::kConv>},
     {"channels first", [](const RunFacts& f) { return f.longest_of_kind.find("nhwc") == std::string::npos; }},
-    // cuDNN and MIOpen convert tensors around each convolution whose layout they do not compute in.
+    // cuDNN and MIOpen convert tensors before and after a convolution that runs in another layout.
     {"layouts lead",
      [](const RunFacts& f) {
        constexpr std::string_view kConversions[] = {"nchwToNhwc", "nhwcToNchw", "NchwToNhwc", "NhwcToNchw",

@@ -67,8 +67,7 @@ struct FlowTotals {
   std::array<uint64_t, kFlowCauses> pauses{};
 
   int64_t operator[](FlowCause cause) const { return cause_ns[static_cast<size_t>(cause)]; }
-  // Of the latency what lies between two pieces of work of which the second had been handed over:
-  // the device's own way from one to the next, which no host shortens.
+  // Latency between two pieces of work of which the second was already submitted. The host cannot shorten it.
   int64_t device_gaps_ns() const {
     return (*this)[FlowCause::kLatency] - latency_ns[static_cast<size_t>(ReadyBy::kLaunch)];
   }
@@ -83,7 +82,7 @@ FlowTotals totals_in(const DeviceFlow& device, Interval window);
 // The same of slices alone, where everything else is counted as compute.
 FlowTotals slice_totals(const std::vector<FlowSlice>& slices, Interval window);
 
-// What stands behind a cause, by name.
+// Contributions to a cause, by name.
 struct Contributor {
   FlowCause cause = FlowCause::kNoEvidence;
   RowSource source = RowSource::kNone;

@@ -33,7 +33,7 @@ struct TimeByName {
 // Host stalls where they lead (LeadingPauses).
 struct StallFacts {
   enum class Source : uint8_t { kNone, kCall, kOperator, kFunction, kRange, kSystemCall, kProfiler };
-  int64_t ns = 0;      // of those that are named; 0: stalls do not lead
+  int64_t ns = 0;      // of the named stalls, 0 if stalls do not lead
   DurationSpread spread;
   bool system = false;  // the machine's: they come wherever the host is
   bool in_one = false;  // one name, or silence, holds nearly all of them
@@ -231,7 +231,7 @@ class RunFacts {
   };
   Contributed largest(FlowCause cause) const;
   FlowCause largest_host_cause() const;
-  // Computed when first asked for: it reads the whole trace.
+  // Computed at the first call, because it reads the whole trace.
   const OutsideWindow& outside() const;
 
  private:

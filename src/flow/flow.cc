@@ -36,7 +36,7 @@ std::vector<Interval> asked_windows(const FlowRun& run) {
     Interval& window = windows[work.device];
     const int64_t asked =
         work.call == kNoFlowRow ? work.start_ns : asked_ns(run, run.calls[work.call]);
-    // A range may begin before anything in it: idle time is explained from run.start_ns on.
+    // A range may begin before its first event. Idle time is explained starting at run.start_ns.
     window.start_ns = std::min({window.start_ns, work.start_ns, std::max(asked, run.start_ns)});
     window.end_ns = std::max(window.end_ns, work.end_ns);
   }
@@ -72,7 +72,7 @@ void take_whole_step(const FlowRun& run, const Windows& iterations,
   for (const Window& step : iterations.windows) lengths_ns.push_back(step.end_ns - step.start_ns);
   const int64_t label_ns = iterations.windows[static_cast<size_t>(at)].start_ns;
   const int64_t step_ns = std::max(first_row_ns(*run.trace, label_ns, first_ns), run.start_ns);
-  // What takes longer than a usual step is start-up, and told as what lies before.
+  // A lead longer than a typical step is start-up, which is reported before the window.
   if (first_ns - step_ns > median_ns(lengths_ns)) return;
   for (Interval& window : windows) {
     const bool within = window_at(iterations, window.start_ns) == at;
@@ -301,7 +301,7 @@ FlowFit fit_of(const FlowRun& run, const FlowGraph& graph) {
   return fit;
 }
 
-// What nobody recorded is no part of the path that is told.
+// Unrecorded time is not part of the reported path.
 void leave_out(int64_t unrecorded_ns, CriticalPath& path) {
   path.makespan_ns -= take_unrecorded(unrecorded_ns, path.cause_ns);
 }

@@ -91,8 +91,8 @@ std::span<const FileFormat> file_formats();
 const FileFormat* format_of(const FileHead& head);
 // For the file at `path`, decompressed; nullptr also if it cannot be opened.
 const FileFormat* format_of_file(const std::string& path);
-// The same for a file that nobody named: one that Assay reads, and of traces one with a usual ending. A notebook is JSON of
-// a similar shape. nullptr for all others.
+// The same for a file found in a folder. It must be readable, and a trace needs one of its format's endings, because a
+// notebook is similar JSON. nullptr for other files.
 const FileFormat* format_among_files(const std::string& path);
 
 // Enough for the keys of a result in front of what its server said of itself, and for the output of

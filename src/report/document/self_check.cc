@@ -18,9 +18,12 @@ constexpr const char* kShareLaw = "a share is between 0 and 1";
 constexpr const char* kNegativeLaw = "it cannot be negative";
 constexpr const char* kIntervalLaw = "its interval does not hold it";
 
-// Parts of a whole. Ratios to a model (a roofline, a link, a launch-overhead floor, a replay) may exceed it or be negative.
+// Parts of a whole. A ratio to a model may exceed 1 or be negative: to a roofline or another peak, to the launch-overhead
+// floor and to models of power and replay.
 bool is_share(std::string_view key, Unit unit) {
-  const bool of_model = key == "error_share" || key == "floor_share" || key == "link_share" || key.find("roofline") != std::string_view::npos;
+  const bool of_model = key == "error_share" || key == "floor_share" || key == "link_share" ||
+                        key == "energy_share" || key.starts_with("peak_") ||
+                        key.find("roofline") != std::string_view::npos;
   const bool of_whole = key.ends_with("share") && !key.ends_with("change_share");
   return unit == Unit::kShare && of_whole && !of_model;
 }
