@@ -546,6 +546,25 @@ bool rows_tell(const UntracedReplay& replay) {
   return recorded_ns - less_ns > 0.1 * recorded_ns;
 }
 
+// Median time that the device works on an iteration, on the busiest device. No cheaper host makes an iteration shorter.
+int64_t device_ns_per_iteration(const FlowRun& run, const Windows& iterations) {
+  std::vector<std::vector<Interval>> busy(iterations.windows.size() * run.devices.size());
+  for (const FlowWork& work : run.works) {
+    if (work.call == kNoFlowRow) continue;
+    const int32_t at = window_at(iterations, run.calls[work.call].start_ns);
+    if (at >= 0) busy[work.device * iterations.windows.size() + static_cast<size_t>(at)].push_back({work.start_ns, work.end_ns});
+  }
+  int64_t most_ns = 0;
+  for (size_t d = 0; d < run.devices.size(); ++d) {
+    std::vector<int64_t> lengths;
+    for (size_t i = 0; i < iterations.windows.size(); ++i) {
+      lengths.push_back(length_ns(merge_intervals(std::move(busy[d * iterations.windows.size() + i]))));
+    }
+    most_ns = std::max(most_ns, median_ns(std::move(lengths)));
+  }
+  return most_ns;
+}
+
 std::string_view recorder_of(const Trace& trace) {
   if (trace.tracer != Tracer::kPyTorchProfiler || trace.ops.empty()) return "";
   for (const StringId name : trace.api_calls.name) {
@@ -568,6 +587,9 @@ Untraced find_untraced(const FlowModel& model, const UntracedReplay& replay,
   if (!std::isnan(witness_ns)) found.witness_ns = std::llround(witness_ns);
   found.recorded_iteration_ns = replay.iteration_ns({});
   if (found.recorded_iteration_ns <= 0) return refused(UntracedRefusal::kNoIterations);
+  // A host that runs ahead ends an iteration before the device does.
+  const int64_t device_ns = device_ns_per_iteration(model.run, replay.iterations());
+  found.recorded_iteration_ns = std::max(found.recorded_iteration_ns, device_ns);
   const auto row_ns = [](double border_ns) { return std::llround(2 * border_ns); };
   if (anchor) {
     found.iteration_ns = anchor->ns;
@@ -592,9 +614,9 @@ Untraced find_untraced(const FlowModel& model, const UntracedReplay& replay,
     return static_cast<double>(replay.iteration_ns(recording_cost(CostShape::kRows, border_ns)));
   };
   found.source = UntracedSource::kEstimate;
-  found.iteration_ns = std::llround(iteration(cost.ns));
-  found.low_ns = std::llround(iteration(cost.high_ns) * (1 - kScatter));
-  found.high_ns = std::llround(iteration(cost.low_ns) * (1 + kScatter));
+  found.iteration_ns = std::max(static_cast<int64_t>(std::llround(iteration(cost.ns))), device_ns);
+  found.low_ns = std::max(static_cast<int64_t>(std::llround(iteration(cost.high_ns) * (1 - kScatter))), device_ns);
+  found.high_ns = std::max(static_cast<int64_t>(std::llround(iteration(cost.low_ns) * (1 + kScatter))), device_ns);
   found.row_cost_ns = row_ns(cost.ns);
   found.row_cost_low_ns = row_ns(cost.low_ns);
   found.row_cost_high_ns = row_ns(cost.high_ns);

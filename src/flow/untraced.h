@@ -112,6 +112,7 @@ class UntracedReplay {
   // model: with the graph of the whole run. Both must outlive it.
   UntracedReplay(const FlowModel& model, const Windows& iterations);
 
+  const Windows& iterations() const { return iterations_; }
   bool has_iterations() const { return iterations_.source != WindowSource::kWholeTrace; }
   // Lags of the graph, ns per edge: of host time and of gaps between kernels.
   std::vector<int64_t> lags(const RecordingCost& cost) const;
