@@ -63,7 +63,8 @@ class Judge {
     verdict_.cold_ns = total_[FlowCause::kCold];
     verdict_.pauses = leading_pauses(report_);
     // There is no graph to replay without runtime calls.
-    if (report_.evidence.calls && !report_.decision.table.players.empty()) {
+    const bool fits = misfit_of(report_.fit) == Misfit::kNone;
+    if (report_.evidence.calls && fits && !report_.decision.table.players.empty()) {
       by_gains_ = bound_by_gains();
     }
     const Groups groups = sum_groups(true);
@@ -312,6 +313,10 @@ class Judge {
     if (is_device_bound(groups, window_ns)) {
       return total_.compute_ns >= total_.collective_ns ? BoundBy::kGpu : BoundBy::kCollectiveWait;
     }
+    // Kernels, copies and collectives together fill the window: the longest of the three leads.
+    const int64_t busy_ns = total_.compute_ns + total_.collective_ns + total_.copy_ns;
+    const bool filled = share(window_ns - busy_ns, window_ns) <= options_.device_bound;
+    if (filled && total_.compute_ns >= std::max(total_.collective_ns, total_.copy_ns)) return BoundBy::kGpu;
     const auto largest = std::max_element(groups.begin(), groups.end());
     mixed = share(*largest, sum_of(groups)) < options_.leading;
     return static_cast<BoundBy>(largest - groups.begin());
