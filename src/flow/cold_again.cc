@@ -42,9 +42,13 @@ uint64_t cold_again(const FlowReport& report, const Windows& iterations) {
     return 0;
   }
   const std::vector<bool> held = cold_iterations(report, iterations);
+  constexpr uint64_t kLeastTimes = 3;
+  uint64_t times = held.front() ? 1 : 0;
+  for (size_t i = 1; i < held.size(); ++i) times += held[i] && !held[i - 1] ? 1 : 0;
   const auto half = held.begin() + static_cast<std::ptrdiff_t>(held.size() / 2);
   const auto late = std::count(half, held.end(), true);
-  if (!held.back() || late * 2 <= held.end() - half) return 0;
+  const bool to_the_end = held.back() && late * 2 > held.end() - half;
+  if (!to_the_end && times < kLeastTimes) return 0;
   return static_cast<uint64_t>(std::count(held.begin(), held.end(), true));
 }
 
