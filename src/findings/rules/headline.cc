@@ -25,6 +25,14 @@ bool kernels_gain_little(const RunFacts& f) {
   }
   return std::max<int64_t>(gain->gain_ns, 0) * 4 <= f.kind_ns;
 }
+// Gaps between queued kernels lead: neither the kernels nor other work of the device fill the window.
+bool gaps_lead(const RunFacts& f) {
+  const int64_t gaps_ns = f.total.device_gaps_ns();
+  return !f.gpu_busy_enough && f.total.gaps_lead() && gaps_ns > f.total.copy_ns &&
+         gaps_ns > f.total.collective_ns;
+}
+// A fifth of the window or more is copies that no kernel overlaps.
+bool copies_are_exposed(const RunFacts& f) { return f.total.copy_ns * 5 >= f.total_ns; }
 bool collectives_overlap(const RunFacts& f) {
   return kernels_gain_little(f) && f.evidence.collective_ns * 2 >= f.total_ns;
 }
@@ -195,19 +203,22 @@ const RunRule kHeadlines[] = {
     ASSAY_RULE(kGpuBoundAlternating, f.bottleneck == BoundBy::kGpu && f.devices_alternate,
                out.count("devices", static_cast<uint64_t>(f.devices))
                    .ratio("busy_devices", f.busy_devices)),
-    ASSAY_RULE(kGpuBoundSmallKernels,
-               f.bottleneck == BoundBy::kGpu && !f.gpu_busy_enough && f.total.gaps_lead(),
+    ASSAY_RULE(kGpuBoundSmallKernels, f.bottleneck == BoundBy::kGpu && gaps_lead(f),
                out.share("gaps", f.total.device_gaps_ns()).count("activities", f.evidence.works);
                out.ns("mean_activity", f.evidence.work_ns / static_cast<int64_t>(std::max<uint64_t>(
                                                                 f.evidence.works, 1)))),
-    ASSAY_RULE(kGpuBoundBusy, f.bottleneck == BoundBy::kGpu && f.total.compute_ns < f.total_ns / 2,
-               out.share("busy", f.busy_ns()).named("kernel", SubjectKind::kKernel,
-                                                    f.longest_kernel)),
     ASSAY_RULE(kGpuBoundExposedComm,
-               f.bottleneck == BoundBy::kGpu && f.total.exposes_collectives(),
+               f.bottleneck == BoundBy::kGpu && f.total.exposes_collectives() &&
+                   f.total.collective_ns >= f.total.copy_ns,
                out.share("compute", f.total.compute_ns)
                    .share("exposed_comm", f.total.collective_ns)
                    .named("collective", SubjectKind::kCollective, f.longest_collective)),
+    ASSAY_RULE(kGpuBoundExposedCopies, f.bottleneck == BoundBy::kGpu && copies_are_exposed(f),
+               fill_copy(f, out);
+               out.share("compute", f.total.compute_ns)),
+    ASSAY_RULE(kGpuBoundBusy, f.bottleneck == BoundBy::kGpu && f.total.compute_ns < f.total_ns / 2,
+               out.share("busy", f.busy_ns()).named("kernel", SubjectKind::kKernel,
+                                                    f.longest_kernel)),
     ASSAY_RULE(kGpuBoundCompute, f.bottleneck == BoundBy::kGpu && f.kind_name.empty(),
                fill_kernel(f, out)),
     ASSAY_RULE(kGpuBoundFewIterations, f.bottleneck == BoundBy::kGpu && kind_in_few_iterations(f),
