@@ -61,12 +61,12 @@ const ActionRule kTitles[] = {
     ASSAY_ACTION("device_work", kActionKernelsName, true,
                  out.named("kernel", SubjectKind::kKernel, f.longest_of_kind)),
 
-    ASSAY_ACTION("cuda_graph", kActionHostStallsShorten, !f.python_main.empty(),
-                 out.named("function", SubjectKind::kFunction, f.python_main)),
     ASSAY_ACTION("cuda_graph", kActionCudaGraph, cuda(f)),
     ASSAY_ACTION("cuda_graph", kActionHipGraph, hip(f)),
     ASSAY_ACTION("cuda_graph", kActionGraphOrFewerLaunches, true),
 
+    ASSAY_ACTION("cheaper_host", kActionHostStallsShorten, !f.python_main.empty(),
+                 out.named("function", SubjectKind::kFunction, f.python_main)),
     ASSAY_ACTION("cheaper_host", kActionReduceHostWorkBetweenGraphs,
                  advises(f, HostAdvice::kBetweenGraphs)),
     ASSAY_ACTION("cheaper_host", kActionHostStallsProfiler,
@@ -141,8 +141,7 @@ const ActionRule kHows[] = {
     ASSAY_ACTION("fuse_chains", kHowChain, f.chain_names.size() > 1,
                  out.count("runs", f.chains.runs).list("kernels", f.chain_names)),
 
-    ASSAY_ACTION("cuda_graph", kHowCaptureWherePossible, !f.python_main.empty()),
-
+    ASSAY_ACTION("cheaper_host", kHowCaptureWherePossible, !f.python_main.empty()),
     ASSAY_ACTION("cheaper_host", kHowLargestContributor, between(f),
                  fill_largest(f, between_cause(f), "name", out)),
     ASSAY_ACTION("cheaper_host", kHowInputOnCpu, advises(f, HostAdvice::kShortenOne) && f.stalls.on_cpu),
@@ -248,8 +247,10 @@ struct ActionKind {
 
 bool always(const RunFacts&) { return true; }
 bool stalls_lead(const RunFacts& f) { return f.stalls.ns > 0; }
-// A graph takes launches off the host. What the host computes itself stays.
-bool graph_possible(const RunFacts& f) { return f.cpu_ops.empty(); }
+// A graph replaces launches. Computation on the CPU and a Python function that fills the host time remain.
+bool graph_possible(const RunFacts& f) {
+  return f.cpu_ops.empty() && (f.python_main.empty() || uses_engine(f));
+}
 // A thread that waits does not run faster on a faster core.
 bool core_helps(const RunFacts& f) {
   return f.host_advice != HostAdvice::kRecordHost && f.host_advice != HostAdvice::kSteadyHost;
@@ -308,8 +309,9 @@ const RunRule* rule_for(std::span<const ActionRule> rules, std::string_view key,
 // The cause in data/tables/advice.tsv that an action acts on; empty if the run alone shows what to do.
 std::string_view cause_of_advice(std::string_view key, const RunFacts& f) {
   const bool engine = uses_engine(f);
-  if (key == "cuda_graph") return f.python_main.empty() || engine ? "graphs" : "";
+  if (key == "cuda_graph") return "graphs";
   if (key == "cheaper_host") {
+    if (!f.python_main.empty() && !engine) return "";
     if (advises(f, HostAdvice::kGraphs)) return "graphs";
     if (advises(f, HostAdvice::kFewerLaunches)) return engine ? "graphs" : "launches";
     const bool loop = advises(f, HostAdvice::kLessHost) || advises(f, HostAdvice::kBetweenGraphs);
@@ -364,6 +366,15 @@ std::optional<Action> action_of(const ActionKind& kind, const RunFacts& f) {
                 .share = share(gain->gain_ns, f.window_ns),
                 .predicted = gain->predicted,
                 .edit = gain->edit};
+  if (kind.key == "cheaper_host" && !f.python_main.empty()) {
+    // A function saves at most its own part of the host time, which no edit replays.
+    const int64_t own_ns = f.python_main_ns / std::max<int64_t>(f.devices, 1);
+    if (own_ns < action.gain_ns) {
+      action.gain_ns = own_ns;
+      action.share = share(own_ns, f.window_ns);
+      action.edit.clear();
+    }
+  }
   add_texts(f, action);
   for (const FlowCause cause : kind.causes) action.causes.emplace_back(flow_cause_name(cause));
   if (!kind.state.empty()) action.causes.emplace_back(kind.state);
@@ -476,15 +487,15 @@ std::string_view gain_grade(bool predicted) { return predicted ? "simulated" : "
 std::vector<Action> actions_of(const RunFacts& facts) {
   if (undetermined(facts.bottleneck)) return {};
   std::vector<Action> actions;
-  bool graph = false;
+  int64_t graph_ns = 0;
   for (const ActionKind& kind : action_kinds()) {
-    // The same as a graph, which also says what to type.
-    const bool same = kind.key == "cheaper_host" && kind.on == FirstLever::kGraphOrCompile;
-    if (same && graph) continue;
-    if (std::optional<Action> action = action_of(kind, facts)) {
-      graph = graph || kind.key == "cuda_graph";
-      actions.push_back(std::move(*action));
-    }
+    std::optional<Action> action = action_of(kind, facts);
+    if (!action) continue;
+    // A graph that saves about as much also says what to type.
+    const bool less_host = kind.key == "cheaper_host" && kind.on == FirstLever::kGraphOrCompile;
+    if (less_host && graph_ns * 2 >= action->gain_ns) continue;
+    if (kind.key == "cuda_graph") graph_ns = action->gain_ns;
+    actions.push_back(std::move(*action));
   }
   if (facts.devices_alternate && !facts.gains.empty()) actions.push_back(devices_at_once(facts));
   if (facts.bottleneck == BoundBy::kMigration) actions.push_back(prefetch(facts));

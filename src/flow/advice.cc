@@ -50,14 +50,14 @@ bool in_few_iterations(const TriedLever& tried) {
   return std::max<int64_t>(gain.step_ns, 0) * static_cast<int64_t>(gain.before.n) * 5 < gain.run_ns;
 }
 
-std::string most_of_host(const FlowAnswer& answer) {
-  if (answer.verdict.pauses.ns > 0) return "";  // pauses have a name of their own
+const Contributor* most_of_host(const FlowAnswer& answer) {
+  if (answer.verdict.pauses.ns > 0) return nullptr;  // pauses have a name of their own
   const int64_t host_ns = host_work_ns(answer.report.total.cause_ns);
   for (const Contributor& contributor : answer.report.contributors) {
     if (contributor.cause != FlowCause::kPython || contributor.ns * 2 < host_ns) continue;
-    return contributor_name(answer.trace, contributor);
+    return &contributor;
   }
-  return "";
+  return nullptr;
 }
 
 std::string label_of_host(const FlowAnswer& answer) {

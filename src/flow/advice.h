@@ -27,8 +27,8 @@ HostAdvice host_advice(const FlowAnswer& answer);
 const TriedLever* find_tried(const FlowAnswer& answer, std::initializer_list<EditKind> kinds);
 // What a lever gives lies in few of many iterations: nothing in the usual one.
 bool in_few_iterations(const TriedLever& tried);
-// The row in which most of the host's own part lies, where Python leads it; empty where none does.
-std::string most_of_host(const FlowAnswer& answer);
+// The row with most of the host time if Python leads it; null for none.
+const Contributor* most_of_host(const FlowAnswer& answer);
 // The shortest label around most of the host's idle time, where it is around far less of the run
 // and no row is most of it; empty where there is none.
 std::string label_of_host(const FlowAnswer& answer);

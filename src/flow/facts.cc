@@ -358,7 +358,10 @@ void RunFacts::fill_host(const FlowAnswer& answer) {
   for (const StringId name : answer.verdict.computed.names) {
     cpu_ops.emplace_back(answer.trace.text(name));
   }
-  python_main = most_of_host(answer);
+  if (const Contributor* main = most_of_host(answer)) {
+    python_main = contributor_name(answer.trace, *main);
+    python_main_ns = main->ns;
+  }
   host_range = label_of_host(answer);
   host_parts = {FlowCause::kDispatch, FlowCause::kPython, FlowCause::kCall, FlowCause::kHostGap,
                 FlowCause::kLatency};

@@ -165,6 +165,7 @@ class RunFacts {
   StallFacts stalls;
   std::vector<std::string> cpu_ops;  // operators that compute on the CPU for half of the host's part
   std::string python_main;           // function with half of the host's part
+  int64_t python_main_ns = 0;        // its idle time, over all devices
   std::string host_range;            // range around most of the host's part
   std::vector<FlowCause> host_parts;  // largest first
   std::string waiting_call;           // the wait that takes most
