@@ -175,6 +175,78 @@ def short_pieces():
     return run.steps(step, 12)
 
 
+def copies_each_batch():
+    """The batch is copied on the stream of the kernels: two fifths of the time."""
+    run = Program()
+
+    def step(_):
+        run.launch("Memcpy HtoD (Pinned -> Device)", 4000, "aten::copy_", category="gpu_memcpy", call="cudaMemcpyAsync")
+        run.layers(30, duration=200)
+    return run.steps(step)
+
+
+def gathers_as_long_as_kernels():
+    """Collectives on the stream of the kernels, half of the time."""
+    run = Program()
+
+    def step(_):
+        for _ in range(4):
+            run.layers(6, duration=200)
+            run.launch("ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 1230, "c10d::_allgather_base_",
+                       call="cudaLaunchKernelExC")
+    return run.steps(step)
+
+
+def function_of_short_calls():
+    """A Python function that calls another one 40 times a step, with few kernels after it."""
+    run = Program()
+
+    def step(_):
+        begin = run.now
+        for _ in range(40):
+            run.does("python_function", "acme/beam.py(9): add", 90)
+        run.row("python_function", "acme/beam.py(70): process", begin - 5, run.now - begin + 10)
+        run.now += 10
+        run.layers(8, duration=100)
+        run.wait()
+    return run.steps(step, 12)
+
+
+def compiles_now_and_then():
+    """A module is compiled and loaded in each third of twelve steps, the last not among them."""
+    run = Program()
+
+    def step(number):
+        if number % 3 == 1:
+            run.call("cuModuleLoadData", 60_000)
+        run.layers(20, duration=100)
+        run.wait()
+    return run.steps(step, 12)
+
+
+def waits_between_short_kernels():
+    """Experts one by one: a wait for their indices, two short kernels, and much dispatch."""
+    run = Program()
+
+    def step(_):
+        for _ in range(24):
+            run.launch(ADD, 4, "aten::nonzero", prepares=60)
+            run.wait()
+            run.launch(ADD, 5, "aten::index", prepares=70)
+            run.launch(GEMM, 20, prepares=60)
+    return run.steps(step)
+
+
+def large_batches_now_and_then():
+    """Three of sixteen steps have kernels of twenty times the length."""
+    run = Program()
+
+    def step(number):
+        run.layers(20, duration=900 if number in (4, 9, 13) else 45)
+        run.wait()
+    return run.steps(step, 16)
+
+
 def copies(name):
     """Copies whose call returns when the bytes have moved."""
     run = Program()
@@ -549,6 +621,14 @@ SCENES = {
     "a full launch queue": (full_queue, "gpu", r"2 −10\d ms 8\d\.\d % up to Speed up gemm", "CPU core"),
     "a function of short pieces": (short_pieces, "host", r"mostly in acme/pack.py\(51\): pack_tokens.*Shorten acme/pack",
                                    "one CUDA graph"),
+    "a copy before each batch": (copies_each_batch, "gpu", r"kernels run (59|60)\.\d %.*copies are exposed for (39|40)\.\d %", "gaps between"),
+    "collectives as long as kernels": (gathers_as_long_as_kernels, None, r"exposed for (49|50|51)\.\d %.*Overlap or reduce communication",
+                                       "the GPU is busy"),
+    "a function of short calls": (function_of_short_calls, "host", r"mostly in acme/beam.py\(9\): add.* 8\d\.\d % up to Shorten acme/beam",
+                                  "one CUDA graph"),
+    "compiles now and then": (compiles_now_and_then, "cold_start", "initialization recurs in 4 of 12 iterations", "one-time"),
+    "short kernels between waits": (waits_between_short_kernels, "host", r"1 −\d\d\.\d ms +\d\d\.\d % up to (Reduce host work|Launch fewer)", "one CUDA graph"),
+    "large batches now and then": (large_batches_now_and_then, "gpu", "kernels run 9", "warm-up|autotuning"),
     "a message that has not come": (one_thing("python_function", "zmq/sugar/socket.py(770): recv_multipart"), "not_loaded",
                                     "recv_multipart", "Shorten|CPU core"),
     "waits of no known name": (waits_often("acmeQueueDrain"), "sync", "(Remove synchronization|Avoid blocking copies|Avoid waiting)", "Host-bound"),
