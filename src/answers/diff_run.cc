@@ -12,6 +12,7 @@
 #include "answers/analyses.h"
 #include "answers/host_calls.h"
 #include "base/interval_index.h"
+#include "breakdown/roof_levels.h"
 #include "diff/partition.h"
 #include "findings/causes.h"
 #include "flow/contributor_names.h"
@@ -87,12 +88,14 @@ class ItemTable {
 // One basis of one trace: all its iterations, or the whole of it as one.
 class Reducer {
  public:
-  Reducer(const LoadedTrace& loaded, const Analyses& analyses, bool by_iteration)
+  Reducer(const LoadedTrace& loaded, const Analyses& analyses, const JobRoof& roof,
+          bool by_iteration)
       : trace_(loaded.trace),
         links_(loaded.links),
         windows_(loaded.windows),
         spans_(start_to_start(loaded.windows)),
         analyses_(analyses),
+        roof_(roof),
         by_iteration_(by_iteration) {
     for (const DeviceFlow& device : analyses.flow.devices) idle_.try_emplace(device.device, device);
     const auto& rows = trace_.activities;
@@ -447,6 +450,7 @@ class Reducer {
   void add_metrics() {
     add_launch_metrics();
     add_overhead_metrics();
+    add_use_metrics();
   }
 
   void launch_series(const char* key, const char* label, DiffUnit unit,
@@ -516,11 +520,28 @@ class Reducer {
                     [](const W& w) { return static_cast<double>(w.exclusive.total_ns); });
   }
 
+  // Numbers that kernels without known work may change are left out, so that gates on them are
+  // errors. A metric without any number has no row.
+  void add_use_metrics() {
+    using U = Utilisation;
+    std::vector<U> uses;
+    for (const int32_t iter : analyses_.breakdown.iterations)
+      uses.push_back(roof_.utilisation_in(iter));
+    const auto add = [&](const char* key, const char* label, double (*value)(const U&)) {
+      series(key, label, DiffUnit::kShare, uses, roof_.utilisation(), value);
+      if (run_.metrics.back().values.empty()) run_.metrics.pop_back();
+    };
+    add("mfu", "MFU", [](const U& u) { return u.is_exact() ? u.mfu : U::kUnknown; });
+    add("hfu", "HFU", [](const U& u) { return u.is_exact() ? u.hfu : U::kUnknown; });
+    add("mbu", "MBU", [](const U& u) { return u.tells_mbu() ? u.mbu : U::kUnknown; });
+  }
+
   const Trace& trace_;
   const Links& links_;
   const Windows& windows_;
   const std::vector<Interval> spans_;
   const Analyses& analyses_;
+  const JobRoof& roof_;
   const bool by_iteration_;
   DiffRun run_;
   std::vector<DeviceWork> works_;  // parallel to breakdown.rows
@@ -540,8 +561,11 @@ Result<DiffInput> reduce_for_diff(const LoadedTrace& loaded, bool rank_graph) {
                    analyze_trace(loaded, {.rank_graph = rank_graph, .part = "all", .levers = false}));
   DiffInput input;
   const bool windowed = loaded.windows.source != WindowSource::kWholeTrace;
-  input.whole = Reducer(loaded, analyses, false).run();
-  if (windowed) input.by_iteration = Reducer(loaded, analyses, true).run();
+  RoofReader roof(FactBook::built_in(), "");
+  roof.add(trace, loaded.links, *loaded.kernels, analyses.breakdown, &analyses.flow.replays);
+  const JobRoof job = roof.finish();
+  input.whole = Reducer(loaded, analyses, job, false).run();
+  if (windowed) input.by_iteration = Reducer(loaded, analyses, job, true).run();
   input.file = trace.source;
   input.head = trace_items(trace);
   input.import_log = import_notes(trace.log);

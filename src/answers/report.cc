@@ -240,8 +240,9 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
   ASSAY_TRY_ASSIGN(const UntracedRun untraced,
                    untraced_run(loaded, request.untraced, request.traces.part,
                                 found.analyses.verdict.bound, chain_edits(found.analyses.fusion)));
+  const Utilisation use = found.roof.utilisation();
   const FlowAnswer answer{loaded.trace, found.analyses.flow, found.analyses.verdict,
-                          &found.analyses.tried, &untraced.times};
+                          &found.analyses.tried, &untraced.times, &use};
   const findings::Diagnosis diagnosis = diagnosis_of(loaded, answer);
   const std::vector<Lever> levers = flow_levers(diagnosis);
   TraceContent content;
@@ -275,7 +276,7 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
                                                            .brief = !request.everything,
                                                            .most_steps = most_steps(request),
                                                            .telemetry = found.logs()}));
-  content.sections.push_back(roof_section(found.roof, {.words = true, .tables = true}));
+  content.sections.push_back(roof_section(found.roof, {.words = true, .tables = true, .use = true}));
   if (!found.memory.devices.empty())
     content.sections.push_back(memory_section(found.memory, {.words = true}));
   content.sections.push_back(

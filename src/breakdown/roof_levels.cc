@@ -124,12 +124,38 @@ int64_t JobRoof::unknown_total_ns() const {
   return std::accumulate(unknown_ns.begin(), unknown_ns.end(), int64_t{0});
 }
 
-Utilisation JobRoof::utilisation() const {
-  const auto device = std::find_if(devices.begin(), devices.end(),
+double JobRoof::known_share() const {
+  return part_over(static_cast<double>(known.dur_ns), static_cast<double>(kernel_ns));
+}
+
+namespace {
+
+Utilisation use_of_job(const JobRoof& job, const ProductSums& products, int64_t span_ns,
+                       int64_t unknown_ns) {
+  const auto device = std::find_if(job.devices.begin(), job.devices.end(),
                                    [](const DeviceRoof& one) { return one.exists(); });
-  if (device == devices.end()) return {};
-  return utilisation_of(known.products, *device, static_cast<double>(wall_ns) / kNanos,
-                        static_cast<double>(unknown_product_ns) / kNanos);
+  if (device == job.devices.end()) return {};
+  Utilisation use = utilisation_of(products, *device, static_cast<double>(span_ns) / kNanos,
+                                   static_cast<double>(unknown_ns) / kNanos);
+  use.known_share = job.known_share();
+  return use;
+}
+
+}  // namespace
+
+Utilisation JobRoof::utilisation() const {
+  return use_of_job(*this, known.products, wall_ns, unknown_product_ns);
+}
+
+Utilisation JobRoof::utilisation_in(int32_t iter) const {
+  RoofUse sum;
+  for (const RoofUse& use : uses) {
+    if (use.iter != iter) continue;
+    sum.products.add(use.products);
+    sum.span_ns += use.span_ns;
+    sum.unknown_product_ns += use.unknown_product_ns;
+  }
+  return use_of_job(*this, sum.products, sum.span_ns, sum.unknown_product_ns);
 }
 
 const DeviceRoof& RoofReader::roof_of(const Trace& trace, int64_t device) {

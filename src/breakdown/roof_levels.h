@@ -173,8 +173,11 @@ struct JobRoof {
   std::vector<RoofUse> uses;       // by rank, GPU and iteration
 
   int64_t unknown_total_ns() const;
+  double known_share() const;  // of the kernel time; NaN without kernels
   // The least and the most are of kernels without known work: at nothing, and at the peak.
   Utilisation utilisation() const;
+  // The rows of this iteration in `uses`, all GPUs together.
+  Utilisation utilisation_in(int32_t iter) const;
 };
 
 // Combines the ranks of a job, one after the other.

@@ -8,20 +8,13 @@ namespace assay::findings {
 namespace {
 
 constexpr double kTera = 1e12;
-// MFU is one number where products without known work change it by less, and none where they change
-// it by more than the second share of itself.
-constexpr double kExact = 0.02;
-constexpr double kMeansLittle = 0.5;
+constexpr double kMeansLittle = 0.5;    // an interval of such a share of MFU
 constexpr double kComputedAgain = 0.01;  // of HFU
 
 }  // namespace
 
-std::optional<Finding> utilisation_finding(const Utilisation& use) {
-  const double width = use.mfu_high - use.mfu_low;
-  if (!(use.mfu > 0) || !(width <= kMeansLittle * use.mfu)) return std::nullopt;
-  const bool exact = width <= kExact * use.mfu;
-  Finding out{.code = exact ? Code::kUseMfu : Code::kUseMfuRange};
-  if (exact) {
+void fill_use(const Utilisation& use, Finding& out) {
+  if (use.is_exact()) {
     out.fraction("mfu", use.mfu);
     if (use.hfu - use.mfu > kComputedAgain * use.hfu) out.fraction("hfu", use.hfu);
   } else {
@@ -31,6 +24,13 @@ std::optional<Finding> utilisation_finding(const Utilisation& use) {
   for (char& c : type) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   out.text("peak", shortest_text(std::round(use.peak_flop_per_s / kTera)));
   out.text("type", std::move(type));
+  if (use.tells_mbu()) out.fraction("mbu", use.mbu);
+}
+
+std::optional<Finding> utilisation_finding(const Utilisation& use) {
+  if (!use.within(kMeansLittle)) return std::nullopt;
+  Finding out{.code = use.is_exact() ? Code::kUseMfu : Code::kUseMfuRange};
+  fill_use(use, out);
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include "flow/untraced.h"
 #include "flow/verdict.h"
 #include "flow/whatif.h"
+#include "roof/utilisation.h"
 #include "trace/trace.h"
 
 namespace assay {
@@ -16,6 +17,7 @@ struct FlowAnswer {
   const FlowVerdict& verdict;
   const WhatIf* tried = nullptr;  // usual_edits and work_edits, each alone; null: no gains are known
   const Untraced* untraced = nullptr;  // the run without its profiler; null: not asked for
+  const Utilisation* use = nullptr;    // of the whole recording; null if it is not known
 };
 
 }  // namespace assay

@@ -466,6 +466,7 @@ void RunFacts::fill_replay(const FlowAnswer& answer) {
   const bool may_turn = answer.untraced != nullptr && answer.untraced->turned &&
                         answer.untraced->source == UntracedSource::kEstimate;
   if (may_turn) untraced = *answer.untraced;
+  if (answer.use != nullptr) use = *answer.use;
   if (answer.tried == nullptr) return;
   replayed_iterations = answer.tried->iterations;
   for (const TriedLever& tried : answer.tried->levers) {

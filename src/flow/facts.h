@@ -219,6 +219,9 @@ class RunFacts {
   // The run without its profiler, if it may have another bottleneck by an estimate.
   std::optional<Untraced> untraced;
 
+  // MFU, HFU, MBU of the whole recording.
+  Utilisation use;
+
   // Variation.
   std::optional<UnevenSteps> uneven;
   std::optional<SlowRuns> slow_runs;

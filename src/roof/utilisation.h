@@ -42,9 +42,18 @@ struct Utilisation {
   double mfu_palm = kUnknown;     // all pairs of query and key count, as in 6N + 12LHQT
   double mfu_by_type = kUnknown;  // by the peak of each call's own type
   double mbu = kUnknown;          // least bytes / (time * bandwidth)
+  double known_share = kUnknown;  // of the kernel time, with known work; filled by the caller
   double peak_flop_per_s = kUnknown;
   std::string_view peak_type = {};  // "bf16", "fp8", or "fp16" for a device without BF16 units
   std::string peak_source = {};
+
+  // MFU within such a share of itself: products without known work have as much time. False where
+  // it is not known or 0.
+  bool within(double share) const { return mfu > 0 && mfu_high - mfu_low <= share * mfu; }
+  // So narrow that one number is enough.
+  bool is_exact() const { return within(0.02); }
+  // Nearly all work is known, and no cache carries what memory is said to.
+  bool tells_mbu() const { return known_share >= 0.98 && mbu > 0 && mbu <= 1; }
 };
 
 // wall_s: of all GPUs together. unknown_s: time of kernels that multiply, without known work.

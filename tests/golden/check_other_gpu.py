@@ -105,6 +105,29 @@ def check_use(assay, path, mfu, all_pairs):
         is_true(f"{path}: phases add up to {key}", abs(total - use[key]) <= 1e-9 * use[key])
 
 
+def check_first_screen(assay):
+    """MFU of GPU-bound runs only, the same number as in breakdown; gates and rows of diff."""
+    pairs = ROOT / "tests/data/h200_pairs"
+    after, before = pairs / "precision.after.json.zst", pairs / "precision.before.json.zst"
+    screen = " ".join(run(assay, after).split())
+    use = json.loads(run(assay, "breakdown", after, "--roofline", "--format", "json"))["roofline"]["utilisation"]
+    is_true(f"MFU on the first screen: {screen}", f"MFU {100 * use['mfu']:.1f} %" in screen)
+    report = json.loads(run(assay, after, "--format", "json"))
+    codes = {f["code"]: f for f in report["summary"]["findings"]}
+    is_true("MFU as a finding", abs(codes["use.mfu"]["values"]["mfu_share"] - use["mfu"]) < 1e-9)
+    is_true("MFU in the report", report["roofline"]["utilisation"]["mfu"] == use["mfu"])
+    is_true("no MFU of a host-bound run", "MFU" not in run(assay, ROOT / "examples/h100_vit_inference.json.gz"))
+    held = run(assay, "diff", before, after, "--fail-on", "mfu<0.35", "--fail-on", "mbu<+0")
+    is_true(f"gates that hold: {held}", "2 of 2 passed" in " ".join(held.split()))
+    done = subprocess.run([assay, "diff", before, after, "--fail-on", "mfu<0.95"], capture_output=True, text=True, check=False)
+    is_true(f"a gate that fails: {done.returncode}", done.returncode == 1)
+    metrics = {m["metric"]: m for m in json.loads(run(assay, "diff", before, after, "--format", "json"))["diff"]["metrics"]}
+    is_true("HFU is at least MFU", metrics["hfu"]["b"] >= metrics["mfu"]["b"] > metrics["mfu"]["a"] > 0)
+    no_shapes = ROOT / "tests/data/kineto/rocm/mi210_gpu_only.json.gz"
+    said = run(assay, "diff", no_shapes, no_shapes, "--fail-on", "mfu<0.35", code=2)
+    is_true(f"no MFU without shapes: {said}", "no metric 'mfu'" in said)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--assay", required=True)
@@ -115,6 +138,7 @@ def main():
         answers[path] = check_others(assay, ROOT / path)
     check_first_sentences(assay, answers)
     check_refusals(assay)
+    check_first_screen(assay)
     uses = 0
     for path, mfu, all_pairs in USES:
         found = next((root / path for root in (IN_REPOSITORY, CORPUS) if (root / path).exists()), None)

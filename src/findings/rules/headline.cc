@@ -9,6 +9,7 @@
 #include "findings/causes.h"
 #include "findings/rules/rule.h"
 #include "findings/rules/words.h"
+#include "findings/utilisation.h"
 
 namespace assay::findings {
 namespace {
@@ -370,6 +371,13 @@ void fill_serving(const Serving& serving, Finding& out) {
   if (known(serving.hfu)) out.fraction("hfu", serving.hfu);
 }
 
+// MFU is that of the whole recording, by shapes: a part of it has another, and steps of a serving
+// engine have their own line.
+bool shows_use(const RunFacts& f) {
+  return f.bottleneck == BoundBy::kGpu && f.stretches.parts.size() <= 1 &&
+         f.serving.steps.empty() && f.use.known_share >= 0.5;
+}
+
 const RunRule kDetails[] = {
     ASSAY_RULE(kGainsAlternate, decided(f, GainRelation::kAlternate), fill_gains(f, out)),
     ASSAY_RULE(kGainsBalanced, decided_by_gains(f) && f.decision.joint, fill_gains(f, out);
@@ -390,6 +398,9 @@ const RunRule kDetails[] = {
     ASSAY_RULE(kJudgedPart, f.stretches.parts.size() > 1 && f.stretches.headline() != nullptr,
                fill_judged_part(f, out)),
     ASSAY_RULE(kServing, !f.serving.steps.empty(), fill_serving(f.serving, out)),
+    ASSAY_RULE(kUseMfu, shows_use(f) && f.use.is_exact(), fill_use(f.use, out)),
+    ASSAY_RULE(kUseMfuRange, shows_use(f) && !f.use.is_exact() && f.use.within(0.1),
+               fill_use(f.use, out)),
     ASSAY_RULE(kSeveralRanks, f.processes_in_file > 1 && f.devices > 1,
                out.count("processes", f.processes_in_file)
                    .count("devices", static_cast<uint64_t>(f.devices))),

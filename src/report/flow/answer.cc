@@ -74,7 +74,8 @@ AnswerNote note_of(const Finding& finding) {
 bool has_own_line(Code code) {
   return code == Code::kGainsOne ||
          code == Code::kGainsAlternate || code == Code::kGainsBalanced ||
-         code == Code::kSeveralRanks || code == Code::kJudgedPart || code == Code::kServing;
+         code == Code::kSeveralRanks || code == Code::kJudgedPart || code == Code::kServing ||
+         code == Code::kUseMfu || code == Code::kUseMfuRange;
 }
 
 // The headline and the first detail that fits in its place.

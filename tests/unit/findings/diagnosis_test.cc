@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -46,6 +47,38 @@ TEST(Diagnosis, ABusyDeviceIsGpuBoundByItsKernelKind) {
   EXPECT_EQ(diagnosis.headline.code, Code::kGpuBoundKernelKind);
   EXPECT_GT(*diagnosis.headline.find("compute")->value.number(), 0.95);
   EXPECT_EQ(diagnosis.headline.subjects.front().name, "gemm");
+}
+
+// The codes of details of a run with such an MFU.
+std::vector<Code> details_with(const Trace& trace, const Utilisation& use) {
+  const Links links = link_trace(trace);
+  const FlowReport report = make_flow_report(trace, links, {});
+  const FlowVerdict verdict = judge_flow(trace, report, {});
+  std::vector<Code> codes;
+  for (const Finding& detail :
+       diagnose(RunFacts({trace, report, verdict, nullptr, nullptr, &use}, {})).details) {
+    codes.push_back(detail.code);
+  }
+  return codes;
+}
+
+TEST(Diagnosis, MfuIsADetailOfGpuBoundRunsWhereItIsNarrow) {
+  const auto shows = [](const Trace& trace, Code code, const Utilisation& use) {
+    const std::vector<Code> codes = details_with(trace, use);
+    return std::find(codes.begin(), codes.end(), code) != codes.end();
+  };
+  const Trace gpu = run_of(500'000, 20'000);
+  Utilisation use{.mfu = 0.4, .mfu_low = 0.4, .mfu_high = 0.401, .hfu = 0.5, .known_share = 0.9};
+  EXPECT_TRUE(shows(gpu, Code::kUseMfu, use));
+  EXPECT_FALSE(shows(run_of(20'000, 100'000), Code::kUseMfu, use));
+  use.known_share = 0.4;
+  EXPECT_FALSE(shows(gpu, Code::kUseMfu, use));
+  use = {.mfu = 0.4, .mfu_low = 0.4, .mfu_high = 0.43, .hfu = 0.5, .known_share = 0.9};
+  EXPECT_FALSE(shows(gpu, Code::kUseMfu, use));
+  EXPECT_TRUE(shows(gpu, Code::kUseMfuRange, use));
+  use.mfu_high = 0.45;
+  EXPECT_FALSE(shows(gpu, Code::kUseMfuRange, use));
+  EXPECT_FALSE(shows(gpu, Code::kUseMfu, {}));
 }
 
 TEST(Diagnosis, OperatorsThatPrepareTheNextKernelAreHostBound) {

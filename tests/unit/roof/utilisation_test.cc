@@ -33,6 +33,27 @@ TEST(Utilisation, LeavesOutWhatIsComputedAgain) {
   EXPECT_NE(use.peak_source, "");
 }
 
+// 0.4 with 0.005 s of unknown products is one number, with 0.04 s a tenth wide, with 0.1 s more.
+TEST(Utilisation, IsExactWhereUnknownProductsHardlyMatter) {
+  const DeviceRoof h100 = card("H100");
+  ProductSums sums;
+  sums.add(product(0.4 * 989.4e12), false, h100);
+  EXPECT_TRUE(utilisation_of(sums, h100, 1, 0.005).is_exact());
+  EXPECT_FALSE(utilisation_of(sums, h100, 1, 0.04).is_exact());
+  EXPECT_TRUE(utilisation_of(sums, h100, 1, 0.0399).within(0.1));
+  EXPECT_FALSE(utilisation_of(sums, h100, 1, 0.1).within(0.1));
+  EXPECT_FALSE(Utilisation().is_exact());
+  EXPECT_FALSE(utilisation_of({}, h100, 1, 0).is_exact());  // nothing multiplied
+}
+
+// MBU needs all bytes, and memory that carried them.
+TEST(Utilisation, HasMbuWhereAllBytesAreKnown) {
+  EXPECT_TRUE((Utilisation{.mbu = 0.5, .known_share = 0.99}.tells_mbu()));
+  EXPECT_FALSE((Utilisation{.mbu = 0.5, .known_share = 0.9}.tells_mbu()));
+  EXPECT_FALSE((Utilisation{.mbu = 1.2, .known_share = 0.99}.tells_mbu()));
+  EXPECT_FALSE((Utilisation{.mbu = 0.5}.tells_mbu()));
+}
+
 // FP32 at 8 % of its 66.9 TFLOP/s is 0.54 % of BF16.
 TEST(Utilisation, ByTypeIsOfEachProductsOwnPeak) {
   const DeviceRoof h100 = card("H100");
