@@ -12,6 +12,7 @@
 #include "answers/job/rank_record.h"
 #include "answers/path_layers.h"
 #include "answers/ranks.h"
+#include "answers/untraced.h"
 #include "flow/judged.h"
 #include "flow/other_gpu.h"
 #include "flow/verdict.h"
@@ -100,6 +101,16 @@ class RanksTogether {
   std::vector<RankFlow> flows_;
 };
 
+// The diagnosis of the report: without the cost of the profiler it lacks a caveat. Another model of
+// the run is made for that, so the first one is to be gone by then.
+Result<findings::Diagnosis> reported_diagnosis(const LoadedTrace& loaded, const JudgedRun& judged,
+                                               const std::string& part) {
+  ASSAY_TRY_ASSIGN(const UntracedRun untraced,
+                   untraced_run(loaded, "", part, judged.verdict.bound));
+  return diagnosis_of(loaded,
+                      {loaded.trace, judged.report, judged.verdict, nullptr, &untraced.times});
+}
+
 Section run_trust(const LoadedTrace& loaded, const findings::Diagnosis& diagnosis) {
   return trust_section(all_notes(loaded.trace.log, {flow_trust(loaded, diagnosis)}));
 }
@@ -131,18 +142,18 @@ Result<TraceContent> whatif_content(const WhatIfRequest& request,
                                     const RoofOfRequest& roof, RanksTogether& ranks,
                                     const LoadedTrace& loaded) {
   PhaseClock clock(request.traces.listener);
-  FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
+  std::optional<FlowModel> model(make_flow_model(loaded.trace, loaded.links, loaded.kernels));
   FlowOptions options = ranks.options(loaded);
   options.captures = roof.captured;
   ASSAY_TRY_ASSIGN(JudgedRun judged,
-                   judge_run(model, loaded.windows, options, request.traces.part));
+                   judge_run(*model, loaded.windows, options, request.traces.part));
   FlowReport& report = judged.report;
   const FlowVerdict& verdict = judged.verdict;
   if (request.captures.empty()) tell_recordings(report.replays, request.traces.listener);
   clock.mark("flow");
   std::vector<EditRequest> alone;
   if (edits.empty()) alone = work_edits(loaded.trace, verdict);
-  const WhatIf found = explore_edits(model, judged.iterations, report,
+  const WhatIf found = explore_edits(*model, judged.iterations, report,
                                      {.edits = edits,
                                       .alone = alone,
                                       .roof = {&roof.facts, request.device, &report.replays},
@@ -158,26 +169,29 @@ Result<TraceContent> whatif_content(const WhatIfRequest& request,
   content.verdict = has_kernels(loaded.trace) || !loaded.trace.activities.empty()
                         ? whatif_words(answer)
                         : std::vector<std::string>{no_kernels_words(loaded.trace)};
-  content.sections = {whatif_section(answer),
-                      run_trust(loaded, diagnosis_of(loaded, {loaded.trace, report, verdict}))};
+  content.sections = {whatif_section(answer)};
+  ranks.add(loaded, model->run, report, verdict.bound);
+  model.reset();
+  ASSAY_TRY_ASSIGN(const findings::Diagnosis diagnosis,
+                   reported_diagnosis(loaded, judged, request.traces.part));
+  content.sections.push_back(run_trust(loaded, diagnosis));
   // Specifications are those of GPUs, and only the change "roof" uses them.
   const bool looks_up = has_roof_edit(edits);
   if (auto note =
           looks_up ? unused_facts(roof.facts, request.facts, loaded.trace.devices, request.device)
                    : unused_facts(roof.facts, request.facts, FactNames{}))
     content.import_log.push_back(*std::move(note));
-  ranks.add(loaded, model.run, report, verdict.bound);
   return content;
 }
 
 Result<TraceContent> on_content(const WhatIfRequest& request, const RoofOfRequest& roof,
                                 const LoadedTrace& loaded) {
   PhaseClock clock(request.traces.listener);
-  FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
+  std::optional<FlowModel> model(make_flow_model(loaded.trace, loaded.links, loaded.kernels));
   FlowOptions options{.windows = &loaded.windows};
   options.captures = roof.captured;
   ASSAY_TRY_ASSIGN(JudgedRun judged,
-                   judge_run(model, loaded.windows, options, request.traces.part));
+                   judge_run(*model, loaded.windows, options, request.traces.part));
   clock.mark("flow");
   OtherGpuOptions asked{.as_recorded = request.as_recorded,
                         .cpu_speed = request.cpu_speed,
@@ -185,7 +199,7 @@ Result<TraceContent> on_content(const WhatIfRequest& request, const RoofOfReques
   for (const std::string& name : request.on) {
     asked.gpus.push_back({.name = name, .link_bytes_per_s = request.link_gb_s * 1e9});
   }
-  const OtherGpus found = explore_gpus(model, judged.iterations, judged.report, asked);
+  const OtherGpus found = explore_gpus(*model, judged.iterations, judged.report, asked);
   clock.mark("whatif");
   const OtherGpuAnswer answer{judged.report, found};
   TraceContent content;
@@ -193,9 +207,11 @@ Result<TraceContent> on_content(const WhatIfRequest& request, const RoofOfReques
   content.verdict = has_kernels(loaded.trace) || !loaded.trace.activities.empty()
                         ? other_gpu_words(answer)
                         : std::vector<std::string>{no_kernels_words(loaded.trace)};
-  content.sections = {
-      other_gpu_section(answer),
-      run_trust(loaded, diagnosis_of(loaded, {loaded.trace, judged.report, judged.verdict}))};
+  content.sections = {other_gpu_section(answer)};
+  model.reset();
+  ASSAY_TRY_ASSIGN(const findings::Diagnosis diagnosis,
+                   reported_diagnosis(loaded, judged, request.traces.part));
+  content.sections.push_back(run_trust(loaded, diagnosis));
   FactNames names{.devices = request.on};
   for (const DeviceProperties& device : loaded.trace.devices) names.devices.push_back(device.name);
   if (!request.device.empty()) names.devices.push_back(request.device);
@@ -217,14 +233,13 @@ Status check_on(const FactBook& facts, const std::vector<std::string>& names) {
 
 Result<TraceContent> score_content(const FrozenGain& prediction, const LoadedTrace& loaded,
                                    const std::string& part) {
-  FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
+  std::optional<FlowModel> model(make_flow_model(loaded.trace, loaded.links, loaded.kernels));
   ASSAY_TRY_ASSIGN(const JudgedRun judged,
-                   judge_run(model, loaded.windows, {.windows = &loaded.windows}, part));
+                   judge_run(*model, loaded.windows, {.windows = &loaded.windows}, part));
   const FlowReport& report = judged.report;
-  const FlowVerdict& verdict = judged.verdict;
   int64_t measured_ns = report.window_ns();
   if (prediction.per_iteration) {
-    const StepTimes steps = recorded_steps(model, judged.iterations);
+    const StepTimes steps = recorded_steps(*model, judged.iterations);
     if (steps.n == 0) {
       return Error{ErrorCode::kUnsupported,
                    "the prediction is of an iteration, and this trace has fewer than two; mark "
@@ -233,39 +248,45 @@ Result<TraceContent> score_content(const FrozenGain& prediction, const LoadedTra
     }
     measured_ns = steps.median_ns;
   }
+  model.reset();
+  ASSAY_TRY_ASSIGN(const findings::Diagnosis diagnosis, reported_diagnosis(loaded, judged, part));
   TraceContent content;
   const FrozenScore score = score_frozen(prediction, measured_ns);
   content.verdict = score_words(prediction, score);
-  content.sections = {score_section(prediction, score),
-                      run_trust(loaded, diagnosis_of(loaded, {loaded.trace, report, verdict}))};
+  content.sections = {score_section(prediction, score), run_trust(loaded, diagnosis)};
   return content;
 }
 
 Result<TraceContent> why_content(const TraceRequest& request, bool with_rules, RanksTogether& ranks,
                                  const LoadedTrace& loaded) {
   PhaseClock clock(request.listener);
-  FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
+  std::optional<FlowModel> model(make_flow_model(loaded.trace, loaded.links, loaded.kernels));
   ASSAY_TRY_ASSIGN(JudgedRun judged,
-                   judge_run(model, loaded.windows, ranks.options(loaded), request.part));
+                   judge_run(*model, loaded.windows, ranks.options(loaded), request.part));
   FlowReport& report = judged.report;
   const FlowVerdict& verdict = judged.verdict;
   clock.mark("flow");
-  const FlowAnswer answer{loaded.trace, report, verdict};
-  const std::vector<PathSlice> slices = path_slices(model.run, model.graph, report.path);
-  PathAnswer path{loaded.trace, report, path_parts(slices), path_ops(model.run, slices)};
+  const std::vector<PathSlice> slices = path_slices(model->run, model->graph, report.path);
+  PathAnswer path{loaded.trace, report, path_parts(slices), path_ops(model->run, slices)};
   TraceContent content;
-  const findings::Diagnosis diagnosis = diagnosis_of(loaded, answer);
-  content.verdict = flow_words(diagnosis);
-  content.sections = {causes_section(answer)};
+  content.sections = {causes_section({loaded.trace, report, verdict})};
+  std::vector<std::string> of_path;
   if (report.evidence.works > 0) {
     ASSAY_TRY_ASSIGN(path.layers, path_layers(loaded, report, slices));
-    for (std::string& text : path_words(path)) content.verdict.push_back(std::move(text));
+    of_path = path_words(path);
     content.sections.push_back(opened_by_section(report));
     content.sections.push_back(path_section(path));
   }
+  ranks.add(loaded, model->run, report, verdict.bound);
+  model.reset();
+  ASSAY_TRY_ASSIGN(const UntracedRun untraced,
+                   untraced_run(loaded, "", request.part, verdict.bound));
+  const FlowAnswer answer{loaded.trace, report, verdict, nullptr, &untraced.times};
+  const findings::Diagnosis diagnosis = diagnosis_of(loaded, answer);
+  content.verdict = flow_words(diagnosis);
+  std::move(of_path.begin(), of_path.end(), std::back_inserter(content.verdict));
   if (with_rules) content.sections.push_back(rules_section(rules_of(loaded, answer)));
   content.sections.push_back(run_trust(loaded, diagnosis));
-  ranks.add(loaded, model.run, report, verdict.bound);
   return content;
 }
 

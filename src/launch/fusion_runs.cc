@@ -41,6 +41,12 @@ bool has_epilogue(const KernelFacts& facts) {
   return facts.kind == KernelKind::kGemm || facts.kind == KernelKind::kConv;
 }
 
+// A product yields no integers. Batch normalization counts its batches in them right after the
+// convolution.
+bool fits_an_epilogue(const KernelFacts& facts) {
+  return facts.kind == KernelKind::kElementwise && facts.data_type != "int64";
+}
+
 // The inputs of operators, each read once.
 class Shapes {
  public:
@@ -108,8 +114,7 @@ class RunFinder {
       }
       if (next - at >= 2) {
         runs.push_back({at, next - at});
-      } else if (at > begin && has_epilogue(facts(at - 1)) &&
-                 facts(at).kind == KernelKind::kElementwise) {
+      } else if (at > begin && has_epilogue(facts(at - 1)) && fits_an_epilogue(facts(at))) {
         runs.push_back({at - 1, 2});
       }
       at = next;

@@ -16,9 +16,10 @@ constexpr std::array<std::string_view, 5> kNames = {
 constexpr std::array<std::string_view, 6> kWaitWords = {"wait",  "waiting",   "waits",
                                                         "fence", "semaphore", "barrier"};
 // Words that say for what, or how.
-constexpr std::array<std::string_view, 16> kWaitObjects = {
-    "event",  "events", "stream", "notify", "packet",  "value", "for", "on",
-    "signal", "queue",  "host",   "device", "command", "and",   "or",  "sync"};
+constexpr std::array<std::string_view, 21> kWaitObjects = {
+    "event", "events", "stream", "notify", "packet",  "value",   "for",
+    "on",    "signal", "queue",  "host",   "device",  "command", "and",
+    "or",    "sync",   "mem",    "memory", "acquire", "hsa",     "sqe"};
 
 template <size_t kSize>
 bool is_one_of(const std::array<std::string_view, kSize>& words, std::string_view word) {
@@ -29,23 +30,31 @@ bool is_one_of(const std::array<std::string_view, kSize>& words, std::string_vie
 
 bool is_device_wait(std::string_view name) {
   constexpr size_t kLongest = 40;  // names of kernels are longer, and most rows are kernels
+  constexpr std::string_view kBetweenWords = "_- ():=#";
   if (name.empty() || name.size() > kLongest) return false;
   bool waits = false;
   std::string word;
-  for (size_t i = 0; i <= name.size(); ++i) {
-    const char c = i < name.size() ? name[i] : ' ';
-    if (is_letter(c)) {
-      word += lower(c);
-      continue;
-    }
-    if (!is_digit(c) && c != '_' && c != '-' && c != ' ') return false;
-    if (word.empty()) continue;
+  const auto ends_known = [&] {
+    if (word.empty()) return true;
     const bool wait = is_one_of(kWaitWords, word);
-    if (!wait && !is_one_of(kWaitObjects, word)) return false;
+    const bool known = wait || is_one_of(kWaitObjects, word);
     waits |= wait;
     word.clear();
+    return known;
+  };
+  for (size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    const bool letter = is_letter(c);
+    // "StreamWaitEvent" is three words, "EVENT" one.
+    const bool begins = letter && i > 0 && c != lower(c) && name[i - 1] == lower(name[i - 1]);
+    if ((begins || !letter) && !ends_known()) return false;
+    if (letter) {
+      word += lower(c);
+    } else if (!is_digit(c) && kBetweenWords.find(c) == std::string_view::npos) {
+      return false;
+    }
   }
-  return waits;
+  return ends_known() && waits;
 }
 
 std::string_view wait_name(WaitKind kind) { return kNames[static_cast<size_t>(kind)]; }

@@ -51,7 +51,8 @@ def check_waits(run):
         at = 1000.25 + i * 200
         events += launch(2 * i + 1, at, at + 6, 90, "mtia_ccp_events", "fc_kernel")
         events.append(row("mtia_ccp_events", "event_wait", at + 100, 100, 0, 8, device=0, stream=8))
-    for name in ("event_wait", "BARRIER_PACKET", "semaphore wait 3"):
+    for name in ("event_wait", "BARRIER_PACKET", "semaphore wait 3", "StreamWaitEvent", "NOTIFY_WAIT_SQE", "event_wait(3)",
+                 "semaphore_acquire"):
         for event in events:
             if event["tid"] == 8:
                 event["name"] = name

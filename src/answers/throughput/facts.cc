@@ -36,6 +36,16 @@ Result<std::vector<FactSection>> named_sections(const FactBook& facts,
   return named;
 }
 
+// An answer without names shows all sections, so that only a file without any is of no use.
+FactNames looked_up(const FactBook& facts, const FactsRequest& request) {
+  FactNames names{.models = request.names, .devices = request.names};
+  if (!request.names.empty()) return names;
+  for (const FactSection& section : facts.sections_of(request.facts)) {
+    (section.kind == "model" ? names.models : names.devices).push_back(section.name);
+  }
+  return names;
+}
+
 }  // namespace
 
 Result<Document> answer_facts(const FactsRequest& request) {
@@ -48,6 +58,9 @@ Result<Document> answer_facts(const FactsRequest& request) {
   if (!request.facts.empty()) document.inputs.push_back({request.facts, {}});
   document.verdict = facts_words(facts, shown);
   document.sections.push_back(facts_section(facts, shown, !request.names.empty()));
+  if (auto note = unused_facts(facts, request.facts, looked_up(facts, request))) {
+    document.import_log.push_back(*std::move(note));
+  }
   return document;
 }
 

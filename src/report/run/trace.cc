@@ -183,11 +183,17 @@ std::string titles_of(const std::string& list) {
   return text;
 }
 
+// Not a symbol ("t_l", "n") or the path of the file that the note is about.
+bool begins_with_a_word(std::string_view text) {
+  const std::string_view first = text.substr(0, text.find(' '));
+  return first.size() > 1 && std::islower(static_cast<unsigned char>(first[1])) != 0 &&
+         first.find_first_of("./") == std::string_view::npos;
+}
+
 // An effect, followed by its count and the affected numbers.
 std::string note_words(const TrustNote& note) {
   std::string text = note.effect;
-  // Not of a symbol: "t_l", "n".
-  if (text.size() > 1 && std::islower(static_cast<unsigned char>(text[1])) != 0) {
+  if (begins_with_a_word(text)) {
     text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
   }
   std::string what = note.what;

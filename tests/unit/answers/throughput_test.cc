@@ -136,6 +136,26 @@ TEST(AnswerThroughput, FactsThatNothingUsesAreCountedByName) {
   EXPECT_EQ(unused(""), "");
 }
 
+TEST(AnswerThroughput, SpecsOfWhichNothingIsShownAreCounted) {
+  const Folder folder("facts_shown");
+  FactsRequest request;
+  const auto unused = [&request](const std::string& path) -> std::string {
+    request.facts = path;
+    const auto answer = answer_facts(request);
+    if (!answer) return answer.error().describe();
+    return answer->import_log.empty() ? "" : answer->import_log.front().meaning;
+  };
+  const std::string none = folder.add("none.ini", "# nothing\n");
+  const std::string own = in_repository("tests/data/formats/facts.ini");
+  EXPECT_THAT(unused(none), HasSubstr("has no section"));
+  EXPECT_EQ(unused(own), "");
+  request.names = {"H100 SXM"};
+  EXPECT_THAT(unused(none), HasSubstr("has no section"));
+  EXPECT_THAT(unused(own), HasSubstr("[model my-org/my-7b] is of nothing"));
+  request.names = {"my-7b"};
+  EXPECT_EQ(unused(own), "");
+}
+
 TEST(AnswerThroughput, UnknownMethodsAndSplitsAreErrors) {
   EvaluateRequest request;
   request.bench = example_table();

@@ -21,8 +21,8 @@ constexpr int64_t kFar = 1'000'000'000;
 
 Windows one_window() { return {WindowSource::kWholeTrace, {{"whole trace", -kFar, kFar}}}; }
 
-// Small letters are kernels of PyTorch: g a product, s attention, r a reduction, others
-// elementwise.
+// Small letters are kernels of PyTorch: g a product, s attention, r a reduction, i counts in
+// integers, others are elementwise.
 std::string kernel_named(char letter) {
   switch (letter) {
     case 'g':
@@ -31,6 +31,9 @@ std::string kernel_named(char letter) {
       return "void pytorch_flash::flash_fwd_kernel<T>(F)";
     case 'r':
       return "void at::native::reduce_kernel<512, 1, R>(R)";
+    case 'i':
+      return "void at::native::vectorized_elementwise_kernel<4, "
+             "at::native::CUDAFunctorOnSelf_add<long>, at::detail::Array<char*, 2> >(int)";
     default:
       break;
   }
@@ -319,6 +322,12 @@ TEST(Fuse, OneElementwiseKernelAfterAProductIsItsEpilogue) {
   EXPECT_EQ(chains[0].kernels, named("ga"));
   EXPECT_EQ(chains[0].remedy, Remedy::kEpilogue);
   EXPECT_EQ(chains[0].device_least_ns, 40);  // the products', 20 each
+}
+
+// Batch normalization adds 1 to its number of batches right after the convolution.
+TEST(Fuse, ACounterAfterAProductIsNotAnEpilogue) {
+  EXPECT_TRUE(recommended("gisgisgis").empty());
+  EXPECT_EQ(recommended("giagia").size(), 1u);  // integers share a loop with elementwise kernels
 }
 
 TEST(Fuse, MinCountCountsOccurrencesOfTheChain) {

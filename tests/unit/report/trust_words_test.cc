@@ -28,5 +28,13 @@ TEST(TrustWords, SymbolsKeepTheirCase) {
   EXPECT_EQ(words[0], "t_l is taken once (shared: 1)");
 }
 
+TEST(TrustWords, PathsKeepTheirCase) {
+  const auto words = words_of({{"shared", 1, 0, "", "runs/gpt2.json.gz: calls are taken once"},
+                               {"shared", 1, 0, "", "gpt2.json: calls are taken once"}});
+  ASSERT_EQ(words.size(), 2u);
+  EXPECT_EQ(words[0], "runs/gpt2.json.gz: calls are taken once (shared: 1)");
+  EXPECT_EQ(words[1], "gpt2.json: calls are taken once (shared: 1)");
+}
+
 }  // namespace
 }  // namespace assay
