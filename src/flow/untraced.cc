@@ -546,7 +546,7 @@ bool rows_tell(const UntracedReplay& replay) {
   return recorded_ns - less_ns > 0.1 * recorded_ns;
 }
 
-// Median time that the device works on an iteration, on the busiest device. No cheaper host makes an iteration shorter.
+// Median GPU time of an iteration on the busiest device. A faster host does not make an iteration shorter than that.
 int64_t device_ns_per_iteration(const FlowRun& run, const Windows& iterations) {
   std::vector<std::vector<Interval>> busy(iterations.windows.size() * run.devices.size());
   for (const FlowWork& work : run.works) {

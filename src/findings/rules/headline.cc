@@ -215,8 +215,7 @@ const RunRule kHeadlines[] = {
                    .share("exposed_comm", f.total.collective_ns)
                    .named("collective", SubjectKind::kCollective, f.longest_collective)),
     ASSAY_RULE(kGpuBoundExposedCopies, f.bottleneck == BoundBy::kGpu && copies_are_exposed(f),
-               fill_copy(f, out);
-               out.share("compute", f.total.compute_ns)),
+               out.share("compute", f.total.compute_ns).share("exposed_copy", f.total.copy_ns)),
     ASSAY_RULE(kGpuBoundBusy, f.bottleneck == BoundBy::kGpu && f.total.compute_ns < f.total_ns / 2,
                out.share("busy", f.busy_ns()).named("kernel", SubjectKind::kKernel,
                                                     f.longest_kernel)),
