@@ -28,6 +28,9 @@ bool cuda(const RunFacts& f) { return f.program.cuda; }
 bool plain_cuda(const RunFacts& f) { return f.program.kind == ProgramKind::kCuda; }
 bool jax(const RunFacts& f) { return f.program.kind == ProgramKind::kJax; }
 bool advises(const RunFacts& f, HostAdvice advice) { return f.host_advice == advice; }
+bool by_page_faults(const RunFacts& f) {
+  return f.stalls.source == StallFacts::Source::kPageFaults;
+}
 bool by_profiler(const RunFacts& f) {
   return f.stalls.source == StallFacts::Source::kProfiler;
 }
@@ -74,6 +77,8 @@ const ActionRule kTitles[] = {
     ASSAY_ACTION("cheaper_host", kActionHostStallsWait,
                  advises(f, HostAdvice::kShortenOne) && f.stalls.waits,
                  out.named("function", SubjectKind::kFunction, waited_for(f))),
+    ASSAY_ACTION("cheaper_host", kActionHostStallsPageFaults,
+                 advises(f, HostAdvice::kShortenOne) && by_page_faults(f)),
     ASSAY_ACTION("cheaper_host", kActionHostStallsShorten,
                  advises(f, HostAdvice::kShortenOne) && f.stalls.in_one,
                  out.named("function", SubjectKind::kFunction, f.stalls.name)),
@@ -151,6 +156,8 @@ const ActionRule kHows[] = {
     ASSAY_ACTION("cheaper_host", kHowStallProfiler,
                  advises(f, HostAdvice::kShortenOne) && by_profiler(f),
                  out.ns("longest", f.stalls.longest.end_ns - f.stalls.longest.start_ns)),
+    ASSAY_ACTION("cheaper_host", kHowStallPageFaults,
+                 advises(f, HostAdvice::kShortenOne) && by_page_faults(f)),
     ASSAY_ACTION("cheaper_host", kHowStallEachIteration,
                  advises(f, HostAdvice::kShortenOne) && f.stalls.each_iteration),
     ASSAY_ACTION("cheaper_host", kHowStallRare, advises(f, HostAdvice::kShortenOne) && f.stalls.rare),

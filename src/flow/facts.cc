@@ -198,6 +198,7 @@ StallFacts::Source stall_source(const Trace& trace, const Contributor& who,
                                 const std::string& name) {
   if (name.starts_with(kProfilers)) return StallFacts::Source::kProfiler;
   if (name.empty()) return StallFacts::Source::kNone;
+  if (!who.name && name == kPageFaults) return StallFacts::Source::kPageFaults;
   if (!who.name) {
     const auto& ranges = trace.annotations.name;
     const bool range = std::any_of(ranges.begin(), ranges.end(),

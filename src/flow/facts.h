@@ -32,7 +32,7 @@ struct TimeByName {
 
 // Host stalls where they lead (LeadingPauses).
 struct StallFacts {
-  enum class Source : uint8_t { kNone, kCall, kOperator, kFunction, kRange, kSystemCall, kProfiler };
+  enum class Source : uint8_t { kNone, kCall, kOperator, kFunction, kRange, kSystemCall, kPageFaults, kProfiler };
   int64_t ns = 0;      // of the named stalls, 0 if stalls do not lead
   DurationSpread spread;
   bool system = false;  // the machine's: they come wherever the host is

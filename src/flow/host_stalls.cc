@@ -7,6 +7,7 @@
 #include "base/intervals.h"
 #include "flow/contributor_names.h"
 #include "flow/names.h"
+#include "trace/page_faults.h"
 #include "trace/system_calls.h"
 
 namespace assay {
@@ -87,6 +88,30 @@ std::string system_calls_in(const Trace& trace, const std::vector<Interval>& pau
   return named ? std::string(trace.text(most->first)) : "";
 }
 
+// "CPU page faults" if one follows the other through most of the stalls. A fault has no recorded
+// end: its cost, with the work on its page, is taken to end at the next one.
+std::string page_faults_in(const Trace& trace, const std::vector<Interval>& pauses) {
+  constexpr double kMost = 0.6;
+  constexpr int64_t kApartNs = 1'000'000;  // a page moves in a tenth of that
+  const auto& rows = trace.other_events;
+  std::vector<int64_t> faults;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (trace.text(rows.name[i]) == kCpuPageFault) faults.push_back(rows.start_ns[i]);
+  }
+  std::sort(faults.begin(), faults.end());
+  std::vector<Interval> spans;
+  for (size_t i = 1; i < faults.size(); ++i) {
+    if (faults[i] - faults[i - 1] <= kApartNs) spans.push_back({faults[i - 1], faults[i]});
+  }
+  int64_t inside_ns = 0;
+  for (const Interval& span : merge_intervals(std::move(spans))) {
+    inside_ns += length_in(pauses, span);
+  }
+  const bool named = inside_ns > 0 && static_cast<double>(inside_ns) >=
+                                          kMost * static_cast<double>(length_ns(pauses));
+  return named ? std::string(kPageFaults) : "";
+}
+
 // Whether rows of that label are around most of these pauses: what names the longest one may have
 // nothing to do with the others.
 bool is_around_most(const Trace& trace, StringId label, const std::vector<Interval>& pauses) {
@@ -105,7 +130,7 @@ bool is_around_most(const Trace& trace, StringId label, const std::vector<Interv
 
 // What is around the longest slice of what no row of its thread names, and around most of
 // all of them: the shortest label, none of those that are around most of the run; else calls of the
-// operating system.
+// operating system; else page faults.
 std::string label_around(const Trace& trace, const Contributor& contributor,
                          const FlowReport& report) {
   constexpr double kNearlyAll = 0.9;
@@ -117,8 +142,9 @@ std::string label_around(const Trace& trace, const Contributor& contributor,
       labels, contributor.longest, kNearlyAll, least_ns,
       [&](size_t i) { return !classify_host_name(trace.text(labels.name[i])).step; });
   const std::vector<Interval> pauses = unnamed_pauses(report, contributor);
-  return name && is_around_most(trace, name, pauses) ? std::string(trace.text(name))
-                                                     : system_calls_in(trace, pauses);
+  if (name && is_around_most(trace, name, pauses)) return std::string(trace.text(name));
+  const std::string calls = system_calls_in(trace, pauses);
+  return calls.empty() ? page_faults_in(trace, pauses) : calls;
 }
 
 // The thread that makes the first call from time_ns on.

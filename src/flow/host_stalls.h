@@ -12,6 +12,9 @@ namespace assay {
 // Before the name of what the profiler itself does.
 constexpr std::string_view kProfilers = "the profiler's ";
 
+// The name of stalls in which the host touches managed memory.
+constexpr std::string_view kPageFaults = "CPU page faults";
+
 // What the host does in its pauses: a name, or the label around them; empty where nothing tells.
 std::string pause_name(const FlowAnswer& answer);
 // Whether one name, or silence, holds nearly all of the pauses.

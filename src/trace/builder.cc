@@ -154,15 +154,17 @@ Order order_by_lane(const Table& table, const std::vector<LaneId>& lane,
     }
   }
   if (sorted) return {};
-  // Counting sort by lane, stable, then each lane on its own.
-  size_t lanes = 0;
-  for (const LaneId id : lane) lanes = std::max<size_t>(lanes, id.index() + 1);
+  // Counting sort by lane, stable, then each lane on its own. Rows without a lane are last.
+  size_t known = 0;
+  for (const LaneId id : lane) known = id ? std::max<size_t>(known, id.index() + 1) : known;
+  const size_t lanes = known + 1;
+  const auto place = [known](LaneId id) { return id ? static_cast<size_t>(id.index()) : known; };
   std::vector<uint32_t> first(lanes + 1, 0);
-  for (const LaneId id : lane) ++first[id.index() + 1];
+  for (const LaneId id : lane) ++first[place(id) + 1];
   std::partial_sum(first.begin(), first.end(), first.begin());
   Order order(rows);
   std::vector<uint32_t> next(first.begin(), first.end() - 1);
-  for (size_t i = 0; i < rows; ++i) order[next[lane[i].index()]++] = static_cast<uint32_t>(i);
+  for (size_t i = 0; i < rows; ++i) order[next[place(lane[i])]++] = static_cast<uint32_t>(i);
   std::vector<SortKey> keys;
   for (size_t l = 0; l < lanes; ++l) {
     keys.clear();

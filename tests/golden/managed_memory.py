@@ -90,8 +90,27 @@ def result_read_last():
     return program
 
 
+def few_faults():
+    """The host stalls without a word, and touches one page in each stall."""
+    program = Program()
+    for _ in range(5):
+        program.kernel(2 * MS, 0)
+        program.touch(1, False)
+        program.now += 4 * MS
+    return program
+
+
 def exports(folder):
-    """Paths, and what bounds the run: a host that works on pages of its own moves none."""
-    return {steps(True).write(folder / "pages_move.sqlite"): "migration",
-            steps(False).write(folder / "pages_stay.sqlite"): "host",
-            result_read_last().write(folder / "result_read_last.sqlite"): "migration"}
+    """Paths, what bounds the run, and the headline: a host that works on pages of its own moves none."""
+    return {steps(True).write(folder / "pages_move.sqlite"): ("migration", "migration_bound.host"),
+            steps(False).write(folder / "pages_stay.sqlite"): ("host", "host_bound.stalls_page_faults"),
+            few_faults().write(folder / "few_faults.sqlite"): ("host", "host_bound.stalls_unrecorded"),
+            result_read_last().write(folder / "result_read_last.sqlite"): ("migration", "migration_bound.host")}
+
+
+def faults(path):
+    """How many page faults an export has."""
+    with sqlite3.connect(path) as file:
+        count = sum(file.execute(f"SELECT COUNT(*) FROM CUDA_UM_{side}_PAGE_FAULT_EVENTS").fetchone()[0] for side in ("CPU", "GPU"))
+    file.close()
+    return count

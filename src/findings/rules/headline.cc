@@ -301,6 +301,9 @@ const RunRule kHeadlines[] = {
                waits(f) && f.stalls.source == StallFacts::Source::kSystemCall, fill_stalls(f, out);
                out.named("function", SubjectKind::kCall, f.stalls.name);
                if (f.stalls.in_one) out.named("op", SubjectKind::kOperator, f.stalls.within_op)),
+    ASSAY_RULE(kHostBoundStallsPageFaults,
+               waits(f) && f.stalls.source == StallFacts::Source::kPageFaults,
+               out.share("host", f.stalls.ns)),
     ASSAY_RULE(kHostBoundStallsSeveral, waits(f) && !f.stalls.in_one, fill_stalls(f, out);
                out.named("function", SubjectKind::kFunction, f.stalls.name)),
     ASSAY_RULE(kHostBoundStallsOne, waits(f), fill_stalls(f, out);

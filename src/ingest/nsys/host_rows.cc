@@ -4,6 +4,7 @@
 
 #include "ingest/nsys/rows.h"
 #include "ingest/nvtx_ranges.h"
+#include "trace/page_faults.h"
 #include "trace/system_calls.h"
 
 namespace assay {
@@ -20,6 +21,10 @@ struct OtherTable {
 };
 constexpr OtherTable kOtherTables[] = {
     {"OSRT_API", kSystemCallCategory}, {"CUBLAS_EVENTS", "cublas"}, {"CUDNN_EVENTS", "cudnn"}};
+
+// Page faults of managed memory. Those of the CPU have a start only.
+constexpr const char* kCpuFaults = "CUDA_UM_CPU_PAGE_FAULT_EVENTS";
+constexpr const char* kGpuFaults = "CUDA_UM_GPU_PAGE_FAULT_EVENTS";
 
 // ENUM_NSYS_EVENT_TYPE. The nvtxt ones come from text files that were merged into the report.
 enum NvtxType : int64_t {
@@ -43,6 +48,7 @@ class HostRows {
   Status read_ranges();
   Status read_overheads();
   Status read_other(const char* table, std::string_view category);
+  Status read_faults(const char* table, const char* end, std::string_view name);
 
  private:
   void add_range(const NsysSpan& span, std::string_view text, ThreadId thread);
@@ -162,6 +168,21 @@ Status HostRows::read_other(const char* table, std::string_view category) {
   return rows.status();
 }
 
+Status HostRows::read_faults(const char* table, const char* end, std::string_view name) {
+  ASSAY_TRY_ASSIGN(SqliteRows rows, file_.rows(table, {"start", end}));
+  const StringId name_id = cells_.builder.text(name);
+  const StringId category_id = cells_.builder.text(kPageFaultCategory);
+  while (rows.next()) {
+    cells_.count_row();
+    NsysSpan span;
+    if (!cells_.read_span(rows, 0, 1, span)) continue;
+    cells_.builder.other_events.push_back(
+        {span.start_ns, span.dur_ns, name_id, category_id, ThreadId()});
+    cells_.note_open(span, cells_.builder.other_events);
+  }
+  return rows.status();
+}
+
 }  // namespace
 
 Status read_host_rows(const SqliteFile& file, NsysCells& cells) {
@@ -172,14 +193,15 @@ Status read_host_rows(const SqliteFile& file, NsysCells& cells) {
   for (const OtherTable& other : kOtherTables) {
     ASSAY_TRY(rows.read_other(other.table, other.category));
   }
-  return Ok{};
+  ASSAY_TRY(rows.read_faults(kCpuFaults, "start", kCpuPageFault));
+  return rows.read_faults(kGpuFaults, "end", kGpuPageFault);
 }
 
 uint64_t expected_rows(const SqliteFile& file) {
   uint64_t rows = 0;
-  for (const char* table :
-       {kCalls, kRanges, kOverheads, "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY",
-        "CUPTI_ACTIVITY_KIND_MEMSET", "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"}) {
+  for (const char* table : {kCalls, kRanges, kOverheads, kCpuFaults, kGpuFaults,
+                            "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY",
+                            "CUPTI_ACTIVITY_KIND_MEMSET", "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"}) {
     rows += file.last_row(table);
   }
   for (const OtherTable& other : kOtherTables) rows += file.last_row(other.table);

@@ -11,6 +11,7 @@
 #include "findings/causes.h"
 #include "findings/rules/rule.h"
 #include "support/trace_maker.h"
+#include "trace/page_faults.h"
 
 namespace assay::findings {
 namespace {
@@ -86,6 +87,37 @@ TEST(Diagnosis, OperatorsThatPrepareTheNextKernelAreHostBound) {
   EXPECT_EQ(diagnosis.headline.code, Code::kHostBoundLaunching);
   EXPECT_EQ(diagnosis.headline.subjects.front().kind, SubjectKind::kCause);
   EXPECT_EQ(diagnosis.headline.subjects.front().name, "dispatch");
+}
+
+// Kernels that the host waits for, with 4 ms between them in which the CPU has `faults` page faults.
+Trace run_with_faults(int faults) {
+  TraceMaker maker;
+  std::vector<int64_t> at_ns;
+  int64_t now_ns = 0;
+  for (uint32_t i = 1; i <= 6; ++i) {
+    maker.call(1, "cudaLaunchKernel", now_ns, 10'000, i);
+    maker.kernel(0, 7, "step", now_ns + 15'000, 2'000'000, i);
+    maker.call(1, "cudaDeviceSynchronize", now_ns + 10'000, 2'010'000, 0);
+    now_ns += 2'020'000;
+    for (int k = 0; k < faults; ++k) at_ns.push_back(now_ns + k * 4'000'000 / faults);
+    now_ns += 4'000'000;
+  }
+  Trace trace = maker.build();
+  const StringId name = trace.strings.intern(kCpuPageFault);
+  const StringId category = trace.strings.intern(kPageFaultCategory);
+  for (const int64_t start_ns : at_ns) {
+    trace.other_events.push_back({start_ns, 0, name, category, ThreadId()});
+  }
+  return trace;
+}
+
+TEST(Diagnosis, PageFaultsThatFollowEachOtherNameAStall) {
+  const Diagnosis diagnosis = diagnose_run(run_with_faults(40));
+  EXPECT_EQ(diagnosis.headline.code, Code::kHostBoundStallsPageFaults);
+  EXPECT_NEAR(*diagnosis.headline.find("host")->value.number(), 0.6, 0.1);
+  for (const int few : {0, 1, 3}) {
+    EXPECT_EQ(diagnose_run(run_with_faults(few)).headline.code, Code::kHostBoundStallsUnrecorded);
+  }
 }
 
 TEST(Diagnosis, AFewKernelsAreNotEnoughAndHaveANoteInPlaceOfActions) {

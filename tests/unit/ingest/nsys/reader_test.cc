@@ -492,6 +492,24 @@ TEST(NsysReader, MetricsBecomeCountersOfTheirGpu) {
   EXPECT_EQ(logged(trace, ImportCode::kMissingName), 1u);
 }
 
+TEST(NsysReader, PageFaultsOfManagedMemoryAreEventsOfNoThread) {
+  NsysMaker file;
+  add_launch(file);
+  file.insert("CUDA_UM_CPU_PAGE_FAULT_EVENTS", {{"start", 20}, {"globalPid", global_pid(1)}});
+  file.insert("CUDA_UM_GPU_PAGE_FAULT_EVENTS",
+              {{"start", 12}, {"end", 19}, {"globalPid", global_pid(1)}, {"deviceId", 0}});
+  const Trace trace = must_read(file);
+  ASSERT_EQ(trace.other_events.size(), 2u);
+  for (size_t i = 0; i < 2; ++i) {
+    const bool gpu = name_of(trace, trace.other_events.name, i) == "GPU page fault";
+    EXPECT_EQ(name_of(trace, trace.other_events.category, i), "page_fault");
+    EXPECT_EQ(trace.other_events.dur_ns[i], gpu ? 7 : 0);
+    EXPECT_FALSE(trace.other_events.thread[i]);
+  }
+  EXPECT_EQ(logged(trace, ImportCode::kUnknownCategory), 0u);
+  EXPECT_EQ(logged(trace, ImportCode::kOpenRange), 0u);
+}
+
 TEST(NsysReader, DevicesNamesMemoryAndWhatIsKeptAside) {
   NsysMaker file;
   add_launch(file);
