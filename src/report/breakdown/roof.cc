@@ -12,6 +12,7 @@
 #include "base/stats.h"
 #include "findings/utilisation.h"
 #include "report/breakdown/results.h"
+#include "report/document/step_rows.h"
 #include "report/flow/results.h"
 #include "text/message.h"
 #include "text/units.h"
@@ -355,7 +356,7 @@ struct UseRow {
   Utilisation use;
 };
 
-Table uses_table(const JobRoof& roof) {
+std::vector<UseRow> uses_of(const JobRoof& roof) {
   std::vector<UseRow> rows;
   const auto device = std::find_if(roof.devices.begin(), roof.devices.end(),
                                    [](const DeviceRoof& one) { return one.exists(); });
@@ -365,6 +366,10 @@ Table uses_table(const JobRoof& roof) {
         {of, utilisation_of(of.products, *device, static_cast<double>(of.span_ns) / kNanosPer,
                             static_cast<double>(of.unknown_product_ns) / kNanosPer)});
   }
+  return rows;
+}
+
+Table uses_table(const std::vector<UseRow>& rows) {
   TableOf table(rows, {.key = "iterations", .show = Show::kDataOnly});
   const auto use = [](double Utilisation::*field) {
     return [field](const UseRow& row) { return finite_value(row.use.*field); };
@@ -712,7 +717,7 @@ Section roof_section(const JobRoof& roof, const RoofView& view) {
   section.blocks.push_back(totals(roof));
   if (view.use) {
     section.blocks.push_back(use_facts(roof));
-    section.blocks.push_back(uses_table(roof));
+    push_step_rows(section, uses_of(roof), kMostStepRows, {keys::span_ns, keys::unknown_product_ns}, uses_table);
     section.blocks.push_back(use_phases_table(phase_sums(roof)));
   }
   section.blocks.push_back(ops_table(roof, (view.operators || view.tables) && !roof.ops.empty()));

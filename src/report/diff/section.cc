@@ -7,6 +7,7 @@
 
 #include "base/numbers.h"
 #include "report/document/results.h"
+#include "report/flow/results.h"
 #include "report/run/section.h"
 
 namespace assay {
@@ -116,8 +117,11 @@ Facts sides_facts(const DiffReport& report) {
   const HostPace& pace = report.pace;
   const auto told = [&pace](auto value) { return pace.told ? Value(value) : Value(); };
   data("host_pace", told(pace.ratio), Unit::kRatio);
+  facts.items.back().label = keys::host_pace.title;
   data("host_pace_low", told(pace.low), Unit::kRatio);
+  facts.items.back().label = keys::host_pace_low.title;
   data("host_pace_high", told(pace.high), Unit::kRatio);
+  facts.items.back().label = keys::host_pace_high.title;
   data("host_pace_names", pace.names, Unit::kCount);
   data("host_pace_change_ns", told(pace.change_ns), Unit::kNanoseconds);
   data("host_pace_from_ns", told(pace.from_ns), Unit::kNanoseconds);

@@ -55,7 +55,7 @@ Section truth_section(const PowerTruth& truth, const std::string& kernel) {
   facts.items.push_back({"idle_w", "idle power", truth.idle_w, Unit::kWatts});
   for (Item& item : sensor_items(truth.sensor)) facts.items.push_back(std::move(item));
   facts.items.push_back({"noise_share", "noise of a reading", truth.noise_share, Unit::kShare});
-  facts.items.push_back({"gain", "reading over truth", truth.gain, Unit::kRatio});
+  facts.items.push_back({"reading_gain", "reading over truth", truth.gain, Unit::kRatio});
   facts.items.push_back({"sensor_kind", "sort of device drawn", truth.kind, Unit::kText});
   section.blocks.push_back(std::move(facts));
   if (found != truth.kernels.end()) section.blocks.push_back(curve_table(*found));
