@@ -524,9 +524,7 @@ class Reducer {
   // errors. A metric without any number has no row.
   void add_use_metrics() {
     using U = Utilisation;
-    std::vector<U> uses;
-    for (const int32_t iter : analyses_.breakdown.iterations)
-      uses.push_back(roof_.utilisation_in(iter));
+    const std::vector<U> uses = roof_.utilisations(analyses_.breakdown.iterations);
     const auto add = [&](const char* key, const char* label, double (*value)(const U&)) {
       series(key, label, DiffUnit::kShare, uses, roof_.utilisation(), value);
       if (run_.metrics.back().values.empty()) run_.metrics.pop_back();

@@ -276,7 +276,8 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
                                                            .brief = !request.everything,
                                                            .most_steps = most_steps(request),
                                                            .telemetry = found.logs()}));
-  content.sections.push_back(roof_section(found.roof, {.words = true, .tables = true, .use = true}));
+  content.sections.push_back(roof_section(
+      found.roof, {.words = true, .tables = true, .use = true, .most_steps = most_steps(request)}));
   if (!found.memory.devices.empty())
     content.sections.push_back(memory_section(found.memory, {.words = true}));
   content.sections.push_back(

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "base/numbers.h"
@@ -128,34 +129,31 @@ double JobRoof::known_share() const {
   return part_over(static_cast<double>(known.dur_ns), static_cast<double>(kernel_ns));
 }
 
-namespace {
-
-Utilisation use_of_job(const JobRoof& job, const ProductSums& products, int64_t span_ns,
-                       int64_t unknown_ns) {
-  const auto device = std::find_if(job.devices.begin(), job.devices.end(),
+Utilisation JobRoof::utilisation_of(const RoofUse& use) const {
+  const auto device = std::find_if(devices.begin(), devices.end(),
                                    [](const DeviceRoof& one) { return one.exists(); });
-  if (device == job.devices.end()) return {};
-  Utilisation use = utilisation_of(products, *device, static_cast<double>(span_ns) / kNanos,
-                                   static_cast<double>(unknown_ns) / kNanos);
-  use.known_share = job.known_share();
-  return use;
+  if (device == devices.end()) return {};
+  Utilisation found = assay::utilisation_of(use.products, *device, static_cast<double>(use.span_ns) / kNanos,
+                                            static_cast<double>(use.unknown_product_ns) / kNanos);
+  found.known_share = known_share();
+  return found;
 }
-
-}  // namespace
 
 Utilisation JobRoof::utilisation() const {
-  return use_of_job(*this, known.products, wall_ns, unknown_product_ns);
+  return utilisation_of({.span_ns = wall_ns, .products = known.products, .unknown_product_ns = unknown_product_ns});
 }
 
-Utilisation JobRoof::utilisation_in(int32_t iter) const {
-  RoofUse sum;
+std::vector<Utilisation> JobRoof::utilisations(const std::vector<int32_t>& iterations) const {
+  std::unordered_map<int32_t, RoofUse> sums;
   for (const RoofUse& use : uses) {
-    if (use.iter != iter) continue;
+    RoofUse& sum = sums[use.iter];
     sum.products.add(use.products);
     sum.span_ns += use.span_ns;
     sum.unknown_product_ns += use.unknown_product_ns;
   }
-  return use_of_job(*this, sum.products, sum.span_ns, sum.unknown_product_ns);
+  std::vector<Utilisation> found;
+  for (const int32_t iter : iterations) found.push_back(utilisation_of(sums[iter]));
+  return found;
 }
 
 const DeviceRoof& RoofReader::roof_of(const Trace& trace, int64_t device) {

@@ -176,8 +176,10 @@ struct JobRoof {
   double known_share() const;  // of the kernel time; NaN without kernels
   // The least and the most are of kernels without known work: at nothing, and at the peak.
   Utilisation utilisation() const;
-  // The rows of this iteration in `uses`, all GPUs together.
-  Utilisation utilisation_in(int32_t iter) const;
+  // Empty without a known device.
+  Utilisation utilisation_of(const RoofUse& use) const;
+  // Of each of these iterations, all GPUs together.
+  std::vector<Utilisation> utilisations(const std::vector<int32_t>& iterations) const;
 };
 
 // Combines the ranks of a job, one after the other.

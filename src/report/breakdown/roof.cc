@@ -12,7 +12,6 @@
 #include "base/stats.h"
 #include "findings/utilisation.h"
 #include "report/breakdown/results.h"
-#include "report/document/step_rows.h"
 #include "report/flow/results.h"
 #include "text/message.h"
 #include "text/units.h"
@@ -358,13 +357,10 @@ struct UseRow {
 
 std::vector<UseRow> uses_of(const JobRoof& roof) {
   std::vector<UseRow> rows;
-  const auto device = std::find_if(roof.devices.begin(), roof.devices.end(),
-                                   [](const DeviceRoof& one) { return one.exists(); });
+  const bool known = std::any_of(roof.devices.begin(), roof.devices.end(),
+                                 [](const DeviceRoof& one) { return one.exists(); });
   for (const RoofUse& of : roof.uses) {
-    if (device == roof.devices.end()) break;
-    rows.push_back(
-        {of, utilisation_of(of.products, *device, static_cast<double>(of.span_ns) / kNanosPer,
-                            static_cast<double>(of.unknown_product_ns) / kNanosPer)});
+    if (known) rows.push_back({of, roof.utilisation_of(of)});
   }
   return rows;
 }
@@ -717,7 +713,7 @@ Section roof_section(const JobRoof& roof, const RoofView& view) {
   section.blocks.push_back(totals(roof));
   if (view.use) {
     section.blocks.push_back(use_facts(roof));
-    push_step_rows(section, uses_of(roof), kMostStepRows, {keys::span_ns, keys::unknown_product_ns}, uses_table);
+    push_step_rows(section, uses_of(roof), view.most_steps, {keys::span_ns, keys::unknown_product_ns}, uses_table);
     section.blocks.push_back(use_phases_table(phase_sums(roof)));
   }
   section.blocks.push_back(ops_table(roof, (view.operators || view.tables) && !roof.ops.empty()));

@@ -8,6 +8,7 @@
 #include "breakdown/roof_levels.h"
 #include "breakdown/telemetry.h"
 #include "report/document/document.h"
+#include "report/document/step_rows.h"
 
 namespace assay {
 
@@ -17,6 +18,7 @@ struct RoofView {
   bool operators = false;  // the table of operators
   bool tables = false;     // all tables that are for readers
   bool use = false;        // data of MFU, HFU and MBU
+  size_t most_steps = kMostStepRows;  // rows of iterations; 0 = all
 };
 // "roofline": known share, operators by time above the roofline, layers, unknown work, collectives,
 // and the chart for the page.
