@@ -47,12 +47,6 @@ RecordingCost cost_of_rows(int64_t row_ns) {
   return recording_cost(CostShape::kRows, static_cast<double>(row_ns) / 2);
 }
 
-// Missing records and too little work name no resource.
-bool is_bottleneck(BoundBy bound) {
-  return bound != BoundBy::kUnseenWork && bound != BoundBy::kNotLoaded && bound != BoundBy::kTooLittle &&
-         bound != BoundBy::kNoGpu && bound != BoundBy::kNoHost;
-}
-
 Result<BoundBy> bottleneck_of(const LoadedTrace& loaded, RetimedTrace retimed, const std::string& part) {
   const auto made = retimed_input(loaded, std::move(retimed));
   FlowModel model = make_flow_model(made->trace, made->links, made->kernels);
@@ -109,7 +103,7 @@ Result<UntracedRun> untraced_run(const LoadedTrace& loaded, const std::string& a
   if (run.times.source != UntracedSource::kAnchor) {
     for (RetimedTrace& retimed : found.retimed) {
       ASSAY_TRY_ASSIGN(const BoundBy bound, bottleneck_of(loaded, std::move(retimed), part));
-      if (bound == recorded || !is_bottleneck(bound)) continue;
+      if (bound == recorded || !names_resource(bound)) continue;
       run.times.turned = bound;
       break;
     }
@@ -123,7 +117,7 @@ Result<UntracedRun> untraced_run(const LoadedTrace& loaded, const std::string& a
   run.loaded = retimed_input(loaded, std::move(found.retimed.front()));
   ASSAY_TRY_ASSIGN(run.flow, find_flow(*run.loaded, part, more));
   const BoundBy bound = run.flow->verdict.bound;
-  if (bound != recorded && is_bottleneck(bound)) run.times.turned = bound;
+  if (bound != recorded && names_resource(bound)) run.times.turned = bound;
   return run;
 }
 

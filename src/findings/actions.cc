@@ -299,11 +299,7 @@ const std::vector<ActionKind>& action_kinds() {
   return kinds;
 }
 
-bool undetermined(BoundBy bound) {
-  return bound == BoundBy::kUnseenWork || bound == BoundBy::kTooLittle ||
-         bound == BoundBy::kNoGpu || bound == BoundBy::kNoHost || bound == BoundBy::kNotLoaded ||
-         bound == BoundBy::kColdStart;
-}
+bool undetermined(BoundBy bound) { return !names_resource(bound) || bound == BoundBy::kColdStart; }
 
 const RunRule* rule_for(std::span<const ActionRule> rules, std::string_view key,
                         const RunFacts& f) {

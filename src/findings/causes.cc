@@ -72,21 +72,21 @@ constexpr CauseInfo kCauses[] = {
 };
 
 constexpr BottleneckInfo kBottlenecks[] = {
-    {"gpu", "GPU-bound", "the GPU is busy nearly all the time"},
-    {"host", "Host-bound", "the GPU waits for the CPU to prepare and launch work"},
-    {"input", "Input-bound", "the GPU waits for data loading"},
-    {"sync", "Synchronization-bound", "the host waits for the GPU before submitting more"},
-    {"alloc", "Allocation-bound", "memory is allocated or freed in the steady state"},
-    {"cold_start", "Warm-up", "one-time initialization dominates"},
-    {"unseen_device_work", "Undetermined", "queued work did not start and the trace does not show why"},
-    {"collective_wait", "Communication-bound", "time inside collectives (one rank: waiting and transfer together)"},
-    {"communication", "Communication-bound", "exposed transfer with no straggler"},
-    {"copy", "Copy-bound", "copies set the pace"},
-    {"not_loaded", "Underutilized", "no work was submitted"},
-    {"too_little", "Not enough data", "too few activities or too short a window"},
-    {"no_gpu", "No GPU activity", "no kernel, copy or memset in the trace"},
-    {"no_host", "Undetermined", "GPU events without any CPU event"},
-    {"migration", "Migration-bound", "pages of managed memory move between host and GPU"},
+    {"gpu", "GPU-bound", "GPU-bound", "the GPU is busy nearly all the time"},
+    {"host", "Host-bound", "host-bound", "the GPU waits for the CPU to prepare and launch work"},
+    {"input", "Input-bound", "input-bound", "the GPU waits for data loading"},
+    {"sync", "Synchronization-bound", "bound by synchronization", "the host waits for the GPU before submitting more"},
+    {"alloc", "Allocation-bound", "bound by memory allocation", "memory is allocated or freed in the steady state"},
+    {"cold_start", "Warm-up", "without a steady state", "one-time initialization dominates"},
+    {"unseen_device_work", "Undetermined", "undetermined", "queued work did not start and the trace does not show why"},
+    {"collective_wait", "Communication-bound", "bound by communication", "time inside collectives (one rank: waiting and transfer together)"},
+    {"communication", "Communication-bound", "bound by communication", "exposed transfer with no straggler"},
+    {"copy", "Copy-bound", "copy-bound", "copies set the pace"},
+    {"not_loaded", "Underutilized", "undetermined", "no work was submitted"},
+    {"too_little", "Not enough data", "undetermined", "too few activities or too short a window"},
+    {"no_gpu", "No GPU activity", "undetermined", "no kernel, copy or memset in the trace"},
+    {"no_host", "Undetermined", "undetermined", "GPU events without any CPU event"},
+    {"migration", "Migration-bound", "bound by page migration", "pages of managed memory move between host and GPU"},
 };
 // clang-format on
 
@@ -123,29 +123,7 @@ const BottleneckInfo* find_bottleneck(std::string_view key) {
 }
 
 std::string_view bottleneck_word(BoundBy bound) {
-  switch (bound) {
-    case BoundBy::kGpu:
-      return "GPU-bound";
-    case BoundBy::kHost:
-      return "host-bound";
-    case BoundBy::kInput:
-      return "input-bound";
-    case BoundBy::kSync:
-      return "bound by synchronization";
-    case BoundBy::kAlloc:
-      return "bound by memory allocation";
-    case BoundBy::kCopy:
-      return "copy-bound";
-    case BoundBy::kMigration:
-      return "bound by page migration";
-    case BoundBy::kCollectiveWait:
-    case BoundBy::kCommunication:
-      return "bound by communication";
-    case BoundBy::kColdStart:
-      return "without a steady state";
-    default:
-      return "undetermined";
-  }
+  return find_bottleneck(bound_by_word(bound))->within;
 }
 
 }  // namespace assay::findings

@@ -38,11 +38,12 @@ std::string_view cause_legend(FlowCause cause);
 struct BottleneckInfo {
   std::string_view key;   // in JSON: "host"
   std::string_view name;  // "Host-bound"
+  std::string_view within;  // within a sentence: "host-bound"
   std::string_view meaning;
 };
 std::span<const BottleneckInfo> all_bottlenecks();
 const BottleneckInfo* find_bottleneck(std::string_view key);
-// "GPU-bound", "host-bound", ... within a sentence.
+// BottleneckInfo::within.
 std::string_view bottleneck_word(BoundBy bound);
 
 }  // namespace assay::findings

@@ -503,6 +503,11 @@ std::string_view bound_by_word(BoundBy bound) {
   return kWords[static_cast<size_t>(bound)];
 }
 
+bool names_resource(BoundBy bound) {
+  return bound != BoundBy::kUnseenWork && bound != BoundBy::kNotLoaded && bound != BoundBy::kTooLittle &&
+         bound != BoundBy::kNoGpu && bound != BoundBy::kNoHost;
+}
+
 std::string_view first_lever_word(FirstLever lever) {
   constexpr std::array<std::string_view, 13> kWords = {"none",
                                                        "cuda_graph_or_compile",

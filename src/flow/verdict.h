@@ -35,6 +35,8 @@ enum class BoundBy : uint8_t {
 constexpr size_t kBounds = 15;
 // The word in reports and JSON: "gpu", "host", "unseen_device_work", ...
 std::string_view bound_by_word(BoundBy bound);
+// False for too little recorded work and for missing records, which name no resource.
+bool names_resource(BoundBy bound);
 
 // The first thing to change, by the cause alone; an edited replay may know better.
 enum class FirstLever : uint8_t {
