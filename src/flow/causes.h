@@ -2,6 +2,7 @@
 
 // One cause for every nanosecond in which a device, or one of its streams, runs nothing.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -73,7 +74,10 @@ struct FlowTotals {
   }
   // A tenth of the window or more is communication that nothing overlaps.
   bool exposes_collectives() const { return collective_ns * 10 >= window_ns; }
-  bool gaps_lead() const { return device_gaps_ns() * 2 >= idle_ns; }
+  // Gaps between queued kernels are most of the idle time, and no other work of the device takes as long.
+  bool gaps_lead() const {
+    return device_gaps_ns() * 2 >= idle_ns && device_gaps_ns() >= std::max(copy_ns, collective_ns);
+  }
 };
 FlowTotals& operator+=(FlowTotals& sum, const FlowTotals& more);
 

@@ -310,13 +310,12 @@ class Judge {
   }
 
   BoundBy bound_of(const Groups& groups, int64_t window_ns, bool& mixed) const {
-    if (is_device_bound(groups, window_ns)) {
-      return total_.compute_ns >= total_.collective_ns ? BoundBy::kGpu : BoundBy::kCollectiveWait;
-    }
-    // Kernels, copies and collectives together fill the window: the longest of the three leads.
     const int64_t busy_ns = total_.compute_ns + total_.collective_ns + total_.copy_ns;
     const bool filled = share(window_ns - busy_ns, window_ns) <= options_.device_bound;
     if (filled && total_.compute_ns >= std::max(total_.collective_ns, total_.copy_ns)) return BoundBy::kGpu;
+    if (total_.collective_ns > total_.compute_ns && is_device_bound(groups, window_ns)) {
+      return BoundBy::kCollectiveWait;
+    }
     const auto largest = std::max_element(groups.begin(), groups.end());
     mixed = share(*largest, sum_of(groups)) < options_.leading;
     return static_cast<BoundBy>(largest - groups.begin());

@@ -26,12 +26,6 @@ bool kernels_gain_little(const RunFacts& f) {
   }
   return std::max<int64_t>(gain->gain_ns, 0) * 4 <= f.kind_ns;
 }
-// Gaps between queued kernels lead: neither the kernels nor other work of the device fill the window.
-bool gaps_lead(const RunFacts& f) {
-  const int64_t gaps_ns = f.total.device_gaps_ns();
-  return !f.gpu_busy_enough && f.total.gaps_lead() && gaps_ns > f.total.copy_ns &&
-         gaps_ns > f.total.collective_ns;
-}
 // A fifth of the window or more is copies that no kernel overlaps.
 bool copies_are_exposed(const RunFacts& f) { return f.total.copy_ns * 5 >= f.total_ns; }
 bool collectives_overlap(const RunFacts& f) {
@@ -204,7 +198,8 @@ const RunRule kHeadlines[] = {
     ASSAY_RULE(kGpuBoundAlternating, f.bottleneck == BoundBy::kGpu && f.devices_alternate,
                out.count("devices", static_cast<uint64_t>(f.devices))
                    .ratio("busy_devices", f.busy_devices)),
-    ASSAY_RULE(kGpuBoundSmallKernels, f.bottleneck == BoundBy::kGpu && gaps_lead(f),
+    ASSAY_RULE(kGpuBoundSmallKernels,
+               f.bottleneck == BoundBy::kGpu && !f.gpu_busy_enough && f.total.gaps_lead(),
                out.share("gaps", f.total.device_gaps_ns()).count("activities", f.evidence.works);
                out.ns("mean_activity", f.evidence.work_ns / static_cast<int64_t>(std::max<uint64_t>(
                                                                 f.evidence.works, 1)))),
