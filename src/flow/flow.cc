@@ -36,8 +36,7 @@ std::vector<Interval> asked_windows(const FlowRun& run) {
     Interval& window = windows[work.device];
     const int64_t asked =
         work.call == kNoFlowRow ? work.start_ns : asked_ns(run, run.calls[work.call]);
-    // A range may begin before its first event. Idle time is explained starting at run.start_ns.
-    window.start_ns = std::min({window.start_ns, work.start_ns, std::max(asked, run.start_ns)});
+    window.start_ns = std::min({window.start_ns, work.start_ns, asked});
     window.end_ns = std::max(window.end_ns, work.end_ns);
   }
   return windows;
@@ -61,7 +60,7 @@ int64_t first_row_ns(const Trace& trace, int64_t from_ns, int64_t to_ns) {
 
 // The step that the first launch lies in is looked at as a whole: what it prepares before its first
 // launch belongs to it.
-void take_whole_step(const FlowRun& run, const Windows& iterations,
+void take_whole_step(const Trace& trace, const Windows& iterations,
                      std::vector<Interval>& windows) {
   if (windows.empty() || !labelled_steps(iterations)) return;
   int64_t first_ns = INT64_MAX;
@@ -71,7 +70,7 @@ void take_whole_step(const FlowRun& run, const Windows& iterations,
   std::vector<int64_t> lengths_ns;
   for (const Window& step : iterations.windows) lengths_ns.push_back(step.end_ns - step.start_ns);
   const int64_t label_ns = iterations.windows[static_cast<size_t>(at)].start_ns;
-  const int64_t step_ns = std::max(first_row_ns(*run.trace, label_ns, first_ns), run.start_ns);
+  const int64_t step_ns = first_row_ns(trace, label_ns, first_ns);
   // A lead longer than a typical step is start-up, which is reported before the window.
   if (first_ns - step_ns > median_ns(lengths_ns)) return;
   for (Interval& window : windows) {
@@ -387,7 +386,9 @@ FlowReport make_flow_report(const FlowModel& model, const FlowOptions& options) 
   report.kernels = run.kernels;
   report.run = {run.start_ns, run.work_end_ns};
   report.device_windows = asked_windows(run);
-  if (options.steps != nullptr) take_whole_step(run, *options.steps, report.device_windows);
+  if (options.steps != nullptr) take_whole_step(*run.trace, *options.steps, report.device_windows);
+  // A range may begin before its first event. Idle time is explained starting at run.start_ns.
+  for (Interval& window : report.device_windows) window.start_ns = std::max(window.start_ns, run.start_ns);
   if (options.window) {
     std::fill(report.device_windows.begin(), report.device_windows.end(), *options.window);
   }

@@ -103,10 +103,7 @@ std::string page_faults_in(const Trace& trace, const std::vector<Interval>& paus
   for (size_t i = 1; i < faults.size(); ++i) {
     if (faults[i] - faults[i - 1] <= kApartNs) spans.push_back({faults[i - 1], faults[i]});
   }
-  int64_t inside_ns = 0;
-  for (const Interval& span : merge_intervals(std::move(spans))) {
-    inside_ns += length_in(pauses, span);
-  }
+  const int64_t inside_ns = length_ns(intersect(merge_intervals(std::move(spans)), pauses));
   const bool named = inside_ns > 0 && static_cast<double>(inside_ns) >=
                                           kMost * static_cast<double>(length_ns(pauses));
   return named ? std::string(kPageFaults) : "";
@@ -121,11 +118,7 @@ bool is_around_most(const Trace& trace, StringId label, const std::vector<Interv
     if (labels.name[i] != label) continue;
     spans.push_back({labels.start_ns[i], labels.start_ns[i] + labels.dur_ns[i]});
   }
-  int64_t inside_ns = 0;
-  for (const Interval& span : merge_intervals(std::move(spans))) {
-    inside_ns += length_in(pauses, span);
-  }
-  return inside_ns * 2 >= length_ns(pauses);
+  return length_ns(intersect(merge_intervals(std::move(spans)), pauses)) * 2 >= length_ns(pauses);
 }
 
 // What is around the longest slice of what no row of its thread names, and around most of

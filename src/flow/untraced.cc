@@ -613,10 +613,11 @@ Untraced find_untraced(const FlowModel& model, const UntracedReplay& replay,
   const auto iteration = [&replay](double border_ns) {
     return static_cast<double>(replay.iteration_ns(recording_cost(CostShape::kRows, border_ns)));
   };
+  const auto at_least = [device_ns](double ns) { return std::max<int64_t>(std::llround(ns), device_ns); };
   found.source = UntracedSource::kEstimate;
-  found.iteration_ns = std::max(static_cast<int64_t>(std::llround(iteration(cost.ns))), device_ns);
-  found.low_ns = std::max(static_cast<int64_t>(std::llround(iteration(cost.high_ns) * (1 - kScatter))), device_ns);
-  found.high_ns = std::max(static_cast<int64_t>(std::llround(iteration(cost.low_ns) * (1 + kScatter))), device_ns);
+  found.iteration_ns = at_least(iteration(cost.ns));
+  found.low_ns = at_least(iteration(cost.high_ns) * (1 - kScatter));
+  found.high_ns = at_least(iteration(cost.low_ns) * (1 + kScatter));
   found.row_cost_ns = row_ns(cost.ns);
   found.row_cost_low_ns = row_ns(cost.low_ns);
   found.row_cost_high_ns = row_ns(cost.high_ns);
