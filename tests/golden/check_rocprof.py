@@ -180,7 +180,7 @@ def check_counters(assay, path, kernels, folder):
             yield f"{path.name}: {one['matched']} of {one['kernels']} matched"
     fits = levels["waterfall"]
     for row in fits:
-        bars = sum(row[key] for key in ("threshold_ns", "instruction_ns", "utilisation_ns",
+        bars = sum(row[key] for key in ("theoretical_ns", "instruction_ns", "utilisation_ns",
                                         "overlap_ns", "frequency_ns", "residual_ns"))
         if bars != row["dur_ns"]:
             yield f"{path.name}: bars of {row['op']} sum to {bars}, not {row['dur_ns']}"

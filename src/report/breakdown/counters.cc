@@ -87,7 +87,7 @@ Facts peaks_facts(const CountersView& view) {
 }
 
 constexpr std::array<const ResultKey*, kWaterfallBars> kBars = {
-    &keys::threshold_ns, &keys::instruction_ns, &keys::utilisation_ns,
+    &keys::theoretical_ns, &keys::instruction_ns, &keys::utilisation_ns,
     &keys::overlap_ns,   &keys::frequency_ns,   &keys::residual_ns};
 
 // Operations with a waterfall, or those without one.

@@ -286,7 +286,7 @@
   U(rho, \
     "F_perf / (TPT_peak · MFMA_util · D_peak), the rate of busy matrix cycles over their peak. 1 at full rate, lower for " \
     "slower types. Above 1.01 the operation is refused, because peak or counter is wrong") \
-  R(threshold_ns, "theoretical", kNanoseconds, \
+  R(theoretical_ns, "theoretical", kNanoseconds, \
     "bars, with the sum `dur_ns` exactly. First D_thr, then for factor f (for rho 1/rho) ln f / ln(D_act/D_thr) of D_act − " \
     "D_thr. A factor below 1 has a negative bar") \
   R(instruction_ns, "instruction", kNanoseconds, "") \

@@ -51,6 +51,12 @@ TEST(Catalogue, EveryCodeHasAMessageWithDeclaredValues) {
   EXPECT_EQ(catalogue().size(), std::size(findings::kCodes));
 }
 
+// A trace shows how fast one thread launches. It does not show what more cores would change.
+TEST(Catalogue, NoMessageClaimsWhatMoreCoresWouldChange) {
+  EXPECT_EQ(messages_text().find("more cores"), std::string_view::npos);
+  EXPECT_EQ(messages_text().find("change nothing"), std::string_view::npos);
+}
+
 TEST(Catalogue, AnUndeclaredPlaceIsAFault) {
   EXPECT_EQ(catalogue_fault("[gpu_bound.busy]\ntext = the GPU is busy {busy}.\n"),
             "gpu_bound.busy: {busy} is not declared");
