@@ -145,14 +145,15 @@ std::vector<Interval> device_iterations(const FlowRun& run, const Windows& windo
   return spans;
 }
 
-// A segment of one-off costs takes every iteration of which a fifth or more is its own.
-void take_iterations(const Windows& host, const std::vector<Interval>& device, Segment& segment) {
+// A segment of one-off costs takes every iteration in which such costs are a fifth of the time or more.
+void take_iterations(const Windows& host, const std::vector<Interval>& device,
+                     const std::vector<Interval>& all_cold, Segment& segment) {
   if (segment.of != Class::kCold || device.size() < 2) return;
   const Interval cold = segment.span;
   for (size_t i = 0; i < device.size(); ++i) {
     const Interval whole{std::min(host.windows[i].start_ns, device[i].start_ns), device[i].end_ns};
-    const int64_t shared_ns = length(both(whole, cold));
-    if (shared_ns <= 0 || !at_least(shared_ns, kColdIteration, length(whole))) continue;
+    if (length(both(whole, cold)) <= 0) continue;
+    if (!at_least(length_in(all_cold, whole), kColdIteration, length(whole))) continue;
     segment.span.start_ns = std::min(segment.span.start_ns, whole.start_ns);
     segment.span.end_ns = std::max(segment.span.end_ns, whole.end_ns);
   }
@@ -400,8 +401,13 @@ std::vector<Stretch> find_stretches(const FlowRun& run, const DeviceFlow& device
   for (const Class of : {Class::kUnseen, Class::kCold, Class::kWaiting}) {
     add_segments(states, of, least_ns, found);
   }
+  std::vector<Interval> all_cold;
+  for (const Segment& segment : found) {
+    if (segment.of == Class::kCold) all_cold.push_back(segment.span);
+  }
+  all_cold = merge_intervals(std::move(all_cold));
   for (Segment& segment : found) {
-    take_iterations(told, on_device, segment);
+    take_iterations(told, on_device, all_cold, segment);
     segment.span = both(segment.span, window);
   }
   Namer namer(device, window, least_ns);
