@@ -203,7 +203,10 @@ class Judge {
       most_ns = std::max(most_ns, group.gain_ns);
     }
     const int64_t no_work_ns = per_device(total_[FlowCause::kNothingAsked]);
-    if (is_clear(no_work_ns) && no_work_ns > most_ns) return BoundBy::kNotLoaded;
+    // If gains are equal, the wait for the outside leads if it fills more of the idle time.
+    const bool ties = decision.word == GainGroup::kHost && no_work_ns > per_device(host_idle_ns()) &&
+                      decision.table.of(GainGroup::kOutside).gain_ns * 10 >= most_ns * 9;
+    if (is_clear(no_work_ns) && (ties || no_work_ns > most_ns)) return BoundBy::kNotLoaded;
     // Neither gains much alone: name the device, which is nearly always busy.
     GainGroup word = decision.word;
     if (keeps_step && !is_device_work(word) && is_device_work(decision.second)) {
