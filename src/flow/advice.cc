@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/intervals.h"
+#include "base/numbers.h"
 #include "flow/contributor_names.h"
 #include "flow/host_stalls.h"
 #include "flow/names.h"
@@ -72,15 +73,18 @@ std::string label_of_host(const FlowAnswer& answer) {
     spans[labels.name[i]].push_back({labels.start_ns[i], labels.start_ns[i] + labels.dur_ns[i]});
   }
   StringId name;
-  int64_t least_ns = answer.report.window_ns() * 6 / 10;
+  const int64_t window_ns = answer.report.window_ns();
+  int64_t least_ns = window_ns;
   for (auto& [label, of] : spans) {
     if (length_ns(of) * 10 < idle_ns * 8) continue;  // nor is what they cover together
     const std::vector<Interval> around = clip(merge_intervals(std::move(of)), answer.report.window);
     const int64_t ns = length_ns(around);
     // Few labels are as long as that: only these are compared piece by piece.
     if (ns >= least_ns || ns * 10 < idle_ns * 8) continue;
-    const bool most = length_ns(intersect(around, idle)) * 10 >= idle_ns * 8;
-    if (!most || classify_host_name(answer.trace.text(label)).step) continue;
+    const int64_t inside_ns = length_ns(intersect(around, idle));
+    // The time outside holds less than half of the idle time that it would by chance.
+    const bool dense = share(idle_ns - inside_ns, idle_ns) * 2 <= share(window_ns - ns, window_ns);
+    if (!dense || inside_ns * 10 < idle_ns * 8 || classify_host_name(answer.trace.text(label)).step) continue;
     least_ns = ns;
     name = label;
   }
