@@ -90,7 +90,7 @@ bool pauses_spread(const LeadingPauses& pauses) {
   return pauses.who->pauses >= kMany && !pauses.each_iteration;
 }
 
-// Of several names the one with most of the pauses.
+// The one of several names with most of the stalls.
 std::optional<Contributor> longest_pauses(const FlowReport& report) {
   std::optional<Contributor> longest;
   for (const Contributor& contributor : report.contributors) {
@@ -158,7 +158,10 @@ LeadingPauses leading_pauses(const FlowReport& report) {
     if (!is_host_work(contributor.cause) || contributor.pause_ns * 2 < found.ns) continue;
     if (!found.who || contributor.pause_ns > found.who->pause_ns) found.who = contributor;
   }
-  return found;
+  // Calls of one function that take about as long as the shortest stall are one cause.
+  const bool shorter_ones = found.who && found.who->name && found.who->cause == FlowCause::kPython &&
+                            found.who->pause_ns * 5 < found.who->ns * 4;
+  return shorter_ones ? LeadingPauses{} : found;
 }
 
 void judge_pauses(const Trace& trace, const FlowReport& report, const Windows* iterations,
