@@ -71,11 +71,18 @@ AnswerNote note_of(const Finding& finding) {
   return {head_of(finding.code), lines_of(text::message(finding, SIZE_MAX)), is_code(finding.code)};
 }
 
+// Sentences on the time before or after the window, in which only the host is active.
+bool is_outside(Code code) {
+  return code == Code::kOutsideUnrecordedBefore || code == Code::kOutsideCallBefore ||
+         code == Code::kOutsideCpuOnlyBefore || code == Code::kOutsideUnrecordedAfter ||
+         code == Code::kOutsideCallAfter || code == Code::kOutsideCpuOnlyAfter;
+}
+
 bool has_own_line(Code code) {
   return code == Code::kGainsOne ||
          code == Code::kGainsAlternate || code == Code::kGainsBalanced ||
          code == Code::kSeveralRanks || code == Code::kJudgedPart || code == Code::kServing ||
-         code == Code::kUseMfu || code == Code::kUseMfuRange;
+         code == Code::kUseMfu || code == Code::kUseMfuRange || is_outside(code);
 }
 
 // The headline and the first detail that fits in its place.
