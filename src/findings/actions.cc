@@ -53,6 +53,12 @@ std::string conf_variable(const RunFacts& f) {
 std::string caching_variable(const RunFacts& f) {
   return hip(f) ? "PYTORCH_NO_HIP_MEMORY_CACHING" : "PYTORCH_NO_CUDA_MEMORY_CACHING";
 }
+// Guards of compiled code take most of the host time: the model is compiled in pieces.
+bool has_graph_breaks(const RunFacts& f) {
+  return f.largest(f.largest_host_cause()).name.find("TorchDynamo Cache Lookup") != std::string::npos;
+}
+// Operators that compute on the CPU read what was copied to it.
+bool host_computes(const RunFacts& f) { return f.stalls.on_cpu || !f.cpu_ops.empty(); }
 bool few_input_waits(const RunFacts& f) { return f.input.waits > 1 && f.input.few_iterations; }
 
 #define ASSAY_ACTION(key, code, condition, ...) \
@@ -77,6 +83,9 @@ const ActionRule kTitles[] = {
     ASSAY_ACTION("cheaper_host", kActionHostStallsWait,
                  advises(f, HostAdvice::kShortenOne) && f.stalls.waits,
                  out.named("function", SubjectKind::kFunction, waited_for(f))),
+    ASSAY_ACTION("cheaper_host", kActionHostStallsOtherThread,
+                 advises(f, HostAdvice::kShortenOne) && !f.stalls.other_thread.empty(),
+                 out.named("holder", SubjectKind::kFunction, f.stalls.other_thread)),
     ASSAY_ACTION("cheaper_host", kActionHostStallsPageFaults,
                  advises(f, HostAdvice::kShortenOne) && by_page_faults(f)),
     ASSAY_ACTION("cheaper_host", kActionHostStallsShorten,
@@ -161,6 +170,9 @@ const ActionRule kHows[] = {
     ASSAY_ACTION("cheaper_host", kHowStallEachIteration,
                  advises(f, HostAdvice::kShortenOne) && f.stalls.each_iteration),
     ASSAY_ACTION("cheaper_host", kHowStallRare, advises(f, HostAdvice::kShortenOne) && f.stalls.rare),
+    ASSAY_ACTION("cheaper_host", kHowStallGil,
+                 advises(f, HostAdvice::kShortenOne) && !f.stalls.other_thread.empty(),
+                 out.named("function", SubjectKind::kFunction, f.stalls.name)),
     ASSAY_ACTION("cheaper_host", kHowStallLongest, advises(f, HostAdvice::kShortenOne),
                  fill_longest_stall(f, out)),
     ASSAY_ACTION("cheaper_host", kHowStallOtherThread,
@@ -209,7 +221,8 @@ const ActionRule kHows[] = {
     ASSAY_ACTION("allocation", kHowAllocExpandableOnce,
                  edits_pytorch(f) && f.allocation.releases == Releases::kOnce,
                  out.text("variable", conf_variable(f))),
-    ASSAY_ACTION("allocation", kHowAllocExpandable, edits_pytorch(f) && f.allocation.few_iterations,
+    ASSAY_ACTION("allocation", kHowAllocExpandable,
+                 edits_pytorch(f) && (f.allocation.few_iterations || f.allocation.retries),
                  out.text("variable", conf_variable(f))),
     ASSAY_ACTION("allocation", kHowAllocOutsideTorch,
                  edits_pytorch(f) && f.allocation.outside_framework),
@@ -312,8 +325,10 @@ const RunRule* rule_for(std::span<const ActionRule> rules, std::string_view key,
 // The cause in data/tables/advice.tsv that an action acts on; empty if the run alone shows what to do.
 std::string_view cause_of_advice(std::string_view key, const RunFacts& f) {
   const bool engine = uses_engine(f);
-  if (key == "cuda_graph") return "graphs";
+  const bool breaks = has_graph_breaks(f) && !engine;
+  if (key == "cuda_graph") return breaks && advises(f, HostAdvice::kGraphs) ? "breaks" : "graphs";
   if (key == "cheaper_host") {
+    if (breaks) return "breaks";
     if (!f.python_main.empty() && !engine) return "";
     if (advises(f, HostAdvice::kGraphs)) return "graphs";
     if (advises(f, HostAdvice::kFewerLaunches)) return engine ? "graphs" : "launches";
@@ -339,8 +354,8 @@ void add_texts(const RunFacts& f, Action& action) {
   const std::string_view cause = cause_of_advice(action.key, f);
   const Advice* advice = cause.empty() ? nullptr : advice_for(cause, f);
   // The run itself says more than the table, but not of an engine's flags, and not how to make its kernels faster.
-  const bool any = advice != nullptr && advice->program == "any" && advice->when.empty();
-  const bool first = uses_engine(f) || cause == "gpu" || cause == "chains" ||
+  const bool any = advice != nullptr && advice->program == "any" && advice->when.empty() && cause != "breaks";
+  const bool first = uses_engine(f) || cause == "gpu" || cause == "chains" || cause == "breaks" ||
                      (cause == "sync" && f.launches_block);
   if (advice != nullptr && (how == nullptr || (first && !any))) {
     action.how = finding_of(Code::kHowAdvised, f);
@@ -353,31 +368,52 @@ void add_texts(const RunFacts& f, Action& action) {
   }
 }
 
+// The time of a device that is exposed to what a kind of change shortens. 0 for changes that exposure does not bound.
+int64_t exposed_ns(const ActionKind& kind, const RunFacts& f) {
+  int64_t sum_ns = 0;
+  for (const FlowCause cause : kind.causes) sum_ns += f.idle(cause);
+  if (kind.key == "faster_cpu") return 0;
+  if (kind.key == "copies") sum_ns = f.total.copy_ns;
+  if (kind.key == "communication") sum_ns = f.total.collective_ns;
+  if (kind.key == "device_work") sum_ns = std::min(f.kind_ns, f.total.compute_ns);
+  return sum_ns / std::max<int64_t>(f.devices, 1);
+}
+
+// The most that a change can save by the recording itself, whatever a replay says.
+int64_t most_ns(const ActionKind& kind, const RunFacts& f) {
+  const int64_t devices = std::max<int64_t>(f.devices, 1);
+  // A function saves at most its own part of the host time, which no edit replays.
+  if (kind.key == "cheaper_host" && !f.python_main.empty()) return f.python_main_ns / devices;
+  // Time in which the program waits for the outside does not pass faster with a faster host.
+  const bool host = kind.key == "cheaper_host" || kind.key == "cuda_graph" || kind.key == "faster_cpu";
+  if (host) return (f.total.idle_ns - f.idle(FlowCause::kNothingAsked)) / devices;
+  // The host computes with the values that it waits for.
+  if (kind.key == "remove_syncs" && host_computes(f)) return f.idle(FlowCause::kSync) / devices;
+  return f.window_ns;
+}
+
 std::optional<Action> action_of(const ActionKind& kind, const RunFacts& f) {
   if (!kind.offered(f)) return std::nullopt;
-  const GainFact* gain = nullptr;
-  for (const EditKind edit : kind.edits) {
-    if (gain == nullptr) gain = f.gain_of({edit});
-  }
-  if (gain == nullptr || gain->gain_ns <= 0 || gain->gain_ns * 100 < f.window_ns) {
-    return std::nullopt;
-  }
-  if (kind.on == FirstLever::kFasterKernel && gain->few_iterations) return std::nullopt;
-  Action action{.key = kind.key,
-                .basis = kind.basis,
-                .gain_ns = gain->gain_ns,
-                .share = share(gain->gain_ns, f.window_ns),
-                .predicted = gain->predicted,
-                .edit = gain->edit};
-  if (kind.key == "cheaper_host" && !f.python_main.empty()) {
-    // A function saves at most its own part of the host time, which no edit replays.
-    const int64_t own_ns = f.python_main_ns / std::max<int64_t>(f.devices, 1);
-    if (own_ns < action.gain_ns) {
-      action.gain_ns = own_ns;
-      action.share = share(own_ns, f.window_ns);
-      action.edit.clear();
+  Action action{.key = kind.key, .basis = kind.basis};
+  if (f.evidence.calls && replay_holds(f)) {
+    const GainFact* gain = nullptr;
+    for (const EditKind edit : kind.edits) {
+      if (gain == nullptr) gain = f.gain_of({edit});
     }
+    if (gain == nullptr) return std::nullopt;
+    action.gain_ns = gain->gain_ns;
+    action.predicted = gain->predicted;
+    action.edit = gain->edit;
+  } else {
+    action.gain_ns = exposed_ns(kind, f);
+    action.basis = "time of the GPU that is exposed to it; the replay does not fit";
   }
+  if (const int64_t bound_ns = most_ns(kind, f); bound_ns < action.gain_ns) {
+    action.gain_ns = bound_ns;
+    action.edit.clear();
+  }
+  if (action.gain_ns <= 0 || action.gain_ns * 100 < f.window_ns) return std::nullopt;
+  action.share = share(action.gain_ns, f.window_ns);
   add_texts(f, action);
   for (const FlowCause cause : kind.causes) action.causes.emplace_back(flow_cause_name(cause));
   if (!kind.state.empty()) action.causes.emplace_back(kind.state);

@@ -35,7 +35,7 @@ const Condition kConditions[] = {
     {"mixed step", is_unit<StretchUnit::kMixed>},
     {"training", [](const RunFacts& f) { return f.program.trains; }},
     {"inference", [](const RunFacts& f) { return !f.program.trains; }},
-    {"data parallel", [](const RunFacts& f) { return f.program.uses("ddp") || f.program.uses("fsdp"); }},
+    {"data parallel", [](const RunFacts& f) { return f.program.uses("ddp") || f.program.uses("fsdp") || f.program.uses("fsdp1"); }},
     {"optimizer", [](const RunFacts& f) { return f.host_range.starts_with("Optimizer.step"); }},
     {"one executable", [](const RunFacts& f) { return f.one_executable; }},
     {"cuda", [](const RunFacts& f) { return f.program.cuda; }},
@@ -57,7 +57,9 @@ const Condition kConditions[] = {
     {"several processes", [](const RunFacts& f) { return f.evidence.processes > 1; }},
     {"falls back", [](const RunFacts& f) { return f.attention_falls_back; }},
     {"managed memory",
-     [](const RunFacts& f) { return f.evidence.migration_ns * 10 >= f.window_ns; }},
+     [](const RunFacts& f) {
+       return std::max(f.evidence.migration_ns, f.gpu_fault_ns) * 10 >= f.window_ns;
+     }},
     {"attention leads", leads<KernelKind::kAttention>},
     {"gemm leads", leads<KernelKind::kGemm>},
     {"conv leads", leads<KernelKind::kConv>},
@@ -72,6 +74,7 @@ const Condition kConditions[] = {
                 return f.longest_of_kind.find(name) != std::string::npos;
               });
      }},
+    {"dequantize leads", [](const RunFacts& f) { return f.longest_of_kind.find("equantize") != std::string::npos; }},
     {"optimizer leads", leads<KernelKind::kOptimizer>},
     {"small kernels lead", leads<KernelKind::kElementwise, KernelKind::kNorm, KernelKind::kSoftmax,
                                  KernelKind::kReduce, KernelKind::kCopy, KernelKind::kQuantize>},

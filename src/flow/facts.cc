@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "base/ascii.h"
@@ -13,6 +14,7 @@
 #include "kernels/kernel.h"
 #include "kernels/name.h"
 #include "trace/copy_way.h"
+#include "trace/page_faults.h"
 #include "trace/process_facts.h"
 #include "trace/unread.h"
 
@@ -117,6 +119,49 @@ AllocationFacts::Releases releases_of(const Trace& trace, Interval window) {
              : AllocationFacts::Releases::kOften;
 }
 
+// The time of `window` in which the GPU handles page faults of managed memory. Groups of faults overlap.
+int64_t gpu_fault_ns_in(const Trace& trace, Interval window) {
+  std::vector<Interval> faults;
+  const auto& rows = trace.other_events;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (trace.text(rows.category[i]) != kPageFaultCategory || trace.text(rows.name[i]) != kGpuPageFault) continue;
+    faults.push_back({rows.start_ns[i], rows.start_ns[i] + rows.dur_ns[i]});
+  }
+  return length_ns(clip(merge_intervals(std::move(faults)), window));
+}
+
+// True if most calls that free memory lie between two calls that allocate it, with no other call between. The first
+// allocation failed: the caching allocator frees its blocks and tries again.
+bool retries_allocation(const Trace& trace, Interval window) {
+  struct Thread {
+    bool took = false;       // the last call but those that release took memory
+    uint64_t released = 0;  // since then
+  };
+  std::map<uint32_t, Thread> threads;
+  uint64_t releases = 0;
+  uint64_t between = 0;
+  const ApiCallTable& calls = trace.api_calls;
+  std::vector<size_t> order(calls.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&calls](size_t a, size_t b) { return calls.start_ns[a] < calls.start_ns[b]; });
+  for (const size_t c : order) {
+    if (calls.start_ns[c] < window.start_ns || calls.start_ns[c] >= window.end_ns) continue;
+    const std::string_view name = trace.text(calls.name[c]);
+    Thread& thread = threads[calls.thread[c].value];
+    if (contains_any(name, {"Synchronize", "GetLastError", "MemGetInfo"})) continue;
+    if (contains_any(name, {"Free"})) {
+      ++releases;
+      if (thread.took) ++thread.released;
+      continue;
+    }
+    const bool takes = contains_any(name, {"Malloc"});
+    if (takes) between += thread.released;
+    thread = {.took = takes};
+  }
+  return releases > 0 && between * 2 > releases;
+}
+
 // No operator is around most of the calls that take memory: PyTorch's allocator takes it inside of one, that of an
 // extension or of another library does not.
 bool allocates_outside(const Trace& trace, Interval window) {
@@ -151,6 +196,7 @@ AllocationFacts allocation_facts(const FlowAnswer& answer) {
   facts.from_pool = (program.hip || program.cuda) &&
                     contains_any(name, {"MallocAsync", "MallocFromPool", "MemAllocAsync"});
   facts.releases = releases_of(answer.trace, answer.report.window);
+  facts.retries = !facts.from_pool && retries_allocation(answer.trace, answer.report.window);
   if (program.kind == ProgramKind::kPyTorch) {
     facts.outside_framework = allocates_outside(answer.trace, answer.report.window);
   }
@@ -235,7 +281,7 @@ StallFacts stall_facts(const FlowAnswer& answer) {
   facts.source = stall_source(answer.trace, who, facts.name);
   facts.waits = waits_in_pauses(answer);
   facts.holder = pause_holder(answer);
-  facts.other_thread = beside_silence(answer);
+  facts.other_thread = runs_in_pauses(answer);
   facts.longest = who.longest;
   if (who.within_op) facts.within_op = answer.trace.text(who.within_op);
   const bool moves = contains_any(facts.name, {"pin_memory", "copy", "::to", "item", "tensor",
@@ -371,6 +417,7 @@ void RunFacts::fill_host(const FlowAnswer& answer) {
   pageable_waits = waits_for_pageable(answer);
   launches_block = evidence.blocking_launches;
   page_moves_ns = idle_in_page_moves_ns(answer.report);
+  gpu_fault_ns = gpu_fault_ns_in(answer.trace, window);
   for (const Contributor& contributor : answer.report.contributors) {
     if (contributor.cause != FlowCause::kSync || !contributor.name) continue;
     waiting_call = contributor_name(answer.trace, contributor);
@@ -418,7 +465,7 @@ void RunFacts::fill_initialization(const FlowAnswer& answer) {
 }
 
 void RunFacts::fill_queued(const FlowAnswer& answer) {
-  constexpr uint64_t kMany = 8;
+  constexpr uint64_t kMany = 3;
   constexpr int64_t kLeastGapNs = 50'000;
   const FlowReport& report = answer.report;
   clock_gap = assay::clock_gap(report.evidence);

@@ -45,7 +45,7 @@ struct StallFacts {
   std::string name;
   std::string within_op;    // operator around a system call
   std::string holder;       // what another thread does meanwhile, where the host waits for it
-  std::string other_thread;  // what another thread runs during stalls that no row explains
+  std::string other_thread;  // what another thread runs during stalls of one Python function, or of none
   Interval longest;
 };
 
@@ -66,6 +66,7 @@ struct AllocationFacts {
   bool trims_pool = false;
   bool outside_framework = false;
   Releases releases = Releases::kNone;
+  bool retries = false;  // memory is given back between two tries to take it
   bool few_iterations = false;
 };
 
@@ -169,6 +170,7 @@ class RunFacts {
   std::string host_range;            // range around most of the host's part
   std::vector<FlowCause> host_parts;  // largest first
   std::string waiting_call;           // the wait that takes most
+  int64_t gpu_fault_ns = 0;  // time in which the GPU handles page faults of managed memory, of the window
   int64_t page_moves_ns = 0;  // idle time in which the host does nothing recorded and pages of managed memory move
   bool pageable_waits = false;
   bool launches_block = false;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/intervals.h"
+#include "base/numbers.h"
 #include "flow/contributor_names.h"
 #include "flow/names.h"
 #include "trace/page_faults.h"
@@ -54,8 +55,8 @@ ThreadId thread_of_longest(const Trace& trace, const Contributor& who) {
   return who.source == RowSource::kFrame ? in(trace.frames) : ThreadId();
 }
 
-// The pauses that a contributor without a name is made of, merged.
-std::vector<Interval> unnamed_pauses(const FlowReport& report, const Contributor& contributor) {
+// Stalls with the cause and the source of a contributor, merged.
+std::vector<Interval> pauses_of(const FlowReport& report, const Contributor& contributor) {
   std::vector<Interval> pauses;
   for (const DeviceFlow& device : report.devices) {
     for (const FlowSlice& slice : device.idle) {
@@ -134,7 +135,7 @@ std::string label_around(const Trace& trace, const Contributor& contributor,
   const StringId name = shortest_around(
       labels, contributor.longest, kNearlyAll, least_ns,
       [&](size_t i) { return !classify_host_name(trace.text(labels.name[i])).step; });
-  const std::vector<Interval> pauses = unnamed_pauses(report, contributor);
+  const std::vector<Interval> pauses = pauses_of(report, contributor);
   if (name && is_around_most(trace, name, pauses)) return std::string(trace.text(name));
   const std::string calls = system_calls_in(trace, pauses);
   return calls.empty() ? page_faults_in(trace, pauses) : calls;
@@ -225,19 +226,20 @@ std::string held_by_thread(const Trace& trace, const Contributor& who) {
   return name ? std::string(trace.text(name)) : "";
 }
 
-std::string beside_silence(const FlowAnswer& answer) {
+std::string runs_in_pauses(const FlowAnswer& answer) {
   const std::optional<Contributor>& who = answer.verdict.pauses.who;
-  if (!who || who->name || !pause_name(answer).empty()) return "";
+  if (!who || waits_in_pauses(answer)) return "";
+  const bool in_function = who->name && who->source == RowSource::kFrame;
+  if (!in_function && (who->name || !pause_name(answer).empty())) return "";
   const Trace& trace = answer.trace;
-  const ThreadId own = next_to_call(trace, who->longest.end_ns);
+  const ThreadId own = in_function ? thread_of_longest(trace, *who) : next_to_call(trace, who->longest.end_ns);
   if (!own) return "";
-  const std::vector<Interval> pauses = unnamed_pauses(answer.report, *who);
+  const std::vector<Interval> pauses = pauses_of(answer.report, *who);
+  const int64_t pauses_ns = length_ns(pauses);
+  const Interval window = answer.report.window;
+  const double elsewhere = 1 - share(pauses_ns, window.end_ns - window.start_ns);
   const std::vector<bool> waiting = waiting_threads(trace, who->longest);
-  struct Beside {
-    int64_t inside_ns = 0;
-    int64_t all_ns = 0;
-  };
-  std::map<StringId, Beside> by_name;
+  std::map<StringId, std::vector<Interval>> by_name;
   const auto& frames = trace.frames;
   for (size_t i = 0; i < frames.size(); ++i) {
     const ThreadId thread = frames.thread[i];
@@ -245,19 +247,21 @@ std::string beside_silence(const FlowAnswer& answer) {
         trace.threads[thread.index()].pid != trace.threads[own.index()].pid) {
       continue;
     }
-    Beside& beside = by_name[frames.name[i]];
-    beside.inside_ns +=
-        length_in(pauses, {frames.start_ns[i], frames.start_ns[i] + frames.dur_ns[i]});
-    beside.all_ns += frames.dur_ns[i];
+    by_name[frames.name[i]].push_back({frames.start_ns[i], frames.start_ns[i] + frames.dur_ns[i]});
   }
-  // Functions around it are beside the pauses, too: of all that are, the shortest.
+  // Functions around it run in the stalls, too: the shortest of all is named.
   StringId name;
   int64_t least_ns = INT64_MAX;
-  for (const auto& [frame, beside] : by_name) {
+  for (auto& [frame, spans] : by_name) {
     const HostName kind = classify_host_name(trace.text(frame));
-    if (kind.lock || kind.outside || kind.queue || beside.all_ns >= least_ns) continue;
-    if (beside.inside_ns * 10 < length_ns(pauses) * 6) continue;
-    least_ns = beside.all_ns;
+    if (kind.lock || kind.outside || kind.queue || kind.step) continue;
+    const std::vector<Interval> runs = clip(merge_intervals(std::move(spans)), window);
+    const int64_t runs_ns = length_ns(runs);
+    const int64_t inside_ns = length_ns(intersect(runs, pauses));
+    if (runs_ns >= least_ns || inside_ns * 10 < pauses_ns * 6) continue;
+    // A thread that runs all the time runs in the stalls, too. One that holds the GIL runs little outside them.
+    if (in_function && share(runs_ns - inside_ns, runs_ns) * 2 > elsewhere) continue;
+    least_ns = runs_ns;
     name = frame;
   }
   return name ? std::string(trace.text(name)) : "";

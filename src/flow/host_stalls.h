@@ -28,8 +28,8 @@ std::string pause_holder(const FlowAnswer& answer);
 // The same of the longest slice of one contributor, whatever it is.
 std::string held_by_thread(const Trace& trace, const Contributor& who);
 
-// What another thread of the process runs in most of the pauses in which nothing of the launching
-// thread is recorded: it may hold the interpreter's lock. Empty where nothing tells.
-std::string beside_silence(const FlowAnswer& answer);
+// A function that another thread of the process runs in most stalls of the launching thread, which records nothing
+// in them or is in one Python function. That thread may hold the GIL. Empty if no row shows it.
+std::string runs_in_pauses(const FlowAnswer& answer);
 
 }  // namespace assay

@@ -303,7 +303,8 @@ const RunRule kHeadlines[] = {
                out.named("function", SubjectKind::kFunction, f.stalls.name)),
     ASSAY_RULE(kHostBoundStallsOne, waits(f), fill_stalls(f, out);
                out.named("function", SubjectKind::kFunction, f.stalls.name)
-                   .named("holder", SubjectKind::kFunction, f.stalls.holder)),
+                   .named("holder", SubjectKind::kFunction,
+                          f.stalls.holder.empty() ? f.stalls.other_thread : f.stalls.holder)),
     ASSAY_RULE(kHostBoundLaunchLatency, f.host_parts.front() == FlowCause::kLatency,
                out.share("host", f.lost_to(BoundBy::kHost)).about(SubjectKind::kCause, "latency");
                if (names_second_part(f)) out.text("part", host_part_name(f, f.host_parts[1]))),
@@ -392,6 +393,9 @@ const RunRule kDetails[] = {
                    f.evidence.migration_ns * 10 >= f.total_ns,
                out.ns("migration", f.evidence.migration_ns)
                    .text("waits", f.bottleneck == BoundBy::kGpu ? "kernels" : "the host")),
+    ASSAY_RULE(kManagedMemoryFaults,
+               f.evidence.migration_ns * 10 < f.total_ns && f.gpu_fault_ns * 10 >= f.window_ns,
+               out.ns("faults", f.gpu_fault_ns)),
     ASSAY_RULE(kJudgedPart, f.stretches.parts.size() > 1 && f.stretches.headline() != nullptr,
                fill_judged_part(f, out)),
     ASSAY_RULE(kServing, !f.serving.steps.empty(), fill_serving(f.serving, out)),
