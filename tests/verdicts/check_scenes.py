@@ -247,6 +247,141 @@ def large_batches_now_and_then():
     return run.steps(step, 16)
 
 
+def polls_with_a_sleep():
+    """The host asks once, sleeps longer than the kernels take, and asks again."""
+    run = Program()
+
+    def step(_):
+        run.layers(12, duration=90)
+        run.call("cudaEventQuery", 2)
+        run.does("python_function", "<built-in function sleep>", 1800)
+        run.call("cudaEventQuery", 2)
+    return run.steps(step, 12)
+
+
+def optimizer_of_small_kernels():
+    """Four launches for each of 60 parameters, after a forward pass of long kernels."""
+    run = Program()
+
+    def step(_):
+        run.layers(10, duration=200)
+        begin = run.now
+        for _ in range(240):
+            run.launch(ADD, 3, "aten::addcdiv_", prepares=12)
+        run.row("user_annotation", "Optimizer.step#RMSprop.step", begin, run.now - begin)
+    return run.steps(step)
+
+
+def interpreter_lock():
+    """A step stands still while another thread tokenizes, and the other way round."""
+    run = Program()
+
+    def step(number):
+        begin = run.now
+        run.does("python_function", None, 0)
+        run.row("python_function", "acme/text.py(5): tokenize", run.now + 60, 5200, thread=300)
+        run.now += 5400
+        run.layers(20, duration=60)
+        run.wait()
+        run.row("python_function", "acme/train.py(12): train_step", begin - 3, run.now - begin + 6)
+        run.now += 10
+    return run.steps(step)
+
+
+def allocation_retries():
+    """cudaMalloc fails, the cache is freed, cudaMalloc again; three steps of eight are spared."""
+    run = Program()
+
+    def step(number):
+        begin = run.now
+        if number % 3:
+            run.call("cudaMalloc", 300)
+            for _ in range(5):
+                run.wait("cudaStreamSynchronize")
+                run.call("cudaFree", 900)
+            run.call("cudaMalloc", 700)
+        run.row("cpu_op", "aten::empty", begin, run.now - begin + 1)
+        run.now += 2
+        run.layers(20, duration=120)
+        run.wait()
+    return run.steps(step, 9)
+
+
+def graph_breaks():
+    """Twenty guards a step, two kernels after each."""
+    run = Program()
+
+    def step(_):
+        for _ in range(20):
+            run.does("cpu_op", "TorchDynamo Cache Lookup", 230)
+            run.launch("triton_poi_fused_add_0", 12, "## Call CompiledFxGraph acme ##")
+            run.launch(GEMM, 20)
+        run.wait()
+    return run.steps(step)
+
+
+def drawing_at_the_end():
+    """After ten steps of kernels the program draws for much longer."""
+    run = Program()
+
+    def step(_):
+        run.layers(20, duration=150)
+        run.wait()
+    run.steps(step, 10)
+    run.does("python_function", "acme/draw.py(3): savefig", 420_000)
+    return run
+
+
+def gathers_that_kernels_wait_for():
+    """Kernels wait for collectives of another stream, as nothing recorded says."""
+    run = Program()
+
+    def step(_):
+        for _ in range(4):
+            run.launch("ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 1500, "c10d::_allgather_base_", stream=20,
+                       call="cudaLaunchKernelExC")
+            run.free[7] = max(run.free.get(7, 0), run.free[20]) + 3
+            run.layers(6, duration=250)
+            run.free[20] = run.free[7]
+        run.wait()
+    return run.steps(step)
+
+
+def dequantizes():
+    """Weights are dequantized by a kernel of their own before each product."""
+    run = Program()
+
+    def step(_):
+        for _ in range(20):
+            run.launch("void acmeDequantizeBlockwise<__half, 512, 64, 8>(float*, unsigned char*, float*)", 110, "acme::dequantize_4bit")
+            run.launch(GEMM, 70)
+        run.wait()
+    return run.steps(step)
+
+
+def samples_on_the_cpu():
+    """Logits are copied to the host, an operator on the CPU sorts them, and the next step needs the result."""
+    run = Program()
+
+    def step(_):
+        run.layers(20, duration=150)
+        run.launch("Memcpy DtoH (Device -> Pageable)", 300, "aten::copy_", category="gpu_memcpy", call="cudaMemcpyAsync", blocks=True)
+        run.does("cpu_op", "aten::sort", 2600)
+    return run.steps(step, 12)
+
+
+def another_process_takes_turns():
+    """Four times a step the GPU does nothing of this trace for 2 ms, though kernels are queued."""
+    run = Program()
+
+    def step(_):
+        for _ in range(2):
+            run.layers(15, duration=150)
+            run.free[7] += 2500
+        run.wait()
+    return run.steps(step, 6)
+
+
 def copies(name):
     """Copies whose call returns when the bytes have moved."""
     run = Program()
@@ -628,7 +763,20 @@ SCENES = {
                                   "one CUDA graph"),
     "compiles now and then": (compiles_now_and_then, "cold_start", "initialization recurs in 4 of 12 iterations", "one-time"),
     "short kernels between waits": (waits_between_short_kernels, "host", r"1 −\d\d\.\d ms +\d\d\.\d % up to (Reduce host work|Launch fewer)", "one CUDA graph"),
-    "large batches now and then": (large_batches_now_and_then, "gpu", "kernels run 9", "warm-up|autotuning"),
+    "large batches now and then": (large_batches_now_and_then, "gpu", "kernels run 9.*Speed up gemm",
+                                   "warm-up|autotuning"),
+    "a poll that sleeps": (polls_with_a_sleep, "not_loaded", r"the program sleeps 4\d\.\d %.*Wait for the event", "CUDA graph|Host-bound"),
+    "an optimizer of small kernels": (optimizer_of_small_kernels, "host", r"in range Optimizer\.step#RMSprop.*Update all parameters in few launches.*fused=True",
+                                      "Replay each iteration"),
+    "another thread with the interpreter": (interpreter_lock, "host", r"train_step runs on the host.*Move .*tokenize to another process.*GIL",
+                                            "Shorten acme/train"),
+    "allocations that fail first": (allocation_retries, "alloc", "expandable_segments:True", "empty_cache|CACHING"),
+    "a model compiled in pieces": (graph_breaks, "host", r"Remove graph breaks.*TORCH_LOGS=graph_breaks", "fewer launches"),
+    "drawing at the end": (drawing_at_the_end, "gpu", r"After the window only the CPU is active, for 4[12]\d ms, mostly in acme/draw.py", "Host-bound"),
+    "collectives that kernels wait for": (gathers_that_kernels_wait_for, None, r"[345]\d\.\d % up to Overlap or reduce communication", "fewer, larger kernels"),
+    "weights dequantized by kernels": (dequantizes, "gpu", "Speed up quantize kernels.*dequantizes inside", "fuses chains"),
+    "sampling on the CPU": (samples_on_the_cpu, "host", r"1 −\d\d\.\d ms \d\d\.\d % up to Shorten aten::sort", "Remove synchronization|Avoid blocking copies"),
+    "another process in between": (another_process_takes_turns, "unseen_device_work", "Another process on this GPU", "start from an idle GPU|from before the trace"),
     "a message that has not come": (one_thing("python_function", "zmq/sugar/socket.py(770): recv_multipart"), "not_loaded",
                                     "recv_multipart", "Shorten|CPU core"),
     "waits of no known name": (waits_often("acmeQueueDrain"), "sync", "(Remove synchronization|Avoid blocking copies|Avoid waiting)", "Host-bound"),
