@@ -304,7 +304,8 @@ def judge(assay, folder, case, shapes, tally):
             begin, end = 0, case.end
         whole = case.total(begin, end) * answer.covered / (end - begin)
         # What a sensor over a part of the time sums to is chance: the model's total is shown in its place.
-        off = (answer.model_total if answer.part_time else answer.total) / whole - 1
+        shown = answer.model_total if answer.part_time and not answer.bracket else answer.total
+        off = shown / whole - 1
         if not answer.bracket and abs(off) > TOTAL_WITHIN:
             tally.problems.append(f"{where}: {answer.total:.1f} J in all, the truth is {whole:.1f}")
         for key in keys:
