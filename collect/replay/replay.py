@@ -59,7 +59,7 @@ class Input:
         self.value_told = fields[3] == "1" and self.value != ""
 
     def sizes(self):
-        """Of a tensor; None where they were not recorded."""
+        """Shape of a tensor; None where they were not recorded."""
         return None if self.shapes is None or self.nested else self.shapes[0]
 
     def has_dims(self):

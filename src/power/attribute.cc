@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "power/coverage.h"
@@ -15,8 +16,7 @@
 namespace assay {
 namespace {
 
-constexpr size_t kCloselyAtMost =
-    40;  // parts of one table with profiled sums, which is slow
+constexpr size_t kCloselyAtMost = 40;  // parts of one table with profiled sums, which is slow
 constexpr double kModesApartNs = 15e6;
 constexpr double kAliasedAtLeast = 0.005;  // of the total, that measured and modelled differ
 
@@ -163,6 +163,10 @@ void list_classes(const Trace& trace, const Laid& laid, EnergyReport& report) {
     listed.low_w = std::min(fit.powers_95[g + 1].low, listed.above_idle_w);
     listed.high_w =
         std::max(std::min(fit.powers_95[g + 1].high, laid.model.most_w), listed.above_idle_w);
+    if (!fit.follows) {
+      listed.low_w = 0;
+      listed.high_w = laid.model.most_w;
+    }
     listed.window_share = std::max(0.0, laid.shares[g]);
     listed.why = why_words(fit, laid.model, trace, g + 1);
     report.classes.push_back(std::move(listed));
@@ -192,6 +196,7 @@ void describe_fit(const Laid& laid, EnergyReport& report) {
   report.zone_ns = laid.zone_ns;
   report.lag_searched = laid.lag_searched;
   report.follows = fit.follows;
+  report.separates = fit.separates;
   report.smoothed = smooths(fit);
   report.explained = fit.explained;
   report.residual_w = fit.noise_w;
@@ -210,6 +215,13 @@ void describe_fit(const Laid& laid, EnergyReport& report) {
   report.base_w = fit.powers_w[0];
   report.base_low_w = std::min(fit.powers_95[0].low, report.base_w);
   report.base_high_w = std::max(fit.powers_95[0].high, report.base_w);
+  if (!fit.follows) {
+    report.base_low_w = 0;
+    for (const TimedPower& update : laid.problem.updates) {
+      report.base_high_w = std::min(report.base_high_w, update.power_w);
+    }
+    report.base_w = std::min(report.base_w, report.base_high_w);
+  }
   for (const JointFit::Mode& mode : fit.modes) {
     const bool known =
         std::any_of(report.modes.begin(), report.modes.end(), [&](const EnergyReport::Mode& one) {
@@ -237,16 +249,23 @@ bool is_unlike_usual(const EnergyReport& report) {
   return at_end(report.window_ns, !filter) || at_end(report.ramp_ns, false);
 }
 
+// Delay of a sample against the middle of the time since the previous one. Held, or with an unknown
+// response: as stamped.
+double late_s(const Laid& laid, bool hold) {
+  const JointFit& fit = laid.model.fit;
+  if (hold) return fit.response.lag_s;
+  return fit.follows ? centre_s(fit.response, laid.grid.period_s) - laid.grid.period_s / 2 : 0;
+}
+
 // Samples of the trace's activities, shifted so that each represents the time since the previous
-// one. A window of width w after a lag and a ramp is centred at t - lag - w/2 - ramp. Held: as
-// stamped. The samples around the activities are moved to their ends. Leaving them out would miss
-// up to a period of energy at either end, 16 of 1,242 J in a job of 3 s.
+// one. A window of width w after a lag and a ramp is centred at t - lag - w/2 - ramp. The samples
+// around the activities are moved to their ends. Leaving them out would miss up to a period of
+// energy at either end, 16 of 1,242 J in a job of 3 s.
 std::vector<PowerReading> readings_of_work(const PowerSeries& series, const Laid& laid,
                                            CoveredSpan span, bool hold) {
-  const Response& r = laid.model.fit.response;
-  const double late_s = hold ? r.lag_s : centre_s(r, laid.grid.period_s) - laid.grid.period_s / 2;
   std::vector<PowerReading> moved = series.readings;
-  for (PowerReading& reading : moved) reading.t_ns += laid.moved_ns - std::llround(late_s * 1e9);
+  const int64_t moved_ns = laid.moved_ns - std::llround(late_s(laid, hold) * 1e9);
+  for (PowerReading& reading : moved) reading.t_ns += moved_ns;
   const auto at = [&moved](int64_t t_ns) {
     return std::lower_bound(moved.begin(), moved.end(), t_ns,
                             [](const PowerReading& one, int64_t t) { return one.t_ns < t; });
@@ -265,6 +284,32 @@ std::vector<PowerReading> readings_of_work(const PowerSeries& series, const Laid
   return of_work;
 }
 
+// Energy of the work that the sensor shows in the idle time before its begin and after its end,
+// because window and ramp spread it. It is a sixth for a job of 1 s under a mean of 1 s.
+double shown_outside_j(const PowerSeries& series, const Laid& laid, CoveredSpan span, bool hold) {
+  const JointFit& fit = laid.model.fit;
+  if (!fit.follows) return 0;
+  const int64_t reach_ns = std::llround((fit.reach_s - fit.response.lag_s) * 1e9);
+  const int64_t moved_ns = laid.moved_ns - std::llround(late_s(laid, hold) * 1e9);
+  const int64_t longest_ns =
+      longest_stand_ns(series.readings, std::llround(laid.grid.period_s * 1e9));
+  double joules = 0;
+  for (size_t i = 1; i < series.readings.size(); ++i) {
+    const int64_t from_ns = series.readings[i - 1].t_ns + moved_ns;
+    const int64_t to_ns = series.readings[i].t_ns + moved_ns;
+    if (to_ns - from_ns > longest_ns) continue;
+    const auto add = [&](const std::optional<IdleStretch>& idle, int64_t begin_ns, int64_t end_ns) {
+      const int64_t inside_ns = std::min(to_ns, end_ns) - std::max(from_ns, begin_ns);
+      if (!idle || inside_ns <= 0) return;
+      joules +=
+          (series.readings[i].power_w - idle->level_w) * static_cast<double>(inside_ns) * 1e-9;
+    };
+    add(laid.idle.before, span.begin_ns - reach_ns, span.begin_ns);
+    add(laid.idle.after, span.end_ns, span.end_ns + reach_ns);
+  }
+  return joules;
+}
+
 void list_fit(const Laid& laid, CoveredSpan span, EnergyReport& report) {
   const JointFit& fit = laid.model.fit;
   for (size_t i = 0; i < laid.problem.updates.size(); ++i) {
@@ -279,7 +324,7 @@ void add_true_energy(const SensorGain& gain, EnergyReport& report) {
   report.gain = gain;
   const double kernels_j = static_cast<double>(report.kernels_uj) * 1e-6;
   report.kernels_true_j = kernels_j / gain.value;
-  if (kernels_j <= 0) {
+  if (kernels_j <= 0 || !report.follows) {
     report.kernels_true_high_j = report.kernels_high_j / gain.low;
     return;
   }
@@ -289,11 +334,13 @@ void add_true_energy(const SensorGain& gain, EnergyReport& report) {
   report.kernels_true_high_j = report.kernels_true_j * (1 + above);
 }
 
-// Samples that do not follow the trace bound a part only by their sum: no part takes more than all.
-void hold_to_total(const EnergyReport& report, EnergyPart& part) {
+// If samples do not follow the trace, or do not separate base and kernels, a part took anything
+// from nothing to all, limited by its time.
+void bracket(const EnergyReport& report, double most_w, EnergyPart& part) {
   if (report.follows) return;
-  const int64_t most_uj = std::max(report.total_uj, part.energy_uj);
-  part.high_j = std::min(part.high_j, static_cast<double>(most_uj) * 1e-6);
+  const double most_j = static_cast<double>(part.busy_ns) * 1e-9 * most_w;
+  part.low_j = 0;
+  part.high_j = std::min(static_cast<double>(report.total_uj) * 1e-6, most_j);
 }
 
 // Base and kernels by the model, with the interval of their sum.
@@ -302,7 +349,7 @@ void add_model_total(const std::vector<Work>& work, const Coverage& covered, Cov
   Tallies all = tally_by(work, covered, span, [](const Work&) { return 0U; });
   EnergyTally tally = all.empty() ? EnergyTally{} : std::move(all.begin()->second);
   EnergyPart kernels = part_of("", tally, model);
-  hold_to_total(report, kernels);
+  bracket(report, model.most_w, kernels);
   report.kernels_low_j = kernels.low_j;
   report.kernels_high_j = kernels.high_j;
   tally.base_ns = covered.covered_ns();
@@ -313,6 +360,16 @@ void add_model_total(const std::vector<Work>& work, const Coverage& covered, Cov
   const double total_j = static_cast<double>(report.total_uj) * 1e-6;
   const bool outside = total_j < report.model_low_j || total_j > report.model_high_j;
   report.aliased = outside && std::fabs(report.model_total_j - total_j) > kAliasedAtLeast * total_j;
+}
+
+// True if the model's sum contradicts that of the samples. Then no part of the model is right. The
+// samples of a sensor that averages over part of the time sum to anything.
+bool contradicts(const EnergyReport& report) {
+  constexpr double kApart = 0.1;
+  const double total_j = static_cast<double>(report.total_uj) * 1e-6;
+  const double seen_ns = report.window_ns.value + 2 * report.ramp_ns.value;
+  return report.follows && total_j > 0 && seen_ns >= 0.9 * report.period_ns &&
+         std::fabs(report.model_total_j - total_j) > kApart * total_j;
 }
 
 // Values of the log's own energy counter, in addition to its powers.
@@ -332,11 +389,11 @@ void add_counter(const CounterCheck& counter, EnergyReport& report) {
 // model.
 void list_totals(const Trace& trace, const std::vector<Work>& work, const Coverage& covered,
                  const CoveredSpan& span, const AttributeOptions& options, const EnergyModel& model,
-                 EnergyReport& report) {
+                 double joules, EnergyReport& report) {
   report.covered_ns = covered.covered_ns();
   const double covered_s = static_cast<double>(report.covered_ns) * 1e-9;
-  report.total_uj = std::llround(covered.joules() * 1e6);
-  report.mean_w = covered_s > 0 ? covered.joules() / covered_s : 0;
+  report.total_uj = std::llround(joules * 1e6);
+  report.mean_w = covered_s > 0 ? joules / covered_s : 0;
   report.base_uj = std::llround(report.base_w * covered_s * 1e6);
   list_kernels(trace, work, covered, span, model, report);
   report.unattributed_uj = report.total_uj - report.base_uj - report.kernels_uj;
@@ -403,27 +460,21 @@ void add_per_token(uint64_t tokens, double joules, EnergyReport& report) {
   report.energy_per_token_high_j = std::max(joules, report.model_high_j) / n;
 }
 
-}  // namespace
+// Caveats of the whole report.
+void add_trust(const Coverage& covered, CoveredSpan span, const AttributeOptions& options,
+               const Laid& laid, EnergyReport& report) {
+  add_coverage_trust(covered, span, report.trust);
+  add_sensor_trust(report, options.sensor, report.trust);
+  if (report.smoothed) add_smoothing_trust(report.trust);
+  add_counter(laid.counter, report);
+  add_model_trust(report, laid.pooled, report.trust);
+}
 
-Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
-                                      const Windows& windows, const Phases& phases,
-                                      const PowerSeries& series, const AttributeOptions& options) {
-  const std::vector<Work> work = work_of(trace, links, options.device);
-  if (work.empty())
-    return Error{ErrorCode::kInvalidArgument, "the trace has no device work to attribute energy to",
-                 "", -1};
-  const CoveredSpan span = span_of(work, trace);
-  if (std::string why = why_total_only(series); !why.empty()) {
-    return total_energy(series, span, options, std::move(why));
-  }
-  ASSAY_TRY_ASSIGN(Laid laid, lay_log(series, options, work, span));
-  if (smooths(laid.model.fit) && !options.sensor.told()) {
-    return total_energy(series, span, options,
-                        "a reading of this sensor keeps a part of the one before it, as firmware "
-                        "that smooths does, and more or otherwise than the model can follow");
-  }
-  const std::vector<PowerReading> inside =
-      readings_of_work(series, laid, span, options.sensor.hold);
+Result<EnergyReport> energy_by_fit(const Trace& trace, const Windows& windows, const Phases& phases,
+                                   const PowerSeries& series, const AttributeOptions& options,
+                                   const std::vector<Work>& work, CoveredSpan span, Laid& laid) {
+  const bool hold = options.sensor.hold;
+  const std::vector<PowerReading> inside = readings_of_work(series, laid, span, hold);
   if (inside.size() < 2) {
     return Error{ErrorCode::kInvalidArgument, "the log has no reading inside the trace's work", "",
                  -1};
@@ -445,26 +496,49 @@ Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
   report.begin_ns = inside.front().t_ns;
   report.end_ns = inside.back().t_ns;
   list_classes(trace, laid, report);
-  list_totals(trace, work, covered, span, options, model, report);
+  const double joules = covered.joules() + shown_outside_j(series, laid, span, hold);
+  list_totals(trace, work, covered, span, options, model, joules, report);
   list_groups(trace, work, covered, span, options, model, report);
-  for (EnergyPart& part : report.kernels) hold_to_total(report, part);
-  for (EnergyPart& part : report.operators) hold_to_total(report, part);
+  for (EnergyPart& part : report.kernels) bracket(report, model.most_w, part);
+  for (EnergyPart& part : report.operators) bracket(report, model.most_w, part);
   for (EnergyGrouping& grouping : report.groupings) {
-    for (EnergyPart& part : grouping.parts) hold_to_total(report, part);
+    for (EnergyPart& part : grouping.parts) bracket(report, model.most_w, part);
   }
   const Interval logged{report.begin_ns, report.end_ns};
   report.iterations =
       stretch_parts(iteration_stretches(windows, logged), work, covered, laid, span);
   report.phases = stretch_parts(phase_stretches(phases, logged), work, covered, laid, span);
   report.idle = idle_parts(options.idle, covered, report);
-  add_per_token(options.tokens, covered.joules(), report);
+  add_per_token(options.tokens, joules, report);
   report.stretches = stretch_powers(options.stretches, work, covered, laid, span);
-  add_coverage_trust(covered, span, report.trust);
-  add_sensor_trust(report, options.sensor, report.trust);
-  if (report.smoothed) add_smoothing_trust(report.trust);
-  add_counter(laid.counter, report);
-  add_model_trust(report, laid.pooled, report.trust);
+  add_trust(covered, span, options, laid, report);
   return report;
+}
+
+}  // namespace
+
+Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
+                                      const Windows& windows, const Phases& phases,
+                                      const PowerSeries& series, const AttributeOptions& options) {
+  const std::vector<Work> work = work_of(trace, links, options.device);
+  if (work.empty())
+    return Error{ErrorCode::kInvalidArgument, "the trace has no device work to attribute energy to",
+                 "", -1};
+  const CoveredSpan span = span_of(work, trace);
+  if (std::string why = why_total_only(series); !why.empty()) {
+    return total_energy(series, span, options, std::move(why));
+  }
+  ASSAY_TRY_ASSIGN(Laid laid, lay_log(series, options, work, span));
+  if (smooths(laid.model.fit) && !options.sensor.told()) {
+    return total_energy(series, span, options,
+                        "a reading of this sensor keeps a part of the one before it, as firmware "
+                        "that smooths does, and more or otherwise than the model can follow");
+  }
+  Result<EnergyReport> report =
+      energy_by_fit(trace, windows, phases, series, options, work, span, laid);
+  if (!report || !contradicts(*report)) return report;
+  laid.model.fit = without_separation(std::move(laid.model.fit));
+  return energy_by_fit(trace, windows, phases, series, options, work, span, laid);
 }
 
 }  // namespace assay

@@ -66,6 +66,12 @@ struct NamedTime {
   std::vector<Interval> merged = {};
 };
 
+// Utilisation of the device in a log, at a time of the log's clock.
+struct LoggedUse {
+  int64_t t_ns = 0;
+  double percent = 0;
+};
+
 struct AttributeOptions {
   SensorGain gain = {};
   SensorPrior sensor = {};
@@ -74,6 +80,7 @@ struct AttributeOptions {
   uint64_t tokens = 0;  // generated during the covered time; 0 = unknown
   bool one_gpu = true;  // the log is of a GPU, not of a socket, a node or several GPUs together
   uint64_t seed = 1;
+  std::vector<LoggedUse> use = {};  // where the log has it; in order
   std::vector<WorkGrouping> groupings = {};
   std::vector<NamedTime> idle = {};  // separable from each other: each has its own part of the base
   std::vector<std::vector<Interval>> stretches = {};  // of time, merged: what was drawn in each
@@ -135,8 +142,10 @@ struct EnergyReport {
   std::string total_only;
   int64_t begin_ns = 0;  // where the trace and the log overlap
   int64_t end_ns = 0;
-  int64_t covered_ns = 0;       // of that, represented by samples: without gaps in the log
-  int64_t total_uj = 0;         // measured: samples times the time since the previous sample
+  int64_t covered_ns = 0;  // of that, represented by samples: without gaps in the log
+  // Measured: samples times the time since the previous sample. Includes energy that the sensor
+  // shows in idle time around the trace.
+  int64_t total_uj = 0;
   int64_t base_uj = 0;          // drawn anyway
   int64_t kernels_uj = 0;       // sum of `kernels`
   int64_t unattributed_uj = 0;  // total - base - kernels; may be negative
@@ -157,7 +166,9 @@ struct EnergyReport {
   double base_low_w = 0;
   double base_high_w = 0;
   double mean_w = 0;
-  bool follows = false;      // true if the samples follow the trace
+  bool follows = false;      // true if the samples follow the trace, and separate the base. If
+                             // not, parts have only an interval, from nothing to all
+  bool separates = true;     // the base from the kernels
   bool smoothed = false;     // beyond the model they keep a part of those before: JointFit::carried
   double explained = 0;      // share of the samples' variance
   double residual_w = 0;     // standard deviation of a sample around the model

@@ -7,6 +7,8 @@
 namespace assay {
 namespace {
 
+constexpr double kSensorOwn = 0.005;  // error of an energy that the model does not hold
+
 // Seconds of each power in a part, the base first: as by duration, at least and at most.
 struct Seconds {
   std::vector<double> by_duration;
@@ -76,12 +78,15 @@ EnergyPart part_of(std::string name, const EnergyTally& tally, const EnergyModel
   const Span95 least = interval_of(model.fit, seconds.least, closely);
   const Span95 most =
       seconds.most == seconds.least ? least : interval_of(model.fit, seconds.most, closely);
-  part.low_j = std::min(least.low, joules);
+  // No sensor is exact, whatever the samples allow.
+  const double own_j = kSensorOwn * joules;
+  part.low_j = std::max(0.0, joules - std::hypot(std::max(0.0, joules - least.low), own_j));
   for (const auto& [kernel, ns] : tally.ns) part.busy_ns += ns;
   // Nor does it draw more itself.
   const double base_j = seconds.most[0] * std::max(0.0, model.fit.powers_95[0].high);
   const double drawn_j = base_j + static_cast<double>(part.busy_ns) * 1e-9 * model.most_w;
-  part.high_j = std::max(std::min(most.high, drawn_j), joules);
+  const double most_j = std::max(std::min(most.high, drawn_j), joules);
+  part.high_j = joules + std::hypot(most_j - joules, own_j);
   part.count = tally.count;
   return part;
 }

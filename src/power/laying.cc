@@ -17,7 +17,8 @@ namespace {
 
 constexpr size_t kFewestReadings = 20;
 constexpr size_t kReadingsPerClass = 10;
-constexpr double kMarginS = 5;  // of the log around the trace, to find the sensor's updates
+constexpr double kWellExplained = 0.9;
+constexpr double kMarginS = 5;  // of the log around the work: for its idle and the sensor's updates
 
 Error laying_error(std::string message) {
   return Error{ErrorCode::kInvalidArgument, std::move(message), "", -1};
@@ -91,24 +92,51 @@ ResponsePrior prior_of(const PowerSeries& series, const SensorPrior& sensor) {
   return prior;
 }
 
-// The log's samples near the trace; seconds since the trace's begin.
-std::vector<TimedPower> polls_near(const PowerSeries& series, int64_t moved_ns, CoveredSpan span) {
+// The log's samples near the work; seconds since the trace's begin.
+std::vector<TimedPower> polls_near(const PowerSeries& series, int64_t moved_ns, CoveredSpan span,
+                                   WorkSpan work) {
   std::vector<TimedPower> polls;
-  const double end_s = static_cast<double>(span.end_ns - span.begin_ns) * 1e-9;
   for (const PowerReading& reading : series.readings) {
     const double t = static_cast<double>(reading.t_ns + moved_ns - span.begin_ns) * 1e-9;
-    if (t >= -kMarginS && t <= end_s + kMarginS) polls.push_back({t, reading.power_w});
+    if (t >= work.begin_s - kMarginS && t <= work.end_s + kMarginS) {
+      polls.push_back({t, reading.power_w});
+    }
   }
   return polls;
 }
 
-// Updates with a window inside the covered time. Unrecorded activities may have run before and
-// after it.
+// Time with known activity, for the fit. If the log shows idle around the work, it does not depend
+// on the extent of the recording.
+struct KnownSpan {
+  double begin_s = 0;
+  double end_s = 0;
+};
+
+KnownSpan known_span(double end_s, WorkSpan work, const LogIdle& idle) {
+  constexpr double kShowBackS = 3;  // level samples imply idle for as long before them
+  if (!idle.any()) return {0, end_s};
+  return {idle.before ? idle.before->begin_s - kShowBackS : work.begin_s,
+          idle.after ? idle.after->end_s : work.end_s};
+}
+
+std::vector<TimedUse> use_near(const std::vector<LoggedUse>& use, int64_t moved_ns,
+                               CoveredSpan span) {
+  std::vector<TimedUse> timed;
+  for (const LoggedUse& one : use) {
+    timed.push_back({static_cast<double>(one.t_ns + moved_ns - span.begin_ns) * 1e-9, one.percent});
+  }
+  return timed;
+}
+
+// Updates with a window inside the known time. Unrecorded activities may have run before and after
+// it.
 std::vector<TimedPower> updates_inside(const std::vector<TimedPower>& updates, double reach_s,
-                                       double least_lag_s, double end_s) {
+                                       double least_lag_s, KnownSpan known) {
   std::vector<TimedPower> inside;
   for (const TimedPower& update : updates) {
-    if (update.t_s - reach_s >= 0 && update.t_s - least_lag_s <= end_s) inside.push_back(update);
+    if (update.t_s - reach_s >= known.begin_s && update.t_s - least_lag_s <= known.end_s) {
+      inside.push_back(update);
+    }
   }
   return inside;
 }
@@ -166,10 +194,10 @@ struct Fit {
 
 // A fit to the updates that are surely inside the trace, whatever the sensor; then to all that are
 // inside by what that fit found.
-Result<Fit> fit_readings(JointProblem problem, const UpdateGrid& grid, double end_s) {
+Result<Fit> fit_readings(JointProblem problem, const UpdateGrid& grid, KnownSpan known) {
   const ResponsePrior prior = problem.prior;
   const auto inside = [&](const Span95& lag, double window_s, double ramp_s) {
-    return updates_inside(grid.updates, lag.high + window_s + 4 * ramp_s, lag.low, end_s);
+    return updates_inside(grid.updates, lag.high + window_s + 4 * ramp_s, lag.low, known);
   };
   const std::vector<TimedPower> surely =
       inside(prior.lag_s, prior.window_s.high, prior.ramp_s.high);
@@ -178,9 +206,9 @@ Result<Fit> fit_readings(JointProblem problem, const UpdateGrid& grid, double en
   const std::vector<TimedPower> likely = inside(usual_lag, usual_s, 0);
   problem.updates =
       surely.size() >= std::max(kFewestReadings * 3, likely.size() / 2) ? surely : likely;
-  if (problem.updates.size() < kFewestReadings) return too_few(problem.updates.size(), end_s);
+  if (problem.updates.size() < kFewestReadings) return too_few(problem.updates.size(), known.end_s);
   JointFit fit = fit_jointly(problem);
-  std::vector<TimedPower> better = updates_inside(grid.updates, fit.reach_s, fit.lag_s.low, end_s);
+  std::vector<TimedPower> better = updates_inside(grid.updates, fit.reach_s, fit.lag_s.low, known);
   if (!fit.follows || better.size() < kFewestReadings) {
     return Fit{std::move(fit), std::move(problem.updates)};
   }
@@ -301,6 +329,26 @@ void take_counter(const PowerSeries& series, CoveredSpan span, Laid& laid) {
   if (laid.counter.used) fit = with_counter(fit, row);
 }
 
+WorkSpan work_span(const std::vector<Work>& work, CoveredSpan span) {
+  int64_t begin_ns = INT64_MAX;
+  int64_t end_ns = INT64_MIN;
+  for (const Work& w : work) {
+    begin_ns = std::min(begin_ns, w.start_ns);
+    end_ns = std::max(end_ns, w.end_ns);
+  }
+  return {static_cast<double>(begin_ns - span.begin_ns) * 1e-9,
+          static_cast<double>(end_ns - span.begin_ns) * 1e-9};
+}
+
+// Mean share of every class over the samples of the trace; those of idle around it do not count.
+std::vector<double> shares_of_trace(const Laid& laid, KnownSpan traced) {
+  const Response& r = laid.model.fit.response;
+  std::vector<TimedPower> updates =
+      updates_inside(laid.problem.updates, r.lag_s + r.window_s, r.lag_s, traced);
+  if (updates.empty()) updates = laid.problem.updates;
+  return mean_shares(laid.problem.classes, updates, r.lag_s, r.window_s);
+}
+
 Result<Laid> lay_within(const PowerSeries& series, const AttributeOptions& options,
                         const std::vector<Work>& work, CoveredSpan span, int64_t zone_ns,
                         const ResponsePrior& prior) {
@@ -309,12 +357,19 @@ Result<Laid> lay_within(const PowerSeries& series, const AttributeOptions& optio
   laid.moved_ns = options.sensor.offset_ns + zone_ns;
   laid.problem.prior = prior;
   const double end_s = static_cast<double>(span.end_ns - span.begin_ns) * 1e-9;
-  const std::vector<TimedPower> polls = polls_near(series, laid.moved_ns, span);
+  const WorkSpan worked = work_span(work, span);
+  const std::vector<TimedPower> polls = polls_near(series, laid.moved_ns, span, worked);
   if (polls.size() >= 2) {
     laid.grid = options.sensor.means ? every_poll_new(polls) : find_updates(polls);
   }
-  const size_t inside = updates_inside(laid.grid.updates, 0, 0, end_s).size();
-  if (inside < kFewestReadings) return too_few(inside, end_s);
+  const KnownSpan traced{0, end_s};
+  laid.idle = find_log_idle(laid.grid.updates, worked, prior, laid.grid.period_s,
+                            use_near(options.use, laid.moved_ns, span));
+  const KnownSpan known = known_span(end_s, worked, laid.idle);
+  const size_t inside = updates_inside(laid.grid.updates, 0, 0, traced).size();
+  if (updates_inside(laid.grid.updates, 0, 0, known).size() < kFewestReadings) {
+    return too_few(inside, end_s);
+  }
   const size_t most =
       std::clamp<size_t>(inside / kReadingsPerClass, 1, std::max<size_t>(options.classes, 1));
   const Columns columns = choose_columns(work, most);
@@ -326,7 +381,7 @@ Result<Laid> lay_within(const PowerSeries& series, const AttributeOptions& optio
   problem.most_w = laid.model.most_w = most_watts(polls, options);
   const auto fit_groups = [&](const std::vector<std::vector<size_t>>& groups) {
     take_groups(groups, columns, by_column, problem, laid);
-    return fit_readings(problem, laid.grid, end_s);
+    return fit_readings(problem, laid.grid, known);
   };
   std::vector<std::vector<size_t>> groups =
       group_alike(by_column, laid.grid.updates, laid.grid.period_s);
@@ -340,8 +395,14 @@ Result<Laid> lay_within(const PowerSeries& series, const AttributeOptions& optio
   }
   laid.model.fit = std::move(fit.fit);
   problem.updates = std::move(fit.updates);
-  laid.shares = mean_shares(problem.classes, problem.updates, laid.model.fit.response.lag_s,
-                            laid.model.fit.response.window_s);
+  // Only the model determines the base then, so it has to be right.
+  if (!laid.idle.any() && laid.model.fit.explained < kWellExplained) {
+    laid.model.fit = without_separation(std::move(laid.model.fit));
+  }
+  laid.shares = shares_of_trace(laid, traced);
+  if (const std::vector<double> levels = laid.idle.levels(); !levels.empty()) {
+    laid.model.fit = with_base_levels(laid.model.fit, levels);
+  }
   take_counter(series, span, laid);
   return laid;
 }
@@ -349,7 +410,6 @@ Result<Laid> lay_within(const PowerSeries& series, const AttributeOptions& optio
 // True if a lag beyond the typical range is worth a search: the samples do not follow the trace, or
 // poorly, or best at the range's end.
 bool lag_in_doubt(const Laid& laid) {
-  constexpr double kWellExplained = 0.9;
   const JointFit& fit = laid.model.fit;
   const Span95& usual = laid.problem.prior.lag_s;
   const double near = 0.01 * (usual.high - usual.low);

@@ -10,6 +10,7 @@
 #include "power/attribute.h"
 #include "power/energy_parts.h"
 #include "power/joint/update_grid.h"
+#include "power/log_idle.h"
 
 namespace assay {
 
@@ -57,6 +58,7 @@ struct Laid {
   int64_t zone_ns = 0;
   int64_t moved_ns = 0;  // added to the log's times before the fit
   UpdateGrid grid;
+  LogIdle idle;                    // around the work
   bool lag_searched = false;       // found beyond the typical range
   JointProblem problem;            // that the fit solves
   std::vector<double> shares;      // mean of each power's activity

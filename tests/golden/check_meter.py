@@ -133,7 +133,7 @@ def judge(assay, case, folder):
         row = found[kernel]
         rows.append((what, kernel, true, row["energy_j"] * scale[kernel] / gain,
                      row["low_j"] * scale[kernel] / gain / (1 + GAIN_KNOWN),
-                     row["high_j"] * scale[kernel] / gain / (1 - GAIN_KNOWN), fixed[kernel] / gain,
+                     row["high_j"] * scale[kernel] / gain / (1 - GAIN_KNOWN), fixed[kernel] and fixed[kernel] / gain,
                      meter.between(first, last), total))
     return rows
 
@@ -167,7 +167,7 @@ def write_page(rows):
              "| recording | kernel | meter | estimate | 95 % | held | total: meter, model |", "|---|---|--:|--:|---|--:|---|"]
     for what, kernel, true, estimate, low, high, fixed, whole, total in rows:
         miss = "" if low <= true <= high else " (misses)"
-        lines.append(f"| {what} | {kernel} | {true:.0f} J | {estimate:.0f} J | {low:.0f} to {high:.0f} J{miss} | {fixed:.0f} J | {whole:.0f}, {total:.0f} J |")
+        lines.append(f"| {what} | {kernel} | {true:.0f} J | {estimate:.0f} J | {low:.0f} to {high:.0f} J{miss} | {f'{fixed:.0f} J' if fixed else 'not known'} | {whole:.0f}, {total:.0f} J |")
     lines += ["", f"{inside} of {len(rows)} intervals hold the meter's value."]
     lines += [f"{what}: {why}." for what, *_, why in CASES if why]
     return lines

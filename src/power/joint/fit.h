@@ -114,7 +114,8 @@ struct JointFit {
     double worse = 0;
   };
   std::vector<Mode> modes;  // local optima, best first
-  bool follows = false;     // true if the samples follow the trace
+  bool follows = false;     // true if the samples follow the trace, and separate the base
+  bool separates = false;   // the base from the kernels: their share of the samples varies enough
   double explained = 0;     // share of their variance
   double noise_w = 0;       // standard deviation of a sample
   double repeated = 1;      // by how much neighbours repeat each other's noise
@@ -144,6 +145,12 @@ struct EnergyRow {
 // The powers and intervals under both samples and counter. Only the samples weigh the responses,
 // because a counter over seconds contains nothing about the sensor's milliseconds.
 JointFit with_counter(const JointFit& fit, const EnergyRow& row);
+
+// The fit with intervals that also hold for these powers of the base, in place of the fitted one.
+JointFit with_base_levels(const JointFit& fit, const std::vector<double>& levels_w);
+
+// The same fit, marked as one that does not separate the base.
+JointFit without_separation(JointFit fit);
 
 // The best fit with each lag held, over the prior's range, by lag: for a picture alone. Empty where
 // the lag is given. `fit` is of the same problem.

@@ -176,6 +176,9 @@ std::vector<double> noisy_gram(const std::vector<double>& x, const std::vector<d
 
 void add_intervals(JointFit& fit) {
   const size_t terms = fit.powers_w.size();
+  fit.powers_95.clear();
+  fit.alike.clear();
+  fit.why.clear();
   for (size_t k = 0; k < terms; ++k) {
     std::vector<double> unit(terms, 0);
     unit[k] = 1;

@@ -155,7 +155,7 @@ Chart fit_chart(const EnergyReport& report) {
   }
   if (stride > 1) chart.caption += fmt::format(" One in {} is drawn.", stride);
   chart.series = {std::move(measured), std::move(model), std::move(left)};
-  chart.guides = {{Guide::Across::kY, report.base_w, "base"}};
+  if (report.follows) chart.guides = {{Guide::Across::kY, report.base_w, "base"}};
   return chart;
 }
 

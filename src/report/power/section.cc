@@ -8,9 +8,9 @@
 #include "base/ascii.h"
 #include "base/numbers.h"
 #include "kernels/name.h"
-#include "text/units.h"
 #include "report/power/charts.h"
 #include "report/run/section.h"
+#include "text/units.h"
 
 namespace assay {
 namespace {
@@ -574,22 +574,29 @@ void keep_total_alone(std::vector<Item>& items) {
 
 Facts energy_totals(const EnergyReport& r) {
   const auto j = [](int64_t uj) { return Value(static_cast<double>(uj) * 1e-6); };
+  // If the samples do not follow the trace, parts have only an interval.
+  const auto known = [&r](auto value) { return r.follows ? Value(value) : Value(); };
+  const auto part = [&](int64_t uj) { return r.follows ? j(uj) : Value(); };
+  const auto part_share = [&r](int64_t uj, double low_j, double high_j) {
+    return r.follows ? format_share(share(uj, r.total_uj)) : joules_between(low_j, high_j);
+  };
+  const double covered_s = static_cast<double>(r.covered_ns) * 1e-9;
   const bool total_alone = !r.total_only.empty();
   Facts facts{
       .items = {
           {"total_only", "nothing below it, because", total_alone ? Value(r.total_only) : Value(),
            Unit::kText, "", total_alone ? Show::kEverywhere : Show::kDataOnly},
           {"total_j", "measured", j(r.total_uj), Unit::kJoules},
-          {"base_j", "drawn anyway", j(r.base_uj), Unit::kJoules,
-           format_share(share(r.base_uj, r.total_uj))},
-          {"kernels_j", "by kernels, above it", j(r.kernels_uj), Unit::kJoules,
-           format_share(share(r.kernels_uj, r.total_uj))},
-          {"unattributed_j", "unattributed", j(r.unattributed_uj), Unit::kJoules,
-           format_share(share(r.unattributed_uj, r.total_uj))},
+          {"base_j", "drawn anyway", part(r.base_uj), Unit::kJoules,
+           part_share(r.base_uj, r.base_low_w * covered_s, r.base_high_w * covered_s)},
+          {"kernels_j", "by kernels, above it", part(r.kernels_uj), Unit::kJoules,
+           part_share(r.kernels_uj, r.kernels_low_j, r.kernels_high_j)},
+          {"unattributed_j", "unattributed", part(r.unattributed_uj), Unit::kJoules,
+           r.follows ? format_share(share(r.unattributed_uj, r.total_uj)) : ""},
           {"total_uj", "", r.total_uj, Unit::kNone, "", Show::kDataOnly},
-          {"base_uj", "", r.base_uj, Unit::kNone, "", Show::kDataOnly},
-          {"kernels_uj", "", r.kernels_uj, Unit::kNone, "", Show::kDataOnly},
-          {"unattributed_uj", "", r.unattributed_uj, Unit::kNone, "", Show::kDataOnly},
+          {"base_uj", "", known(r.base_uj), Unit::kNone, "", Show::kDataOnly},
+          {"kernels_uj", "", known(r.kernels_uj), Unit::kNone, "", Show::kDataOnly},
+          {"unattributed_uj", "", known(r.unattributed_uj), Unit::kNone, "", Show::kDataOnly},
           {"energy_per_token_j", "per token", r.energy_per_token_j, Unit::kJoules,
            std::isfinite(r.energy_per_token_low_j)
                ? "95 %: " + joules_between(r.energy_per_token_low_j, r.energy_per_token_high_j)
@@ -601,17 +608,17 @@ Facts energy_totals(const EnergyReport& r) {
            Show::kDataOnly},
           {"covered_ns", "covered", r.covered_ns, Unit::kNanoseconds},
           {"mean_w", "mean power", r.mean_w, Unit::kWatts},
-          {"base_w", "base power", r.base_w, Unit::kWatts,
+          {"base_w", "base power", known(r.base_w), Unit::kWatts,
            interval_words(r.base_low_w, r.base_high_w)},
           {"base_low_w", "from", r.base_low_w, Unit::kWatts, "", Show::kDataOnly},
           {"base_high_w", "to", r.base_high_w, Unit::kWatts, "", Show::kDataOnly},
-          {"model_total_j", "by the model", r.model_total_j, Unit::kJoules,
+          {"model_total_j", "by the model", known(r.model_total_j), Unit::kJoules,
            joules_between(r.model_low_j, r.model_high_j)},
           {"model_low_j", "from", r.model_low_j, Unit::kJoules, "", Show::kDataOnly},
           {"model_high_j", "to", r.model_high_j, Unit::kJoules, "", Show::kDataOnly},
           {"kernels_low_j", "from", r.kernels_low_j, Unit::kJoules, "", Show::kDataOnly},
           {"kernels_high_j", "to", r.kernels_high_j, Unit::kJoules, "", Show::kDataOnly},
-          {"kernels_true_j", "kernels by a meter", r.kernels_true_j, Unit::kJoules,
+          {"kernels_true_j", "kernels by a meter", known(r.kernels_true_j), Unit::kJoules,
            joules_between(r.kernels_true_low_j, r.kernels_true_high_j)},
           {"kernels_true_low_j", "from", r.kernels_true_low_j, Unit::kJoules, "", Show::kDataOnly},
           {"kernels_true_high_j", "to", r.kernels_true_high_j, Unit::kJoules, "", Show::kDataOnly},
@@ -731,14 +738,15 @@ Table classes_table(const EnergyReport& report) {
                   {.key = "why", .title = "why so wide", .unit = Unit::kText}},
       .terminal_limit = 0};
   for (const PowerClass& c : report.classes) {
-    table.rows.push_back(
-        {Value::List(c.names), c.above_idle_w, c.low_w, c.high_w, c.window_share, c.why});
+    table.rows.push_back({Value::List(c.names), report.follows ? Value(c.above_idle_w) : Value(),
+                          c.low_w, c.high_w, c.window_share, c.why});
   }
   return table;
 }
 
+// known: the parts have a value, not only an interval.
 Table parts_table(std::string key, std::string title, const std::vector<EnergyPart>& parts,
-                  int64_t total_uj, size_t top) {
+                  int64_t total_uj, size_t top, bool known = true) {
   Table table{.key = std::move(key),
               .title = std::move(title),
               .columns = {{.key = "name", .title = "name", .unit = Unit::kText, .elastic = true},
@@ -756,9 +764,10 @@ Table parts_table(std::string key, std::string title, const std::vector<EnergyPa
                           {.key = "energy_uj", .title = "", .show = Show::kDataOnly}},
               .terminal_limit = top};
   for (const EnergyPart& p : parts) {
-    table.rows.push_back({p.name, static_cast<double>(p.energy_uj) * 1e-6, p.low_j, p.high_j,
-                          share(p.energy_uj, total_uj), p.busy_ns, p.count, p.alone, p.why,
-                          p.energy_uj});
+    const auto value = [known](auto number) { return known ? Value(number) : Value(); };
+    table.rows.push_back({p.name, value(static_cast<double>(p.energy_uj) * 1e-6), p.low_j, p.high_j,
+                          value(share(p.energy_uj, total_uj)), p.busy_ns, p.count, p.alone, p.why,
+                          value(p.energy_uj)});
   }
   // A partition with everything in "(none)" is uninformative.
   const bool uncut = parts.size() == 1 && parts.front().name.starts_with("(no");
@@ -790,6 +799,13 @@ std::vector<std::string> energy_verdict_words(const EnergyReport& r) {
     words.push_back(total + ". Which kernels took it cannot be told: " + r.total_only + ".");
     if (!r.gain.source.empty()) words.push_back(gain_words(r.gain));
     return words;
+  }
+  if (!r.separates) {
+    return {
+        total +
+            ". Base and kernels cannot be separated, because the samples hardly change with the "
+            "work: kernels took anything from nothing to all of it.",
+        "A log of 5 s before and after the work, with the GPU idle, separates the two."};
   }
   if (!r.follows) {
     const bool part = r.kernels_high_j * 1e6 < static_cast<double>(r.total_uj);
@@ -852,20 +868,20 @@ std::vector<Section> energy_sections(const EnergyReport& report, const LogSource
   section.blocks.push_back(sensor_table(report));
   section.blocks.push_back(modes_table(report));
   section.blocks.push_back(classes_table(report));
-  section.blocks.push_back(
-      parts_table("kernels", "By kernel, above the base", report.kernels, report.total_uj, top));
+  section.blocks.push_back(parts_table("kernels", "By kernel, above the base", report.kernels,
+                                       report.total_uj, top, report.follows));
   section.blocks.push_back(parts_table("operators", "By operator, above the base", report.operators,
-                                       report.total_uj, top));
+                                       report.total_uj, top, report.follows));
   for (const EnergyGrouping& grouping : report.groupings) {
     section.blocks.push_back(parts_table(grouping.key, grouping.title + ", above the base",
-                                         grouping.parts, report.total_uj, top));
+                                         grouping.parts, report.total_uj, top, report.follows));
   }
   section.blocks.push_back(parts_table("iterations", "By iteration, base included",
                                        report.iterations, report.total_uj, top));
   section.blocks.push_back(
       parts_table("phases", "By phase, base included", report.phases, report.total_uj, top));
   section.blocks.push_back(parts_table("idle", "The base, by what the device was doing",
-                                       report.idle, report.total_uj, top));
+                                       report.idle, report.total_uj, top, report.follows));
   section.blocks.push_back(log_facts(source));
   return {std::move(section), trust_section(report.trust)};
 }

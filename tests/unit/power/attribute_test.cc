@@ -278,6 +278,49 @@ TEST(Attribute, AKernelThatNeverStopsIsBracketed) {
   EXPECT_THAT(report->trust, Contains(Field(&TrustNote::what, "not_identifiable")));
 }
 
+// Pulses of 600 W above 80 W with a duty of half, which a mean of 1 s shows as one power. The log
+// covers 12 s of work and `around_s` before and after it.
+Result<EnergyReport> steady_pulses(double around_s) {
+  MadeWorkload w;
+  w.wait(around_s * 1e3);
+  const auto begin_ns = static_cast<int64_t>(w.now_ns);
+  for (int i = 0; i < 115; ++i) {
+    w.run("gemm", 52.2, 600);
+    w.wait(52.2);
+  }
+  const auto end_ns = static_cast<int64_t>(w.now_ns);
+  w.wait(around_s * 1e3);
+  PowerSeries log = w.log(100, 1000, 1, 4);
+  std::erase_if(log.readings, [&](const PowerReading& reading) {
+    return around_s == 0 && (reading.t_ns < begin_ns || reading.t_ns > end_ns);
+  });
+  return attribute(w.trace(), log, {});
+}
+
+TEST(Attribute, IdleOfTheLogSettlesTheBase) {
+  const auto report = steady_pulses(5);
+  ASSERT_TRUE(report) << report.error().describe();
+  EXPECT_TRUE(report->follows);
+  EXPECT_NEAR(report->base_w, 80, 1);
+  const double truth_j = 115 * 0.0522 * 600;
+  EXPECT_NEAR(static_cast<double>(report->kernels_uj) * 1e-6 / truth_j, 1, 0.005);
+  EXPECT_LT(report->kernels_low_j, truth_j);
+  EXPECT_GT(report->kernels_high_j, truth_j);
+  // The mean of 1 s shows a part of the work after its end.
+  const double whole_j = truth_j + 80 * static_cast<double>(report->covered_ns) * 1e-9;
+  EXPECT_NEAR(static_cast<double>(report->total_uj) * 1e-6 / whole_j, 1, 0.005);
+}
+
+TEST(Attribute, TheBaseIsBracketedWithoutIdle) {
+  const auto report = steady_pulses(0);
+  ASSERT_TRUE(report) << report.error().describe();
+  EXPECT_FALSE(report->follows);
+  EXPECT_FALSE(report->separates);
+  EXPECT_EQ(report->kernels_low_j, 0);
+  EXPECT_EQ(report->base_low_w, 0);
+  EXPECT_NEAR(report->kernels_high_j, static_cast<double>(report->total_uj) * 1e-6, 1e-3);
+}
+
 TEST(Attribute, ADelayedSensorIsFoundOrReported) {
   const MadeWorkload w = random_mix(3);
   PowerSeries late = w.log(100, 25, 2, 1);
