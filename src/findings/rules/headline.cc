@@ -359,13 +359,48 @@ void fill_serving(const Serving& serving, Finding& out) {
                                                                          : "");
   if (known(serving.batch)) out.ratio("batch", serving.batch);
   out.ns("span", serving.span_ns);
-  if (known(serving.tokens_per_s)) {
-    out.count("tokens_rate", static_cast<uint64_t>(std::llround(serving.tokens_per_s)));
+  // A rate over the steps alone is higher than what users get, so that of output includes the time between them.
+  const bool output = known(serving.new_tokens_per_s);
+  const double rate = output ? serving.new_tokens_per_s : serving.tokens_per_s;
+  if (known(rate) && !serving.speculates) {
+    out.count("tokens_rate", static_cast<uint64_t>(std::llround(rate)))
+        .text("rate_of", output ? "output tokens/s" : "tokens/s");
   }
-  if (serving.itl_p50_ns > 0 && !serving.itl_at_least) out.ns("itl", serving.itl_p50_ns);
+  if (serving.itl_p50_ns > 0 && !serving.itl_at_least) {
+    out.ns("itl", serving.itl_p50_ns).text("itl_of", serving.speculates ? "step period" : "ITL");
+  }
   // Of less than half of the kernels' time a ratio says little.
   if (serving.known_share < 0.5) return;
   if (known(serving.hfu)) out.fraction("hfu", serving.hfu);
+}
+
+// "12,000 tokens".
+std::string tokens_text(uint64_t tokens) {
+  std::string text = std::to_string(tokens);
+  for (size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
+  return text + " tokens";
+}
+
+// A gap of more than this, over the median, is another event than a typical one.
+bool has_slow_token(const Serving& serving) {
+  return serving.slow_token.what != SlowToken::What::kNone && serving.itl_p99_ns * 2 > serving.itl_p50_ns * 3;
+}
+
+std::string slow_token_cause(const SlowToken& slow) {
+  const std::string prompts = slow.prompt_tokens > 0 ? "prefill of " + tokens_text(slow.prompt_tokens) : "prefill";
+  switch (slow.what) {
+    case SlowToken::What::kPrefillInStep:
+      return prompts + " in the same step";
+    case SlowToken::What::kPrefillBetween:
+      return prompts + " between two decode steps";
+    case SlowToken::What::kHost:
+      return "no step runs";
+    case SlowToken::What::kLongStep:
+      return "a longer decode step";
+    case SlowToken::What::kNone:
+      break;
+  }
+  return "";
 }
 
 // MFU is that of the whole recording, by shapes: a part of it has another, and steps of a serving
@@ -395,6 +430,9 @@ const RunRule kDetails[] = {
     ASSAY_RULE(kJudgedPart, f.stretches.parts.size() > 1 && f.stretches.headline() != nullptr,
                fill_judged_part(f, out)),
     ASSAY_RULE(kServing, !f.serving.steps.empty(), fill_serving(f.serving, out)),
+    ASSAY_RULE(kServingSlowToken, has_slow_token(f.serving),
+               out.ns("itl", f.serving.itl_p99_ns).ns("excess", f.serving.itl_p99_ns - f.serving.itl_p50_ns)
+                   .text("cause", slow_token_cause(f.serving.slow_token))),
     ASSAY_RULE(kUseMfu, shows_use(f) && f.use.is_exact(), fill_use(f.use, out)),
     ASSAY_RULE(kUseMfuRange, shows_use(f) && !f.use.is_exact() && f.use.within(0.1),
                fill_use(f.use, out)),

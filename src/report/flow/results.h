@@ -126,15 +126,23 @@
   R(steps_span_ns, "in steps", kNanoseconds, "time in which at least one step is between its first and its last GPU " \
       "activity") \
   R(serving_tokens_per_s, "tokens/s", kPerSecond, "(prompt tokens + decode tokens) / `steps_span_ns`; `null` if a label lacks them") \
-  R(new_tokens_per_s, "new tokens/s", kPerSecond, "sequences in decode / periods of their steps; a lower bound with speculation") \
+  R(new_tokens_per_s, "new tokens/s", kPerSecond, "sequences in decode / periods of all steps, without first tokens; a lower bound if " \
+      "`speculative`") \
   R(itl_p50_ns, "ITL", kNanoseconds, \
-    "inter-token latency: median period of decode and mixed steps, from the end of the previous step to its own end " \
-    "on the device") \
+    "inter-token latency: median over decode and mixed steps, from the end of the step with the previous tokens to its " \
+    "end. If `speculative`, the time between steps") \
   R(itl_p90_ns, "ITL, p90", kNanoseconds, "90th percentile") \
   R(itl_p99_ns, "ITL, p99", kNanoseconds, "99th percentile") \
+  R(speculative, "speculative", kNone, \
+    "true if steps check proposed tokens: a step may have several new tokens per sequence") \
   R(itl_at_least, "ITL is a lower bound", kNone, \
     "true if there is only one decode step: `itl_p50_ns` and `tpot_ns` are its span") \
-  R(tpot_ns, "TPOT", kNanoseconds, "time per output token: mean of these periods") \
+  R(slow_token_cause, "ITL, p99: because of", kText, \
+    "what that time has more of than the median one: `prefill_in_step`, `prefill_between`, `host` (no step has work) or " \
+    "`long_step`; else `null`") \
+  R(slow_token_ns, "ITL, p99: that part", kNanoseconds, "its time") \
+  R(slow_token_prompt_tokens, "ITL, p99: prompt tokens", kCount, "of that prefill; 0 if unknown") \
+  R(tpot_ns, "TPOT", kNanoseconds, "time per output token: mean of these times") \
   R(ttft_low_ns, "TTFT, at least", kNanoseconds, \
     "median over prefill and mixed steps, from the start of the label to the end of the last activity. Queueing is " \
     "not recorded") \
@@ -159,7 +167,9 @@
   R(step_busy_ns, "busy", kNanoseconds, "of it, time in which a device is busy") \
   R(step_launch_ns, "launching", kNanoseconds, "from the start of the label to the end of the last launch call") \
   R(step_period_ns, "period", kNanoseconds, "from the end of the previous step's last activity to " \
-      "that of this step; `null` for the first")
+      "that of this step; `null` for the first") \
+  R(step_token_gap_ns, "token gap", kNanoseconds, "time between tokens that this step ends, as in `itl_p50_ns`; `null` " \
+      "if none is known")
 
 // Flow: causes
 #define ASSAY_FLOW_CAUSE_RESULTS(R, U, O) \

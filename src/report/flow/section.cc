@@ -221,6 +221,12 @@ Table programs_table(const Program& program) {
 Value known_ns(int64_t ns) { return ns > 0 ? Value(ns) : Value(); }
 Value told(const std::optional<uint64_t>& count) { return count ? Value(*count) : Value(); }
 
+Value slow_token_word(SlowToken::What what) {
+  constexpr std::string_view kWords[] = {"", "prefill_in_step", "prefill_between", "host", "long_step"};
+  const std::string_view word = kWords[static_cast<size_t>(what)];
+  return word.empty() ? Value() : Value(std::string(word));
+}
+
 Facts serving_facts(const Serving& s) {
   return {.key = "serving",
           .title = "Serving",
@@ -237,7 +243,11 @@ Facts serving_facts(const Serving& s) {
                     fact(keys::itl_p50_ns, known_ns(s.itl_p50_ns)),
                     fact(keys::itl_p90_ns, known_ns(s.itl_p90_ns)),
                     fact(keys::itl_p99_ns, known_ns(s.itl_p99_ns)),
+                    data_fact(keys::speculative, s.speculates),
                     data_fact(keys::itl_at_least, s.itl_at_least),
+                    data_fact(keys::slow_token_cause, slow_token_word(s.slow_token.what)),
+                    data_fact(keys::slow_token_ns, known_ns(s.slow_token.ns)),
+                    data_fact(keys::slow_token_prompt_tokens, s.slow_token.prompt_tokens),
                     fact(keys::tpot_ns, known_ns(s.tpot_ns)),
                     fact(keys::ttft_low_ns, known_ns(s.ttft_low_ns)),
                     fact(keys::serving_padding, finite_value(s.padding)),
@@ -259,7 +269,8 @@ Table serving_table(const Serving& serving, int64_t from_ns) {
       .add(keys::step_span_ns, [](const Step& s) { return s.device.end_ns - s.device.start_ns; })
       .add(keys::step_busy_ns, &Step::busy_ns)
       .add(keys::step_launch_ns, &Step::launch_ns)
-      .add(keys::step_period_ns, [](const Step& s) { return known_ns(s.period_ns); });
+      .add(keys::step_period_ns, [](const Step& s) { return known_ns(s.period_ns); })
+      .add(keys::step_token_gap_ns, [](const Step& s) { return known_ns(s.token_gap_ns); }, Show::kDataOnly);
   return table;
 }
 
