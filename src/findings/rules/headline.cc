@@ -403,6 +403,66 @@ std::string slow_token_cause(const SlowToken& slow) {
   return "";
 }
 
+std::string request_cause(const RequestFacts::Tail& tail) {
+  switch (*tail.part) {
+    case RequestPart::kInput:
+      return "outside the engine's loop";
+    case RequestPart::kQueuePrefill:
+      return "queued while other prompts run";
+    case RequestPart::kQueueDecode:
+      return "queued while others decode";
+    case RequestPart::kQueueIdle:
+      return "queued while no step runs";
+    case RequestPart::kPrefill:
+      return tail.prompt_tokens > 0 ? "for its prompt of " + tokens_text(tail.prompt_tokens) : "for its prompt";
+    case RequestPart::kOthers:
+      return "for others in the steps of its prompt";
+    case RequestPart::kHost:
+    case RequestPart::kDecodeHost:
+      return "between steps";
+    case RequestPart::kDecode:
+      return tail.output_tokens > 0 ? "for " + tokens_text(tail.output_tokens) + " of output" : "for decode";
+    case RequestPart::kDecodePrefill:
+      return "for prompts of others while it decodes";
+  }
+  return "";
+}
+
+void fill_tail(const char* key, int64_t ns, const RequestFacts::Tail& tail, Finding& out) {
+  out.ns(key, ns);
+  if (!tail.part) return;
+  // The log has no times of preemptions: which part they are in is unknown.
+  const std::string preempted =
+      tail.preemptions > 0 ? ", preempted " + std::to_string(tail.preemptions) + "×" : "";
+  out.ns("part", tail.part_ns).text("cause", request_cause(tail) + preempted);
+}
+
+std::string refusal_reason(RequestsRefusal refusal) {
+  switch (refusal) {
+    case RequestsRefusal::kNoSteps:
+      return "the trace has no labelled steps";
+    case RequestsRefusal::kNoTimes:
+      return "the log has no times of arrival";
+    case RequestsRefusal::kNoOverlap:
+      return "none lies within the trace (--requests-offset)";
+    case RequestsRefusal::kClocksDiffer:
+      return "clocks differ (--requests-offset)";
+    case RequestsRefusal::kNone:
+      break;
+  }
+  return "";
+}
+
+void fill_apart(const RequestFacts& requests, Finding& out) {
+  out.count("all", requests.all).text("reason", refusal_reason(requests.refusal));
+  if (requests.ttft.count > 0) out.ns("ttft", requests.ttft.p99_ns);
+  if (requests.e2e.count > 0) out.ns("e2e", requests.e2e.p99_ns);
+}
+
+bool joined(const RequestFacts& requests) {
+  return requests.asked && requests.refusal == RequestsRefusal::kNone;
+}
+
 // MFU is that of the whole recording, by shapes: a part of it has another, and steps of a serving
 // engine have their own line.
 bool shows_use(const RunFacts& f) {
@@ -411,6 +471,15 @@ bool shows_use(const RunFacts& f) {
 }
 
 const RunRule kDetails[] = {
+    ASSAY_RULE(kRequests, joined(f.requests),
+               out.count("joined", f.requests.joined).count("all", f.requests.all).ns("queue", f.requests.queue.p99_ns)),
+    ASSAY_RULE(kRequestsTtft, joined(f.requests) && f.requests.ttft.count > 0,
+               fill_tail("ttft", f.requests.ttft.p99_ns, f.requests.ttft_tail, out)),
+    ASSAY_RULE(kRequestsE2e, joined(f.requests) && f.requests.e2e.count > 0,
+               fill_tail("e2e", f.requests.e2e.p99_ns, f.requests.e2e_tail, out)),
+    ASSAY_RULE(kRequestsApart, f.requests.asked && !joined(f.requests), fill_apart(f.requests, out)),
+    ASSAY_RULE(kRequestsIncomplete, joined(f.requests) && f.requests.sequences_share < 0.9,
+               out.fraction("share", f.requests.sequences_share)),
     ASSAY_RULE(kGainsAlternate, decided(f, GainRelation::kAlternate), fill_gains(f, out)),
     ASSAY_RULE(kGainsBalanced, decided_by_gains(f) && f.decision.joint, fill_gains(f, out);
                out.ns("without_both", f.decision.table.window_ns() - f.decision.together_ns)),

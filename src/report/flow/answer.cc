@@ -72,7 +72,9 @@ AnswerNote note_of(const Finding& finding) {
 }
 
 bool is_serving(Code code) {
-  return code == Code::kServing || code == Code::kServingSlowToken;
+  return code == Code::kServing || code == Code::kServingSlowToken || code == Code::kRequests ||
+         code == Code::kRequestsTtft || code == Code::kRequestsE2e || code == Code::kRequestsApart ||
+         code == Code::kRequestsIncomplete;
 }
 
 bool has_own_line(Code code) {
