@@ -584,7 +584,7 @@ def power(
         delay_ms: delay of the samples; changes the possible offsets. From 0 to 1000000. Unit: ms.
         fixed_sensor: fit nothing but powers: offset, delay and window as given.
         kernel_groups: kernel names with a power of their own. From 1 to 200. Default: 16.
-        tokens: made during the trace: energy per token.
+        tokens: made during the trace: energy per token. Default: output tokens by the labels of a serving engine.
             Above 0.
         top: rows shown; 0 = all. At least 0. Default: 15.
         seed: of the search. Default: 1.

@@ -301,6 +301,20 @@ std::vector<ServingStep> engine_steps(const FlowRun& run, Interval window) {
   return steps_with_work(run, window, of_steps);
 }
 
+std::optional<OutputTokens> output_tokens(const std::vector<ServingStep>& steps) {
+  OutputTokens tokens;
+  for (const ServingStep& step : steps) {
+    const StepLabel& told = step.told;
+    if (!told.decoding || !told.prompts || told.verifies || told.drafts ||
+        told.decode_tokens.value_or(*told.decoding) != *told.decoding) {
+      return std::nullopt;
+    }
+    tokens.least += *told.decoding;
+    tokens.most += *told.decoding + *told.prompts;
+  }
+  return tokens.least > 0 ? std::optional(tokens) : std::nullopt;
+}
+
 Serving serving_of(const FlowRun& run, Interval window) {
   std::vector<bool> of_steps;
   Serving serving{.steps = steps_with_work(run, window, of_steps)};

@@ -81,6 +81,14 @@ struct Serving {
 // Steps with device work that begins in `window`, in order.
 std::vector<ServingStep> engine_steps(const FlowRun& run, Interval window);
 
+// Output tokens of steps: those of sequences in decode, and at most a first one of each prompt more, as a prompt may have
+// several steps. Empty if a step lacks its numbers, or may have several tokens per sequence.
+struct OutputTokens {
+  uint64_t least = 0;
+  uint64_t most = 0;
+};
+std::optional<OutputTokens> output_tokens(const std::vector<ServingStep>& steps);
+
 // The same with their numbers. The result has no steps without such labels.
 Serving serving_of(const FlowRun& run, Interval window);
 

@@ -233,6 +233,37 @@ def check_idle(assay, folder):
     expect(find(alone, "bottleneck") == "host", f"idle, without a log: the bottleneck is {find(alone, 'bottleneck')}")
 
 
+def check_energy(assay, folder):
+    """Joules per output token, with the tokens of the labels; none where the labels do not give them."""
+    watts, step_ns = 350, 2_000_000
+    for name, options, known in (("decode", {"max_seqs": 16, "graphs": True}, True),
+                                 ("speculate", {"speculate": 3, "style": "sglang", "mixed": False}, False)):
+        engine = made.Engine(**options)
+        requests = engine.run(made.load(9, count=16, gap_us=1, prompts=(8, 9), outputs=(120, 121)))
+        trace, log = folder / f"{name}.json", folder / f"{name}.power.csv"
+        engine.write(str(trace))
+        begin, end = engine.steps[0]["begin"], engine.steps[-1]["out"]
+        rows = range(begin - 40_000_000, end + 40_000_000, step_ns)
+        for part, rows_of_part in (("all", rows), ("half", [t for t in rows if t < (begin + end) // 2])):
+            log.write_text("t_ns,power_w\n" + "".join(f"{t},{watts + i % 7 - 3}\n" for i, t in enumerate(rows_of_part)))
+            code, out, err = run(assay, "power", "attribute", trace, "--samples", log, "--format", "json")
+            expect(code == 0, f"energy of {name}: exit {code}: {err[:300]}")
+            report = json.loads(out) if code == 0 else {}
+            each = find(report, "energy_per_token_j")
+            if not known or part == "half":
+                expect(each is None, f"energy of {name}, {part}: {each} J per token")
+                continue
+            least = sum(s["decoding"] for s in engine.steps)
+            truth = find(report, "total_j") / least
+            expect(near(each, truth, truth * 1e-6), f"energy of {name}: {each} J per token, truth {truth}")
+            expect(near(find(report, "total_j"), watts * (end - begin) / 1e9, 0.05 * watts * (end - begin) / 1e9),
+                   f"energy of {name}: {find(report, 'total_j')} J in all")
+            most = least + len(requests)
+            low, high = find(report, "energy_per_token_low_j"), find(report, "energy_per_token_high_j")
+            expect(low <= find(report, "total_j") / most * (1 + 1e-9) and each <= high * (1 + 1e-9),
+                   f"energy of {name}: {each} J in {low} to {high}")
+
+
 def check_words(assay, folder, trace, requests):
     """The sentences on the first screen, SQL, and files that are no log."""
     log = folder / "words.json"
@@ -273,6 +304,7 @@ def main():
         check_incomplete(assay, folder, trace, requests)
         check_words(assay, folder, trace, requests)
         check_idle(assay, folder)
+        check_energy(assay, folder)
     for problem in problems[:40]:
         print(problem)
     print(f"{len(SCENES)} engines, {len(problems)} problems")

@@ -105,6 +105,18 @@ TEST(Serving, SpeculationIsKnownAndOnlyChecksHaveNewTokens) {
   EXPECT_FALSE(serve_labels({"execute_context_0(0)_generation_2(2)"}).speculates);
 }
 
+TEST(Serving, OutputTokensAreThoseOfDecodeAndAtMostOnePerPromptMore) {
+  const auto tokens = [](const std::vector<std::string>& labels) { return output_tokens(serve_labels(labels).steps); };
+  const auto plain = tokens({"step[EXTEND bs=3 toks=9]", "step[DECODE bs=4]", "step[DECODE bs=4]"});
+  ASSERT_TRUE(plain);
+  EXPECT_EQ(plain->least, 8U);
+  EXPECT_EQ(plain->most, 11U);
+  EXPECT_FALSE(tokens({"step[MIXED bs=4]"}));
+  EXPECT_FALSE(tokens({"step[TARGET_VERIFY bs=4]"}));
+  EXPECT_FALSE(tokens({"execute_context_0(0)_generation_2(8)"}));
+  EXPECT_FALSE(tokens({"step[EXTEND bs=3 toks=9]"})) << "no output yet";
+}
+
 TEST(Serving, OneDecodeStepHasALowerBoundOfItl) {
   const Serving serving = serve(three_steps(), {200'000, 1'000'000});
   ASSERT_EQ(serving.steps.size(), 1U);
