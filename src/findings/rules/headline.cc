@@ -444,9 +444,9 @@ std::string refusal_reason(RequestsRefusal refusal) {
     case RequestsRefusal::kNoTimes:
       return "the log has no times of arrival";
     case RequestsRefusal::kNoOverlap:
-      return "none lies within the trace (--requests-offset)";
+      return "none is in the trace";
     case RequestsRefusal::kClocksDiffer:
-      return "clocks differ (--requests-offset)";
+      return "clocks differ, see --requests-offset";
     case RequestsRefusal::kNone:
       break;
   }
