@@ -42,6 +42,8 @@ def report(
     telemetry_offset: str | None = None,
     telemetry_zone: str = "UTC",
     telemetry_gpu: str | Sequence[str] | None = None,
+    requests: str | None = None,
+    requests_offset: str | None = None,
     perfetto: str | None = None,
 ) -> Report:
     """Show where time went, what would help and how reliable that is, on one screen.
@@ -78,6 +80,9 @@ def report(
         telemetry_zone: time zone of logs in local time, e.g. +02:00. Default: UTC.
         telemetry_gpu: which device of the log a GPU of the trace is, e.g. 0=GPU-1b2c (default: the same number);
             may be given again. Takes several values.
+        requests: log of a serving engine's requests, to join with its steps: OTLP JSON, SGLang's request metrics,
+            or a detailed benchmark result (docs/formats/request_log.md).
+        requests_offset: seconds to add to the times of that log, if its clock is not the trace's and none is found.
         perfetto: also write a timeline for ui.perfetto.dev, .json or .json.gz: the events of the traces, and what
             was found in them as tracks of their own.
     """
@@ -579,7 +584,8 @@ def power(
         delay_ms: delay of the samples; changes the possible offsets. From 0 to 1000000. Unit: ms.
         fixed_sensor: fit nothing but powers: offset, delay and window as given.
         kernel_groups: kernel names with a power of their own. From 1 to 200. Default: 16.
-        tokens: made during the trace: energy per token. Above 0.
+        tokens: made during the trace: energy per token. Default: output tokens by the labels of a serving engine.
+            Above 0.
         top: rows shown; 0 = all. At least 0. Default: 15.
         seed: of the search. Default: 1.
     """
@@ -628,6 +634,8 @@ def sql(
     timeout: float | int | None = None,
     allow_files: bool = False,
     floor: str | None = None,
+    requests: str | None = None,
+    requests_offset: str | None = None,
 ) -> Rows:
     """Query a trace and its analyses in SQL, in DuckDB.
 
@@ -646,6 +654,9 @@ def sql(
         timeout: seconds that a statement may take; 0 = any time. At least 0. Unit: s.
         allow_files: let SQL read and write files (read_csv, COPY); otherwise it sees the traces only.
         floor: launch time of an empty kernel (see assay launch --help).
+        requests: log of a serving engine's requests, to join with its steps: OTLP JSON, SGLang's request metrics,
+            or a detailed benchmark result (docs/formats/request_log.md).
+        requests_offset: seconds to add to the times of that log, if its clock is not the trace's and none is found.
     """
     raise NotImplementedError
 

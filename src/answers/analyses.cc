@@ -5,6 +5,7 @@
 #include "answers/inputs/recordings.h"
 #include "base/beside.h"
 #include "flow/judged.h"
+#include "flow/unasked.h"
 #include "report/run/section.h"
 
 namespace assay {
@@ -74,6 +75,11 @@ Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions&
   asked.overhead.kernels = asked.breakdown.kernels = kernels;
   Analyses found;
   FlowModel model = make_flow_model(trace, links, kernels);
+  if (options.requests != nullptr) {
+    const std::vector<ServingStep> steps = engine_steps(model.run, {INT64_MIN, INT64_MAX});
+    found.requests = join_requests(*options.requests, steps, options.request_options);
+    leave_unasked(found.requests.without_requests, model);
+  }
   if (options.fold != nullptr) *options.fold = fold_rank(model.run, &windows);
   ASSAY_TRY_ASSIGN(JudgedRun judged, judge_run(model, windows,
                                                {.captures = options.captures,

@@ -13,6 +13,7 @@
 #include "breakdown/breakdown.h"
 #include "flow/path_parts.h"
 #include "flow/rank_fold.h"
+#include "flow/requests.h"
 #include "flow/verdict.h"
 #include "flow/whatif.h"
 #include "launch/fusion.h"
@@ -38,6 +39,8 @@ struct AnalysesOptions {
   bool points = false;                                              // WhatIfOptions::points
   bool reach = false;                                               // WhatIfOptions::reach
   bool path = false;                                                // fill Analyses::path
+  std::shared_ptr<const RequestLog> requests = {};                  // to join with an engine's steps
+  RequestOptions request_options = {};
   // Actions may be tried in a thread concurrent with the other modules; the answer is the same.
   bool in_thread = false;
   // Called while actions are tried. It may use the trace and all results except `tried` and `path`,
@@ -53,6 +56,7 @@ struct Analyses {
   BreakdownReport breakdown;
   FlowReport flow;
   FlowVerdict verdict;
+  RequestsReport requests;      // of AnalysesOptions::requests
   WhatIf tried;                 // actions of the report, each alone
   std::vector<PathSlice> path;  // the critical path
 };

@@ -199,8 +199,7 @@ WorkGrouping collective_grouping(const LoadedTrace& loaded) {
 }
 
 // When the device (all of them together, of -1) ran nothing, by cause.
-std::vector<NamedTime> idle_times(const LoadedTrace& loaded, int64_t device) {
-  const FlowRun run = make_flow_run(loaded.trace, loaded.links, loaded.kernels);
+std::vector<NamedTime> idle_times(const FlowRun& run, int64_t device) {
   DeviceFlow flow;
   if (device < 0) {
     flow = joint_flow(run);
@@ -330,7 +329,15 @@ Result<LoggedEnergy> energy_by_log(const AttributeRequest& request, const Loaded
 Result<TraceContent> attribute_trace(const AttributeRequest& asked, const LoadedTrace& loaded) {
   AttributeRequest request = asked;
   ASSAY_TRY_ASSIGN(request.options.groupings, level_groupings(loaded));
-  request.options.idle = idle_times(loaded, request.options.device);
+  const FlowRun run = make_flow_run(loaded.trace, loaded.links, loaded.kernels);
+  request.options.idle = idle_times(run, request.options.device);
+  if (request.options.tokens == 0) {
+    const auto tokens = output_tokens(engine_steps(run, {INT64_MIN, INT64_MAX}));
+    if (tokens) {
+      request.options.tokens = tokens->least;
+      request.options.most_tokens = tokens->most;
+    }
+  }
   ASSAY_TRY_ASSIGN(const LoggedEnergy energy, energy_by_log(request, loaded));
   TraceContent content;
   content.verdict = energy_verdict_words(energy.report);

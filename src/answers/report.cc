@@ -14,6 +14,7 @@
 #include "breakdown/memory.h"
 #include "ingest/load.h"
 #include "ingest/replay/floor.h"
+#include "ingest/requests/log.h"
 #include "report/breakdown/job.h"
 #include "report/breakdown/memory.h"
 #include "report/breakdown/roof.h"
@@ -118,6 +119,11 @@ Result<Findings> find_everything(const ReportRequest& request, const LoadedTrace
   Findings found;
   ASSAY_TRY_ASSIGN(found.floor, floor_asked(request.floor, loaded.trace, loaded.links));
   AnalysesOptions options = analyses_options(request, found.floor, rank_graph);
+  if (!request.requests.empty()) {
+    ASSAY_TRY_ASSIGN(RequestLog log, read_request_log(request.requests));
+    options.requests = std::make_shared<const RequestLog>(std::move(log));
+    options.request_options = request.request_options;
+  }
   RankFold fold;
   if (rank_graph) options.fold = &fold;
   options.meanwhile = [&](const Analyses& analyses) {
@@ -242,7 +248,7 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
                                 found.analyses.verdict.bound, chain_edits(found.analyses.fusion)));
   const Utilisation use = found.roof.utilisation();
   const FlowAnswer answer{loaded.trace, found.analyses.flow, found.analyses.verdict,
-                          &found.analyses.tried, &untraced.times, &use};
+                          &found.analyses.tried, &untraced.times, &use, &found.analyses.requests};
   const findings::Diagnosis diagnosis = diagnosis_of(loaded, answer);
   const std::vector<Lever> levers = flow_levers(diagnosis);
   TraceContent content;

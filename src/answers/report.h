@@ -14,6 +14,7 @@
 #include "answers/inputs/traces.h"
 #include "base/result.h"
 #include "breakdown/ranks.h"
+#include "flow/requests.h"
 #include "launch/fusion.h"
 #include "report/document/timeline.h"
 #include "report/flow/job.h"
@@ -34,6 +35,8 @@ struct ReportRequest {
   size_t lane_events = 250'000;     // of that timeline; answer_report shares them among the inputs
   std::string untraced = {};        // as untraced_run() (answers/untraced.h)
   TelemetryRequest telemetry = {};  // logs recorded with the trace
+  std::string requests = {};        // log of a serving engine's requests: docs/formats/request_log.md
+  RequestOptions request_options = {};
   // Receives the findings on each trace's time; absent if not requested.
   std::function<Status(const LoadedTrace&, const Timeline&)> timeline = {};
 };

@@ -142,6 +142,11 @@ double quantile_sorted(const std::vector<double>& sorted, double q) {
   return interpolate(sorted, q);
 }
 
+int64_t nearest_rank(const std::vector<int64_t>& sorted, double q) {
+  const auto place = static_cast<size_t>(std::ceil(q * static_cast<double>(sorted.size())));
+  return sorted[std::min(std::max<size_t>(place, 1), sorted.size()) - 1];
+}
+
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return quantile_sorted(values, 0.5);

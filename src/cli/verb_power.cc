@@ -222,7 +222,7 @@ void add_attribute_verb(Verb& power, int& exit_code) {
   sub.option("--kernel-groups", verb->options.classes, "kernel names with a power of their own")
       .between(1, 200)
       .shows_default();
-  sub.option("--tokens", verb->options.tokens, "made during the trace: energy per token")
+  sub.option("--tokens", verb->options.tokens, "made during the trace: energy per token. Default: output tokens by the labels of a serving engine")
       .more_than_zero();
   sub.option("--top", verb->top, "rows shown; 0 = all").at_least_zero().shows_default();
   sub.option("--seed", verb->options.seed, "of the search").shows_default();

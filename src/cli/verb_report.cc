@@ -11,6 +11,7 @@
 #include "cli/common.h"
 #include "cli/fusion_flags.h"
 #include "cli/options.h"
+#include "cli/requests_option.h"
 #include "cli/telemetry_flags.h"
 #include "cli/untraced_option.h"
 #include "cli/verbs.h"
@@ -25,6 +26,7 @@ struct ReportVerb {
   ReportRequest request;
   FusionFlags fusion;
   TelemetryFlags telemetry;
+  RequestsFlags requests;
   std::string perfetto;
 };
 
@@ -63,6 +65,8 @@ int run(ReportVerb& verb) {
   auto telemetry = telemetry_request(verb.telemetry);
   if (!telemetry) return fail(telemetry.error());
   verb.request.telemetry = *std::move(telemetry);
+  const Status requests = set_requests(verb.requests, verb.request);
+  if (!requests) return fail(requests.error());
   verb.request.traces = traces_of(verb.common);
   verb.request.fusion = fusion_options(verb.fusion);
   verb.request.timelines = wants_page(verb.common);
@@ -94,6 +98,7 @@ void add_report_verb(Verb& app, int& exit_code) {
   sub.option("--top", verb->request.top, "kernels listed; 0 = all").at_least_zero().shows_default();
   add_fusion_flags(sub, verb->fusion);
   add_telemetry_options(sub, verb->telemetry);
+  add_requests_options(sub, verb->requests);
   sub.option("--perfetto", verb->perfetto,
              "also write a timeline for ui.perfetto.dev, .json or .json.gz: the events of the "
              "traces, and what was found in them as tracks of their own")

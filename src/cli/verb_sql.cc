@@ -13,6 +13,7 @@
 #include "cli/common.h"
 #include "cli/options.h"
 #include "cli/output_format.h"
+#include "cli/requests_option.h"
 #include "cli/verbs.h"
 #include "cli/workbook_file.h"
 #include "query/duckdb.h"
@@ -27,6 +28,7 @@ constexpr size_t kReaderRows = 100;
 struct SqlVerb {
   CommonOptions common;
   ReportRequest request;
+  RequestsFlags requests;
   std::string command;
   std::string memory;
   int64_t limit = -1;  // -1 = kReaderRows for people, all for programs
@@ -365,9 +367,11 @@ void add_sql_verb(Verb& app, int& exit_code) {
   sub.option("--floor", verb->request.floor,
              "launch time of an empty kernel (see assay launch --help)")
       .called("FLOOR");
+  add_requests_options(sub, verb->requests);
   sub.run([verb, &exit_code] {
     verb->request.traces = verb->common;
-    exit_code = run(*verb);
+    const Status requests = set_requests(verb->requests, verb->request);
+    exit_code = requests ? run(*verb) : fail(requests.error());
   });
 }
 

@@ -3,6 +3,7 @@
 // Everything that is known of one run, for the facts that its diagnosis rests on.
 
 #include "flow/flow.h"
+#include "flow/requests.h"
 #include "flow/untraced.h"
 #include "flow/verdict.h"
 #include "flow/whatif.h"
@@ -18,6 +19,7 @@ struct FlowAnswer {
   const WhatIf* tried = nullptr;  // usual_edits and work_edits, each alone; null: no gains are known
   const Untraced* untraced = nullptr;  // the run without its profiler; null: not asked for
   const Utilisation* use = nullptr;    // of the whole recording; null if it is not known
+  const RequestsReport* requests = nullptr;  // null if no log was given
 };
 
 }  // namespace assay

@@ -28,6 +28,8 @@ void find_ready_times(FlowRun& run);
 void find_targets(FlowRun& run, const std::vector<Timed>& ends);
 // run.threads' pieces, and the run's bounds. Needs what is unrecorded (trace/unrecorded.h).
 void find_host_pieces(FlowRun& run);
+// A host without events in the span waits for the outside. Needs the pieces.
+void mark_unasked(Interval span, FlowRun& run);
 // FlowCall::after_work. Needs the pieces.
 void find_host_waits(FlowRun& run, const std::vector<Timed>& ends);
 // The same of the calls behind what is unrecorded: they come after all that was before it.

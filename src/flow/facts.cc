@@ -291,6 +291,29 @@ StallFacts stall_facts(const FlowAnswer& answer) {
   return facts;
 }
 
+RequestFacts::Tail tail_facts(const RequestsReport& report, const RequestTail& tail) {
+  RequestFacts::Tail facts{.part = tail.part, .part_ns = tail.part_ns};
+  if (!tail.request) return facts;
+  const RequestRecord& record = report.requests[*tail.request].record;
+  facts.prompt_tokens = record.prompt_tokens.value_or(0);
+  facts.output_tokens = record.output_tokens.value_or(0);
+  facts.preemptions = record.preemptions;
+  return facts;
+}
+
+RequestFacts request_facts(const RequestsReport& report) {
+  return {.asked = report.asked,
+          .refusal = report.refusal,
+          .all = report.requests.size(),
+          .joined = report.joined,
+          .queue = report.queue,
+          .ttft = report.ttft,
+          .e2e = report.e2e,
+          .ttft_tail = tail_facts(report, report.ttft_tail),
+          .e2e_tail = tail_facts(report, report.e2e_tail),
+          .sequences_share = report.sequences_share};
+}
+
 }  // namespace
 
 RunFacts::RunFacts(const FlowAnswer& answer, const ReadingEvidence& evidence_of_reading)
@@ -341,6 +364,7 @@ void RunFacts::fill_run(const FlowAnswer& answer) {
     if (stretches.parts.size() > 1 && judged->iterations > 0) reading.iterations = judged->iterations;
   }
   serving = report.serving;
+  if (answer.requests != nullptr) requests = request_facts(*answer.requests);
   tracer = trace.tracer;
   has_ops = !trace.ops.empty();
   op_rows = trace.ops.size();

@@ -80,6 +80,28 @@ struct InputFacts {
   bool few_iterations = false;  // the waits lie in few iterations
 };
 
+// Requests of a serving engine by their log.
+struct RequestFacts {
+  bool asked = false;
+  RequestsRefusal refusal = RequestsRefusal::kNone;
+  uint64_t all = 0;
+  uint64_t joined = 0;
+  RequestLatency queue;
+  RequestLatency ttft;
+  RequestLatency e2e;
+  // The slowest by TTFT and by E2E, and the part that made them slow.
+  struct Tail {
+    std::optional<RequestPart> part;
+    int64_t part_ns = 0;
+    uint64_t prompt_tokens = 0;
+    uint64_t output_tokens = 0;
+    uint64_t preemptions = 0;
+  };
+  Tail ttft_tail;
+  Tail e2e_tail;
+  double sequences_share = Serving::kUntold;
+};
+
 // A simulated gain of removing or changing one thing.
 struct GainFact {
   EditKind kind{};
@@ -123,6 +145,7 @@ class RunFacts {
   Program program;
   StretchUnit unit = StretchUnit::kNone;  // of the analyzed stretch
   Serving serving;
+  RequestFacts requests;
   Tracer tracer{};
   ReadingEvidence reading;
   bool has_ops = false;     // the trace has operators

@@ -121,7 +121,7 @@ struct FlowReport {
   std::vector<Interval> device_windows;
   Interval window;           // from the first begin of these to the last end
   bool told_window = false;  // it was given, and not found
-  // Of the window, what the recorder left out: no total has it.
+  // Parts of the window that the recorder left out. No total has them.
   std::vector<Interval> unrecorded;
   std::vector<DeviceFlow> devices;
   DeviceFlow joint;                       // of several devices: all_devices()

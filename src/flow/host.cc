@@ -580,6 +580,12 @@ void find_host_pieces(FlowRun& run) {
   find_bounds(run);
 }
 
+void mark_unasked(Interval span, FlowRun& run) {
+  for (HostThread& thread : run.threads) {
+    mark_silence(thread, span, FlowCause::kNothingAsked, CauseEvidence::kRecorded);
+  }
+}
+
 FlowRun make_flow_run(const Trace& trace, const Links& links,
                       std::shared_ptr<const KernelNames> kernels) {
   FlowRun run;

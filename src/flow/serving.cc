@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "base/numbers.h"
+#include "base/stats.h"
 #include "flow/run.h"
 #include "records/facts.h"
 #include "roof/calls.h"
@@ -72,53 +74,143 @@ void add_work(const FlowRun& run, Interval window, std::vector<ServingStep>& ste
   steps = std::move(kept);
 }
 
-int64_t quantile(const std::vector<int64_t>& sorted, double q) {
-  const auto place = static_cast<size_t>(std::ceil(q * static_cast<double>(sorted.size())));
-  return sorted[std::min(std::max<size_t>(place, 1), sorted.size()) - 1];
-}
-
 double per_second(uint64_t count, int64_t ns) {
   return ns > 0 ? static_cast<double>(count) * 1e9 / static_cast<double>(ns) : Serving::kUntold;
 }
 
-bool decodes(const ServingStep& step) {
-  return step.told.kind == StepKind::kDecode || step.told.kind == StepKind::kMixed;
+// If some steps check proposed tokens, the others that decode give no new ones.
+bool has_checks(const std::vector<ServingStep>& steps) {
+  return std::any_of(steps.begin(), steps.end(), [](const ServingStep& step) { return step.told.verifies; });
 }
-bool prefills(const ServingStep& step) {
-  return step.told.kind == StepKind::kPrefill || step.told.kind == StepKind::kMixed;
+bool has_new_tokens(const ServingStep& step, bool checks) {
+  return step.decodes() && (checks ? step.told.verifies : !step.told.drafts);
+}
+
+// Sequences of a step had their last token at the end of the step before that had new ones; prefill between them is
+// part of their wait. If all of them may come from prompts since then, it was the end of that prefill.
+void add_token_gaps(std::vector<ServingStep>& steps) {
+  const bool checks = has_checks(steps);
+  std::optional<int64_t> last_ns;
+  std::optional<int64_t> prefill_ns;
+  std::optional<uint64_t> prompts = 0;
+  for (ServingStep& step : steps) {
+    const StepLabel& told = step.told;
+    if (has_new_tokens(step, checks)) {
+      const bool all_new = told.decoding && prompts && *told.decoding <= *prompts;
+      const std::optional<int64_t> before_ns = all_new ? prefill_ns : last_ns;
+      if (before_ns) step.token_gap_ns = step.device.end_ns - *before_ns;
+      last_ns = step.device.end_ns;
+      prompts = 0;
+    } else if (step.prefills()) {
+      prefill_ns = step.device.end_ns;
+      prompts = prompts && told.prompts ? std::optional(*prompts + *told.prompts) : std::nullopt;
+    }
+  }
+}
+
+// Parts of the time between two tokens.
+struct TokenGap {
+  int64_t ns = 0;
+  int64_t own_ns = 0;      // span of the step that ends it
+  int64_t prefill_ns = 0;  // steps with prompts alone, between
+  int64_t none_ns = 0;     // no step
+  uint64_t prompt_tokens = 0;  // of the step and of those between
+  bool mixed = false;
+};
+
+// Steps and gaps in order; each gap with all steps that end in it.
+std::vector<TokenGap> parts_of_gaps(const std::vector<ServingStep>& steps) {
+  std::vector<TokenGap> gaps;
+  for (size_t s = 0; s < steps.size(); ++s) {
+    const ServingStep& step = steps[s];
+    if (step.token_gap_ns <= 0) continue;
+    const int64_t begin_ns = step.device.end_ns - step.token_gap_ns;
+    const auto inside_ns = [&](const ServingStep& one, int64_t until_ns) {
+      return std::max<int64_t>(std::min(one.device.end_ns, until_ns) - std::max(one.device.start_ns, begin_ns), 0);
+    };
+    TokenGap gap{.ns = step.token_gap_ns, .own_ns = inside_ns(step, step.device.end_ns),
+                 .prompt_tokens = step.told.prompt_tokens.value_or(0), .mixed = step.told.kind == StepKind::kMixed};
+    int64_t others_ns = 0;
+    for (size_t b = s; b > 0 && steps[b - 1].device.end_ns > begin_ns; --b) {
+      const ServingStep& before = steps[b - 1];
+      const int64_t ns = inside_ns(before, step.device.start_ns);
+      others_ns += ns;
+      if (before.told.kind != StepKind::kPrefill) continue;
+      gap.prefill_ns += ns;
+      gap.prompt_tokens += before.told.prompt_tokens.value_or(0);
+    }
+    gap.none_ns = std::max<int64_t>(gap.ns - gap.own_ns - others_ns, 0);
+    gaps.push_back(gap);
+  }
+  return gaps;
+}
+
+int64_t median_of(const std::vector<TokenGap>& gaps, int64_t TokenGap::*field) {
+  std::vector<int64_t> ns;
+  for (const TokenGap& gap : gaps) ns.push_back(gap.*field);
+  std::sort(ns.begin(), ns.end());
+  return nearest_rank(ns, 0.5);
+}
+
+// The gap of length ns, and its part with the largest excess over the median.
+SlowToken slow_token_of(const std::vector<TokenGap>& gaps, int64_t ns) {
+  const auto slow = std::find_if(gaps.begin(), gaps.end(), [ns](const TokenGap& gap) { return gap.ns == ns; });
+  SlowToken found;
+  if (slow == gaps.end()) return found;
+  int64_t most_ns = 0;
+  const auto offer = [&](SlowToken::What what, int64_t TokenGap::*field, uint64_t prompt_tokens) {
+    const int64_t excess_ns = (*slow).*field - median_of(gaps, field);
+    if (excess_ns <= most_ns) return;
+    most_ns = excess_ns;
+    found = {what, (*slow).*field, prompt_tokens};
+  };
+  offer(slow->mixed ? SlowToken::What::kPrefillInStep : SlowToken::What::kLongStep, &TokenGap::own_ns,
+        slow->mixed ? slow->prompt_tokens : 0);
+  offer(SlowToken::What::kPrefillBetween, &TokenGap::prefill_ns, slow->prompt_tokens);
+  offer(SlowToken::What::kHost, &TokenGap::none_ns, 0);
+  return found;
 }
 
 void add_latencies(Serving& serving) {
-  std::vector<int64_t> periods;
+  std::vector<int64_t> gaps;
   std::vector<int64_t> first;
   uint64_t sequences = 0;  // of steps with a period
+  int64_t gaps_ns = 0;
   int64_t periods_ns = 0;
   bool all_told = true;
   const ServingStep* alone = nullptr;
+  const bool checks = has_checks(serving.steps);
+  serving.speculates = checks;
   for (const ServingStep& step : serving.steps) {
-    if (prefills(step)) first.push_back(step.device.end_ns - step.host.start_ns);
-    if (!decodes(step)) continue;
-    alone = &step;
-    if (step.period_ns <= 0) continue;
-    periods.push_back(step.period_ns);
+    if (step.prefills()) first.push_back(step.device.end_ns - step.host.start_ns);
     periods_ns += step.period_ns;
-    all_told = all_told && step.told.decoding.has_value();
-    sequences += step.told.decoding.value_or(0);
+    if (!has_new_tokens(step, checks)) continue;
+    alone = &step;
+    const StepLabel& told = step.told;
+    serving.speculates |= told.decoding && told.decode_tokens && *told.decode_tokens > *told.decoding;
+    if (step.period_ns > 0) {
+      all_told = all_told && told.decoding.has_value();
+      sequences += told.decoding.value_or(0);
+    }
+    if (step.token_gap_ns <= 0) continue;
+    gaps.push_back(step.token_gap_ns);
+    gaps_ns += step.token_gap_ns;
   }
   std::sort(first.begin(), first.end());
-  if (!first.empty()) serving.ttft_low_ns = quantile(first, 0.5);
-  if (periods.empty()) {
+  if (!first.empty()) serving.ttft_low_ns = nearest_rank(first, 0.5);
+  if (all_told && sequences > 0) serving.new_tokens_per_s = per_second(sequences, periods_ns);
+  if (gaps.empty()) {
     if (alone == nullptr) return;
     serving.itl_at_least = true;
     serving.itl_p50_ns = serving.tpot_ns = alone->device.end_ns - alone->device.start_ns;
     return;
   }
-  std::sort(periods.begin(), periods.end());
-  serving.itl_p50_ns = quantile(periods, 0.5);
-  serving.itl_p90_ns = quantile(periods, 0.9);
-  serving.itl_p99_ns = quantile(periods, 0.99);
-  serving.tpot_ns = periods_ns / static_cast<int64_t>(periods.size());
-  if (all_told) serving.new_tokens_per_s = per_second(sequences, periods_ns);
+  std::sort(gaps.begin(), gaps.end());
+  serving.itl_p50_ns = nearest_rank(gaps, 0.5);
+  serving.itl_p90_ns = nearest_rank(gaps, 0.9);
+  serving.itl_p99_ns = nearest_rank(gaps, 0.99);
+  serving.tpot_ns = gaps_ns / static_cast<int64_t>(gaps.size());
+  serving.slow_token = slow_token_of(parts_of_gaps(serving.steps), serving.itl_p99_ns);
 }
 
 // Sums over steps; a number that one step lacks stays unknown.
@@ -141,7 +233,7 @@ void add_tokens(Serving& serving) {
     computed += told.computed.value_or(0);
     tokens_told = tokens_told && told.prompt_tokens && told.decode_tokens;
     padding_told = padding_told && told.computed.value_or(0) > 0;
-    if (!decodes(step)) continue;
+    if (!step.decodes()) continue;
     ++batches;
     batch_told = batch_told && told.decoding;
     sequences += told.decoding.value_or(0);
@@ -194,13 +286,38 @@ void add_utilization(const FlowRun& run, const std::vector<bool>& of_steps, Serv
   }
 }
 
+std::vector<ServingStep> steps_with_work(const FlowRun& run, Interval window, std::vector<bool>& of_steps) {
+  std::vector<ServingStep> steps = labelled(*run.trace);
+  of_steps.assign(run.trace->activities.size(), false);
+  if (!steps.empty()) add_work(run, window, steps, of_steps);
+  add_token_gaps(steps);
+  return steps;
+}
+
 }  // namespace
 
+std::vector<ServingStep> engine_steps(const FlowRun& run, Interval window) {
+  std::vector<bool> of_steps;
+  return steps_with_work(run, window, of_steps);
+}
+
+std::optional<OutputTokens> output_tokens(const std::vector<ServingStep>& steps) {
+  OutputTokens tokens;
+  for (const ServingStep& step : steps) {
+    const StepLabel& told = step.told;
+    if (!told.decoding || !told.prompts || told.verifies || told.drafts ||
+        told.decode_tokens.value_or(*told.decoding) != *told.decoding) {
+      return std::nullopt;
+    }
+    tokens.least += *told.decoding;
+    tokens.most += *told.decoding + *told.prompts;
+  }
+  return tokens.least > 0 ? std::optional(tokens) : std::nullopt;
+}
+
 Serving serving_of(const FlowRun& run, Interval window) {
-  Serving serving{.steps = labelled(*run.trace)};
-  if (serving.steps.empty()) return serving;
-  std::vector<bool> of_steps(run.trace->activities.size(), false);
-  add_work(run, window, serving.steps, of_steps);
+  std::vector<bool> of_steps;
+  Serving serving{.steps = steps_with_work(run, window, of_steps)};
   if (serving.steps.empty()) return serving;
   add_tokens(serving);
   add_latencies(serving);

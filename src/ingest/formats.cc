@@ -399,6 +399,16 @@ constexpr FileFormat kFormats[] = {
         .page = "power_log.md",
     },
     {
+        .key = "request_log",
+        .name = "a log of a serving engine's requests",
+        .family = FileFamily::kRequests,
+        .endings = ".json .jsonl .log",
+        .compressed = true,
+        .match = match_request_log,
+        .give = "give it with the engine's trace: assay report TRACE --requests FILE",
+        .page = "request_log.md",
+    },
+    {
         .key = "wandb",
         .name = "system metrics of W&B",
         .family = FileFamily::kSamples,
@@ -839,6 +849,8 @@ std::string_view family_words(FileFamily family) {
       return "run of counters";
     case FileFamily::kSamples:
       return "log of samples";
+    case FileFamily::kRequests:
+      return "log of requests";
     case FileFamily::kBench:
       return "table of throughput";
     case FileFamily::kModel:

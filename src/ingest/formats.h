@@ -27,6 +27,7 @@ enum class FileFamily : uint8_t {
   kTrace,
   kCounters,
   kSamples,  // power, clocks and cores during a trace
+  kRequests,  // of a serving engine during a trace
   kBench,
   kModel,
   kSweep,

@@ -272,6 +272,11 @@ FormatMatch match_replay(const FileHead& head) { return of_kind(head, "assay-rep
 FormatMatch match_floor(const FileHead& head) { return of_kind(head, "assay-floor"); }
 FormatMatch match_kernel_db(const FileHead& head) { return of_kind(head, "assay-kernel-db"); }
 
+FormatMatch match_request_log(const FileHead& head) {
+  return marks_if(has_keys(head, {"resourceSpans"}) || has_keys(head, {"request_parameters", "e2e_latency"}) ||
+                  has_keys(head, {"meta_info", "text"}));
+}
+
 FormatMatch match_calibration(const FileHead& head) {
   return marks_if(has_keys(head, {"window_ns", "period_ns", "delay_ns"}));
 }

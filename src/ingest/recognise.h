@@ -73,6 +73,7 @@ FormatMatch match_perf_stat(const FileHead& head);
 FormatMatch match_turbostat(const FileHead& head);
 FormatMatch match_codecarbon(const FileHead& head);
 FormatMatch match_nvitop(const FileHead& head);
+FormatMatch match_request_log(const FileHead& head);
 FormatMatch match_wandb(const FileHead& head);
 FormatMatch match_powermetrics(const FileHead& head);
 

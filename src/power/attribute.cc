@@ -451,13 +451,17 @@ std::vector<EnergyPart> idle_parts(const std::vector<NamedTime>& idle, const Cov
   return parts;
 }
 
-// Per token, with the model's error where the total is the model's business too.
-void add_per_token(uint64_t tokens, double joules, EnergyReport& report) {
-  if (tokens == 0) return;
-  const auto n = static_cast<double>(tokens);
-  report.energy_per_token_j = joules / n;
-  report.energy_per_token_low_j = std::min(joules, report.model_low_j) / n;
-  report.energy_per_token_high_j = std::max(joules, report.model_high_j) / n;
+// Per token, with the model's error where the total is the model's business too, and that of the count. Counted tokens are
+// of the whole trace: a log of a part of it has none.
+void add_per_token(const AttributeOptions& options, int64_t span_ns, double joules, EnergyReport& report) {
+  constexpr double kWhole = 0.98;
+  const bool whole = static_cast<double>(report.covered_ns) >= kWhole * static_cast<double>(span_ns);
+  if (options.tokens == 0 || (options.most_tokens > 0 && !whole)) return;
+  const auto least = static_cast<double>(options.tokens);
+  const auto most = static_cast<double>(std::max(options.tokens, options.most_tokens));
+  report.energy_per_token_j = joules / least;
+  report.energy_per_token_low_j = std::min(joules, report.model_low_j) / most;
+  report.energy_per_token_high_j = std::max(joules, report.model_high_j) / least;
 }
 
 // Caveats of the whole report.
@@ -509,7 +513,7 @@ Result<EnergyReport> energy_by_fit(const Trace& trace, const Windows& windows, c
       stretch_parts(iteration_stretches(windows, logged), work, covered, laid, span);
   report.phases = stretch_parts(phase_stretches(phases, logged), work, covered, laid, span);
   report.idle = idle_parts(options.idle, covered, report);
-  add_per_token(options.tokens, joules, report);
+  add_per_token(options, span.end_ns - span.begin_ns, joules, report);
   report.stretches = stretch_powers(options.stretches, work, covered, laid, span);
   add_trust(covered, span, options, laid, report);
   return report;

@@ -78,6 +78,8 @@ struct AttributeOptions {
   int64_t device = -1;  // only this device's kernels; -1 = all
   size_t classes = 16;  // kernel names with a power of their own, at most
   uint64_t tokens = 0;  // generated during the covered time; 0 = unknown
+  // Above 0 if they were counted in the whole trace: at least `tokens`, at most these.
+  uint64_t most_tokens = 0;
   bool one_gpu = true;  // the log is of a GPU, not of a socket, a node or several GPUs together
   uint64_t seed = 1;
   std::vector<LoggedUse> use = {};  // where the log has it; in order

@@ -73,7 +73,7 @@ Result<EnergyReport> total_energy(const PowerSeries& series, CoveredSpan span,
   report.unattributed_uj = report.total_uj;
   report.mean_w = joules / (static_cast<double>(report.covered_ns) * 1e-9);
   report.period_ns = static_cast<double>(typical_step_ns(series.readings));
-  if (options.tokens > 0) {
+  if (options.tokens > 0 && options.most_tokens == 0) {
     report.energy_per_token_j = joules / static_cast<double>(options.tokens);
   }
   add_uncovered_trust(span.end_ns - span.begin_ns - report.covered_ns, report.trust);

@@ -100,7 +100,9 @@ std::optional<StepLabel> read_step(std::string_view label) {
   for (const Mode& mode : kModes) {
     Reader after = reader;
     if (!after.take(mode.word) || !after.take(" bs=")) continue;
-    StepLabel step{.kind = mode.kind};
+    StepLabel step{.kind = mode.kind,
+                   .verifies = mode.word == "TARGET_VERIFY",
+                   .drafts = mode.word == "DRAFT_EXTEND"};
     std::optional<uint64_t> batch;
     std::optional<uint64_t> tokens;
     if (!after.number(batch)) return std::nullopt;
@@ -164,6 +166,7 @@ void add_told(const StepLabel& inner, StepLabel& outer) {
   add(inner.decoding, outer.decoding);
   add(inner.decode_tokens, outer.decode_tokens);
   add(inner.computed, outer.computed);
+  outer.verifies = outer.verifies || inner.verifies;
 }
 
 }  // namespace assay

@@ -26,6 +26,8 @@ struct StepLabel {
   std::optional<uint64_t> decoding = {};       // sequences in decode
   std::optional<uint64_t> decode_tokens = {};  // tokens of them, more than one each with speculation
   std::optional<uint64_t> computed = {};       // tokens with padding
+  bool verifies = false;  // checks proposed tokens: one or more new ones a sequence (TARGET_VERIFY)
+  bool drafts = false;    // of the model that proposes them: no new ones (DRAFT_EXTEND)
 };
 
 // Nothing for any other label. Numbers above 10^12 count as not known. The forms are

@@ -1,19 +1,23 @@
-// Seven methods to find the repeated unit of work; the first one with a result is used.
+// Eight methods to find the repeated unit of work; the first one with a result is used.
 //
 // 1. ProfilerStep#n spans: one window per distinct n, the widest span of that number (every thread
 //    under the profiler may have its own copy). A window that overlaps the next one is cut.
 //
-// 2. Steps of an inference engine: the outermost annotations of one thread with a name of prefill
+// 2. Labels that a serving engine gives to every step (trace/engine_steps.h), of one thread, if
+//    together they contain nearly all launches. Each is a window, however unlike they are. A replayed
+//    decode step has one launch, a prefill thousands.
+//
+// 3. Steps of an inference engine: the outermost annotations of one thread with a name of prefill
 //    or decode (trace/phases.h), if together they contain nearly all launches and decode is more
 //    frequent than prefill; a label around a whole decode loop occurs once per prefill. Decode
-//    steps have similar numbers of launches (3). Each span is a window, in any order.
+//    steps have similar numbers of launches (4). Each span is a window, in any order.
 //
-// 3. A user's span that repeats: the outermost annotations of one thread with names that differ
+// 4. A user's span that repeats: the outermost annotations of one thread with names that differ
 //    only in their digits ("step[DECODE bs=8]", "step[DECODE bs=9]"), at least two of them, that
 //    contain nearly all launches of the trace, each between half and twice as many as the median
 //    one. Each span is a window.
 //
-// 4. A sequence that repeats: the names of the outermost spans of a thread (root operators and
+// 5. A sequence that repeats: the names of the outermost spans of a thread (root operators and
 //    annotations), in order, have a period from the first to the last (the end may be incomplete).
 //    Assumes that iterations run the same operators in the same order, and that non-repeated parts
 //    (an embedding before the layers, a head after them) distinguish a pass over layers from a loop
@@ -22,22 +26,22 @@
 //    zeroed). Windows start where the trace starts, which may be in the middle of an iteration:
 //    their length and content are correct, their phase is unknown.
 //
-// 5. Steps of an optimizer, which PyTorch labels: an iteration ends with each. All but the first,
+// 6. Steps of an optimizer, which PyTorch labels: an iteration ends with each. All but the first,
 //    which may contain the start of the program, must have similar numbers of launches. Two
 //    alternating optimizers do not.
 //
-// 6. The spans of 3 inside spans that occur once and contain nearly everything (a run, a
+// 7. The spans of 4 inside spans that occur once and contain nearly everything (a run, a
 //    benchmark). Layers may have labels there too, so each span must read a result on the host,
 //    which layers do not.
 //
-// 7. A sequence of GPU activities that repeats (trace/kernel_periods.h): kernels and copies of the
+// 8. A sequence of GPU activities that repeats (trace/kernel_periods.h): kernels and copies of the
 //    device with the most, in the order of their launch calls; without calls, those of its busiest
 //    stream in order of execution. A window begins at the start of a period and leaves out
 //    activities outside iterations.
 //
-// Otherwise the trace is one window. Wrong for a model of identical blocks only (4 takes a block
+// Otherwise the trace is one window. Wrong for a model of identical blocks only (5 takes a block
 // for an iteration), and for spans of one name that cover the launches but are not iterations, as
-// if a user labels the layers and nothing else (3). 4 misses iterations with different operators (a
+// if a user labels the layers and nothing else (4). 5 misses iterations with different operators (a
 // dynamic batch) on purpose: a wrong period makes every mean wrong, one window makes none wrong.
 
 #include "trace/iterations.h"
@@ -52,6 +56,7 @@
 #include <unordered_map>
 
 #include "trace/copy_way.h"
+#include "trace/engine_steps.h"
 #include "trace/phases.h"
 #include "trace/step_marks.h"
 
@@ -299,6 +304,41 @@ Windows engine_steps(const Trace& trace, const std::vector<ThreadSpans>& threads
           {numbered(trace, steps[i].name, i + 1), steps[i].start_ns, steps[i].end_ns});
     }
     return found;
+  }
+  return found;
+}
+
+// The outermost labels of an engine's steps of one thread, those with launches.
+Windows labelled_steps(const Trace& trace, const Launches& launches) {
+  Windows found{.source = WindowSource::kRepeatedRoot, .windows = {}};
+  std::vector<std::vector<Span>> threads(trace.threads.size());
+  std::unordered_map<uint32_t, bool> is_step;  // by name
+  for (size_t i = 0; i < trace.annotations.size(); ++i) {
+    const StringId name = trace.annotations.name[i];
+    const auto [known, added] = is_step.try_emplace(name.value, false);
+    if (added) known->second = read_step_label(trace.text(name)).has_value();
+    if (!known->second || trace.annotations.dur_ns[i] <= 0) continue;
+    const int64_t start_ns = trace.annotations.start_ns[i];
+    threads[trace.annotations.thread[i].index()].push_back(
+        {start_ns, start_ns + trace.annotations.dur_ns[i], name, 0});
+  }
+  for (std::vector<Span>& steps : threads) {
+    keep_outermost(steps);
+    size_t covered = 0;
+    std::erase_if(steps, [&](const Span& step) {
+      const size_t count = launches.count(step.start_ns, step.end_ns);
+      covered += count;
+      return count == 0;
+    });
+    if (steps.size() < 2 ||
+        static_cast<double>(covered) < kCoveredShare * static_cast<double>(launches.size())) {
+      continue;
+    }
+    for (size_t i = 0; i < steps.size(); ++i) {
+      found.windows.push_back(
+          {numbered(trace, steps[i].name, i + 1), steps[i].start_ns, steps[i].end_ns});
+    }
+    break;
   }
   return found;
 }
@@ -647,7 +687,9 @@ Windows find_iterations(const Trace& trace, const Links& links,
   if (launches.size() > 0) {
     const std::vector<size_t> leading = leading_threads(trace, links, launches);
     const std::vector<ThreadSpans> threads = outermost_spans(trace, links, leading);
-    Windows repeats = engine_steps(trace, threads, launches);
+    Windows repeats = labelled_steps(trace, launches);
+    if (!repeats.windows.empty()) return repeats;
+    repeats = engine_steps(trace, threads, launches);
     if (!repeats.windows.empty()) return repeats;
     repeats = repeated_annotation(trace, threads, launches);
     if (!repeats.windows.empty()) return repeats;

@@ -50,6 +50,8 @@ SIDE_FILES = (
     ("replay.json", ("overhead", TRACE, "--replay", "@")),
     ("nvidia_smi.csv", ("report", TRACE, "--telemetry", "@", "--telemetry-offset", "start")),
     ("turbostat.txt", ("breakdown", TRACE, "--telemetry", "@", "--telemetry-offset", "start")),
+    ("request_log.json", ("report", TRACE, "--requests", "@")),
+    ("request_log.jsonl", ("report", TRACE, "--requests", "@")),
     ("power_samples.csv", ("power", "attribute", TRACE, "--samples", "@", "--offset", "start")),
     ("model.json", ("throughput", "predict", "@", "--at", "bb=1,ii=128,oo=128")),
     ("bench.csv", ("throughput", "predict", "@", "--at", "bb=1,ii=128,oo=128")),

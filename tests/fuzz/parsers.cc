@@ -13,6 +13,7 @@
 #include "breakdown/expression.h"
 #include "breakdown/mapping.h"
 #include "diff/gate.h"
+#include "flow/requests.h"
 #include "ingest/bench/table.h"
 #include "ingest/counters/files.h"
 #include "ingest/formats.h"
@@ -23,6 +24,7 @@
 #include "ingest/power/telemetry.h"
 #include "ingest/replay/file.h"
 #include "ingest/replay/job.h"
+#include "ingest/requests/log.h"
 #include "job/judge.h"
 #include "kernels/book.h"
 #include "kernels/name.h"
@@ -96,6 +98,27 @@ void telemetry(const std::string& bytes, const std::string& path) {
 void power_log(const std::string& bytes, const std::string& path) {
   const LogTiming told{{1'777'896'000'000'000'000, LogClock::kEpoch}, true, 100'000'000};
   look_at(read_power_log(path, {.timing = bytes.size() % 2 == 1 ? told : LogTiming{}}));
+}
+// What can be read can be joined: with the steps of an engine that the times of the log lie in, or not.
+void request_log(const std::string& bytes, const std::string& path) {
+  const auto log = parse_request_log(bytes, path);
+  look_at(log);
+  if (!log) return;
+  std::vector<ServingStep> steps;
+  constexpr int64_t kStartNs = 1'775'078'550'000'000'000;
+  for (int64_t i = 0; i < 20; ++i) {
+    const int64_t at = kStartNs + i * 1'000'000;
+    steps.push_back({.told = {.kind = i % 5 == 0 ? StepKind::kMixed : StepKind::kDecode, .prompt_tokens = i, .decoding = 3},
+                     .host = {at, at + 300'000},
+                     .device = {at + 100'000, at + 900'000},
+                     .token_gap_ns = 1'000'000});
+  }
+  const RequestsReport report = join_requests(*log, steps, {});
+  for (const JoinedRequest& request : report.requests) {
+    int64_t first_ns = 0;
+    for (size_t p = 0; p < kFirstTokenParts; ++p) first_ns += request.parts[p];
+    if (request.to_first && first_ns != *request.record.ttft_ns) __builtin_trap();
+  }
 }
 void power_meta(const std::string&, const std::string& path) { look_at(read_sensor_model(path)); }
 void calibration(const std::string&, const std::string& path) {
@@ -208,6 +231,7 @@ const std::vector<ParserTarget>& parser_targets() {
        "grafana amd_smi_csv amd_smi_json rocm_smi_csv rocm_smi_json zeus tegrastats rapl perf_stat "
        "turbostat codecarbon nvitop wandb powermetrics",
        power_log},
+      {"request_log", "request_log", request_log},
       {"power_recording", "", power_recording},
       {"power_meta", "calibration campaign", power_meta},
       {"calibration", "calibration", calibration},

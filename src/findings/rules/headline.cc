@@ -360,13 +360,108 @@ void fill_serving(const Serving& serving, Finding& out) {
                                                                          : "");
   if (known(serving.batch)) out.ratio("batch", serving.batch);
   out.ns("span", serving.span_ns);
-  if (known(serving.tokens_per_s)) {
-    out.count("tokens_rate", static_cast<uint64_t>(std::llround(serving.tokens_per_s)));
+  // A rate over the steps alone is higher than what users get, so that of output includes the time between them.
+  const bool output = known(serving.new_tokens_per_s);
+  const double rate = output ? serving.new_tokens_per_s : serving.tokens_per_s;
+  if (known(rate) && !serving.speculates) {
+    out.count("tokens_rate", static_cast<uint64_t>(std::llround(rate)))
+        .text("rate_of", output ? "output tokens/s" : "tokens/s");
   }
-  if (serving.itl_p50_ns > 0 && !serving.itl_at_least) out.ns("itl", serving.itl_p50_ns);
+  if (serving.itl_p50_ns > 0 && !serving.itl_at_least) {
+    out.ns("itl", serving.itl_p50_ns).text("itl_of", serving.speculates ? "step period" : "ITL");
+  }
   // Of less than half of the kernels' time a ratio says little.
   if (serving.known_share < 0.5) return;
   if (known(serving.hfu)) out.fraction("hfu", serving.hfu);
+}
+
+// "12,000 tokens".
+std::string tokens_text(uint64_t tokens) {
+  std::string text = std::to_string(tokens);
+  for (size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
+  return text + " tokens";
+}
+
+// A gap of more than this, over the median, is another event than a typical one.
+bool has_slow_token(const Serving& serving) {
+  return serving.slow_token.what != SlowToken::What::kNone && serving.itl_p99_ns * 2 > serving.itl_p50_ns * 3;
+}
+
+std::string slow_token_cause(const SlowToken& slow) {
+  const std::string prompts = slow.prompt_tokens > 0 ? "prefill of " + tokens_text(slow.prompt_tokens) : "prefill";
+  switch (slow.what) {
+    case SlowToken::What::kPrefillInStep:
+      return prompts + " in the same step";
+    case SlowToken::What::kPrefillBetween:
+      return prompts + " between two decode steps";
+    case SlowToken::What::kHost:
+      return "no step runs";
+    case SlowToken::What::kLongStep:
+      return "a longer decode step";
+    case SlowToken::What::kNone:
+      break;
+  }
+  return "";
+}
+
+std::string request_cause(const RequestFacts::Tail& tail) {
+  switch (*tail.part) {
+    case RequestPart::kInput:
+      return "outside the engine's loop";
+    case RequestPart::kQueuePrefill:
+      return "queued while other prompts run";
+    case RequestPart::kQueueDecode:
+      return "queued while others decode";
+    case RequestPart::kQueueIdle:
+      return "queued while no step runs";
+    case RequestPart::kPrefill:
+      return tail.prompt_tokens > 0 ? "for its prompt of " + tokens_text(tail.prompt_tokens) : "for its prompt";
+    case RequestPart::kOthers:
+      return "for others in the steps of its prompt";
+    case RequestPart::kHost:
+    case RequestPart::kDecodeHost:
+      return "between steps";
+    case RequestPart::kDecode:
+      return tail.output_tokens > 0 ? "for " + tokens_text(tail.output_tokens) + " of output" : "for decode";
+    case RequestPart::kDecodePrefill:
+      return "for prompts of others while it decodes";
+  }
+  return "";
+}
+
+void fill_tail(const char* key, int64_t ns, const RequestFacts::Tail& tail, Finding& out) {
+  out.ns(key, ns);
+  if (!tail.part) return;
+  // The log has no times of preemptions: which part they are in is unknown.
+  const std::string preempted =
+      tail.preemptions > 0 ? ", preempted " + std::to_string(tail.preemptions) + "×" : "";
+  out.ns("part", tail.part_ns).text("cause", request_cause(tail) + preempted);
+}
+
+std::string refusal_reason(RequestsRefusal refusal) {
+  switch (refusal) {
+    case RequestsRefusal::kNoSteps:
+      return "the trace has no labelled steps";
+    case RequestsRefusal::kNoTimes:
+      return "the log has no times of arrival";
+    case RequestsRefusal::kNoOverlap:
+      return "none is in the trace";
+    case RequestsRefusal::kClocksDiffer:
+      return "clocks differ, see --requests-offset";
+    case RequestsRefusal::kNone:
+      break;
+  }
+  return "";
+}
+
+void fill_apart(const RequestFacts& requests, Finding& out) {
+  out.count("all", requests.all).text("reason", refusal_reason(requests.refusal));
+  if (requests.ttft.count > 0) out.ns("ttft", requests.ttft.p99_ns);
+  if (requests.e2e.count > 0) out.ns("e2e", requests.e2e.p99_ns);
+}
+
+bool joined(const RequestFacts& requests) {
+  return requests.asked && requests.refusal == RequestsRefusal::kNone;
 }
 
 // MFU is that of the whole recording, by shapes: a part of it has another, and steps of a serving
@@ -377,6 +472,15 @@ bool shows_use(const RunFacts& f) {
 }
 
 const RunRule kDetails[] = {
+    ASSAY_RULE(kRequests, joined(f.requests),
+               out.count("joined", f.requests.joined).count("all", f.requests.all).ns("queue", f.requests.queue.p99_ns)),
+    ASSAY_RULE(kRequestsTtft, joined(f.requests) && f.requests.ttft.count > 0,
+               fill_tail("ttft", f.requests.ttft.p99_ns, f.requests.ttft_tail, out)),
+    ASSAY_RULE(kRequestsE2e, joined(f.requests) && f.requests.e2e.count > 0,
+               fill_tail("e2e", f.requests.e2e.p99_ns, f.requests.e2e_tail, out)),
+    ASSAY_RULE(kRequestsApart, f.requests.asked && !joined(f.requests), fill_apart(f.requests, out)),
+    ASSAY_RULE(kRequestsIncomplete, joined(f.requests) && f.requests.sequences_share < 0.9,
+               out.fraction("share", f.requests.sequences_share)),
     ASSAY_RULE(kGainsAlternate, decided(f, GainRelation::kAlternate), fill_gains(f, out)),
     ASSAY_RULE(kGainsBalanced, decided_by_gains(f) && f.decision.joint, fill_gains(f, out);
                out.ns("without_both", f.decision.table.window_ns() - f.decision.together_ns)),
@@ -399,6 +503,9 @@ const RunRule kDetails[] = {
     ASSAY_RULE(kJudgedPart, f.stretches.parts.size() > 1 && f.stretches.headline() != nullptr,
                fill_judged_part(f, out)),
     ASSAY_RULE(kServing, !f.serving.steps.empty(), fill_serving(f.serving, out)),
+    ASSAY_RULE(kServingSlowToken, has_slow_token(f.serving),
+               out.ns("itl", f.serving.itl_p99_ns).ns("excess", f.serving.itl_p99_ns - f.serving.itl_p50_ns)
+                   .text("cause", slow_token_cause(f.serving.slow_token))),
     ASSAY_RULE(kUseMfu, shows_use(f) && f.use.is_exact(), fill_use(f.use, out)),
     ASSAY_RULE(kUseMfuRange, shows_use(f) && !f.use.is_exact() && f.use.within(0.1),
                fill_use(f.use, out)),

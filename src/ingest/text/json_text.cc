@@ -162,4 +162,30 @@ std::string_view compact_json(std::string_view raw, bool is_string, std::string&
   return scratch;
 }
 
+std::string without_bare_words(std::string_view text) {
+  std::string kept;
+  kept.reserve(text.size());
+  bool in_string = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (!in_string) {
+      bool taken = false;
+      for (const std::string_view word : {"-Infinity", "Infinity", "NaN"}) {
+        if (taken || text.substr(i, word.size()) != word) continue;
+        kept += "null";
+        i += word.size() - 1;
+        taken = true;
+      }
+      if (taken) continue;
+    }
+    kept += c;
+    if (in_string && c == '\\' && i + 1 < text.size()) {
+      kept += text[++i];
+    } else if (c == '"') {
+      in_string = !in_string;
+    }
+  }
+  return kept;
+}
+
 }  // namespace assay

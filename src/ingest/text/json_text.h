@@ -26,4 +26,7 @@ std::string_view valid_utf8(std::string_view text, std::string& scratch, uint64_
 // string that holds an array or an object, as some writers quote them, gives what it holds.
 std::string_view compact_json(std::string_view raw, bool is_string, std::string& scratch);
 
+// JSON as Python writes it, with null for a bare NaN, Infinity or -Infinity outside strings.
+std::string without_bare_words(std::string_view text);
+
 }  // namespace assay

@@ -78,10 +78,15 @@ bool is_outside(Code code) {
          code == Code::kOutsideCallAfter || code == Code::kOutsideCpuOnlyAfter;
 }
 
+bool is_serving(Code code) {
+  return code == Code::kServing || code == Code::kServingSlowToken || code == Code::kRequests ||
+         code == Code::kRequestsTtft || code == Code::kRequestsE2e || code == Code::kRequestsApart ||
+         code == Code::kRequestsIncomplete;
+}
+
 bool has_own_line(Code code) {
-  return code == Code::kGainsOne ||
-         code == Code::kGainsAlternate || code == Code::kGainsBalanced ||
-         code == Code::kSeveralRanks || code == Code::kJudgedPart || code == Code::kServing ||
+  return code == Code::kGainsOne || code == Code::kGainsAlternate || code == Code::kGainsBalanced ||
+         code == Code::kSeveralRanks || code == Code::kJudgedPart || is_serving(code) ||
          code == Code::kUseMfu || code == Code::kUseMfuRange || is_outside(code);
 }
 
@@ -363,6 +368,9 @@ RankOfAnswer rank_of_answer(const FlowAnswer& answer, const findings::Diagnosis&
   rank.bound = answer.verdict.bound;
   rank.window = report.window;
   for (const findings::Action& action : diagnosis.actions) rank.levers.push_back(card_of(action));
+  for (const Finding& detail : diagnosis.details) {
+    if (is_serving(detail.code)) rank.serving.push_back(text::message(detail));
+  }
   for (const Contributor& contributor : report.contributors) {
     const auto& pauses_in = answer.verdict.pauses.who;
     const bool paused =

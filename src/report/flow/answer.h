@@ -39,6 +39,7 @@ struct RankOfAnswer {
   std::vector<NamedIdle> idle;
   std::vector<AnswerLever> levers;  // all of the rank's own, best first
   std::vector<RankBin> bins;        // of the window, in equal parts
+  std::vector<std::string> serving;  // sentences on the steps and requests of an engine
 };
 RankOfAnswer rank_of_answer(const FlowAnswer& answer, const findings::Diagnosis& diagnosis);
 

@@ -126,15 +126,23 @@
   R(steps_span_ns, "in steps", kNanoseconds, "time in which at least one step is between its first and its last GPU " \
       "activity") \
   R(serving_tokens_per_s, "tokens/s", kPerSecond, "(prompt tokens + decode tokens) / `steps_span_ns`; `null` if a label lacks them") \
-  R(new_tokens_per_s, "new tokens/s", kPerSecond, "sequences in decode / periods of their steps; a lower bound with speculation") \
+  R(new_tokens_per_s, "new tokens/s", kPerSecond, "sequences in decode / periods of all steps, without first tokens; a lower bound if " \
+      "`speculative`") \
   R(itl_p50_ns, "ITL", kNanoseconds, \
-    "inter-token latency: median period of decode and mixed steps, from the end of the previous step to its own end " \
-    "on the device") \
+    "inter-token latency: median over decode and mixed steps, from the end of the step with the previous tokens to its " \
+    "end. If `speculative`, the time between steps") \
   R(itl_p90_ns, "ITL, p90", kNanoseconds, "90th percentile") \
   R(itl_p99_ns, "ITL, p99", kNanoseconds, "99th percentile") \
+  R(speculative, "speculative", kNone, \
+    "true if steps check proposed tokens: a step may have several new tokens per sequence") \
   R(itl_at_least, "ITL is a lower bound", kNone, \
     "true if there is only one decode step: `itl_p50_ns` and `tpot_ns` are its span") \
-  R(tpot_ns, "TPOT", kNanoseconds, "time per output token: mean of these periods") \
+  R(slow_token_cause, "ITL, p99: because of", kText, \
+    "what that time has more of than the median one: `prefill_in_step`, `prefill_between`, `host` (no step has work) or " \
+    "`long_step`; else `null`") \
+  R(slow_token_ns, "ITL, p99: that part", kNanoseconds, "its time") \
+  R(slow_token_prompt_tokens, "ITL, p99: prompt tokens", kCount, "of that prefill; 0 if unknown") \
+  R(tpot_ns, "TPOT", kNanoseconds, "time per output token: mean of these times") \
   R(ttft_low_ns, "TTFT, at least", kNanoseconds, \
     "median over prefill and mixed steps, from the start of the label to the end of the last activity. Queueing is " \
     "not recorded") \
@@ -159,7 +167,70 @@
   R(step_busy_ns, "busy", kNanoseconds, "of it, time in which a device is busy") \
   R(step_launch_ns, "launching", kNanoseconds, "from the start of the label to the end of the last launch call") \
   R(step_period_ns, "period", kNanoseconds, "from the end of the previous step's last activity to " \
-      "that of this step; `null` for the first")
+      "that of this step; `null` for the first") \
+  R(step_token_gap_ns, "token gap", kNanoseconds, "time between tokens that this step ends, as in `itl_p50_ns`; `null` " \
+      "if none is known")
+
+// Flow: requests
+#define ASSAY_FLOW_REQUESTS_RESULTS(R, U, O) \
+  O("request_latency") \
+  R(requests_file, "log", kText, "the file of `--requests`") \
+  R(requests_format, "format", kText, "`otlp`, `sglang` or `bench`") \
+  R(requests_refusal, "not joined since", kText, \
+    "`no_steps`, `no_times`, `no_overlap` or `clocks_differ` ([Requests](#requests)); else `null`") \
+  R(requests_offset_ns, "offset", kNanoseconds, "added to the times of the log; `null` if it is not joined") \
+  R(requests_offset_fitted, "offset is fitted", kNone, "true if first tokens and prefill steps gave it") \
+  R(requests_logged, "requests", kCount, "requests of the log that ended without an error") \
+  R(requests_failed, "failed", kCount, "requests that ended with an error, left out") \
+  R(requests_unread, "unread", kCount, "entries of the log of an unknown form") \
+  R(requests_in_trace, "in the trace", kCount, "requests with some time within the recorded steps") \
+  R(requests_joined, "joined", kCount, "requests with all of the time up to their first token within them") \
+  R(sequences_share, "sequences known", kShare, \
+    "of the sequences in decode steps, those for which the log has a request in decode at that time") \
+  R(queue_p50_ns, "queue", kNanoseconds, "median time in the engine's queue. This and the following are of the requests in the " \
+    "trace, or of the whole log if it is not joined") \
+  R(queue_p99_ns, "queue, p99", kNanoseconds, "99th percentile, by rank: the longest of fewer than 100") \
+  R(ttft_p50_ns, "TTFT", kNanoseconds, "median time from arrival to the first token") \
+  R(ttft_p90_ns, "TTFT, p90", kNanoseconds, "90th percentile") \
+  R(ttft_p99_ns, "TTFT, p99", kNanoseconds, "99th percentile") \
+  R(ttft_p99_part, "TTFT, p99: most above typical", kText, \
+    "the part of the request at the 99th percentile with the largest excess over the median of that part") \
+  R(ttft_p99_part_ns, "TTFT, p99: that part", kNanoseconds, "its time in that request") \
+  R(e2e_p50_ns, "E2E", kNanoseconds, "median time from arrival to the last token") \
+  R(e2e_p90_ns, "E2E, p90", kNanoseconds, "90th percentile") \
+  R(e2e_p99_ns, "E2E, p99", kNanoseconds, "99th percentile") \
+  R(e2e_p99_part, "E2E, p99: most above typical", kText, "as `ttft_p99_part`, of all parts") \
+  R(e2e_p99_part_ns, "E2E, p99: that part", kNanoseconds, "its time in that request") \
+  R(token_p50_ns, "ITL", kNanoseconds, \
+    "median time between tokens of one request: by the log, else the steps' `step_token_gap_ns`, once per sequence") \
+  R(token_p99_ns, "ITL, p99", kNanoseconds, "99th percentile") \
+  R(no_request_ns, "no request", kNanoseconds, \
+    "time between the recorded steps in which the log has no request in the engine; 0 if `sequences_share` < 90 %") \
+  O("requests[]") \
+  R(request_id, "request", kText, "as in the log; its place there if it has no names") \
+  R(request_arrival_ns, "arrival", kNanoseconds, "from the start of the window; `null` if the log is not joined") \
+  U(prompt_tokens, "of the request") \
+  R(cached_tokens, "cached", kCount, "prompt tokens found in a prefix cache") \
+  R(output_tokens, "output", kCount, "tokens generated") \
+  R(preemptions, "preempted", kCount, "times that the request lost its place in the KV cache") \
+  R(request_ttft_ns, "TTFT", kNanoseconds, "from arrival to the first token") \
+  R(request_e2e_ns, "E2E", kNanoseconds, "from arrival to the last token") \
+  R(request_joined, "joined", kText, \
+    "`e2e` if all parts are known, `ttft` if those up to the first token are, `null` if some of its time is not recorded") \
+  R(queue_inferred, "queue inferred", kNone, "true if the log has no time in the queue. It then ends where the last " \
+    "steps with its prompt's tokens begin") \
+  R(input_ns, "input", kNanoseconds, "outside the engine's loop: input processing before the queue, and output") \
+  R(queue_prefill_ns, "queued for prefill", kNanoseconds, "in the queue while a step with prompts runs") \
+  R(queue_decode_ns, "queued for decode", kNanoseconds, "in the queue while another step runs") \
+  R(queue_idle_ns, "queued, no step", kNanoseconds, "in the queue while no step runs") \
+  R(prefill_ns, "prefill", kNanoseconds, \
+    "from scheduling to the first token: its share of the steps with prompts, by its prompt tokens / all their tokens") \
+  R(others_ns, "others", kNanoseconds, "the rest of those steps, and steps without prompts") \
+  R(request_host_ns, "between steps", kNanoseconds, "until the first token, while no step runs. The parts so far add up to TTFT") \
+  R(decode_ns, "decode", kNanoseconds, "after the first token: steps, mixed ones as long as a typical decode step") \
+  R(decode_prefill_ns, "prefill of others", kNanoseconds, "after the first token: steps with prompts beyond that") \
+  R(decode_host_ns, "between steps, decode", kNanoseconds, \
+    "after the first token, while no step runs. All parts add up to E2E")
 
 // Flow: causes
 #define ASSAY_FLOW_CAUSE_RESULTS(R, U, O) \
@@ -486,6 +557,7 @@
   ASSAY_FLOW_DIAGNOSIS_RESULTS(R, U, O) \
   ASSAY_FLOW_PROGRAM_RESULTS(R, U, O) \
   ASSAY_FLOW_SERVING_RESULTS(R, U, O) \
+  ASSAY_FLOW_REQUESTS_RESULTS(R, U, O) \
   ASSAY_FLOW_CAUSE_RESULTS(R, U, O) \
   ASSAY_FLOW_PATH_RESULTS(R, U, O) \
   ASSAY_FLOW_WHATIF_RESULTS(R, U, O) \

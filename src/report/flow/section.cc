@@ -221,6 +221,12 @@ Table programs_table(const Program& program) {
 Value known_ns(int64_t ns) { return ns > 0 ? Value(ns) : Value(); }
 Value told(const std::optional<uint64_t>& count) { return count ? Value(*count) : Value(); }
 
+Value slow_token_word(SlowToken::What what) {
+  constexpr std::string_view kWords[] = {"", "prefill_in_step", "prefill_between", "host", "long_step"};
+  const std::string_view word = kWords[static_cast<size_t>(what)];
+  return word.empty() ? Value() : Value(std::string(word));
+}
+
 Facts serving_facts(const Serving& s) {
   return {.key = "serving",
           .title = "Serving",
@@ -237,7 +243,11 @@ Facts serving_facts(const Serving& s) {
                     fact(keys::itl_p50_ns, known_ns(s.itl_p50_ns)),
                     fact(keys::itl_p90_ns, known_ns(s.itl_p90_ns)),
                     fact(keys::itl_p99_ns, known_ns(s.itl_p99_ns)),
+                    data_fact(keys::speculative, s.speculates),
                     data_fact(keys::itl_at_least, s.itl_at_least),
+                    data_fact(keys::slow_token_cause, slow_token_word(s.slow_token.what)),
+                    data_fact(keys::slow_token_ns, known_ns(s.slow_token.ns)),
+                    data_fact(keys::slow_token_prompt_tokens, s.slow_token.prompt_tokens),
                     fact(keys::tpot_ns, known_ns(s.tpot_ns)),
                     fact(keys::ttft_low_ns, known_ns(s.ttft_low_ns)),
                     fact(keys::serving_padding, finite_value(s.padding)),
@@ -259,7 +269,86 @@ Table serving_table(const Serving& serving, int64_t from_ns) {
       .add(keys::step_span_ns, [](const Step& s) { return s.device.end_ns - s.device.start_ns; })
       .add(keys::step_busy_ns, &Step::busy_ns)
       .add(keys::step_launch_ns, &Step::launch_ns)
-      .add(keys::step_period_ns, [](const Step& s) { return known_ns(s.period_ns); });
+      .add(keys::step_period_ns, [](const Step& s) { return known_ns(s.period_ns); })
+      .add(keys::step_token_gap_ns, [](const Step& s) { return known_ns(s.token_gap_ns); }, Show::kDataOnly);
+  return table;
+}
+
+Value part_word(const RequestTail& tail) {
+  return tail.part ? Value(std::string(request_part_name(*tail.part))) : Value();
+}
+Value part_ns(const RequestTail& tail) { return tail.part ? Value(tail.part_ns) : Value(); }
+Value ns_of(const RequestLatency& latency, int64_t RequestLatency::*percentile) {
+  return latency.count > 0 ? Value(latency.*percentile) : Value();
+}
+
+Facts request_facts(const RequestsReport& r) {
+  using L = RequestLatency;
+  const std::string_view refusal = requests_refusal_name(r.refusal);
+  return {.key = "request_latency",
+          .title = "Requests",
+          .items = {data_fact(keys::requests_file, r.file), fact(keys::requests_format, r.format),
+                    data_fact(keys::requests_refusal, refusal.empty() ? Value() : Value(std::string(refusal))),
+                    fact(keys::requests_offset_ns, r.is_joined() ? Value(r.offset_ns) : Value()),
+                    data_fact(keys::requests_offset_fitted, r.offset_fitted),
+                    fact(keys::requests_logged, static_cast<uint64_t>(r.requests.size())),
+                    data_fact(keys::requests_failed, r.failed), data_fact(keys::requests_unread, r.unread),
+                    fact(keys::requests_in_trace, r.in_trace), fact(keys::requests_joined, r.joined),
+                    fact(keys::sequences_share, finite_value(r.sequences_share)),
+                    fact(keys::queue_p50_ns, ns_of(r.queue, &L::p50_ns)),
+                    fact(keys::queue_p99_ns, ns_of(r.queue, &L::p99_ns)),
+                    fact(keys::ttft_p50_ns, ns_of(r.ttft, &L::p50_ns)),
+                    fact(keys::ttft_p90_ns, ns_of(r.ttft, &L::p90_ns)),
+                    fact(keys::ttft_p99_ns, ns_of(r.ttft, &L::p99_ns)),
+                    fact(keys::ttft_p99_part, part_word(r.ttft_tail)),
+                    fact(keys::ttft_p99_part_ns, part_ns(r.ttft_tail)),
+                    fact(keys::e2e_p50_ns, ns_of(r.e2e, &L::p50_ns)),
+                    fact(keys::e2e_p90_ns, ns_of(r.e2e, &L::p90_ns)),
+                    fact(keys::e2e_p99_ns, ns_of(r.e2e, &L::p99_ns)),
+                    fact(keys::e2e_p99_part, part_word(r.e2e_tail)),
+                    fact(keys::e2e_p99_part_ns, part_ns(r.e2e_tail)),
+                    fact(keys::token_p50_ns, ns_of(r.itl, &L::p50_ns)),
+                    fact(keys::token_p99_ns, ns_of(r.itl, &L::p99_ns)),
+                    fact(keys::no_request_ns, length_ns(r.without_requests))}};
+}
+
+Table requests_table(const RequestsReport& report, int64_t from_ns) {
+  using R = JoinedRequest;
+  TableOf table(report.requests, {.key = "requests", .title = "Requests and where their time went"});
+  const auto part = [](RequestPart which) {
+    return [which](const R& r) {
+      const bool known = static_cast<size_t>(which) < kFirstTokenParts ? r.to_first : r.to_last;
+      return known ? Value(r.part_ns(which)) : Value();
+    };
+  };
+  const auto or_null = [](const std::optional<int64_t>& ns) { return ns ? Value(*ns) : Value(); };
+  const bool joined = report.is_joined();
+  table.add(keys::request_id, [](const R& r) { return r.record.id; })
+      .add(keys::request_arrival_ns,
+           [=](const R& r) {
+             return joined && r.record.arrival_ns ? Value(r.arrival_ns - from_ns) : Value();
+           }, Show::kDataOnly)
+      .add(keys::prompt_tokens, [](const R& r) { return told(r.record.prompt_tokens); })
+      .add(keys::cached_tokens, [](const R& r) { return told(r.record.cached_tokens); }, Show::kDataOnly)
+      .add(keys::output_tokens, [](const R& r) { return told(r.record.output_tokens); })
+      .add(keys::preemptions, [](const R& r) { return r.record.preemptions; }, Show::kDataOnly)
+      .add(keys::request_ttft_ns, [=](const R& r) { return or_null(r.record.ttft_ns); })
+      .add(keys::request_e2e_ns, [=](const R& r) { return or_null(r.record.e2e_ns); })
+      .add(keys::request_joined,
+           [](const R& r) {
+             return r.to_last ? Value(std::string("e2e")) : r.to_first ? Value(std::string("ttft")) : Value();
+           }, Show::kDataOnly)
+      .add(keys::queue_inferred, [](const R& r) { return r.queue_inferred; }, Show::kDataOnly)
+      .add(keys::input_ns, part(RequestPart::kInput), Show::kDataOnly)
+      .add(keys::queue_prefill_ns, part(RequestPart::kQueuePrefill))
+      .add(keys::queue_decode_ns, part(RequestPart::kQueueDecode))
+      .add(keys::queue_idle_ns, part(RequestPart::kQueueIdle), Show::kDataOnly)
+      .add(keys::prefill_ns, part(RequestPart::kPrefill))
+      .add(keys::others_ns, part(RequestPart::kOthers))
+      .add(keys::request_host_ns, part(RequestPart::kHost), Show::kDataOnly)
+      .add(keys::decode_ns, part(RequestPart::kDecode))
+      .add(keys::decode_prefill_ns, part(RequestPart::kDecodePrefill))
+      .add(keys::decode_host_ns, part(RequestPart::kDecodeHost), Show::kDataOnly);
   return table;
 }
 
@@ -340,6 +429,10 @@ Section causes_section(const FlowAnswer& answer) {
   if (!serving.steps.empty()) {
     section.blocks.push_back(serving_facts(serving));
     section.blocks.push_back(serving_table(serving, answer.report.window.start_ns));
+  }
+  if (answer.requests != nullptr && answer.requests->asked) {
+    section.blocks.push_back(request_facts(*answer.requests));
+    section.blocks.push_back(requests_table(*answer.requests, answer.report.window.start_ns));
   }
   return section;
 }

@@ -135,6 +135,7 @@ class JobAnswer {
     const bool blamed = flow_.blame.late || (!sentences.empty() && !flow_.last.ranks.empty());
     sentences.push_back(where_it_went(blamed));
     set_verdict(answer, sentences);
+    add_serving(answer);
     answer.window_ns = mean_window_ns(ranks_);
     answer.total_ns = total_.window_ns;
     answer.causes = answer_causes(total_, flow_.totals.comm);
@@ -154,6 +155,16 @@ class JobAnswer {
   }
 
  private:
+  // Ranks of a serving engine have steps of their own: those of one are enough for the first screen.
+  void add_serving(ShortAnswer& answer) const {
+    for (size_t r = 0; r < ranks_.size(); ++r) {
+      if (ranks_[r].serving.empty()) continue;
+      std::vector<std::string> sentences = ranks_[r].serving;
+      sentences.front() = fmt::format("Rank {}: {}", labels_.label(r), sentences.front());
+      answer.more.insert(answer.more.end(), sentences.begin(), sentences.end());
+      return;
+    }
+  }
   // Moves everything to the clock aligned on collectives.
   void move_clocks() {
     const std::vector<int64_t>& offsets = flow_.job.offsets_ns();

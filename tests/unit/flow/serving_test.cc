@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "flow/flow.h"
 #include "support/trace_maker.h"
@@ -46,14 +48,73 @@ TEST(Serving, NumbersOfThreeSteps) {
   // Work ends at 100, 160 and 250 us.
   EXPECT_EQ(serving.steps[1].period_ns, 60'000);
   EXPECT_EQ(serving.steps[2].period_ns, 90'000);
-  EXPECT_EQ(serving.itl_p50_ns, 60'000);
+  // Four sequences of three prompts: one of them is older than the trace.
+  EXPECT_EQ(serving.steps[1].token_gap_ns, 0);
+  EXPECT_EQ(serving.steps[2].token_gap_ns, 90'000);
+  EXPECT_EQ(serving.itl_p50_ns, 90'000);
   EXPECT_EQ(serving.itl_p99_ns, 90'000);
-  EXPECT_EQ(serving.tpot_ns, 75'000);
+  EXPECT_EQ(serving.tpot_ns, 90'000);
   EXPECT_FALSE(serving.itl_at_least);
   EXPECT_DOUBLE_EQ(serving.new_tokens_per_s, 10 / 150e-6);
   EXPECT_EQ(serving.ttft_low_ns, 100'000);
   EXPECT_EQ(serving.steps[0].launch_ns, 12'000);
   EXPECT_TRUE(std::isnan(serving.hfu)) << "no operator, no device";
+}
+
+// Kernels of 10 us, one step each 100 us: their ends are at 30, 130, 230, ... us.
+Serving serve_labels(const std::vector<std::string>& labels) {
+  testing::TraceMaker maker;
+  for (size_t i = 0; i < labels.size(); ++i) {
+    const int64_t start_ns = static_cast<int64_t>(i) * 100'000;
+    const auto id = static_cast<uint32_t>(i + 1);
+    maker.annotation(1, labels[i], start_ns, 50'000)
+        .call(1, "cudaLaunchKernel", start_ns + 10'000, 2'000, id)
+        .kernel(0, 7, "gemm", start_ns + 20'000, 10'000, id);
+  }
+  return serve(maker.build(), {0, 1'000'000'000});
+}
+
+std::vector<int64_t> token_gaps(const Serving& serving) {
+  std::vector<int64_t> gaps;
+  for (const ServingStep& step : serving.steps) gaps.push_back(step.token_gap_ns);
+  return gaps;
+}
+
+TEST(Serving, TimeBetweenTokensIncludesPrefill) {
+  const Serving serving =
+      serve_labels({"step[DECODE bs=4]", "step[EXTEND bs=1 toks=900]", "step[EXTEND bs=1 toks=900]",
+                    "step[DECODE bs=6]", "step[DECODE bs=6]"});
+  EXPECT_EQ(token_gaps(serving), (std::vector<int64_t>{0, 0, 0, 300'000, 100'000}));
+  EXPECT_EQ(serving.itl_p99_ns, 300'000);
+  EXPECT_EQ(serving.itl_p50_ns, 100'000);
+  EXPECT_DOUBLE_EQ(serving.new_tokens_per_s, 12 / 400e-6) << "prefill takes its part of the time";
+}
+
+TEST(Serving, SequencesThatMayAllBeNewCountFromTheirPrefill) {
+  const Serving serving = serve_labels({"step[DECODE bs=2]", "step[IDLE bs=0]", "step[EXTEND bs=2 toks=90]",
+                                        "step[DECODE bs=2]", "step[EXTEND bs=1 toks=9]", "step[DECODE bs=2]"});
+  EXPECT_EQ(token_gaps(serving), (std::vector<int64_t>{0, 0, 0, 100'000, 0, 200'000}));
+}
+
+TEST(Serving, SpeculationIsKnownAndOnlyChecksHaveNewTokens) {
+  const Serving checks = serve_labels({"step[TARGET_VERIFY bs=4]", "step[DRAFT_EXTEND bs=4]", "step[DECODE bs=4]",
+                                       "step[TARGET_VERIFY bs=4]"});
+  EXPECT_TRUE(checks.speculates);
+  EXPECT_EQ(token_gaps(checks), (std::vector<int64_t>{0, 0, 0, 300'000}));
+  EXPECT_TRUE(serve_labels({"execute_context_0(0)_generation_2(8)"}).speculates);
+  EXPECT_FALSE(serve_labels({"execute_context_0(0)_generation_2(2)"}).speculates);
+}
+
+TEST(Serving, OutputTokensAreThoseOfDecodeAndAtMostOnePerPromptMore) {
+  const auto tokens = [](const std::vector<std::string>& labels) { return output_tokens(serve_labels(labels).steps); };
+  const auto plain = tokens({"step[EXTEND bs=3 toks=9]", "step[DECODE bs=4]", "step[DECODE bs=4]"});
+  ASSERT_TRUE(plain);
+  EXPECT_EQ(plain->least, 8U);
+  EXPECT_EQ(plain->most, 11U);
+  EXPECT_FALSE(tokens({"step[MIXED bs=4]"}));
+  EXPECT_FALSE(tokens({"step[TARGET_VERIFY bs=4]"}));
+  EXPECT_FALSE(tokens({"execute_context_0(0)_generation_2(8)"}));
+  EXPECT_FALSE(tokens({"step[EXTEND bs=3 toks=9]"})) << "no output yet";
 }
 
 TEST(Serving, OneDecodeStepHasALowerBoundOfItl) {

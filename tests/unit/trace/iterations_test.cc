@@ -297,7 +297,7 @@ TEST(Iterations, PrefillAndDecodeStepsOfAnEngineAreIterations) {
     std::vector<testing::ExpectedWindow> expected;
     int64_t start = 0;
     for (const char phase : std::string(loops ? "pdpd" : "pddpddd")) {
-      const std::string name = phase == 'p' ? "step[EXTEND bs=1]" : "step[DECODE bs=4]";
+      const std::string name = phase == 'p' ? "prefill 1" : "decode 4";
       maker.annotation(1, name, start, 500);
       launch(maker, 1, start + 10, phase == 'p' ? 10 : 3);
       expected.push_back(
@@ -311,6 +311,33 @@ TEST(Iterations, PrefillAndDecodeStepsOfAnEngineAreIterations) {
       EXPECT_NE(found.windows.size(), 4U);  // one decode label for each prefill: a loop
     }
   }
+}
+
+// An engine names every pass of its loop: however unlike they are, each is an iteration. Idle ones launch nothing.
+TEST(Iterations, LabelledStepsOfAnEngineAreIterationsHoweverUnlike) {
+  TraceMaker maker;
+  maker.annotation(1, "run", 0, 10'000);
+  std::vector<testing::ExpectedWindow> expected;
+  const auto step = [&](const std::string& name, int64_t start_ns, int launches) {
+    maker.annotation(1, name, start_ns, 500).annotation(1, "forward", start_ns + 5, 400);
+    if (launches == 0) return;
+    launch(maker, 1, start_ns + 10, launches);
+    expected.push_back({name + " [" + std::to_string(expected.size() + 1) + "]", start_ns, start_ns + 500});
+  };
+  step("execute_context_1(900)_generation_0(0)", 0, 100);
+  step("execute_context_0(0)_generation_1(1)", 1000, 1);
+  step("execute_context_0(0)_generation_0(0)", 2000, 0);
+  step("execute_context_1(30)_generation_1(1)", 3000, 90);
+  expect_windows(find(maker.build()), WindowSource::kRepeatedRoot, expected);
+}
+
+TEST(Iterations, LabelledStepsThatHoldTooLittleAreNone) {
+  TraceMaker maker;
+  maker.annotation(1, "step[DECODE bs=1]", 0, 500).annotation(1, "step[DECODE bs=2]", 1000, 500);
+  launch(maker, 1, 10, 3);
+  launch(maker, 1, 1010, 3);
+  launch(maker, 1, 3000, 4);
+  EXPECT_EQ(find(maker.build()).source, WindowSource::kWholeTrace);
 }
 
 // As SpansInsideASpanAreNone, but each looks at its result.
