@@ -40,7 +40,7 @@ def shown(text):
 
 
 def check(assay, path, legends, known):
-    """Problems; none where there is no answer. known: what bounds the run and its headline, where that is known."""
+    """Problems; none where there is no answer. known: what bounds the run, its headline and further codes, where these are known."""
     env = {**os.environ, "ASSAY_CACHE": "off"}
     run = subprocess.run([assay, "report", str(path), "--format", "json"], capture_output=True, text=True, env=env, check=False)
     summary = json.loads(run.stdout).get("summary") if run.returncode == 0 else None
@@ -50,9 +50,10 @@ def check(assay, path, legends, known):
     if not causes:
         return None
     problems = []
-    told = (summary["bottleneck"], summary["findings"][0]["code"])
-    if known not in (None, told):
-        problems.append(f"bound by {told}, not {known}")
+    codes = [finding["code"] for finding in summary["findings"]]
+    told = (summary["bottleneck"], codes[0])
+    if known is not None and (known[:2] != told or not set(known[2:]) <= set(codes)):
+        problems.append(f"bound by {told} with {codes[1:]}, not {known}")
     if abs(sum(causes.values()) - 1) > 1e-9:
         problems.append(f"causes sum to {sum(causes.values())}")
     terminal = subprocess.run([assay, "report", str(path), "--width", "100"], capture_output=True, text=True, env=env, check=False)

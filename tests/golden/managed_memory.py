@@ -43,16 +43,17 @@ class Program:
         sides = (0, 2) if kind == TO_DEVICE else (2, 0)
         self.rows["CUPTI_ACTIVITY_KIND_MEMCPY"].append((start, start + 30 * US, 0, 1, 7, 0, PROCESS, 65536, kind, *sides, 2, 0))
 
-    def kernel(self, dur, faults):
-        """A launch, the kernel, the faults of its pages, and a wait for it."""
+    def kernel(self, dur, faults, fault_dur=10 * US, moves=True):
+        """A launch, the kernel, the faults of its pages with or without a record of their moves, and a wait for it."""
         correlation = self.call("cudaLaunchKernel_v7000", self.now + 10 * US)
         start = self.now + 5 * US
         name = self.name("step(float*)")
         self.rows["CUPTI_ACTIVITY_KIND_KERNEL"].append((start, start + dur, 0, 1, 7, correlation, PROCESS, name, name))
         for i in range(faults):
             at = start + i * dur // faults
-            self.rows["CUDA_UM_GPU_PAGE_FAULT_EVENTS"].append((at, at + 10 * US, PROCESS, 0, 0, 12, 1))
-            self.move(at + 20 * US, TO_DEVICE)
+            self.rows["CUDA_UM_GPU_PAGE_FAULT_EVENTS"].append((at, at + fault_dur, PROCESS, 0, 0, 12, 1))
+            if moves:
+                self.move(at + 20 * US, TO_DEVICE)
         self.call("cudaDeviceSynchronize_v3020", start + dur + 5 * US)
 
     def touch(self, pages, moved=True):
@@ -100,9 +101,19 @@ def few_faults():
     return program
 
 
+def faults_without_moves():
+    """Kernels fault through two fifths of their time, and the moves of the pages were not recorded."""
+    program = Program()
+    for _ in range(8):
+        program.kernel(4 * MS, 20, 80 * US, moves=False)
+    return program
+
+
 def exports(folder):
-    """Paths, what bounds the run, and the headline: a host that works on pages of its own moves none."""
-    return {steps(True).write(folder / "pages_move.sqlite"): ("migration", "migration_bound.host"),
+    """Paths, what bounds the run, the headline, and a detail that has to be there. A host that works on pages of its own
+    moves none."""
+    return {faults_without_moves().write(folder / "gpu_faults.sqlite"): ("gpu", "gpu_bound.compute", "managed_memory.faults"),
+            steps(True).write(folder / "pages_move.sqlite"): ("migration", "migration_bound.host"),
             steps(False).write(folder / "pages_stay.sqlite"): ("host", "host_bound.stalls_page_faults"),
             few_faults().write(folder / "few_faults.sqlite"): ("host", "host_bound.stalls_unrecorded"),
             result_read_last().write(folder / "result_read_last.sqlite"): ("migration", "migration_bound.host")}
