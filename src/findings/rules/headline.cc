@@ -328,8 +328,12 @@ void fill_outside(const HostOnly& host, Finding& out) {
   out.ns("time", host.call_ns > 0 && host.call_ns * 10 >= host.ns * 9 ? host.call_ns : host.ns)
       .named("name", SubjectKind::kFunction, host.name);
 }
+bool is_silent(const HostOnly& host) { return host.silent_ns * 2 > host.ns; }
 bool is_call(const HostOnly& host) {
-  return host.ns > 0 && host.call_ns > 0 && host.call_ns * 10 >= host.ns * 9;
+  return !is_silent(host) && host.ns > 0 && host.call_ns > 0 && host.call_ns * 10 >= host.ns * 9;
+}
+bool is_other(const HostOnly& host) {
+  return !is_silent(host) && !is_call(host) && host.ns >= kMinOutsideNs;
 }
 
 // The part of the recording that the headline is about, and the others by length.
@@ -524,17 +528,16 @@ const RunRule kDetails[] = {
     ASSAY_RULE(kCommBoundLittleGain, comm_gains_little(f),
                out.ns("gain", std::max<int64_t>(f.gain_of({EditKind::kComm})->gain_ns, 0))),
     ASSAY_RULE(kCommBoundOneRankLimit, f.bottleneck == BoundBy::kCollectiveWait),
-    ASSAY_RULE(kOutsideUnrecordedBefore,
-               f.outside().before.silent_ns * 2 > f.outside().before.ns,
+    ASSAY_RULE(kOutsideUnrecordedBefore, is_silent(f.outside().before),
                out.ns("time", f.outside().before.silent_ns)),
     ASSAY_RULE(kOutsideCallBefore, is_call(f.outside().before),
                fill_outside(f.outside().before, out)),
-    ASSAY_RULE(kOutsideCpuOnlyBefore, f.outside().before.ns >= kMinOutsideNs,
+    ASSAY_RULE(kOutsideCpuOnlyBefore, is_other(f.outside().before),
                fill_outside(f.outside().before, out)),
-    ASSAY_RULE(kOutsideUnrecordedAfter, f.outside().after.silent_ns * 2 > f.outside().after.ns,
+    ASSAY_RULE(kOutsideUnrecordedAfter, is_silent(f.outside().after),
                out.ns("time", f.outside().after.silent_ns)),
     ASSAY_RULE(kOutsideCallAfter, is_call(f.outside().after), fill_outside(f.outside().after, out)),
-    ASSAY_RULE(kOutsideCpuOnlyAfter, f.outside().after.ns >= kMinOutsideNs,
+    ASSAY_RULE(kOutsideCpuOnlyAfter, is_other(f.outside().after),
                fill_outside(f.outside().after, out)),
     ASSAY_RULE(kMixedCauses, f.mixed),
 };
