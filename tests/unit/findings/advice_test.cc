@@ -21,7 +21,7 @@ namespace {
 
 using assay::testing::TraceMaker;
 
-constexpr std::string_view kCauses[] = {"graphs",    "launches", "input",     "sync",    "collective",
+constexpr std::string_view kCauses[] = {"graphs",    "launches", "breaks",    "input",   "sync", "collective",
                                         "alloc",     "copies",   "attention", "gpu",     "chains",
                                         "precision", "devices",  "load",      "record",  "migration"};
 
