@@ -142,9 +142,13 @@ double quantile_sorted(const std::vector<double>& sorted, double q) {
   return interpolate(sorted, q);
 }
 
+size_t nearest_rank_place(size_t count, double q) {
+  const auto rank = static_cast<size_t>(std::ceil(q * static_cast<double>(count)));
+  return std::min(std::max<size_t>(rank, 1), count) - 1;
+}
+
 int64_t nearest_rank(const std::vector<int64_t>& sorted, double q) {
-  const auto place = static_cast<size_t>(std::ceil(q * static_cast<double>(sorted.size())));
-  return sorted[std::min(std::max<size_t>(place, 1), sorted.size()) - 1];
+  return sorted[nearest_rank_place(sorted.size(), q)];
 }
 
 double median(std::vector<double> values) {

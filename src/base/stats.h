@@ -14,6 +14,8 @@ double quantile_sorted(const std::vector<int64_t>& sorted, double q);
 double quantile_sorted(const std::vector<double>& sorted, double q);
 // The smallest value that a share q of the values does not exceed. Not of an empty vector.
 int64_t nearest_rank(const std::vector<int64_t>& sorted, double q);
+// Its place among `count` sorted values; count > 0.
+size_t nearest_rank_place(size_t count, double q);
 double median(std::vector<double> values);
 // Rounded to a whole nanosecond; at least one value.
 int64_t median_ns(std::vector<int64_t> values);

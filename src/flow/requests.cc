@@ -250,8 +250,7 @@ RequestTail tail_of(const std::vector<JoinedRequest>& requests, bool to_last) {
     return to_last ? *requests[i].record.e2e_ns : *requests[i].record.ttft_ns;
   };
   std::stable_sort(places.begin(), places.end(), [&](size_t a, size_t b) { return length_of(a) < length_of(b); });
-  const auto rank = static_cast<size_t>(std::ceil(0.99 * static_cast<double>(places.size())));
-  tail.request = places[std::max<size_t>(rank, 1) - 1];
+  tail.request = places[nearest_rank_place(places.size(), 0.99)];
   int64_t most_ns = 0;
   for (size_t p = 0; p < (to_last ? kRequestParts : kFirstTokenParts); ++p) {
     std::vector<int64_t> ns;
