@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <utility>
 
 #include "base/ascii.h"
@@ -141,11 +140,7 @@ bool retries_allocation(const Trace& trace, Interval window) {
   uint64_t releases = 0;
   uint64_t between = 0;
   const ApiCallTable& calls = trace.api_calls;
-  std::vector<size_t> order(calls.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&calls](size_t a, size_t b) { return calls.start_ns[a] < calls.start_ns[b]; });
-  for (const size_t c : order) {
+  for (size_t c = 0; c < calls.size(); ++c) {  // those of a thread by start
     if (calls.start_ns[c] < window.start_ns || calls.start_ns[c] >= window.end_ns) continue;
     const std::string_view name = trace.text(calls.name[c]);
     Thread& thread = threads[calls.thread[c].value];
