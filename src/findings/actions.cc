@@ -354,10 +354,10 @@ void add_texts(const RunFacts& f, Action& action) {
   const std::string_view cause = cause_of_advice(action.key, f);
   const Advice* advice = cause.empty() ? nullptr : advice_for(cause, f);
   // The run itself says more than the table, but not of an engine's flags, and not how to make its kernels faster.
-  const bool any = advice != nullptr && advice->program == "any" && advice->when.empty() && cause != "breaks";
-  const bool first = uses_engine(f) || cause == "gpu" || cause == "chains" || cause == "breaks" ||
+  const bool any = advice != nullptr && advice->program == "any" && advice->when.empty();
+  const bool first = uses_engine(f) || cause == "gpu" || cause == "chains" ||
                      (cause == "sync" && f.launches_block);
-  if (advice != nullptr && (how == nullptr || (first && !any))) {
+  if (advice != nullptr && (how == nullptr || cause == "breaks" || (first && !any))) {
     action.how = finding_of(Code::kHowAdvised, f);
     fill_advice(*advice, f, *action.how);
     if (advice->title.empty()) return;
@@ -395,7 +395,7 @@ int64_t most_ns(const ActionKind& kind, const RunFacts& f) {
 std::optional<Action> action_of(const ActionKind& kind, const RunFacts& f) {
   if (!kind.offered(f)) return std::nullopt;
   Action action{.key = kind.key, .basis = kind.basis};
-  if (f.evidence.calls && replay_holds(f)) {
+  if (replay_holds(f)) {
     const GainFact* gain = nullptr;
     for (const EditKind edit : kind.edits) {
       if (gain == nullptr) gain = f.gain_of({edit});
@@ -453,7 +453,7 @@ std::optional<Action> compare_ranks(const RunFacts& f) {
   const Decision& d = f.decision;
   const auto decides = [&d](GainGroup group) { return d.word == group || d.second == group; };
   const bool pair = d.joint && decides(GainGroup::kHost) && decides(GainGroup::kComm);
-  if (!pair || !f.evidence.calls || !replay_holds(f)) return std::nullopt;
+  if (!pair || !replay_holds(f)) return std::nullopt;
   Action action{.key = "compare_ranks",
                 .basis = "replay in which neither the host nor collectives take time",
                 .gain_ns = d.together_ns,
@@ -465,7 +465,7 @@ std::optional<Action> compare_ranks(const RunFacts& f) {
 // Time that the run saves if its kernels take saves_ns less: the same part of the gain without kernels. Without
 // a replay that holds, all of it: an upper bound.
 int64_t kernel_gain_ns(int64_t saves_ns, const RunFacts& f) {
-  if (!f.evidence.calls || !replay_holds(f)) {
+  if (!replay_holds(f)) {
     return std::min(saves_ns / std::max<int64_t>(f.devices, 1), f.window_ns);
   }
   if (f.evidence.kernel_ns <= 0) return 0;

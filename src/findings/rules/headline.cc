@@ -91,7 +91,7 @@ bool decided_by_gains(const RunFacts& f) {
     case BoundBy::kCopy:
     case BoundBy::kMigration:
       // The same gate as that of the actions: a replay that is not the run is not shown.
-      return f.evidence.calls && !f.devices_alternate && f.decision.table.window_ns() > 0 &&
+      return !f.devices_alternate && f.decision.table.window_ns() > 0 &&
              replay_holds(f);
     default:
       return false;

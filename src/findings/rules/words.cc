@@ -91,7 +91,7 @@ std::string resource_name(GainGroup group) {
 
 bool pytorch(const RunFacts& f) { return f.program.kind == ProgramKind::kPyTorch; }
 bool replay_holds(const RunFacts& f) {
-  return f.misfit == Misfit::kNone && f.linked_share >= kLeastLinked;
+  return f.evidence.calls && f.misfit == Misfit::kNone && f.linked_share >= kLeastLinked;
 }
 bool uses_engine(const RunFacts& f) { return f.program.engine() != nullptr; }
 bool edits_pytorch(const RunFacts& f) { return pytorch(f) && !uses_engine(f); }

@@ -25,7 +25,7 @@ std::vector<std::string> names_or(const std::vector<TimeByName>& contributors, s
 std::string resource_name(GainGroup group);
 
 bool pytorch(const RunFacts& f);
-// The replay is the run, so that gains by it may be shown.
+// Calls are recorded and their replay is the run, so that gains by it may be shown.
 bool replay_holds(const RunFacts& f);
 // The user of an engine neither idles it nor edits its loop or model.
 bool uses_engine(const RunFacts& f);
