@@ -6,6 +6,7 @@
 #include "base/beside.h"
 #include "flow/judged.h"
 #include "flow/unasked.h"
+#include "flow/work_scales.h"
 #include "report/run/section.h"
 
 namespace assay {
@@ -29,6 +30,14 @@ WhatIf try_levers(const FlowModel& model, const Windows& windows, const FlowRepo
                         .points = options.points});
 }
 
+// The distance of the leading kernels from the roofline.
+void add_roof(const FlowModel& model, const FlowReport& report, FlowVerdict& verdict) {
+  if (verdict.bound != BoundBy::kGpu || verdict.kinds.empty()) return;
+  RoofSources sources;
+  if (report.replays.joined > 0) sources.replays = &report.replays;
+  add_roof(model.run, report.window, sources, verdict.kinds.front());
+}
+
 ReadingEvidence reading_of(const LoadedTrace& loaded) {
   const bool whole = loaded.windows.source == WindowSource::kWholeTrace;
   return {.data_lost = loaded.trace.log.data_lost(),
@@ -43,6 +52,7 @@ Result<FlowFindings> find_flow(const LoadedTrace& loaded, const std::string& par
   FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
   ASSAY_TRY_ASSIGN(JudgedRun judged, judge_run(model, loaded.windows, {}, part));
   FlowFindings found{std::move(judged.report), std::move(judged.verdict), {}};
+  add_roof(model, found.report, found.verdict);
   found.tried = try_levers(model, judged.iterations, found.report, found.verdict, more);
   return found;
 }
@@ -90,6 +100,7 @@ Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions&
   found.verdict = std::move(judged.verdict);
   if (found.flow.replays.joined > 0)
     found.flow.replays = placed_replays(loaded, model.run, options.captures);
+  add_roof(model, found.flow, found.verdict);
   asked.launch.flow = &found.flow.all_devices();
   asked.breakdown.flow = &found.flow.devices;
   asked.breakdown.replays = &found.flow.replays;

@@ -61,10 +61,16 @@ bool has_graph_breaks(const RunFacts& f) {
 bool host_computes(const RunFacts& f) { return f.stalls.on_cpu || !f.cpu_ops.empty(); }
 bool few_input_waits(const RunFacts& f) { return f.input.waits > 1 && f.input.few_iterations; }
 
+// Of most of the leading kernels' time the distance to the roofline is known.
+bool roof_tells(const RunFacts& f) { return f.kind_roofed_ns * 2 > f.kind_ns; }
+
 #define ASSAY_ACTION(key, code, condition, ...) \
   ActionRule { key, ASSAY_RULE(code, condition, __VA_ARGS__) }
 
 const ActionRule kTitles[] = {
+    ASSAY_ACTION("device_work", kActionKernelsRoof, roof_tells(f),
+                 out.named("kind", SubjectKind::kKernelKind, f.kind_name)
+                     .fraction("roof", share(f.kind_roof_ns, f.kind_roofed_ns))),
     ASSAY_ACTION("device_work", kActionKernelsKind, !f.kind_name.empty(),
                  out.named("kind", SubjectKind::kKernelKind, f.kind_name)),
     ASSAY_ACTION("device_work", kActionKernelsName, true,
@@ -125,8 +131,11 @@ const ActionRule kTitles[] = {
     ASSAY_ACTION("prefetch", kActionPrefetch, true),
     ASSAY_ACTION("compare_ranks", kActionCompareRanks, true),
     ASSAY_ACTION("fuse_chains", kActionFuseChains, true, out.count("chains", f.chains.chains)),
+    ASSAY_ACTION("batch", kActionBatch, true),
     ASSAY_ACTION("smaller_type", kActionSmallerType, true,
-                 out.named("kernel", SubjectKind::kKernel, describe_kernel(f.fp32.kernel))),
+                 out.named("kernel", SubjectKind::kKernel, describe_kernel(f.products.fp32.kernel))),
+    ASSAY_ACTION("fp8", kActionFp8, true,
+                 out.named("kernel", SubjectKind::kKernel, describe_kernel(f.products.half.kernel))),
 };
 
 void fill_longest_stall(const RunFacts& f, Finding& out) {
@@ -341,7 +350,7 @@ std::string_view cause_of_advice(std::string_view key, const RunFacts& f) {
   constexpr std::pair<std::string_view, std::string_view> kCauses[] = {
       {"input", "input"},         {"communication", "collective"}, {"copies", "copies"},
       {"attention", "attention"}, {"devices_at_once", "devices"},  {"fuse_chains", "chains"},
-      {"smaller_type", "precision"}, {"prefetch", "migration"}};
+      {"smaller_type", "precision"}, {"fp8", "fp8"}, {"batch", "batch"}, {"prefetch", "migration"}};
   for (const auto& [action, cause] : kCauses) {
     if (action == key) return cause;
   }
@@ -379,6 +388,17 @@ int64_t exposed_ns(const ActionKind& kind, const RunFacts& f) {
   return sum_ns / std::max<int64_t>(f.devices, 1);
 }
 
+// Time that the run saves if its kernels take saves_ns less: the same part of the gain without kernels. Without
+// a replay that holds, all of it: an upper bound.
+int64_t kernel_gain_ns(int64_t saves_ns, const RunFacts& f) {
+  if (!replay_holds(f)) {
+    return std::min(saves_ns / std::max<int64_t>(f.devices, 1), f.window_ns);
+  }
+  if (f.evidence.kernel_ns <= 0) return 0;
+  const auto all_ns = static_cast<double>(f.decision.table.of(GainGroup::kDevice).gain_ns);
+  return static_cast<int64_t>(all_ns * std::min(share(saves_ns, f.evidence.kernel_ns), 1.0));
+}
+
 // The most that a change can save by the recording itself, whatever a replay says.
 int64_t most_ns(const ActionKind& kind, const RunFacts& f) {
   const int64_t devices = std::max<int64_t>(f.devices, 1);
@@ -388,6 +408,8 @@ int64_t most_ns(const ActionKind& kind, const RunFacts& f) {
   const bool host = kind.key == "cheaper_host" || kind.key == "cuda_graph" || kind.key == "faster_cpu";
   if (host) return (f.total.idle_ns - f.idle(FlowCause::kNothingAsked)) / devices;
   // The host computes with the values that it waits for.
+  // In their type, kernels do not run faster than the roofline. Of kernels with no known work nothing is left.
+  if (kind.key == "device_work" && f.kind_roofed_ns > 0) return kernel_gain_ns(f.kind_ns - f.kind_roof_ns, f);
   if (kind.key == "remove_syncs" && host_computes(f)) return f.idle(FlowCause::kSync) / devices;
   return f.window_ns;
 }
@@ -409,6 +431,7 @@ std::optional<Action> action_of(const ActionKind& kind, const RunFacts& f) {
     action.basis = "time of the GPU that is exposed to it; the replay does not fit";
   }
   if (const int64_t bound_ns = most_ns(kind, f); bound_ns < action.gain_ns) {
+    if (kind.key == "device_work") action.basis = "these kernels at the roofline of the device";
     action.gain_ns = bound_ns;
     action.edit.clear();
   }
@@ -462,17 +485,6 @@ std::optional<Action> compare_ranks(const RunFacts& f) {
   return action;
 }
 
-// Time that the run saves if its kernels take saves_ns less: the same part of the gain without kernels. Without
-// a replay that holds, all of it: an upper bound.
-int64_t kernel_gain_ns(int64_t saves_ns, const RunFacts& f) {
-  if (!replay_holds(f)) {
-    return std::min(saves_ns / std::max<int64_t>(f.devices, 1), f.window_ns);
-  }
-  if (f.evidence.kernel_ns <= 0) return 0;
-  const auto all_ns = static_cast<double>(f.decision.table.of(GainGroup::kDevice).gain_ns);
-  return static_cast<int64_t>(all_ns * std::min(share(saves_ns, f.evidence.kernel_ns), 1.0));
-}
-
 // At most: one kernel for each chain.
 std::optional<Action> fuse_chains(const RunFacts& f) {
   if (f.bottleneck != BoundBy::kGpu) return std::nullopt;
@@ -508,11 +520,44 @@ bool changes_kernels(const Action& action) {
 std::optional<Action> smaller_type(const RunFacts& f) {
   const double ratio = f.matrix_types.over_fp32;
   if (f.bottleneck != BoundBy::kGpu || ratio <= 1) return std::nullopt;
-  const auto saves_ns = static_cast<int64_t>(static_cast<double>(f.fp32.ns) * (1 - 1 / ratio));
+  const auto saves_ns = static_cast<int64_t>(static_cast<double>(f.products.fp32.ns) * (1 - 1 / ratio));
   const int64_t gain_ns = kernel_gain_ns(saves_ns, f);
   if (gain_ns * 100 < f.window_ns) return std::nullopt;
   Action action{.key = "smaller_type",
                 .basis = "products and convolutions in FP32, shortened by the ratio of the peaks",
+                .gain_ns = gain_ns,
+                .share = share(gain_ns, f.window_ns)};
+  add_texts(f, action);
+  return action;
+}
+
+// Twice the sequences in each decode step. A product of B rows does about B FLOP for each byte of its weights, which it reads
+// once. Below the ridge of the device it takes as long for twice the rows. All else takes twice as long.
+// A device that is not named is taken to have the ridge that most devices exceed.
+std::optional<Action> larger_batch(const RunFacts& f) {
+  const bool decodes = f.bottleneck == BoundBy::kGpu && f.unit == StretchUnit::kDecode;
+  constexpr double kUsualRidge = 100;
+  const double ridge = f.matrix_types.ridge > 0 ? f.matrix_types.ridge : kUsualRidge;
+  if (!decodes || f.kernel_kind != KernelKind::kGemm || !(2 * f.serving.batch <= ridge)) {
+    return std::nullopt;
+  }
+  const int64_t gain_ns = kernel_gain_ns(f.kind_ns / 2, f);
+  if (gain_ns * 100 < f.window_ns) return std::nullopt;
+  Action action{.key = "batch",
+                .basis = "time of the same tokens: products take as long for twice the sequences, all else twice as long",
+                .gain_ns = gain_ns,
+                .share = share(gain_ns, f.window_ns)};
+  add_texts(f, action);
+  return action;
+}
+
+// At most: FP8 has twice the peak of 16-bit types, and half of their bytes.
+std::optional<Action> fp8(const RunFacts& f) {
+  if (f.bottleneck != BoundBy::kGpu || !f.matrix_types.fp8) return std::nullopt;
+  const int64_t gain_ns = kernel_gain_ns(f.products.half.ns / 2, f);
+  if (gain_ns * 100 < f.window_ns) return std::nullopt;
+  Action action{.key = "fp8",
+                .basis = "products in FP16 and BF16, in half of their time",
                 .gain_ns = gain_ns,
                 .share = share(gain_ns, f.window_ns)};
   add_texts(f, action);
@@ -538,7 +583,7 @@ std::vector<Action> actions_of(const RunFacts& facts) {
   }
   if (facts.devices_alternate && !facts.gains.empty()) actions.push_back(devices_at_once(facts));
   if (facts.bottleneck == BoundBy::kMigration) actions.push_back(prefetch(facts));
-  for (const auto& unreplayed : {smaller_type(facts), fuse_chains(facts), compare_ranks(facts)}) {
+  for (const auto& unreplayed : {smaller_type(facts), fp8(facts), larger_batch(facts), fuse_chains(facts), compare_ranks(facts)}) {
     if (unreplayed) actions.push_back(*unreplayed);
   }
   int64_t most_ns = 0;
@@ -553,7 +598,7 @@ std::vector<Action> actions_of(const RunFacts& facts) {
     if (changes_kernels(action)) most_of_kernels_ns = std::max(most_of_kernels_ns, action.gain_ns);
   }
   const auto rank = [&](const Action& action) {
-    const bool is_bound = action.key == "device_work" && most_of_kernels_ns * 2 >= action.gain_ns;
+    const bool is_bound = action.key == "device_work" && !roof_tells(facts) && most_of_kernels_ns * 2 >= action.gain_ns;
     return is_bound ? std::min(action.gain_ns, most_of_kernels_ns - 1) : action.gain_ns;
   };
   std::stable_sort(actions.begin(), actions.end(), [&](const Action& a, const Action& b) {

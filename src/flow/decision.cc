@@ -223,6 +223,14 @@ void decide(Decision& decision, bool has_work, bool has_calls) {
   }
 }
 
+void weigh_waits(int64_t collective_ns, int64_t idle_ns, Decision& decision) {
+  const bool pair = decision.word == GainGroup::kHost && decision.second == GainGroup::kComm;
+  if (!decision.joint || !pair || collective_ns <= idle_ns) return;
+  std::swap(decision.word, decision.second);
+  decision.narrow = NarrowHost::kNone;
+  decision.relation = GainRelation::kKeepStep;
+}
+
 Decision decide_run(const FlowRun& run, const FlowGraph& graph, Interval window,
                     const Windows* iterations) {
   Decision decision;

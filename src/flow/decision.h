@@ -46,6 +46,11 @@ struct Decision {
 Decision decide_run(const FlowRun& run, const FlowGraph& graph, Interval window,
                     const Windows* iterations);
 
+// Names collectives before the host if both save far more together than alone and collectives are exposed for longer than
+// the device is idle. A collective ends when its last rank arrives: a faster host of this rank may only wait longer in it.
+// Times are summed over all devices.
+void weigh_waits(int64_t collective_ns, int64_t idle_ns, Decision& decision);
+
 // Fills everything from the table and `repeats`.
 void decide(Decision& decision, bool has_work, bool has_calls);
 

@@ -115,22 +115,25 @@ KernelChains kernel_chains(const Trace& trace, Interval window, const KernelName
   return found;
 }
 
-Fp32Work fp32_work(const Trace& trace, Interval window, const KernelNames& kernels) {
+ProductWork product_work(const Trace& trace, Interval window, const KernelNames& kernels) {
   const ActivityTable& rows = trace.activities;
-  Fp32Work found;
+  ProductWork found;
   std::unordered_map<uint32_t, int64_t> by_name;
-  int64_t longest_ns = 0;
+  std::map<const TypedWork*, int64_t> longest_ns;
   for (size_t a = 0; a < rows.size(); ++a) {
     const bool inside = rows.start_ns[a] >= window.start_ns && rows.start_ns[a] < window.end_ns;
     if (!inside || rows.kind[a] != ActivityKind::kKernel) continue;
     const KernelFacts& facts = kernels.of(rows.name[a]);
-    const bool product = facts.kind == KernelKind::kGemm || facts.kind == KernelKind::kConv;
-    if (!product || facts.data_type != "fp32") continue;
-    found.ns += rows.dur_ns[a];
+    const bool gemm = facts.kind == KernelKind::kGemm;
+    const bool half = gemm && (facts.data_type == "fp16" || facts.data_type == "bf16");
+    const bool fp32 = (gemm || facts.kind == KernelKind::kConv) && facts.data_type == "fp32";
+    if (!half && !fp32) continue;
+    TypedWork& of = half ? found.half : found.fp32;
+    of.ns += rows.dur_ns[a];
     const int64_t ns = by_name[rows.name[a].value] += rows.dur_ns[a];
-    if (ns <= longest_ns) continue;
-    longest_ns = ns;
-    found.kernel = trace.text(rows.name[a]);
+    if (ns <= longest_ns[&of]) continue;
+    longest_ns[&of] = ns;
+    of.kernel = trace.text(rows.name[a]);
   }
   return found;
 }
@@ -146,6 +149,7 @@ MatrixTypes matrix_types(const Trace& trace) {
           .tf32 = tf32 > fp32,
           .bf16 = half > fp32 && rate_of(roof, "bf16_tflops") == 0,  // listed only if it is slower
           .fp8 = rate_of(roof, "fp8_tflops") > 0,
+          .ridge = roof.memory_bytes_per_s > 0 ? half / roof.memory_bytes_per_s : 0,
           .over_fp32 = fp32 > 0 ? std::max(tf32, half) / fp32 : 0};
 }
 

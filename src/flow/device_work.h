@@ -31,14 +31,19 @@ struct MatrixTypes {
   bool tf32 = false;  // FP32 inputs, rounded
   bool bf16 = false;  // at the rate of FP16
   bool fp8 = false;
+  double ridge = 0;      // FLOP per byte of memory at which 16-bit products are as fast as both allow, 0 if not known
   double over_fp32 = 0;  // peak of the fastest type of 16 or more bits / FP32 peak, 0 if not known
 };
 MatrixTypes matrix_types(const Trace& trace);
 
-// Kernels of products and convolutions that multiply in FP32.
-struct Fp32Work {
+// Kernels of products and convolutions that multiply in one type.
+struct TypedWork {
   int64_t ns = 0;
   std::string kernel = {};  // the longest, as recorded
+};
+struct ProductWork {
+  TypedWork fp32;
+  TypedWork half;  // FP16 and BF16, of products alone
 };
 
 // True if kernels of PyTorch's compiler take as long as PyTorch's own element-wise kernels, norms and reductions.
@@ -46,6 +51,6 @@ bool is_compiled(const Trace& trace, const KernelNames& kernels);
 
 // Only work that begins in `window` counts. Durations are summed over streams and devices.
 KernelChains kernel_chains(const Trace& trace, Interval window, const KernelNames& kernels);
-Fp32Work fp32_work(const Trace& trace, Interval window, const KernelNames& kernels);
+ProductWork product_work(const Trace& trace, Interval window, const KernelNames& kernels);
 
 }  // namespace assay

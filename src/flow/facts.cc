@@ -387,6 +387,8 @@ void RunFacts::fill_kernels(const FlowAnswer& answer) {
     if (kernel_kind != KernelKind::kOther) kind_name = kernel_kind_name(kernel_kind);
     kind_ns = kind.ns;
     kind_count = kind.count;
+    kind_roofed_ns = kind.roofed_ns;
+    kind_roof_ns = kind.roof_ns;
     longest_of_kind = describe_kernel(trace.text(kind.longest));
     kind_by_library = answer.report.kernels->of(kind.longest).vendor_library;
     for (const NamedWork& work : verdict.work) {
@@ -404,7 +406,7 @@ void RunFacts::fill_kernels(const FlowAnswer& answer) {
   compiled = is_compiled(trace, *answer.report.kernels);
   if (bottleneck == BoundBy::kGpu) {
     chains = kernel_chains(trace, window, *answer.report.kernels);
-    fp32 = fp32_work(trace, window, *answer.report.kernels);
+    products = product_work(trace, window, *answer.report.kernels);
     for (const StringId name : chains.names) {
       chain_names.push_back(describe_kernel(trace.text(name)));
     }

@@ -174,10 +174,12 @@ class RunFacts {
   int64_t longest_of_kind_ns = 0;
   std::string longest_collective;
   bool kind_by_library = false;  // a vendor's library launches the longest kernel of the leading kind
-  KernelChains chains;  // of a GPU-bound run, as fp32
+  KernelChains chains;  // of a GPU-bound run, as products
   bool compiled = false;  // by PyTorch's compiler
   std::vector<std::string> chain_names;  // of the chain that saves most
-  Fp32Work fp32;
+  ProductWork products;
+  int64_t kind_roofed_ns = 0;  // KindShare::roofed_ns and roof_ns
+  int64_t kind_roof_ns = 0;
   MatrixTypes matrix_types;
   CopyFacts copy;
   int64_t path_ns = 0;

@@ -340,6 +340,7 @@ void fill_report(const FlowRun& run, const FlowGraph& graph, const FlowOptions& 
     report.total += totals;
     report.before += totals_in(device, {run.start_ns, window.start_ns});
   }
+  weigh_waits(report.total.collective_ns, report.total.idle_ns, report.decision);
   report.overlap = overlap_in(report.devices, report.window);
   report.contributors = sums.top(options.contributors);
   report.floors = run.floors;

@@ -92,6 +92,10 @@ struct KindShare {
   StringId longest;  // the name with the largest sum
   int64_t ns = 0;
   uint64_t count = 0;
+  // Set for the first kind of a GPU-bound run: time of its kernels with a known roofline time, and that time. A kernel
+  // counts at most with its duration. 0: none is known.
+  int64_t roofed_ns = 0;
+  int64_t roof_ns = 0;
 };
 
 struct FlowVerdict {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -75,7 +76,7 @@ class Calls {
   std::vector<CapturedCall> recorded_;                       // behind those found
 };
 
-// The share of each call, 1 where it is not known.
+// The share of each call; NaN where it is not known.
 std::vector<float> shares_of_calls(const FlowRun& run, const Calls& calls, std::string_view pattern,
                                    const RoofSources& sources, RoofShares& shares) {
   const Trace& trace = *run.trace;
@@ -89,7 +90,7 @@ std::vector<float> shares_of_calls(const FlowRun& run, const Calls& calls, std::
   }
   const FactBook& facts = sources.facts == nullptr ? FactBook::built_in() : *sources.facts;
   std::map<int64_t, DeviceRoof> roofs;
-  std::vector<float> left(calls.size(), 1);
+  std::vector<float> left(calls.size(), std::numeric_limits<float>::quiet_NaN());
   for (uint32_t i = 0; i < calls.size(); ++i) {
     if (!pattern.empty() && !matches_glob(calls.op(i), pattern)) continue;
     shares.any_work = true;
@@ -113,11 +114,28 @@ RoofShares roof_shares(const FlowRun& run, std::string_view pattern, const RoofS
   shares.left.assign(run.works.size(), 1);
   for (size_t w = 0; w < run.works.size(); ++w) {
     const uint32_t call = calls.call_of(run.works[w].activity);
-    if (call == kNoCallWork) continue;
+    if (call == kNoCallWork || std::isnan(left[call])) continue;
     shares.left[w] = left[call];
     if (left[call] < 1) ++shares.works;
   }
   return shares;
+}
+
+void add_roof(const FlowRun& run, Interval window, const RoofSources& sources, KindShare& kind) {
+  RoofShares shares;
+  const Calls calls(run, sources);
+  const std::vector<float> left = shares_of_calls(run, calls, "", sources, shares);
+  if (!shares.any_roof) return;
+  for (const FlowWork& work : run.works) {
+    const bool inside = work.start_ns >= window.start_ns && work.start_ns < window.end_ns;
+    if (!inside || work.kind != WorkKind::kCompute) continue;
+    if (run.kernels->of(run.trace->activities.name[work.activity.index()]).kind != kind.kind) continue;
+    const uint32_t call = calls.call_of(work.activity);
+    if (call == kNoCallWork || std::isnan(left[call])) continue;
+    const int64_t ns = work.end_ns - work.start_ns;
+    kind.roofed_ns += ns;
+    kind.roof_ns += std::llround(static_cast<double>(ns) * left[call]);
+  }
 }
 
 // ---- another GPU

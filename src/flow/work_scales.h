@@ -9,8 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/intervals.h"
 #include "flow/replays.h"
 #include "flow/run.h"
+#include "flow/verdict.h"
 #include "records/facts.h"
 #include "roof/scaling.h"
 
@@ -31,6 +33,9 @@ struct RoofSources {
 // pattern: glob of operators' names; empty = all. Each kernel of a call keeps the call's share: its
 // roof over the summed duration of its kernels.
 RoofShares roof_shares(const FlowRun& run, std::string_view pattern, const RoofSources& sources);
+
+// Fills roofed_ns and roof_ns of a kind, from its kernels that begin in `window`.
+void add_roof(const FlowRun& run, Interval window, const RoofSources& sources, KindShare& kind);
 
 // Activities of one family, on the recorded GPU and on the other one.
 struct FamilyScale {

@@ -228,6 +228,15 @@ def unnamed_start(run, number):
     run.layers(40, duration=60)
 
 
+def square_products(duration):
+    """Products of 4096 x 4096 in BF16: 137 GFLOP, 139 us at the peak of an H100."""
+    def step(run, _):
+        for _ in range(20):
+            run.launch("sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_cublas", duration,
+                       **{"Input Dims": [[4096, 4096], [4096, 4096]], "Input type": ["c10::BFloat16", "c10::BFloat16"]})
+    return step
+
+
 def new_shapes(run, number):
     """One operator tunes itself in one step of four."""
     run.launch("implicit_convolve_sgemm", 80, "aten::cudnn_convolution", prepares=120_000 if number % 4 == 2 else 10)
@@ -579,6 +588,12 @@ SCENES = {
     "a communicator": (steps(communicator, 10), "cold_start", "longest: ncclCommInitRankConfig.*Create process groups", "not recorded"),
     "a long label": (steps(unnamed_start, 10), "host", r"1 × 1\.50 s\) while the host is in (range |system call )?acme_rendezvous.*iteration 2 is 6\d\d× the median",
                      r"not recorded|e\+"),
+    "products near the roofline": (steps(square_products(160)), "gpu",
+                                   r"1 +−[\d.]+ ms 4\d\.\d % +up to +Multiply in FP8.*1\d\.\d % +up to +Speed up gemm kernels \(86\.\d % of roofline\)",
+                                   r"9\d\.\d % +up to"),
+    "products far from the roofline": (steps(square_products(700)), "gpu",
+                                       r"1 +−[\d.]+ ms 7\d\.\d % +up to +Speed up gemm kernels \(19\.\d % of roofline\)",
+                                       r"9\d\.\d % +up to"),
     "new shapes": (steps(new_shapes, 16), "host", r"4 × 1.. ms\) while aten::cudnn_convolution.*rare", "on the CPU"),
     "a cache that runs full": (steps(full_cache, 20), "alloc", "expandable_segments:True; the allocator ran out of cached memory", "unset"),
     "compiled before the window": (steps(compiled_before, 10), "gpu", "GPU-bound.*Before the window only the CPU is active, for 90[0-9] ms",

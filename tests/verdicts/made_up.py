@@ -27,8 +27,9 @@ class Program:
         self.now += duration
 
     def launch(self, kernel=GEMM, duration=200, op="aten::mm", prepares=8, blocks=False, device=0, stream=7,
-               category="kernel", call=None):
-        """An operator that prepares for a while, launches, and goes on at once, or when the kernel has ended."""
+               category="kernel", call=None, **inputs):
+        """An operator that prepares for a while, launches, and goes on at once, or when the kernel has ended. inputs: as
+        recorded with shapes."""
         begin = self.now
         self.now += prepares
         starts = max(self.now + 7, self.free.get(stream, 0) + 1.5)
@@ -38,7 +39,7 @@ class Program:
         self.row(category, kernel, starts, duration, device, stream, correlation=self.calls, stream=stream, device=device)
         self.now += 2
         if self.ops:
-            self.row("cpu_op", op, begin, self.now - begin)
+            self.row("cpu_op", op, begin, self.now - begin, **inputs)
 
     def layers(self, count=40, **launch):
         for layer in range(count):

@@ -23,7 +23,7 @@ using assay::testing::TraceMaker;
 
 constexpr std::string_view kCauses[] = {"graphs",    "launches", "breaks",    "input",   "sync", "collective",
                                         "alloc",     "copies",   "attention", "gpu",     "chains",
-                                        "precision", "devices",  "load",      "record",  "migration"};
+                                        "precision", "fp8",      "batch",     "devices", "load",   "record", "migration"};
 
 // Kernels of one name, each launched at the end of an operator of `host_ns`.
 Trace run_of(int64_t kernel_ns, int64_t host_ns, std::string_view kernel, std::string_view op) {
@@ -115,10 +115,10 @@ TEST(Advice, TheOutermostProgramIsAskedFirst) {
   EXPECT_TRUE(advice_for("graphs", run.facts)->code.starts_with("--max-num-seqs"));
   record_by(run.facts, "megatron", ProgramLayer::kTrainer);
   EXPECT_TRUE(advice_for("graphs", run.facts)->code.starts_with("--cuda-graph-impl"));
-  EXPECT_TRUE(advice_for("gpu", run.facts)->code.starts_with("--fp8-format"));
-  run.facts.matrix_types = {.known = true};
-  run.facts.kind_by_library = true;
-  EXPECT_EQ(advice_for("gpu", run.facts)->program, "pytorch") << "no FP8 units, so the next layer";
+  EXPECT_TRUE(advice_for("fp8", run.facts)->code.starts_with("--fp8-format"));
+  EXPECT_TRUE(advice_for("gpu", run.facts)->code.starts_with("a larger --micro-batch-size"));
+  run.facts.kernel_kind = KernelKind::kConv;
+  EXPECT_EQ(advice_for("gpu", run.facts)->program, "pytorch") << "Megatron has no row, so the next layer";
 }
 
 TEST(Advice, CompiledRunsAreNotAskedToCompile) {

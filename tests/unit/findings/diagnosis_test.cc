@@ -164,6 +164,53 @@ TEST(Diagnosis, APairOfHostAndCollectivesAsksForAllRanks) {
   EXPECT_FALSE(compares(GainGroup::kComm, GainGroup::kHost, true));
 }
 
+// Products of a GPU-bound run, 0.5 ms each.
+struct ProductRun {
+  Trace trace = run_of(500'000, 20'000);
+  Links links = link_trace(trace);
+  FlowReport report = make_flow_report(trace, links, {});
+  FlowVerdict verdict = judge_flow(trace, report, {});
+  RunFacts facts{{trace, report, verdict, nullptr}, {}};
+
+  // 0 if there is no such action.
+  double share_of(std::string_view key) const {
+    for (const Action& action : actions_of(facts)) {
+      if (action.key == key) return action.share;
+    }
+    return 0;
+  }
+};
+
+TEST(Actions, TwiceTheSequencesOfADecodeStepSaveHalfOfTheProducts) {
+  ProductRun run;
+  ASSERT_EQ(run.facts.bottleneck, BoundBy::kGpu);
+  run.facts.kernel_kind = KernelKind::kGemm;
+  run.facts.unit = StretchUnit::kDecode;
+  run.facts.serving.batch = 32;
+  EXPECT_NEAR(run.share_of("batch"), 0.49, 0.03);
+  run.facts.matrix_types.ridge = 60;  // 64 rows reach it
+  EXPECT_EQ(run.share_of("batch"), 0);
+  run.facts.matrix_types.ridge = 300;
+  run.facts.serving.batch = Serving::kUntold;
+  EXPECT_EQ(run.share_of("batch"), 0);
+  run.facts.serving.batch = 32;
+  run.facts.unit = StretchUnit::kPrefill;
+  EXPECT_EQ(run.share_of("batch"), 0);
+}
+
+TEST(Actions, KernelsSaveAtMostWhatTheyTakeAboveTheRoofline) {
+  ProductRun run;
+  run.facts.misfit = Misfit::kModelError;  // no replay: exposed time
+  run.facts.kind_ns = run.facts.evidence.kernel_ns;
+  const double most = run.share_of("device_work");
+  EXPECT_GT(most, 0.9);
+  run.facts.kind_roofed_ns = run.facts.kind_ns;
+  run.facts.kind_roof_ns = run.facts.kind_ns * 8 / 10;
+  EXPECT_NEAR(run.share_of("device_work"), most / 5, 0.01);
+  run.facts.kind_roof_ns = run.facts.kind_ns;
+  EXPECT_EQ(run.share_of("device_work"), 0);
+}
+
 void count_in_ranges(Trace& trace) {
   trace.other_events.push_back({.start_ns = 0,
                                 .dur_ns = 1000,

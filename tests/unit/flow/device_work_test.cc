@@ -51,15 +51,17 @@ TEST(Compiled, GeneratedKernelsTakeAsLongAsThoseOfPyTorch) {
   EXPECT_FALSE(compiled(0, 0));
 }
 
-TEST(Fp32Work, OnlyProductsThatMultiplyInFp32Count) {
+TEST(ProductWork, ProductsCountByTheirType) {
   testing::TraceMaker maker;
   maker.kernel(0, 7, "ampere_sgemm_128x64_nn", 0, 100, 1)
       .kernel(0, 7, "ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_nn", 100, 50, 2)
       .kernel(0, 7, "void at::native::elementwise_kernel<float>", 200, 30, 3);
   const Trace trace = maker.build();
-  const Fp32Work work = fp32_work(trace, {0, 1000}, *names_of(trace));
-  EXPECT_EQ(work.ns, 100);
-  EXPECT_EQ(work.kernel, "ampere_sgemm_128x64_nn");
+  const ProductWork work = product_work(trace, {0, 1000}, *names_of(trace));
+  EXPECT_EQ(work.fp32.ns, 100);
+  EXPECT_EQ(work.fp32.kernel, "ampere_sgemm_128x64_nn");
+  EXPECT_EQ(work.half.ns, 50);
+  EXPECT_EQ(work.half.kernel, "ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_nn");
   EXPECT_FALSE(matrix_types(trace).known) << "no device is named";
 }
 

@@ -303,6 +303,29 @@ TEST(Decision, TheSecondIsTheOneThatSavesMostWithTheFirst) {
   EXPECT_FALSE(alone.joint);
 }
 
+// The host saves more alone than collectives, both save far more together.
+TEST(Decision, CollectivesThatAreExposedForLongerThanIdleTimeComeBeforeTheHost) {
+  const auto weighed = [](int64_t collective_ms, int64_t idle_ms) {
+    Decision d = decided({14, 1, 0}, 15);
+    d.table.players = {GainGroup::kHost, GainGroup::kDevice, GainGroup::kUnseen, GainGroup::kComm};
+    d.table.of(GainGroup::kComm).gain_ns = 5'000'000;
+    d.table.without.resize(16, 0);
+    d.table.without[9] = 90'000'000;
+    decide(d, true, true);
+    EXPECT_TRUE(d.joint);
+    weigh_waits(collective_ms * 1'000'000, idle_ms * 1'000'000, d);
+    return d;
+  };
+  const Decision waits = weighed(60, 15);
+  EXPECT_EQ(waits.word, GainGroup::kComm);
+  EXPECT_EQ(waits.second, GainGroup::kHost);
+  EXPECT_EQ(waits.relation, GainRelation::kKeepStep);
+  EXPECT_EQ(weighed(15, 60).word, GainGroup::kHost);
+  Decision alone = decided({40, 10, 0}, 60);
+  weigh_waits(60'000'000, 15'000'000, alone);
+  EXPECT_EQ(alone.word, GainGroup::kHost) << "no pair that saves only together";
+}
+
 TEST(Decision, UnexplainedTimeLeadsOnlyFromAfar) {
   EXPECT_EQ(decided({10, 5, 21}, 60).word, GainGroup::kUnseen);
   EXPECT_EQ(decided({10, 5, 20}, 60).word, GainGroup::kHost);
