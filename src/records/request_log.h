@@ -32,7 +32,7 @@ enum class RequestClock : uint8_t {
 
 struct RequestLog {
   std::string file;
-  std::string format;  // "otlp", "sglang", "bench"
+  std::string format;  // "otlp", "jaeger", "sglang", "bench"
   RequestClock clock = RequestClock::kWall;
   std::vector<RequestRecord> requests;
   uint64_t failed = 0;  // requests that ended with an error

@@ -125,12 +125,14 @@ def check_scene(assay, folder, name, engine_options, requests, ttft_part, e2e_pa
     trace = folder / f"{name}.json"
     engine.write(str(trace))
     otlp, lines, bench = folder / f"{name}.otlp.json", folder / f"{name}.jsonl", folder / f"{name}.bench.json"
+    jaeger = folder / f"{name}.jaeger.json"
     otlp.write_text(json.dumps(made.otlp(requests)))
+    jaeger.write_text(json.dumps(made.jaeger(requests)))
     lines.write_text(made.sglang_lines(requests))
     ttfts = sorted(r.tokens[0] - r.arrival_ns for r in requests)
     e2es = sorted(r.tokens[-1] - r.arrival_ns for r in requests)
     # Times as doubles of seconds since 1970 are 240 ns coarse.
-    for log, form, tolerance in ((otlp, "otlp", 10), (lines, "sglang", 2_000)):
+    for log, form, tolerance in ((otlp, "otlp", 10), (jaeger, "jaeger", 2_000), (lines, "sglang", 2_000)):
         _, report = flow_of(assay, trace, "--requests", log)
         latency, rows = find(report, "request_latency"), find(report, "requests")
         if not latency or not rows:

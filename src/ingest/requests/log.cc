@@ -1,9 +1,9 @@
-// Three forms of request logs.
+// Forms of request logs.
 //
 // OTLP JSON: vLLM makes one span per request, "llm_request", with latencies in seconds as attributes
 // (vllm/tracing, vllm/v1/engine/output_processor.py). SGLang makes a span per request too, and below it one per stage
 // (sglang/srt/observability); the stage "prefill_waiting" is the queue. Its attribute time_in_model_prefill contains
-// the queue, vLLM's does not.
+// the queue, vLLM's does not. Jaeger writes the same spans in a form of its own.
 //
 // SGLang's request metrics (--export-metrics-to-file) and its answers: `meta_info` of each request, times in seconds.
 //
@@ -29,7 +29,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr double kLongestS = 1e6;       // no request takes longer
-constexpr double kLatestS = 1e11;       // as a time since 1970
+constexpr double kLatestS = 9e9;        // as a time since 1970; in ns it fits 64 bits
 constexpr uint64_t kMostTokens = 1'000'000'000;
 constexpr size_t kMostGaps = 1'000'000;  // tokens of a request
 constexpr int kMostParents = 64;
@@ -54,7 +54,7 @@ std::optional<int64_t> duration_ns(std::optional<double> seconds) {
 
 // Whole and fractional seconds apart: a double of ns since 1970 would be 256 ns coarse.
 std::optional<int64_t> time_ns(std::optional<double> seconds) {
-  if (!seconds || *seconds <= 0 || *seconds > kLatestS / 10) return std::nullopt;
+  if (!seconds || *seconds <= 0 || *seconds > kLatestS) return std::nullopt;
   const double whole = std::floor(*seconds);
   return static_cast<int64_t>(whole) * 1'000'000'000 + std::llround((*seconds - whole) * 1e9);
 }
@@ -115,8 +115,41 @@ struct Attributes {
   }
 };
 
+// A span as Jaeger writes it ("Trace JSON" of its page, /api/traces), in the form of OTLP. Times are in us.
+Json otlp_of(const Json& span) {
+  const auto list = [](const Json& owner, const char* key) -> const Json& {
+    static const Json none = Json::array();
+    const Json* found = field_of(owner, key);
+    return found != nullptr && found->is_array() ? *found : none;
+  };
+  const auto start_us = whole_number(field_of(span, "startTime"));
+  const auto dur_us = whole_number(field_of(span, "duration"));
+  Json made = {{"spanId", text(field_of(span, "spanID"))}, {"name", text(field_of(span, "operationName"))}};
+  if (start_us && dur_us && *start_us <= kLatestS * 1e6 && *dur_us <= kLongestS * 1e6) {
+    made["startTimeUnixNano"] = *start_us * 1000;
+    made["endTimeUnixNano"] = (*start_us + *dur_us) * 1000;
+  }
+  for (const Json& reference : list(span, "references")) {
+    if (text(field_of(reference, "refType")) == "CHILD_OF") made["parentSpanId"] = text(field_of(reference, "spanID"));
+  }
+  for (const Json& tag : list(span, "tags")) {
+    const Json* value = field_of(tag, "value");
+    if (value != nullptr) made["attributes"].push_back({{"key", text(field_of(tag, "key"))}, {"value", {{"any", *value}}}});
+  }
+  for (const Json& entry : list(span, "logs")) {
+    for (const Json& one : list(entry, "fields")) {
+      if (text(field_of(one, "key")) == "event") made["events"].push_back({{"name", text(field_of(one, "value"))}});
+    }
+  }
+  return made;
+}
+
 class Spans {
  public:
+  void add_jaeger(const Json& document, RequestLog& log) {
+    for_each(document, {"data", "spans"}, [&](const Json& span) { take(otlp_of(span), log); });
+  }
+
   void add(const Json& document, RequestLog& log) {
     for_each(document, {"resourceSpans", "scopeSpans", "spans"}, [&](const Json& span) { take(span, log); });
   }
@@ -278,7 +311,7 @@ void add_bench(const Json& result, RequestLog& log) {
     }
     RequestRecord record{.id = std::to_string(i), .ttft_ns = ttft_ns};
     const auto start = entry(starts, i);
-    if (start && *start >= 0 && *start <= kLatestS / 10) record.arrival_ns = time_ns(*start == 0 ? 1e-9 : *start);
+    if (start && *start >= 0 && *start <= kLatestS) record.arrival_ns = time_ns(*start == 0 ? 1e-9 : *start);
     record.prompt_tokens = count(entry(field_of(result, "input_lens"), i));
     record.output_tokens = count(entry(field_of(result, "output_lens"), i));
     int64_t end_ns = *ttft_ns;
@@ -296,11 +329,15 @@ void add_bench(const Json& result, RequestLog& log) {
 }
 
 // Which form the entries have; a log with two is taken by its first.
-enum class Form : uint8_t { kNone, kOtlp, kSglang, kBench };
+enum class Form : uint8_t { kNone, kOtlp, kJaeger, kSglang, kBench };
 
 Form form_of(const Json& value) {
   const Json* spans = field_of(value, "resourceSpans");
   if (spans != nullptr && spans->is_array()) return Form::kOtlp;
+  const Json* traces = field_of(value, "data");
+  if (traces != nullptr && traces->is_array() && !traces->empty() && field_of(traces->front(), "spans") != nullptr) {
+    return Form::kJaeger;
+  }
   const Json* ttfts = field_of(value, "ttfts");
   const Json* inputs = field_of(value, "input_lens");
   if (ttfts != nullptr && ttfts->is_array() && inputs != nullptr && inputs->is_array()) return Form::kBench;
@@ -317,6 +354,7 @@ class LogReader {
       return;
     }
     if (form == Form::kOtlp) spans_.add(value, log_);
+    if (form == Form::kJaeger) spans_.add_jaeger(value, log_);
     if (form == Form::kSglang) add_sglang(value, *meta_of(value), log_);
     if (form == Form::kBench) add_bench(value, log_);
   }
@@ -324,7 +362,7 @@ class LogReader {
 
   RequestLog finish() {
     spans_.finish(log_);
-    constexpr const char* kNames[] = {"", "otlp", "sglang", "bench"};
+    constexpr const char* kNames[] = {"", "otlp", "jaeger", "sglang", "bench"};
     log_.format = kNames[static_cast<size_t>(form_)];
     const bool timed = std::any_of(log_.requests.begin(), log_.requests.end(),
                                    [](const RequestRecord& request) { return request.arrival_ns.has_value(); });
@@ -377,7 +415,7 @@ Result<RequestLog> parse_request_log(std::string_view whole, const std::string& 
   log.file = path;
   if (log.requests.empty()) {
     return Error{ErrorCode::kFormat,
-                 "has no request of a known form: OTLP JSON of vLLM or SGLang, SGLang's request metrics, or a detailed "
+                 "has no request of a known form: OTLP or Jaeger JSON of vLLM or SGLang, SGLang's request metrics, or a detailed "
                  "benchmark result (docs/formats/request_log.md)",
                  path, -1};
   }

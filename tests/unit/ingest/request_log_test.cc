@@ -49,6 +49,38 @@ TEST(RequestLog, SpansOfVllm) {
   EXPECT_EQ(one.output_tokens, 40U);
 }
 
+// The same request, and one of SGLang, as Jaeger writes them.
+TEST(RequestLog, SpansOfJaeger) {
+  const RequestLog log = parsed(R"({"data":[{"traceID":"7","spans":[
+    {"spanID":"01","operationName":"llm_request","references":[],"startTime":1775078550000000,"duration":2000000,"tags":[
+      {"key":"gen_ai.request.id","type":"string","value":"cmpl-7"},
+      {"key":"gen_ai.usage.prompt_tokens","type":"int64","value":512},
+      {"key":"gen_ai.latency.time_in_queue","type":"float64","value":0.25},
+      {"key":"gen_ai.latency.time_to_first_token","type":"float64","value":0.8},
+      {"key":"gen_ai.latency.e2e","type":"float64","value":1.9}],"logs":[]}]},
+    {"traceID":"8","spans":[
+    {"spanID":"0a","operationName":"Req r1","startTime":1775078560000000,"duration":8000000,"tags":[
+      {"key":"rid","type":"string","value":"r1"},{"key":"gen_ai.latency.time_to_first_token","type":"float64","value":4}]},
+    {"spanID":"0b","operationName":"Scheduler","references":[{"refType":"CHILD_OF","traceID":"8","spanID":"0a"}],
+     "startTime":1775078560000000,"duration":1,"logs":[{"timestamp":1,"fields":[{"key":"event","type":"string","value":"retract"}]}]},
+    {"spanID":"0c","operationName":"prefill_waiting","references":[{"refType":"CHILD_OF","traceID":"8","spanID":"0b"}],
+     "startTime":1775078560500000,"duration":2000000},
+    {"spanID":"0d","operationName":"no times"}]}]})");
+  EXPECT_EQ(log.format, "jaeger");
+  EXPECT_EQ(log.clock, RequestClock::kWall);
+  EXPECT_EQ(log.unread, 1U);
+  ASSERT_EQ(log.requests.size(), 2U);
+  EXPECT_EQ(log.requests[0].id, "cmpl-7");
+  EXPECT_EQ(log.requests[0].arrival_ns, 1'775'078'550'000'000'000);
+  EXPECT_EQ(log.requests[0].queue_ns, 250'000'000);
+  EXPECT_EQ(log.requests[0].ttft_ns, 800'000'000);
+  EXPECT_EQ(log.requests[0].prompt_tokens, 512U);
+  EXPECT_EQ(log.requests[1].id, "r1");
+  EXPECT_EQ(log.requests[1].queue_ns, 2'000'000'000);
+  EXPECT_EQ(log.requests[1].prefill_ns, 1'500'000'000);
+  EXPECT_EQ(log.requests[1].preemptions, 1U);
+}
+
 // A collector writes one document per line.
 TEST(RequestLog, SpansOnLines) {
   EXPECT_EQ(parsed(spans(kVllm) + "\n" + spans(kVllm) + "\n").requests.size(), 2U);
