@@ -112,10 +112,9 @@ def check_one_number(assay, path, found):
     for lever in report["summary"]["actions"]:
         if lever["edit"] in between:
             same(f"{lever['edit']} lies", (lever["gain_low_ns"], lever["gain_high_ns"]), between[lever["edit"]])
-    by_key = {}
+    by_key = {lever["code"]: lever["gain_ns"] for lever in report.get("actions") or []}
     for lever in levers:
         same(f"{lever['edit']} in report", lever["gain_ns"], alone[lever["edit"]])
-        by_key[lever["code"]] = lever["gain_ns"]
     overhead = json.loads(run(assay, "overhead", path, "--format", "json"))
     for row in overhead["host_overhead"].get("diagnosis") or []:
         if row["same_as"] is not None:
