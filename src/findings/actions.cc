@@ -512,6 +512,11 @@ std::string_view narrow_key(BoundBy bound) {
   }
 }
 
+bool on_device(const Action& action) {
+  constexpr std::string_view kKeys[] = {"device_work", "smaller_type", "fp8", "batch", "fuse_chains", "attention"};
+  return std::find(std::begin(kKeys), std::end(kKeys), action.key) != std::end(kKeys);
+}
+
 bool changes_kernels(const Action& action) {
   return action.key == "smaller_type" || action.key == "fuse_chains" || action.key == "attention";
 }
@@ -551,13 +556,18 @@ std::optional<Action> larger_batch(const RunFacts& f) {
   return action;
 }
 
-// At most: FP8 has twice the peak of 16-bit types, and half of their bytes.
+// FP8 has twice the peak of 16-bit types, and half of their bytes: it halves the roofline time, and what kernels take above
+// it stays. If that part is not known, engines alone are asked for it: they take it by a flag.
 std::optional<Action> fp8(const RunFacts& f) {
   if (f.bottleneck != BoundBy::kGpu || !f.matrix_types.fp8) return std::nullopt;
-  const int64_t gain_ns = kernel_gain_ns(f.products.half.ns / 2, f);
+  const bool known = f.kernel_kind == KernelKind::kGemm && roof_tells(f);
+  if (!known && !uses_engine(f)) return std::nullopt;
+  const double part = known ? share(f.kind_roof_ns, f.kind_roofed_ns) : 1;
+  const auto saves_ns = static_cast<int64_t>(static_cast<double>(f.products.half.ns) * part / 2);
+  const int64_t gain_ns = kernel_gain_ns(saves_ns, f);
   if (gain_ns * 100 < f.window_ns) return std::nullopt;
   Action action{.key = "fp8",
-                .basis = "products in FP16 and BF16, in half of their time",
+                .basis = "products in FP16 and BF16, with half of their time at the roofline",
                 .gain_ns = gain_ns,
                 .share = share(gain_ns, f.window_ns)};
   add_texts(f, action);
@@ -589,9 +599,6 @@ std::vector<Action> actions_of(const RunFacts& facts) {
   int64_t most_ns = 0;
   for (const Action& action : actions) most_ns = std::max(most_ns, action.gain_ns);
   const std::string_view narrow = narrow_key(facts.bottleneck);
-  const auto leads = [&](const Action& action) {
-    return action.key == narrow && action.gain_ns * 2 >= most_ns;
-  };
   // Kernels at no cost are the bound of any work on them. An action that reaches half of it says what to do.
   int64_t most_of_kernels_ns = 0;
   for (const Action& action : actions) {
@@ -600,6 +607,15 @@ std::vector<Action> actions_of(const RunFacts& facts) {
   const auto rank = [&](const Action& action) {
     const bool is_bound = action.key == "device_work" && !roof_tells(facts) && most_of_kernels_ns * 2 >= action.gain_ns;
     return is_bound ? std::min(action.gain_ns, most_of_kernels_ns - 1) : action.gain_ns;
+  };
+  // The first action is on the bottleneck if it saves half of the most. On a GPU, it is the largest of those on kernels.
+  int64_t most_on_device_ns = 0;
+  for (const Action& action : actions) {
+    if (on_device(action)) most_on_device_ns = std::max(most_on_device_ns, rank(action));
+  }
+  const auto leads = [&](const Action& action) {
+    const bool gpu = facts.bottleneck == BoundBy::kGpu && on_device(action) && rank(action) == most_on_device_ns;
+    return (gpu || action.key == narrow) && action.gain_ns * 2 >= most_ns;
   };
   std::stable_sort(actions.begin(), actions.end(), [&](const Action& a, const Action& b) {
     if (leads(a) != leads(b)) return leads(a);

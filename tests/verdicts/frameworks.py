@@ -589,7 +589,7 @@ SCENES = {
     "a long label": (steps(unnamed_start, 10), "host", r"1 × 1\.50 s\) while the host is in (range |system call )?acme_rendezvous.*iteration 2 is 6\d\d× the median",
                      r"not recorded|e\+"),
     "products near the roofline": (steps(square_products(160)), "gpu",
-                                   r"1 +−[\d.]+ ms 4\d\.\d % +up to +Multiply in FP8.*1\d\.\d % +up to +Speed up gemm kernels \(86\.\d % of roofline\)",
+                                   r"1 +−[\d.]+ ms 39\.\d % +up to +Multiply in FP8.*1\d\.\d % +up to +Speed up gemm kernels \(86\.\d % of roofline\)",
                                    r"9\d\.\d % +up to"),
     "products far from the roofline": (steps(square_products(700)), "gpu",
                                        r"1 +−[\d.]+ ms 7\d\.\d % +up to +Speed up gemm kernels \(19\.\d % of roofline\)",
