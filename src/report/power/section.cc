@@ -542,6 +542,15 @@ std::string gain_words(const SensorGain& gain) {
          "): cards of this model were compared with one.";
 }
 
+// With its interval if that is wider than the errors of most sensors.
+std::string total_words(const EnergyReport& r) {
+  constexpr double kWide = 0.05;
+  const bool wide = r.total_high_j - r.total_low_j > kWide * static_cast<double>(r.total_uj) * 1e-6;
+  return joules(r.total_uj) +
+         (wide ? " (" + joules_between(r.total_low_j, r.total_high_j) + ")" : "") + " in " +
+         format_ns(r.covered_ns) + ", " + watts(r.mean_w) + " on average";
+}
+
 // ": 50 % goes to kernels (…), 48 % is drawn anyway, 2 % is unattributed."
 std::string measured_words(const EnergyReport& r) {
   const double left = share(r.unattributed_uj, r.total_uj);
@@ -564,9 +573,9 @@ std::string modelled_words(const EnergyReport& r) {
 
 // For a log without information below the total: the remaining results.
 void keep_total_alone(std::vector<Item>& items) {
-  constexpr std::array<std::string_view, 8> kKept = {"total_only", "total_j",  "total_uj",
-                                                     "mean_w",     "readings", "energy_per_token_j",
-                                                     "covered_ns", "zone_ns"};
+  constexpr std::array<std::string_view, 10> kKept = {
+      "total_only",         "total_j",    "total_uj",        "mean_w",           "readings",
+      "energy_per_token_j", "covered_ns", "covered_from_ns", "covered_until_ns", "zone_ns"};
   std::erase_if(items, [&](const Item& item) {
     return std::find(kKept.begin(), kKept.end(), item.key) == kKept.end();
   });
@@ -586,7 +595,10 @@ Facts energy_totals(const EnergyReport& r) {
       .items = {
           {"total_only", "nothing below it, because", total_alone ? Value(r.total_only) : Value(),
            Unit::kText, "", total_alone ? Show::kEverywhere : Show::kDataOnly},
-          {"total_j", "measured", j(r.total_uj), Unit::kJoules},
+          {"total_j", "measured", j(r.total_uj), Unit::kJoules,
+           total_alone ? "" : "95 %: " + joules_between(r.total_low_j, r.total_high_j)},
+          {"total_low_j", "from", r.total_low_j, Unit::kJoules, "", Show::kDataOnly},
+          {"total_high_j", "to", r.total_high_j, Unit::kJoules, "", Show::kDataOnly},
           {"base_j", "drawn anyway", part(r.base_uj), Unit::kJoules,
            part_share(r.base_uj, r.base_low_w * covered_s, r.base_high_w * covered_s)},
           {"kernels_j", "by kernels, above it", part(r.kernels_uj), Unit::kJoules,
@@ -607,6 +619,10 @@ Facts energy_totals(const EnergyReport& r) {
           {"energy_per_token_high_j", "to", r.energy_per_token_high_j, Unit::kJoules, "",
            Show::kDataOnly},
           {"covered_ns", "covered", r.covered_ns, Unit::kNanoseconds},
+          {"covered_from_ns", "from", r.begin_ns - r.trace_begin_ns, Unit::kNanoseconds, "",
+           Show::kDataOnly},
+          {"covered_until_ns", "to", r.end_ns - r.trace_begin_ns, Unit::kNanoseconds, "",
+           Show::kDataOnly},
           {"mean_w", "mean power", r.mean_w, Unit::kWatts},
           {"base_w", "base power", known(r.base_w), Unit::kWatts,
            interval_words(r.base_low_w, r.base_high_w)},
@@ -793,8 +809,7 @@ std::vector<std::string> power_verdict_words(const PowerReport& report) {
 
 std::vector<std::string> energy_verdict_words(const EnergyReport& r) {
   std::vector<std::string> words;
-  const std::string total = joules(r.total_uj) + " in " + format_ns(r.covered_ns) + ", " +
-                            watts(r.mean_w) + " on average";
+  const std::string total = total_words(r);
   if (!r.total_only.empty()) {
     words.push_back(total + ". Which kernels took it cannot be told: " + r.total_only + ".");
     if (!r.gain.source.empty()) words.push_back(gain_words(r.gain));
@@ -803,8 +818,8 @@ std::vector<std::string> energy_verdict_words(const EnergyReport& r) {
   if (!r.separates) {
     return {
         total +
-            ". Base and kernels cannot be separated, because the samples hardly change with the "
-            "work: kernels took anything from nothing to all of it.",
+            ". Base and kernels cannot be separated: no sample shows the GPU without work. Kernels "
+            "took anything from nothing to all of it.",
         "A log of 5 s before and after the work, with the GPU idle, separates the two."};
   }
   if (!r.follows) {
