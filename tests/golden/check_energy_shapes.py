@@ -29,7 +29,7 @@ EPOCH = 1_700_000_000  # 2023-11-14 22:13:20 UTC
 ZERO = datetime.datetime(2023, 11, 14, 22, 13, 20)
 SHORT_SEEDS = range(9000, 9003)
 # One shape each: logs without idle, of which base and kernels were separated by chance, or whose first readings show another time.
-SHORT_SINGLES = (195000, 244001, 268000, 414000)
+SHORT_SINGLES = (195000, 268000, 414000)
 TOTAL_WITHIN = .05      # of the truth: what sensors are off from a meter
 MOST_EVENTS = 40_000    # of a trace with cut kernels
 PUBLIC = {"a100_5050": (1, .954), "a100_step": (1, .954), "rtx4090_step": (1, 1.0445), "a5000_step": (2, .9082)}
