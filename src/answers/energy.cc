@@ -18,6 +18,7 @@
 #include "ingest/power/log.h"
 #include "ingest/power/recording.h"
 #include "ingest/power/telemetry.h"
+#include "power/across.h"
 #include "power/contrast.h"
 #include "power/coverage.h"
 #include "power/mixed.h"
@@ -110,18 +111,20 @@ std::string label_of(const PowerReport& report, const std::string& folder) {
 }
 
 // Kernels of one name in later recordings against the first one: isolated against interleaved.
-void compare_recordings(const std::vector<PowerReport>& reports,
-                        const std::vector<std::string>& folders, PowerReport& all) {
+std::vector<ProfileComparison> compare_recordings(const std::vector<PowerReport>& reports,
+                                                  const std::vector<std::string>& folders) {
+  std::vector<ProfileComparison> comparisons;
   for (size_t i = 1; i < reports.size(); ++i) {
     for (const KernelProfile& other : reports[i].kernels) {
       for (const KernelProfile& base : reports[0].kernels) {
         if (base.name != other.name) continue;
         auto comparison = compare_profiles(base, label_of(reports[0], folders[0]), other,
                                            label_of(reports[i], folders[i]));
-        if (comparison) all.comparisons.push_back(std::move(*comparison));
+        if (comparison) comparisons.push_back(std::move(*comparison));
       }
     }
   }
+  return comparisons;
 }
 
 Result<size_t> choose_series(const PowerLog& log, const std::string& wanted) {
@@ -387,17 +390,22 @@ Result<Document> answer_profile(const ProfileRequest& request) {
     document.sections = power_sections(reports.front());
     return document;
   }
-  PowerReport all;
-  compare_recordings(reports, request.folders, all);
   document.parts_key = "recordings";
   for (size_t i = 0; i < reports.size(); ++i) {
     document.parts.push_back(
         {request.folders[i], {}, {}, power_verdict_words(reports[i]), power_sections(reports[i])});
   }
-  if (!all.comparisons.empty()) {
-    document.verdict = power_verdict_words(all);
-    document.sections = {comparisons_section(all)};
-  }
+  // Powers of different devices are not compared.
+  const bool one_device = std::all_of(reports.begin(), reports.end(), [&](const PowerReport& one) {
+    return one.device == reports.front().device;
+  });
+  PowerReport across;
+  if (one_device) across = report_across(reports, request.folders);
+  across.comparisons = compare_recordings(reports, request.folders);
+  PowerReport said;
+  said.comparisons = across.comparisons;
+  if (!said.comparisons.empty()) document.verdict = power_verdict_words(said);
+  if (one_device || !said.comparisons.empty()) document.sections = {across_section(across)};
   return document;
 }
 

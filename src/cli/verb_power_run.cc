@@ -20,12 +20,13 @@
 #include "devices/device.h"
 #include "ingest/power/json.h"
 #include "ingest/power/recording.h"
+#include "power/across.h"
 #include "power/calibration.h"
 #include "power/procedure.h"
 #include "power/report.h"
-#include "text/plain_text.h"
 #include "report/power/device.h"
 #include "report/power/section.h"
+#include "text/plain_text.h"
 
 namespace assay {
 namespace {
@@ -205,6 +206,7 @@ ProcedureOptions options_of(const RunVerb& verb, bool interleaved) {
 
 struct Campaign {
   std::string folder;
+  PowerReport report;
   std::vector<std::string> verdict;
   std::vector<Section> sections;
 };
@@ -261,8 +263,9 @@ Result<Campaign> run_campaign(const RunVerb& verb, const std::string& workload,
   keeper.watch(observer);
   ASSAY_TRY_ASSIGN(const ProcedureResult result,
                    run_procedure(*device, steps, options, observer, left ? &*left : nullptr));
-  const PowerReport report =
+  campaign.report =
       report_power(result.recording, {result.profile}, facts, device->facts().power_limit_w);
+  const PowerReport& report = campaign.report;
   campaign.verdict = power_verdict_words(report);
   for (std::string& words : procedure_words(result)) {
     campaign.verdict.push_back(std::move(words));
@@ -279,6 +282,7 @@ Result<Document> run_document(const RunVerb& verb) {
   ASSAY_TRY_ASSIGN(const FactBook facts, load_facts(verb.facts));
   Document document = new_document("Power run");
   document.parts_key = "workloads";
+  std::vector<PowerReport> reports;
   for (const std::string& workload : verb.workloads) {
     auto campaign = run_campaign(verb, workload, facts);
     if (!campaign) {
@@ -292,8 +296,12 @@ Result<Document> run_document(const RunVerb& verb) {
       document.sections = std::move(campaign->sections);
       continue;
     }
+    reports.push_back(std::move(campaign->report));
     document.parts.push_back(
         {workload, {}, {}, std::move(campaign->verdict), std::move(campaign->sections)});
+  }
+  if (reports.size() > 1) {
+    document.sections = {across_section(report_across(reports, verb.workloads))};
   }
   return document;
 }

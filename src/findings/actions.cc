@@ -557,7 +557,7 @@ std::optional<Action> larger_batch(const RunFacts& f) {
 }
 
 // FP8 has twice the peak of 16-bit types, and half of their bytes: it halves the roofline time, and what kernels take above
-// it stays. If that part is not known, engines alone are asked for it: they take it by a flag.
+// it stays. If that part is not known, it is given for engines alone: they take it by a flag.
 std::optional<Action> fp8(const RunFacts& f) {
   if (f.bottleneck != BoundBy::kGpu || !f.matrix_types.fp8) return std::nullopt;
   const bool known = f.kernel_kind == KernelKind::kGemm && roof_tells(f);

@@ -10,6 +10,7 @@
 #include "power/energy_parts.h"
 #include "power/energy_trust.h"
 #include "power/laying.h"
+#include "power/log_edges.h"
 #include "power/stretches.h"
 #include "power/total_only.h"
 
@@ -257,15 +258,20 @@ double late_s(const Laid& laid, bool hold) {
   return fit.follows ? centre_s(fit.response, laid.grid.period_s) - laid.grid.period_s / 2 : 0;
 }
 
-// Samples of the trace's activities, shifted so that each represents the time since the previous
-// one. A window of width w after a lag and a ramp is centred at t - lag - w/2 - ramp. The samples
-// around the activities are moved to their ends. Leaving them out would miss up to a period of
-// energy at either end, 16 of 1,242 J in a job of 3 s.
-std::vector<PowerReading> readings_of_work(const PowerSeries& series, const Laid& laid,
-                                           CoveredSpan span, bool hold) {
+// Shifted so that each represents the time since the previous one. A window of width w after a lag
+// and a ramp is centred at t - lag - w/2 - ramp.
+std::vector<PowerReading> moved_readings(const PowerSeries& series, const Laid& laid, bool hold) {
   std::vector<PowerReading> moved = series.readings;
   const int64_t moved_ns = laid.moved_ns - std::llround(late_s(laid, hold) * 1e9);
   for (PowerReading& reading : moved) reading.t_ns += moved_ns;
+  return moved;
+}
+
+// The moved samples of the trace's activities. Those around the activities are moved to their ends.
+// Leaving them out would miss up to a period of energy at either end, 16 of 1,242 J in a job of
+// 3 s.
+std::vector<PowerReading> readings_of_work(const std::vector<PowerReading>& moved, const Laid& laid,
+                                           CoveredSpan span) {
   const auto at = [&moved](int64_t t_ns) {
     return std::lower_bound(moved.begin(), moved.end(), t_ns,
                             [](const PowerReading& one, int64_t t) { return one.t_ns < t; });
@@ -310,6 +316,69 @@ double shown_outside_j(const PowerSeries& series, const Laid& laid, CoveredSpan 
   return joules;
 }
 
+// A measured energy and its interval.
+struct Measured {
+  double joules = 0;
+  double low_j = 0;
+  double high_j = 0;
+};
+
+// The first samples also show power from before the work, and the last from after it. If the log
+// has no idle there, the model's energy of that time replaces them.
+void replace_edges(const std::vector<Work>& work, const Coverage& covered,
+                   const std::vector<PowerReading>& inside, const Laid& laid, CoveredSpan span,
+                   bool hold, Measured& total) {
+  const JointFit& fit = laid.model.fit;
+  const double late = late_s(laid, hold);
+  const int64_t longest_ns = longest_stand_ns(inside, std::llround(laid.grid.period_s * 1e9));
+  const auto replace = [&](int64_t begin_ns, int64_t end_ns) {
+    if (end_ns <= begin_ns) return;
+    Tallies all = tally_by(work, covered, {begin_ns, end_ns}, [](const Work&) { return 0U; });
+    EnergyTally tally = all.empty() ? EnergyTally{} : std::move(all.begin()->second);
+    tally.base_ns = covered.inside(begin_ns, end_ns);
+    const EnergyPart modelled = part_of("", tally, laid.model);
+    const double measured_j = joules_between(inside, longest_ns, begin_ns, end_ns);
+    total.joules += static_cast<double>(modelled.energy_uj) * 1e-6 - measured_j;
+    total.low_j += modelled.low_j - measured_j;
+    total.high_j += modelled.high_j - measured_j;
+  };
+  const auto ns = [](double seconds) -> int64_t {
+    return std::llround(std::max(0.0, seconds) * 1e9);
+  };
+  int64_t settled_ns = span.begin_ns;
+  if (!laid.idle.before) {
+    settled_ns = std::min(span.end_ns, span.begin_ns + ns(fit.reach_s - late));
+    replace(span.begin_ns, settled_ns);
+  }
+  if (!laid.idle.after) {
+    replace(std::max(settled_ns, span.end_ns - ns(late - fit.lag_s.low)), span.end_ns);
+  }
+}
+
+// Energy of the covered time by the samples. If they do not follow the trace, the delay of the
+// sensor is unknown up to the limit for any sensor.
+Measured measured_total(const PowerSeries& series, const std::vector<Work>& work,
+                        const Coverage& covered, const std::vector<PowerReading>& moved,
+                        const std::vector<PowerReading>& inside, const Laid& laid, CoveredSpan span,
+                        bool hold) {
+  Measured total;
+  total.joules = covered.joules() + shown_outside_j(series, laid, span, hold);
+  total.low_j = total.high_j = total.joules;
+  if (laid.model.fit.follows) {
+    replace_edges(work, covered, inside, laid, span, hold, total);
+    return total;
+  }
+  const ResponsePrior& prior = laid.problem.prior;
+  const double latest_s =
+      std::max(0.0, prior.lag_s.high) + prior.window_s.high + 2 * prior.ramp_s.high;
+  const Span95 more =
+      left_out_j(moved, longest_stand_ns(inside, std::llround(laid.grid.period_s * 1e9)),
+                 inside.front().t_ns, inside.back().t_ns, std::llround(latest_s * 1e9));
+  total.low_j = std::max(0.0, total.joules + more.low);
+  total.high_j = total.joules + more.high;
+  return total;
+}
+
 void list_fit(const Laid& laid, CoveredSpan span, EnergyReport& report) {
   const JointFit& fit = laid.model.fit;
   for (size_t i = 0; i < laid.problem.updates.size(); ++i) {
@@ -340,7 +409,7 @@ void bracket(const EnergyReport& report, double most_w, EnergyPart& part) {
   if (report.follows) return;
   const double most_j = static_cast<double>(part.busy_ns) * 1e-9 * most_w;
   part.low_j = 0;
-  part.high_j = std::min(static_cast<double>(report.total_uj) * 1e-6, most_j);
+  part.high_j = std::min(report.total_high_j, most_j);
 }
 
 // Base and kernels by the model, with the interval of their sum.
@@ -358,6 +427,10 @@ void add_model_total(const std::vector<Work>& work, const Coverage& covered, Cov
   report.model_low_j = whole.low_j;
   report.model_high_j = whole.high_j;
   const double total_j = static_cast<double>(report.total_uj) * 1e-6;
+  if (report.follows) {
+    report.total_low_j = std::min({report.total_low_j, report.model_low_j, total_j});
+    report.total_high_j = std::max({report.total_high_j, report.model_high_j, total_j});
+  }
   const bool outside = total_j < report.model_low_j || total_j > report.model_high_j;
   report.aliased = outside && std::fabs(report.model_total_j - total_j) > kAliasedAtLeast * total_j;
 }
@@ -389,11 +462,13 @@ void add_counter(const CounterCheck& counter, EnergyReport& report) {
 // model.
 void list_totals(const Trace& trace, const std::vector<Work>& work, const Coverage& covered,
                  const CoveredSpan& span, const AttributeOptions& options, const EnergyModel& model,
-                 double joules, EnergyReport& report) {
+                 const Measured& measured, EnergyReport& report) {
   report.covered_ns = covered.covered_ns();
   const double covered_s = static_cast<double>(report.covered_ns) * 1e-9;
-  report.total_uj = std::llround(joules * 1e6);
-  report.mean_w = covered_s > 0 ? joules / covered_s : 0;
+  report.total_uj = std::llround(measured.joules * 1e6);
+  report.total_low_j = measured.low_j;
+  report.total_high_j = measured.high_j;
+  report.mean_w = covered_s > 0 ? measured.joules / covered_s : 0;
   report.base_uj = std::llround(report.base_w * covered_s * 1e6);
   list_kernels(trace, work, covered, span, model, report);
   report.unattributed_uj = report.total_uj - report.base_uj - report.kernels_uj;
@@ -460,8 +535,8 @@ void add_per_token(const AttributeOptions& options, int64_t span_ns, double joul
   const auto least = static_cast<double>(options.tokens);
   const auto most = static_cast<double>(std::max(options.tokens, options.most_tokens));
   report.energy_per_token_j = joules / least;
-  report.energy_per_token_low_j = std::min(joules, report.model_low_j) / most;
-  report.energy_per_token_high_j = std::max(joules, report.model_high_j) / least;
+  report.energy_per_token_low_j = std::min(joules, report.total_low_j) / most;
+  report.energy_per_token_high_j = std::max(joules, report.total_high_j) / least;
 }
 
 // Caveats of the whole report.
@@ -478,7 +553,8 @@ Result<EnergyReport> energy_by_fit(const Trace& trace, const Windows& windows, c
                                    const PowerSeries& series, const AttributeOptions& options,
                                    const std::vector<Work>& work, CoveredSpan span, Laid& laid) {
   const bool hold = options.sensor.hold;
-  const std::vector<PowerReading> inside = readings_of_work(series, laid, span, hold);
+  const std::vector<PowerReading> moved = moved_readings(series, laid, hold);
+  const std::vector<PowerReading> inside = readings_of_work(moved, laid, span);
   if (inside.size() < 2) {
     return Error{ErrorCode::kInvalidArgument, "the log has no reading inside the trace's work", "",
                  -1};
@@ -497,11 +573,12 @@ Result<EnergyReport> energy_by_fit(const Trace& trace, const Windows& windows, c
        tally_by(work, covered, span, [](const Work& w) { return w.name.value; })) {
     model.time_of_ns[name] = tally.ns.at(name);
   }
+  report.trace_begin_ns = span.begin_ns;
   report.begin_ns = inside.front().t_ns;
   report.end_ns = inside.back().t_ns;
   list_classes(trace, laid, report);
-  const double joules = covered.joules() + shown_outside_j(series, laid, span, hold);
-  list_totals(trace, work, covered, span, options, model, joules, report);
+  const Measured measured = measured_total(series, work, covered, moved, inside, laid, span, hold);
+  list_totals(trace, work, covered, span, options, model, measured, report);
   list_groups(trace, work, covered, span, options, model, report);
   for (EnergyPart& part : report.kernels) bracket(report, model.most_w, part);
   for (EnergyPart& part : report.operators) bracket(report, model.most_w, part);
@@ -513,7 +590,7 @@ Result<EnergyReport> energy_by_fit(const Trace& trace, const Windows& windows, c
       stretch_parts(iteration_stretches(windows, logged), work, covered, laid, span);
   report.phases = stretch_parts(phase_stretches(phases, logged), work, covered, laid, span);
   report.idle = idle_parts(options.idle, covered, report);
-  add_per_token(options, span.end_ns - span.begin_ns, joules, report);
+  add_per_token(options, span.end_ns - span.begin_ns, measured.joules, report);
   report.stretches = stretch_powers(options.stretches, work, covered, laid, span);
   add_trust(covered, span, options, laid, report);
   return report;

@@ -142,12 +142,16 @@ struct EnergyReport {
   // Reason why the log supports only the total; empty if it supports more. If set, all model
   // results are empty.
   std::string total_only;
+  int64_t trace_begin_ns = 0;
   int64_t begin_ns = 0;  // where the trace and the log overlap
   int64_t end_ns = 0;
   int64_t covered_ns = 0;  // of that, represented by samples: without gaps in the log
   // Measured: samples times the time since the previous sample. Includes energy that the sensor
-  // shows in idle time around the trace.
+  // shows in idle time around the trace. In a log without idle next to the work, the first and last
+  // samples are partly of other times. The model's energy replaces them.
   int64_t total_uj = 0;
+  double total_low_j = 0;  // of the measured and the modelled total; or of any delay of the sensor
+  double total_high_j = 0;
   int64_t base_uj = 0;          // drawn anyway
   int64_t kernels_uj = 0;       // sum of `kernels`
   int64_t unattributed_uj = 0;  // total - base - kernels; may be negative

@@ -378,6 +378,7 @@ Result<Laid> lay_within(const PowerSeries& series, const AttributeOptions& optio
   JointProblem& problem = laid.problem;
   problem.seed = options.seed;
   problem.prior.most_kept = most_kept(laid, options);
+  problem.base_shown = laid.idle.any();
   problem.most_w = laid.model.most_w = most_watts(polls, options);
   const auto fit_groups = [&](const std::vector<std::vector<size_t>>& groups) {
     take_groups(groups, columns, by_column, problem, laid);
@@ -408,12 +409,13 @@ Result<Laid> lay_within(const PowerSeries& series, const AttributeOptions& optio
 }
 
 // True if a lag beyond the typical range is worth a search: the samples do not follow the trace, or
-// poorly, or best at the range's end.
+// poorly, or best at the range's end. Samples that follow it and do not separate the base say where
+// the log lies; a far place at which they would separate it is a chance.
 bool lag_in_doubt(const Laid& laid) {
   const JointFit& fit = laid.model.fit;
   const Span95& usual = laid.problem.prior.lag_s;
   const double near = 0.01 * (usual.high - usual.low);
-  return !fit.follows || fit.explained < kWellExplained || fit.lag_s.low < usual.low + near ||
+  return !fit.tracks || fit.explained < kWellExplained || fit.lag_s.low < usual.low + near ||
          fit.lag_s.high > usual.high - near;
 }
 
@@ -422,7 +424,7 @@ bool lag_in_doubt(const Laid& laid) {
 bool clearly_better(const JointFit& wide, const JointFit& usual, double times_wider) {
   constexpr double kBar = 10;  // chi-square of one, 99.8 %
   if (!wide.follows) return false;
-  if (!usual.follows) return true;
+  if (!usual.tracks) return true;
   const double left = std::max(1 - usual.explained, 1e-12) / std::max(1 - wide.explained, 1e-12);
   const double readings = static_cast<double>(std::min(wide.readings, usual.readings));
   return readings / std::max({1.0, wide.repeated, usual.repeated}) * std::log(left) >

@@ -62,6 +62,17 @@ double curve_rms(const std::vector<ProfilePoint>& a, const std::vector<ProfilePo
   return std::sqrt(squares / static_cast<double>(a.size()));
 }
 
+// True if the first draws more in the compute dies, and the second more in the I/O dies or the
+// memory, by more than their intervals.
+bool loads_other_parts(const KernelProfile& first, const KernelProfile& second) {
+  const auto more = [](const ComponentProfile& a, const ComponentProfile& b) {
+    return a.measured() && b.measured() && a.low_w > b.high_w;
+  };
+  return more(first.components[0], second.components[0]) &&
+         (more(second.components[1], first.components[1]) ||
+          more(second.components[2], first.components[2]));
+}
+
 }  // namespace
 
 std::string_view kernel_bound_name(KernelBound bound) {
@@ -106,20 +117,42 @@ KernelTakeaway take_away(const KernelProfile& profile, const DeviceRoofline* roo
   return taken;
 }
 
+KernelBound bound_on_any_device(const KernelTakeaway& takeaway, const FactBook& facts) {
+  const MathType type = math_type_of(takeaway.name);
+  double least = INFINITY;
+  double most = 0;
+  for (const std::string& device : facts.hardware_names()) {
+    const double ridge = find_roofline(facts, device)->ridge(type);
+    if (!(ridge > 0) || !std::isfinite(ridge)) continue;
+    least = std::min(least, ridge);
+    most = std::max(most, ridge);
+  }
+  if (most <= 0) return KernelBound::kUnknown;
+  if (takeaway.op_per_byte < least) return KernelBound::kMemory;
+  return takeaway.op_per_byte > most ? KernelBound::kCompute : KernelBound::kUnknown;
+}
+
 std::vector<ComplementaryPair> complementary_pairs(const std::vector<KernelProfile>& profiles,
                                                    const std::vector<KernelTakeaway>& takeaways,
                                                    double limit_w) {
   std::vector<ComplementaryPair> pairs;
-  if (!(limit_w > 0)) return pairs;
   for (size_t i = 0; i < profiles.size(); ++i) {
     for (size_t j = 0; j < profiles.size(); ++j) {
-      const bool complementary =
+      if (!std::isfinite(profiles[i].own_w() + profiles[j].own_w())) continue;
+      const bool by_bound =
           takeaways[i].bound == KernelBound::kCompute && takeaways[j].bound == KernelBound::kMemory;
-      if (!complementary || !std::isfinite(profiles[i].own_w() + profiles[j].own_w())) continue;
-      double together = profiles[i].own_w() + profiles[j].own_w();
-      if (std::isfinite(profiles[i].idle_w)) together -= profiles[i].idle_w;
-      pairs.push_back({profiles[i].name, profiles[j].name, together, limit_w, limit_w - together,
-                       together <= limit_w});
+      const bool by_parts = loads_other_parts(profiles[i], profiles[j]);
+      if (!by_bound && !by_parts) continue;
+      ComplementaryPair pair{
+          .compute = profiles[i].name, .memory = profiles[j].name, .by_parts = by_parts};
+      pair.together_w = profiles[i].own_w() + profiles[j].own_w();
+      if (std::isfinite(profiles[i].idle_w)) pair.together_w -= profiles[i].idle_w;
+      if (limit_w > 0) {
+        pair.limit_w = limit_w;
+        pair.headroom_w = limit_w - pair.together_w;
+        pair.fits = pair.headroom_w >= 0;
+      }
+      pairs.push_back(std::move(pair));
     }
   }
   return pairs;
@@ -171,6 +204,9 @@ PowerReport report_power(const PowerRecording& recording, std::vector<KernelProf
   }
   for (const KernelProfile& kernel : report.kernels) {
     report.takeaways.push_back(take_away(kernel, roofline));
+    if (roofline == nullptr) {
+      report.takeaways.back().bound = bound_on_any_device(report.takeaways.back(), facts);
+    }
     add_notes(kernel, &kernel == report.kernels.data(), report.trust);
   }
   report.pairs = complementary_pairs(report.kernels, report.takeaways, report.limit_w);

@@ -37,15 +37,22 @@ struct KernelTakeaway {
 };
 KernelTakeaway take_away(const KernelProfile& profile, const DeviceRoofline* roofline);
 
-// Two kernels of different bound, should they run at the same time.
+// Bound by the FLOP per byte alone, if every device with known peaks has the same.
+KernelBound bound_on_any_device(const KernelTakeaway& takeaway, const FactBook& facts);
+
+// Two kernels that load different parts of the device, if they ran at the same time. One is bound by
+// compute and one by memory. Or the first draws more in the compute dies, and the second in the I/O
+// dies or the memory.
 struct ComplementaryPair {
   std::string compute;
   std::string memory;
+  bool by_parts = false;  // known from the measured powers of parts
   double together_w = 0;  // idle once, plus what each draws above idle: they would contend, so less
-  double limit_w = 0;
-  double headroom_w = 0;  // limit - together
-  bool fits = false;
+  double limit_w = std::numeric_limits<double>::quiet_NaN();
+  double headroom_w = std::numeric_limits<double>::quiet_NaN();  // limit - together
+  std::optional<bool> fits = {};                                 // nullopt: the limit is unknown
 };
+// limit_w: NaN or 0 = unknown.
 std::vector<ComplementaryPair> complementary_pairs(const std::vector<KernelProfile>& profiles,
                                                    const std::vector<KernelTakeaway>& takeaways,
                                                    double limit_w);

@@ -67,10 +67,12 @@ Result<EnergyReport> total_energy(const PowerSeries& series, CoveredSpan span,
     return Error{ErrorCode::kInvalidArgument,
                  "the log has no sample that covers time of the trace", "", -1};
   }
+  report.trace_begin_ns = span.begin_ns;
   report.begin_ns = begin;
   report.end_ns = end;
   report.total_uj = std::llround(joules * 1e6);
   report.unattributed_uj = report.total_uj;
+  report.total_low_j = report.total_high_j = joules;
   report.mean_w = joules / (static_cast<double>(report.covered_ns) * 1e-9);
   report.period_ns = static_cast<double>(typical_step_ns(series.readings));
   if (options.tokens > 0 && options.most_tokens == 0) {

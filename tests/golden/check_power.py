@@ -116,7 +116,7 @@ def check_public(assay, data, folder, problems):
 def check_sum(name, energy, problems):
     if not energy["follows"]:  # made-up kernels over a public log: an interval alone
         valued = [key for key in ("base_uj", "kernels_uj", "unattributed_uj") if energy[key] is not None]
-        if valued or energy["kernels_low_j"] != 0 or energy["kernels_high_j"] > energy["total_j"] * (1 + 1e-9):
+        if valued or energy["kernels_low_j"] != 0 or energy["kernels_high_j"] > energy["total_high_j"] * (1 + 1e-9):
             problems.append(f"{name}: does not follow, and yet: {valued}, {energy['kernels_low_j']} to {energy['kernels_high_j']} J")
         return
     parts = energy["base_uj"] + energy["kernels_uj"] + energy["unattributed_uj"]

@@ -305,6 +305,30 @@ def check_parts(assay, folder):
         check(says in text, f"what the recording says of its parts is not told: {says}")
 
 
+def check_across(assay, folder):
+    """Several workloads, or their recordings, in one table: who complements whom, and which takeaways of the paper hold."""
+    works = ("gemm:8192", "gemv:8192")
+    workloads = [word for work in works for word in ("--workload", work)]
+    ran = run_json(assay, "power", "run", "--device", "simulated", *workloads, "--record", folder / "across")
+    recordings = [folder / "across" / work.replace(":", "-") for work in works]
+    for document in (ran, run_json(assay, "power", "profile", *recordings)):
+        power = document["power"]
+        check([row["name"] for row in power["across"]] == list(works), f"across: {power['across']}")
+        gemm, gemv = power["across"]
+        check((gemm["kernel_bound"], gemv["kernel_bound"]) == ("compute", "memory"), "bounds without known peaks")
+        check(gemm["leads"] == "XCD", f"{gemm['leads']} leads a GEMM")
+        pairs = power["complementary"]
+        check([(pair["compute"], pair["memory"]) for pair in pairs] == [works], f"complementary: {pairs}")
+        rules = {row["source"]: row["holds"] for row in power["takeaway_rules"]}
+        check(len(rules) == 6 and rules["FinGraV, takeaway 1"] is True and rules["FinGraV, takeaway 3"] is True,
+              f"takeaways: {rules}")
+        check(rules["FinGraV, takeaway 5"] is None, "a takeaway about kernels among others, of kernels alone")
+    limit = pairs[0]["limit_w"] if pairs else 0
+    check(limit is None, f"a recording has no power limit, {limit} is said")
+    text = run(assay, "power", "profile", *recordings, "--width", "80").stdout
+    check("(FinGraV, takeaway 3)." in " ".join(text.split()), "the takeaways are not told")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--assay", required=True, type=pathlib.Path)
@@ -320,6 +344,7 @@ def main():
         check_kept_calibration(assay, folder)
         check_sensors_side_by_side(assay, folder)
         check_parts(assay, folder)
+        check_across(assay, folder)
         check_no_gpu(assay)
         check_errors(assay)
     for problem in problems:

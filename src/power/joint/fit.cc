@@ -316,6 +316,8 @@ class JointSearch {
   void add_kept_moves(const Response& r, double more, std::vector<Response>& tries) const;
   std::vector<Response> neighbours(const Response& r, const Step& step, size_t places) const;
   std::vector<Scored> find_modes();
+  void add_other_shares(const std::vector<Scored>& found, std::vector<Scored>& modes);
+  std::vector<Scored> windows_of_one_end(const Scored& best);
   void restart_with_same_spread(std::vector<Scored>& modes);
   void restart_with_two_ramps(std::vector<Scored>& modes);
   void restart_with_kept(std::vector<Scored>& modes);
@@ -346,6 +348,7 @@ class JointSearch {
   Scored kept_end(const Scored& best, const Scored& inside, const Scored& outside, double worst);
   Noise noise_at(const Scored& best);
   std::vector<Scored> choose_allowed(std::vector<Scored> region);
+  void add_ends_of_base(const std::vector<Scored>& region, std::vector<Scored>& picked);
   AllowedFits allowed_fits(const std::vector<Scored>& picked, double least, const Noise& noise,
                            std::vector<double>& x, std::vector<double>& y);
   bool follows(const JointFit& fit, double total) const;
@@ -846,7 +849,54 @@ std::vector<Scored> JointSearch::find_modes() {
   std::sort(modes.begin(), modes.end(), better);
   restart_with_same_spread(modes);
   if (modes.size() > kMostModes) modes.resize(kMostModes);
+  if (!problem_.base_shown) add_other_shares(found, modes);
   return modes;
+}
+
+// The base follows from the share of the work's swing that the sensor shows, if the log has no
+// idle. For a load that repeats, windows and ramps with other shares fit alike. The best of each
+// window and ramp of the scan is therefore another start, also if the lags of others fit better.
+// Windows that fit with the end of the best one are starts as well. For pulses with a period P,
+// windows of w, w + P and w + 2 P show the same shape.
+void JointSearch::add_other_shares(const std::vector<Scored>& found, std::vector<Scored>& modes) {
+  constexpr size_t kMostWindows = 12;
+  std::vector<Response> tried;
+  for (const Scored& one : found) {
+    const Response& r = one.response;
+    const bool known = std::any_of(tried.begin(), tried.end(), [&](const Response& other) {
+      return other.window_s == r.window_s && other.ramp == r.ramp;
+    });
+    if (known) continue;
+    tried.push_back(r);
+    modes.push_back(refine(one, kPatternS));
+  }
+  std::stable_sort(modes.begin(), modes.end(), better);
+  std::vector<Scored> others = windows_of_one_end(modes.front());
+  if (others.size() > kMostWindows) others.resize(kMostWindows);
+  for (const Scored& one : others) modes.push_back(refine(one, kPatternS));
+  std::stable_sort(modes.begin(), modes.end(), better);
+}
+
+// Windows with the same end that are better than those a little longer or shorter, best first.
+std::vector<Scored> JointSearch::windows_of_one_end(const Scored& best) {
+  constexpr size_t kMostSteps = 400;
+  const Span95& windows = problem_.prior.window_s;
+  const double even_s = (windows.high - windows.low) / static_cast<double>(kMostSteps);
+  const double step_s = std::max(even_s, std::min(best.response.window_s, period_s_) / 5);
+  std::vector<Scored> row;
+  for (double window = windows.low; window <= windows.high; window += step_s) {
+    Response r = best.response;
+    r.window_s = window;
+    row.push_back({squares_of(r), r});
+  }
+  std::vector<Scored> lowest;
+  for (size_t i = 0; i < row.size(); ++i) {
+    const bool low = row[i].squares <= row[i > 0 ? i - 1 : 0].squares &&
+                     row[i].squares <= row[std::min(i + 1, row.size() - 1)].squares;
+    if (low && std::isfinite(row[i].squares)) lowest.push_back(row[i]);
+  }
+  std::sort(lowest.begin(), lowest.end(), better);
+  return lowest;
 }
 
 // Metropolis with the likelihood as its target; proposals grow and shrink with their success, and
@@ -1153,7 +1203,21 @@ std::vector<Scored> JointSearch::choose_allowed(std::vector<Scored> region) {
     picked.push_back(*low);
     picked.push_back(*high);
   }
+  if (!problem_.base_shown) add_ends_of_base(region, picked);
   return picked;
+}
+
+// The responses with the lowest and the highest base of all that the samples allow.
+void JointSearch::add_ends_of_base(const std::vector<Scored>& region, std::vector<Scored>& picked) {
+  Span95 base{INFINITY, -INFINITY};
+  std::array<Scored, 2> ends;
+  for (const Scored& one : region) {
+    const double base_w = non_negative(normal_of(pieces_, one.response)).front();
+    if (base_w < base.low) ends[0] = one;
+    if (base_w > base.high) ends[1] = one;
+    base = {std::min(base.low, base_w), std::max(base.high, base_w)};
+  }
+  picked.insert(picked.end(), ends.begin(), ends.end());
 }
 
 // Normal equations of all updates at every response picked; the model's rows at the best one.
@@ -1179,7 +1243,7 @@ AllowedFits JointSearch::allowed_fits(const std::vector<Scored>& picked, double 
   for (size_t i = 0; i < picked.size(); ++i) {
     hold_powers(ridge(room), normals[i]);
     const double worse = (picked[i].squares - least) / noise.reach();
-    const bool exact = i < 4 || i + 10 >= picked.size();
+    const bool exact = i < 4 || i + 12 >= picked.size();
     allowed.fits.push_back(allowed_fit(picked[i].response, worse, exact, std::move(normals[i])));
   }
   return allowed;
@@ -1357,7 +1421,8 @@ void JointSearch::add_allowed(Region met, JointFit& fit) {
   constexpr double kLeastExplained = 0.5;
   const bool explains = fit.explained >= kLeastExplained;
   fit.separates = separates(fit, y);
-  fit.follows = follows(fit, squares_around_mean(y)) && explains && fit.separates;
+  fit.tracks = follows(fit, squares_around_mean(y)) && explains;
+  fit.follows = fit.tracks && fit.separates;
   allowed->rows = std::move(x);
   allowed->read_w = std::move(y);
   fit.allowed = std::move(allowed);

@@ -88,6 +88,7 @@ struct JointProblem {
   // shows. It bounds a power that hardly any sample shows, which would otherwise reach 440 kW
   // (docs/measured/2026-11-27-nvidia-h100.md).
   double most_w = kMostKernelWatts;
+  bool base_shown = false;  // the updates have idle before or after the work, and so the base
   uint64_t seed = 1;
 };
 
@@ -115,6 +116,7 @@ struct JointFit {
   };
   std::vector<Mode> modes;  // local optima, best first
   bool follows = false;     // true if the samples follow the trace, and separate the base
+  bool tracks = false;      // true if the samples follow the trace, whether or not they separate
   bool separates = false;   // the base from the kernels: their share of the samples varies enough
   double explained = 0;     // share of their variance
   double noise_w = 0;       // standard deviation of a sample

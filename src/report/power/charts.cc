@@ -179,11 +179,11 @@ Chart offset_chart(const EnergyReport& report) {
   return chart;
 }
 
-}  // namespace
-
-void add_energy_charts(const EnergyReport& report, Section& section) {
-  if (!report.fit.empty()) section.blocks.push_back(fit_chart(report));
-  if (report.by_lag.size() > 2) section.blocks.push_back(offset_chart(report));
+// SSE next to SSP of all kernels, and their components.
+void add_settled_charts(const PowerReport& report, Section& section) {
+  for (Chart chart : {settled_chart(report), components_chart(report)}) {
+    if (!chart.categories.empty()) section.blocks.push_back(std::move(chart));
+  }
 }
 
 void add_comparison_chart(const PowerReport& report, Section& section) {
@@ -211,14 +211,24 @@ void add_comparison_chart(const PowerReport& report, Section& section) {
   section.blocks.push_back(std::move(chart));
 }
 
+}  // namespace
+
+void add_energy_charts(const EnergyReport& report, Section& section) {
+  if (!report.fit.empty()) section.blocks.push_back(fit_chart(report));
+  if (report.by_lag.size() > 2) section.blocks.push_back(offset_chart(report));
+}
+
+void add_across_charts(const PowerReport& report, Section& section) {
+  add_settled_charts(report, section);
+  add_comparison_chart(report, section);
+}
+
 void add_power_charts(const PowerReport& report, Section& section) {
   for (size_t i = 0; i < report.kernels.size(); ++i) {
     Chart chart = profile_chart(report.kernels[i], i);
     if (!chart.series.empty()) section.blocks.push_back(std::move(chart));
   }
-  for (Chart chart : {settled_chart(report), components_chart(report)}) {
-    if (!chart.categories.empty()) section.blocks.push_back(std::move(chart));
-  }
+  add_settled_charts(report, section);
   for (size_t i = 0; i < report.contrasts.size(); ++i) {
     section.blocks.push_back(contrast_chart(report.contrasts[i], i));
   }

@@ -12,7 +12,7 @@ namespace assay {
 void add_power_charts(const PowerReport& report, Section& section);
 // Measured against modelled power, and how well every offset of the log fits.
 void add_energy_charts(const EnergyReport& report, Section& section);
-// The comparisons alone, nothing where there are none.
-void add_comparison_chart(const PowerReport& report, Section& section);
+// SSE next to SSP and components of all kernels, and comparisons: what there is of them.
+void add_across_charts(const PowerReport& report, Section& section);
 
 }  // namespace assay

@@ -8,6 +8,7 @@
 #include "base/ascii.h"
 #include "base/numbers.h"
 #include "kernels/name.h"
+#include "power/across.h"
 #include "report/power/charts.h"
 #include "report/run/section.h"
 #include "text/units.h"
@@ -359,15 +360,18 @@ Table takeaways_table(const PowerReport& report) {
 
 Table pairs_table(const PowerReport& report) {
   Table table{.key = "complementary",
-              .title = "Kernels that could run together (powers added, so at most)",
-              .columns = {{.key = "compute", .title = "compute-bound", .unit = Unit::kText},
-                          {.key = "memory", .title = "memory-bound", .unit = Unit::kText},
-                          {.key = "together_w", .title = "together", .unit = Unit::kWatts},
+              .title = "Kernels that load different parts and could run together",
+              .columns = {{.key = "compute", .title = "loads compute", .unit = Unit::kText},
+                          {.key = "memory", .title = "loads memory", .unit = Unit::kText},
+                          {.key = "by", .title = "known by", .unit = Unit::kText},
+                          {.key = "together_w", .title = "at most", .unit = Unit::kWatts},
                           {.key = "limit_w", .title = "limit", .unit = Unit::kWatts},
                           {.key = "headroom_w", .title = "left", .unit = Unit::kWatts},
                           {.key = "fits", .title = "fits"}}};
   for (const ComplementaryPair& p : report.pairs) {
-    table.rows.push_back({p.compute, p.memory, p.together_w, p.limit_w, p.headroom_w, p.fits});
+    table.rows.push_back({p.compute, p.memory, p.by_parts ? "powers of parts" : "FLOP/B",
+                          p.together_w, p.limit_w, p.headroom_w,
+                          p.fits ? Value(*p.fits) : Value()});
   }
   if (table.rows.empty()) table.show = Show::kDataOnly;
   return table;
@@ -542,6 +546,15 @@ std::string gain_words(const SensorGain& gain) {
          "): cards of this model were compared with one.";
 }
 
+// With its interval if that is wider than the errors of most sensors.
+std::string total_words(const EnergyReport& r) {
+  constexpr double kWide = 0.05;
+  const bool wide = r.total_high_j - r.total_low_j > kWide * static_cast<double>(r.total_uj) * 1e-6;
+  return joules(r.total_uj) +
+         (wide ? " (" + joules_between(r.total_low_j, r.total_high_j) + ")" : "") + " in " +
+         format_ns(r.covered_ns) + ", " + watts(r.mean_w) + " on average";
+}
+
 // ": 50 % goes to kernels (…), 48 % is drawn anyway, 2 % is unattributed."
 std::string measured_words(const EnergyReport& r) {
   const double left = share(r.unattributed_uj, r.total_uj);
@@ -564,9 +577,9 @@ std::string modelled_words(const EnergyReport& r) {
 
 // For a log without information below the total: the remaining results.
 void keep_total_alone(std::vector<Item>& items) {
-  constexpr std::array<std::string_view, 8> kKept = {"total_only", "total_j",  "total_uj",
-                                                     "mean_w",     "readings", "energy_per_token_j",
-                                                     "covered_ns", "zone_ns"};
+  constexpr std::array<std::string_view, 10> kKept = {
+      "total_only",         "total_j",    "total_uj",        "mean_w",           "readings",
+      "energy_per_token_j", "covered_ns", "covered_from_ns", "covered_until_ns", "zone_ns"};
   std::erase_if(items, [&](const Item& item) {
     return std::find(kKept.begin(), kKept.end(), item.key) == kKept.end();
   });
@@ -586,7 +599,10 @@ Facts energy_totals(const EnergyReport& r) {
       .items = {
           {"total_only", "nothing below it, because", total_alone ? Value(r.total_only) : Value(),
            Unit::kText, "", total_alone ? Show::kEverywhere : Show::kDataOnly},
-          {"total_j", "measured", j(r.total_uj), Unit::kJoules},
+          {"total_j", "measured", j(r.total_uj), Unit::kJoules,
+           total_alone ? "" : "95 %: " + joules_between(r.total_low_j, r.total_high_j)},
+          {"total_low_j", "from", r.total_low_j, Unit::kJoules, "", Show::kDataOnly},
+          {"total_high_j", "to", r.total_high_j, Unit::kJoules, "", Show::kDataOnly},
           {"base_j", "drawn anyway", part(r.base_uj), Unit::kJoules,
            part_share(r.base_uj, r.base_low_w * covered_s, r.base_high_w * covered_s)},
           {"kernels_j", "by kernels, above it", part(r.kernels_uj), Unit::kJoules,
@@ -607,6 +623,10 @@ Facts energy_totals(const EnergyReport& r) {
           {"energy_per_token_high_j", "to", r.energy_per_token_high_j, Unit::kJoules, "",
            Show::kDataOnly},
           {"covered_ns", "covered", r.covered_ns, Unit::kNanoseconds},
+          {"covered_from_ns", "from", r.begin_ns - r.trace_begin_ns, Unit::kNanoseconds, "",
+           Show::kDataOnly},
+          {"covered_until_ns", "to", r.end_ns - r.trace_begin_ns, Unit::kNanoseconds, "",
+           Show::kDataOnly},
           {"mean_w", "mean power", r.mean_w, Unit::kWatts},
           {"base_w", "base power", known(r.base_w), Unit::kWatts,
            interval_words(r.base_low_w, r.base_high_w)},
@@ -775,6 +795,142 @@ Table parts_table(std::string key, std::string title, const std::vector<EnergyPa
   return table;
 }
 
+// ---- several kernels (Figures 7 and 10, Table II) ----
+
+constexpr std::array<const char*, 3> kParts = {"XCD", "IOD", "HBM"};
+
+Table across_table(const PowerReport& across) {
+  Table table{
+      .key = "across",
+      .title = "Kernels next to each other",
+      .columns =
+          {{.key = "name", .title = "name", .unit = Unit::kText, .elastic = true},
+           {.key = "kernel_bound", .title = "bound by", .unit = Unit::kText},
+           {.key = "sse_w", .title = "SSE", .unit = Unit::kWatts},
+           {.key = "ssp_w", .title = "SSP", .unit = Unit::kWatts},
+           {.key = "ssp_low_w", .title = "from", .unit = Unit::kWatts, .show = Show::kDataOnly},
+           {.key = "ssp_high_w", .title = "to", .unit = Unit::kWatts, .show = Show::kDataOnly},
+           {.key = "sse_error", .title = "SSE error", .unit = Unit::kShare},
+           {.key = "w_over_t", .title = "w/T", .unit = Unit::kRatio},
+           {.key = "energy_j", .title = "energy per run", .unit = Unit::kJoules},
+           {.key = "highest_share", .title = "of highest", .unit = Unit::kShare},
+           {.key = "leads", .title = "leads", .unit = Unit::kText},
+           {.key = "leads_share", .title = "with", .unit = Unit::kShare}},
+      .terminal_limit = 0};
+  double highest_w = 0;
+  bool parts = false;
+  for (const KernelProfile& kernel : across.kernels) {
+    if (kernel.own_w() > highest_w) highest_w = kernel.own_w();
+    parts = parts || leading_part(kernel);
+  }
+  for (size_t i = 0; i < across.kernels.size(); ++i) {
+    const KernelProfile& kernel = across.kernels[i];
+    const std::optional<size_t> leads = leading_part(kernel);
+    table.rows.push_back({kernel.name, std::string(kernel_bound_name(across.takeaways[i].bound)),
+                          kernel.sse_w, kernel.ssp_w, kernel.ssp_low_w, kernel.ssp_high_w,
+                          kernel.sse_error, kernel.w_over_t, kernel.energy_j,
+                          kernel.own_w() / highest_w, leads ? Value(kParts[*leads]) : Value(),
+                          leads ? Value(kernel.components[*leads].ssp_w / kernel.ssp_w) : Value()});
+  }
+  if (!parts) table.columns[10].show = table.columns[11].show = Show::kDataOnly;
+  return table;
+}
+
+std::string_view rule_name(TakeawayRule rule) {
+  switch (rule) {
+    case TakeawayRule::kFirstDiffers:
+      return "The first settled execution (SSE) draws another power than later ones (SSP)";
+    case TakeawayRule::kComputeDrawsMore:
+      return "Compute-bound kernels draw more than memory-bound ones";
+    case TakeawayRule::kXcdLeads:
+      return "Compute-bound kernels draw most in the compute dies (XCD)";
+    case TakeawayRule::kPowerDoesNotFollow:
+      return "Compute-bound kernels with fewer FLOP/s draw about the same power";
+    case TakeawayRule::kNeighboursCount:
+      return "Only kernels shorter than the sensor's window show the power of those before them";
+    case TakeawayRule::kPairsFit:
+      break;
+  }
+  return "Kernels that load different parts stay within the power limit together";
+}
+
+std::string_view rule_source(TakeawayRule rule) {
+  constexpr std::array<std::string_view, 6> kSources = {
+      "FinGraV, takeaway 1", "FinGraV, takeaway 2", "FinGraV, takeaway 3",
+      "FinGraV, takeaway 4", "FinGraV, takeaway 5", "FinGraV, recommendation 1"};
+  return kSources[static_cast<size_t>(rule)];
+}
+
+// Why a rule has no answer.
+std::string_view rule_needs(TakeawayRule rule) {
+  switch (rule) {
+    case TakeawayRule::kFirstDiffers:
+      return "no kernel has both powers with an interval";
+    case TakeawayRule::kComputeDrawsMore:
+      return "this needs a compute-bound and a memory-bound kernel with known powers";
+    case TakeawayRule::kXcdLeads:
+      return "this needs the powers of parts of a compute-bound kernel";
+    case TakeawayRule::kPowerDoesNotFollow:
+      return "this needs two compute-bound kernels, one with under 75 % of the other's FLOP/s";
+    case TakeawayRule::kNeighboursCount:
+      return "this needs a kernel that was recorded alone and after other kernels";
+    case TakeawayRule::kPairsFit:
+      break;
+  }
+  return "this needs two kernels that load different parts, and the power limit";
+}
+
+std::string rule_measured(const RuleFinding& f) {
+  if (!f.holds) return std::string(rule_needs(f.rule));
+  switch (f.rule) {
+    case TakeawayRule::kFirstDiffers:
+      return "by up to " + format_share(f.value) + ", in " + f.kernel +
+             "; the sensor's window is " + format_value(f.other_value, Unit::kRatio) +
+             " of its executions long";
+    case TakeawayRule::kComputeDrawsMore:
+      return f.kernel + " draws " + watts(f.value) + ", " + f.other + " " + watts(f.other_value);
+    case TakeawayRule::kXcdLeads:
+      return "at least " + format_share(f.value) + " of the whole, in " + f.kernel;
+    case TakeawayRule::kPowerDoesNotFollow:
+      return f.kernel + " has " + format_share(f.value) + " of the FLOP/s of " + f.other + " and " +
+             format_share(f.other_value) + " of its " + (f.of_parts ? "XCD power" : "power");
+    case TakeawayRule::kNeighboursCount:
+      return f.kernel + " draws " + format_share(std::fabs(f.value)) +
+             (f.value < 0 ? " less" : " more") + "; the window is " +
+             format_value(f.other_value, Unit::kRatio) + " of its executions long";
+    case TakeawayRule::kPairsFit:
+      break;
+  }
+  return f.kernel + " with " + f.other + ": at most " + watts(f.value) + " of " +
+         watts(f.other_value);
+}
+
+Prose rules_prose(const PowerReport& across) {
+  Prose prose{.bullets = true, .show = Show::kReadersOnly};
+  for (const RuleFinding& finding : takeaway_rules(across)) {
+    const char* holds = !finding.holds ? "Not known" : *finding.holds ? "Yes" : "No";
+    prose.paragraphs.push_back(std::string(rule_name(finding.rule)) + "? " + holds + ": " +
+                               rule_measured(finding) + " (" +
+                               std::string(rule_source(finding.rule)) + ").");
+  }
+  return prose;
+}
+
+Table rules_table(const PowerReport& across) {
+  Table table{.key = "takeaway_rules",
+              .columns = {{.key = "rule", .title = "rule", .unit = Unit::kText},
+                          {.key = "holds", .title = "holds"},
+                          {.key = "measured", .title = "measured", .unit = Unit::kText},
+                          {.key = "source", .title = "source", .unit = Unit::kText}},
+              .show = Show::kDataOnly};
+  for (const RuleFinding& finding : takeaway_rules(across)) {
+    table.rows.push_back({std::string(rule_name(finding.rule)),
+                          finding.holds ? Value(*finding.holds) : Value(), rule_measured(finding),
+                          std::string(rule_source(finding.rule))});
+  }
+  return table;
+}
+
 }  // namespace
 
 std::vector<std::string> power_verdict_words(const PowerReport& report) {
@@ -793,8 +949,7 @@ std::vector<std::string> power_verdict_words(const PowerReport& report) {
 
 std::vector<std::string> energy_verdict_words(const EnergyReport& r) {
   std::vector<std::string> words;
-  const std::string total = joules(r.total_uj) + " in " + format_ns(r.covered_ns) + ", " +
-                            watts(r.mean_w) + " on average";
+  const std::string total = total_words(r);
   if (!r.total_only.empty()) {
     words.push_back(total + ". Which kernels took it cannot be told: " + r.total_only + ".");
     if (!r.gain.source.empty()) words.push_back(gain_words(r.gain));
@@ -803,8 +958,8 @@ std::vector<std::string> energy_verdict_words(const EnergyReport& r) {
   if (!r.separates) {
     return {
         total +
-            ". Base and kernels cannot be separated, because the samples hardly change with the "
-            "work: kernels took anything from nothing to all of it.",
+            ". Base and kernels cannot be separated: no sample shows the GPU without work. Kernels "
+            "took anything from nothing to all of it.",
         "A log of 5 s before and after the work, with the GPU idle, separates the two."};
   }
   if (!r.follows) {
@@ -886,9 +1041,13 @@ std::vector<Section> energy_sections(const EnergyReport& report, const LogSource
   return {std::move(section), trust_section(report.trust)};
 }
 
-Section comparisons_section(const PowerReport& report) {
-  Section section{.key = "power", .title = "", .blocks = {comparisons_table(report)}};
-  add_comparison_chart(report, section);
+Section across_section(const PowerReport& across) {
+  Section section{.key = "power", .title = "All kernels", .blocks = {across_table(across)}};
+  section.blocks.push_back(rules_prose(across));
+  section.blocks.push_back(rules_table(across));
+  section.blocks.push_back(pairs_table(across));
+  section.blocks.push_back(comparisons_table(across));
+  add_across_charts(across, section);
   return section;
 }
 
@@ -907,6 +1066,11 @@ std::vector<Section> power_sections(const PowerReport& report) {
   section.blocks.push_back(sensors_table(report));
   section.blocks.push_back(kernel_elements(report));
   section.blocks.push_back(takeaways_table(report));
+  if (report.kernels.size() > 1) {
+    section.blocks.push_back(across_table(report));
+    section.blocks.push_back(rules_prose(report));
+    section.blocks.push_back(rules_table(report));
+  }
   section.blocks.push_back(pairs_table(report));
   section.blocks.push_back(comparisons_table(report));
   add_power_charts(report, section);

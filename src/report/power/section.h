@@ -29,7 +29,8 @@ std::vector<ImportNote> power_log_notes(const PowerLog& log);
 std::vector<Section> energy_sections(const EnergyReport& report, const LogSource& source,
                                      size_t top);
 
-// "comparisons" of several recordings, under "power".
-Section comparisons_section(const PowerReport& report);
+// Kernels of several recordings next to each other, under "power": report_across(), with their
+// comparisons.
+Section across_section(const PowerReport& across);
 
 }  // namespace assay

@@ -271,9 +271,8 @@ TEST(Attribute, AKernelThatNeverStopsIsBracketed) {
   EXPECT_FALSE(report->follows);
   EXPECT_EQ(report->kernels[0].low_j, 0);
   EXPECT_GT(report->kernels[0].high_j, 3900);  // of 10 s at 400 W
-  const double total_j = static_cast<double>(report->total_uj) * 1e-6;
-  EXPECT_LE(report->kernels[0].high_j, total_j);
-  EXPECT_LE(report->kernels_high_j, total_j);
+  EXPECT_LE(report->kernels[0].high_j, report->total_high_j);
+  EXPECT_LE(report->kernels_high_j, report->total_high_j);
   EXPECT_EQ(report->kernels[0].why, "does_not_follow");
   EXPECT_THAT(report->trust, Contains(Field(&TrustNote::what, "not_identifiable")));
 }
@@ -318,7 +317,7 @@ TEST(Attribute, TheBaseIsBracketedWithoutIdle) {
   EXPECT_FALSE(report->separates);
   EXPECT_EQ(report->kernels_low_j, 0);
   EXPECT_EQ(report->base_low_w, 0);
-  EXPECT_NEAR(report->kernels_high_j, static_cast<double>(report->total_uj) * 1e-6, 1e-3);
+  EXPECT_NEAR(report->kernels_high_j, report->total_high_j, 1e-3);
 }
 
 TEST(Attribute, ADelayedSensorIsFoundOrReported) {

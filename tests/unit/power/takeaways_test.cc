@@ -1,9 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <utility>
 
-#include "power/report.h"
+#include "power/across.h"
 
 namespace assay {
 namespace {
@@ -115,9 +117,122 @@ TEST(Takeaways, ComplementaryKernelsWithinTheLimit) {
   ASSERT_EQ(pairs.size(), 2u);
   EXPECT_DOUBLE_EQ(pairs[0].together_w, 700);
   EXPECT_DOUBLE_EQ(pairs[0].headroom_w, -10);
-  EXPECT_FALSE(pairs[0].fits);
-  EXPECT_TRUE(pairs[1].fits);
-  EXPECT_TRUE(complementary_pairs(profiles, taken, std::nan("")).empty());
+  EXPECT_EQ(pairs[0].fits, false);
+  EXPECT_EQ(pairs[1].fits, true);
+  // Without a limit the pairs are the same, and whether they fit is unknown.
+  const auto unlimited = complementary_pairs(profiles, taken, std::nan(""));
+  ASSERT_EQ(unlimited.size(), 2u);
+  EXPECT_DOUBLE_EQ(unlimited[0].together_w, 700);
+  EXPECT_FALSE(unlimited[0].fits);
+}
+
+// XCD, IOD and HBM, each within 1 W.
+KernelProfile with_parts(KernelProfile profile, double xcd, double iod, double hbm) {
+  const std::array<double, 3> watts = {xcd, iod, hbm};
+  for (size_t i = 0; i < watts.size(); ++i) {
+    profile.components[i] = {watts[i], watts[i] - 1, watts[i] + 1, {}};
+  }
+  return profile;
+}
+
+PowerReport of_parts(std::vector<KernelProfile> profiles) {
+  const auto mi300x = known("AMD Instinct MI300X OAM");
+  PowerReport report{.kernels = std::move(profiles), .limit_w = 750};
+  for (const KernelProfile& one : report.kernels) {
+    report.takeaways.push_back(take_away(one, &*mi300x));
+  }
+  return report;
+}
+
+const double kNone = std::nan("");
+
+// Figure 10: a kernel of unknown work complements another by the powers of its parts; one that
+// draws more in every part complements none.
+TEST(Takeaways, PartsMakeAPairWithoutKnownWork) {
+  const std::vector<KernelProfile> profiles = {
+      with_parts(measured("gemm", kNone, kNone, 1000, 500), 350, 60, 40),
+      with_parts(measured("all_reduce", kNone, kNone, 1000, 300), 90, 110, 60),
+      with_parts(measured("more", kNone, kNone, 1000, 700), 400, 150, 90)};
+  const std::vector<KernelTakeaway> taken(3);
+  const auto pairs = complementary_pairs(profiles, taken, 750);
+  ASSERT_EQ(pairs.size(), 1u);
+  EXPECT_EQ(pairs[0].compute, "gemm");
+  EXPECT_EQ(pairs[0].memory, "all_reduce");
+  EXPECT_TRUE(pairs[0].by_parts);
+}
+
+// 2,731 FLOP/B are above the ridge of every known device, 1 is below it; 150 is neither.
+TEST(Takeaways, BoundWithoutKnownPeaks) {
+  const auto bound = [](double op_per_byte) {
+    KernelTakeaway taken{.name = "gemm:8192"};
+    taken.op_per_byte = op_per_byte;
+    return bound_on_any_device(taken, FactBook::built_in());
+  };
+  EXPECT_EQ(bound(2731), KernelBound::kCompute);
+  EXPECT_EQ(bound(1), KernelBound::kMemory);
+  EXPECT_EQ(bound(150), KernelBound::kUnknown);
+  EXPECT_EQ(bound(kNone), KernelBound::kUnknown);
+}
+
+// Kernels of several recordings are one report, and a name that comes twice has its recording's.
+TEST(Takeaways, OneReportOfSeveralRecordings) {
+  const PowerReport gemm = of_parts({measured("gemm", 1e12, 1e9, 2'000'000, 500)});
+  const PowerReport gemv = of_parts({measured("gemv", 1e9, 1e9, 1'000'000, 300)});
+  const PowerReport all = report_across({gemm, gemv, gemm}, {"a", "b", "c"});
+  ASSERT_EQ(all.kernels.size(), 3u);
+  EXPECT_EQ(all.kernels[2].name, "gemm (c)");
+  EXPECT_EQ(all.takeaways[2].name, "gemm (c)");
+  ASSERT_EQ(all.pairs.size(), 2u);
+  EXPECT_EQ(all.pairs[0].fits, true);
+}
+
+RuleFinding found(const PowerReport& report, TakeawayRule rule) {
+  return takeaway_rules(report)[static_cast<size_t>(rule)];
+}
+
+// Table II on kernels for which every rule holds, and on kernels for which each does not.
+TEST(Takeaways, RulesOfThePaperHoldOrNot) {
+  KernelProfile heavy = with_parts(measured("heavy", 8e12, 1e9, 10'000'000, 600), 400, 60, 40);
+  KernelProfile light = with_parts(measured("light", 2e12, 1e9, 5'000'000, 560), 380, 50, 30);
+  KernelProfile memory = with_parts(measured("memory", 1e9, 1e9, 50'000, 200), 60, 70, 50);
+  memory.sse_w = 80;
+  memory.sse_error = 0.6;
+  memory.sse_error_low = 0.58;
+  memory.sse_error_high = 0.62;
+  memory.w_over_t = 20;
+  heavy.w_over_t = 0.1;
+  PowerReport report = of_parts({heavy, light, memory});
+  report.pairs = complementary_pairs(report.kernels, report.takeaways, report.limit_w);
+  report.comparisons = {{.name = "memory",
+                         .base = "memory",
+                         .other = "9*heavy, 1*memory",
+                         .relative = 0.5,
+                         .relative_low = 0.4,
+                         .relative_high = 0.6,
+                         .differs = true},
+                        {.name = "heavy",
+                         .base = "heavy",
+                         .other = "9*memory, 1*heavy",
+                         .relative = 0.01,
+                         .relative_low = -0.02,
+                         .relative_high = 0.04}};
+  for (const RuleFinding& finding : takeaway_rules(report)) EXPECT_EQ(finding.holds, true);
+  EXPECT_EQ(found(report, TakeawayRule::kFirstDiffers).kernel, "memory");
+  EXPECT_DOUBLE_EQ(found(report, TakeawayRule::kXcdLeads).value, 400.0 / 600);
+  EXPECT_DOUBLE_EQ(found(report, TakeawayRule::kPowerDoesNotFollow).other_value, 380.0 / 400);
+  EXPECT_DOUBLE_EQ(found(report, TakeawayRule::kNeighboursCount).value, 0.5);
+
+  report.kernels[2].sse_error_low = 0;
+  report.kernels[2].ssp_w = 700;
+  report.kernels[0].components[2].ssp_w = 450;
+  report.kernels[1].components[0].ssp_w = 200;
+  report.comparisons[1].differs = true;
+  report.pairs = complementary_pairs(report.kernels, report.takeaways, report.limit_w);
+  for (const RuleFinding& finding : takeaway_rules(report)) EXPECT_EQ(finding.holds, false);
+  EXPECT_EQ(found(report, TakeawayRule::kNeighboursCount).kernel, "heavy");
+
+  const PowerReport bare = of_parts({measured("mine", kNone, kNone, 1000, 500)});
+  for (const RuleFinding& finding : takeaway_rules(bare)) EXPECT_FALSE(finding.holds);
 }
 
 // 400 +- 2 against 380 +- 2: -5 % +- 0.95 * hypot(0.5 %, 2/380).
