@@ -211,9 +211,10 @@ void list_collectives(const Trace& trace, BreakdownReport& report) {
     Found one;
     one.group.kind = report.op_names[row.op];
     if (const size_t i = details[row.activity.index()]; i != SIZE_MAX) {
-      one.group.name = trace.text(trace.collectives.process_group[i]);
-      one.group.ranks = trace.text(trace.collectives.ranks[i]);
-      one.event.seq = trace.collectives.seq[i];
+      MeetingParty party = meeting_party(trace, i);
+      one.group.name = std::move(party.name);
+      one.group.ranks = std::move(party.ranks);
+      one.event.seq = party.seq;
     }
     one.group.all_wait = all_wait(one.group.kind);
     one.event.iter = iteration_of(report, row.window);

@@ -512,13 +512,12 @@ std::string_view narrow_key(BoundBy bound) {
   }
 }
 
-bool on_device(const Action& action) {
-  constexpr std::string_view kKeys[] = {"device_work", "smaller_type", "fp8", "batch", "fuse_chains", "attention"};
-  return std::find(std::begin(kKeys), std::end(kKeys), action.key) != std::end(kKeys);
-}
-
 bool changes_kernels(const Action& action) {
   return action.key == "smaller_type" || action.key == "fuse_chains" || action.key == "attention";
+}
+
+bool on_device(const Action& action) {
+  return changes_kernels(action) || action.key == "device_work" || action.key == "fp8" || action.key == "batch";
 }
 
 // At most: products and convolutions in FP32, on matrix units.

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "base/stats.h"
@@ -15,6 +17,7 @@ namespace {
 
 // Corrections of what the tree of pairs gave.
 constexpr int kRounds = 8;
+constexpr int64_t kMostRank = 1'000'000'000;
 
 struct Listed {
   uint32_t part = 0;
@@ -26,17 +29,26 @@ class GroupMatcher {
  public:
   void add(uint32_t rank, Listed listed) { parts_[rank].push_back(listed); }
 
+  // Takes the parts of the other one if each has a number of its own.
+  void take_if_numbered(GroupMatcher& other) {
+    GroupMatcher both = *this;
+    for (const auto& [rank, list] : other.parts_) {
+      both.parts_[rank].insert(both.parts_[rank].end(), list.begin(), list.end());
+    }
+    if (!both.numbered() || !both.distinct_numbers()) return;
+    *this = std::move(both);
+    other.parts_.clear();
+  }
+
   void match(const CollectiveGroup& group, Meetings& meetings) {
     if (parts_.size() < 2) return;
     bool equal = true;
-    bool numbered = true;
     for (const auto& [rank, list] : parts_) {
       equal = equal && list.size() == parts_.begin()->second.size();
-      for (const Listed& one : list) numbered = numbered && one.row->seq >= 0;
     }
     // By place only where nothing better is told: ranks that were recorded at other times have as
     // many parts, and others.
-    const bool by_number = numbered && distinct_numbers();
+    const bool by_number = numbered() && distinct_numbers();
     std::map<Key, Meeting> found;
     for (const auto& [rank, list] : parts_) {
       std::map<int32_t, int64_t> in_iteration;
@@ -96,6 +108,12 @@ class GroupMatcher {
     return !group.all_wait && group.kind != kSendRecv;
   }
 
+  bool numbered() const {
+    return std::all_of(parts_.begin(), parts_.end(), [](const auto& of_rank) {
+      return std::all_of(of_rank.second.begin(), of_rank.second.end(),
+                         [](const Listed& one) { return one.row->seq >= 0; });
+    });
+  }
   // Numbers that count: no rank has one twice.
   bool distinct_numbers() const {
     for (const auto& [rank, list] : parts_) {
@@ -252,7 +270,64 @@ class ClockTree {
   std::vector<uint32_t> root_;
 };
 
+// The ranks of a send.
+std::string way(int64_t from, int64_t to) {
+  return "[" + std::to_string(from) + ", " + std::to_string(to) + "]";
+}
+
+std::optional<int64_t> other_of_two(std::string_view ranks, int64_t own) {
+  const auto two = two_ranks(ranks);
+  if (!two || (two->first != own && two->second != own)) return std::nullopt;
+  return two->first == own ? two->second : two->first;
+}
+
+// Sends and receives of a pair are groups of their own, one for each way. If no rank has a number
+// twice, the numbers count both ways and go before the order.
+void join_ways(std::map<CollectiveGroup, GroupMatcher>& groups) {
+  for (auto& [group, matcher] : groups) {
+    if (group.kind != kSendRecv) continue;
+    const auto two = two_ranks(group.ranks);
+    if (!two || two->first >= two->second) continue;
+    CollectiveGroup back = group;
+    back.ranks = way(two->second, two->first);
+    const auto other = groups.find(back);
+    if (other != groups.end()) matcher.take_if_numbered(other->second);
+  }
+}
+
 }  // namespace
+
+MeetingParty meeting_party(const Trace& trace, size_t row) {
+  const CollectiveTable& rows = trace.collectives;
+  MeetingParty party{.name = std::string(trace.text(rows.process_group[row])),
+                     .ranks = std::string(trace.text(rows.ranks[row])),
+                     .members = rows.group_size[row],
+                     .seq = rows.seq[row]};
+  const std::string_view kind = trace.text(rows.collective[row]);
+  if (!trace.distributed.rank || (kind != "send" && kind != "recv")) return party;
+  const int64_t own = *trace.distributed.rank;
+  const std::optional<int64_t> peer =
+      rows.peer[row] >= 0 ? rows.peer[row] : other_of_two(party.ranks, own);
+  if (!peer) return party;
+  party.ranks = kind == "send" ? way(own, *peer) : way(*peer, own);
+  if (party.members > 2) party.seq = -1;
+  party.members = 2;
+  return party;
+}
+
+std::optional<std::pair<int64_t, int64_t>> two_ranks(std::string_view text) {
+  std::vector<int64_t> numbers;
+  bool in_number = false;
+  for (const char c : text) {
+    const bool digit = c >= '0' && c <= '9';
+    if (digit && !in_number) numbers.push_back(0);
+    if (digit) numbers.back() = std::min<int64_t>(numbers.back(), kMostRank) * 10 + (c - '0');
+    in_number = digit;
+    if (numbers.size() > 2 || c == '.') return std::nullopt;
+  }
+  if (numbers.size() != 2) return std::nullopt;
+  return std::pair(numbers[0], numbers[1]);
+}
 
 int64_t middle_of(std::vector<int64_t> values) {
   const size_t half = values.size() / 2;
@@ -279,6 +354,7 @@ Meetings match_meetings(const std::vector<const RankParts*>& ranks) {
       groups[ranks[r]->groups[part.group]].add(r, {p, &part});
     }
   }
+  join_ways(groups);
   Meetings meetings;
   for (auto& [group, matcher] : groups) matcher.match(group, meetings);
   return meetings;

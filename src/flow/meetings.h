@@ -4,8 +4,13 @@
 // far the ranks' clocks are apart. The one home of both questions.
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
+
+#include "trace/trace.h"
 
 namespace assay {
 
@@ -17,6 +22,19 @@ struct CollectiveGroup {
   bool all_wait = true;  // nobody leaves before everybody came: ends can be aligned
   friend std::strong_ordering operator<=>(const CollectiveGroup&, const CollectiveGroup&) = default;
 };
+
+// The ranks that meet in a collective or transfer, by a row of Trace::collectives. A send meets one
+// receive. Its ranks are the sender and the receiver, if both are known. PyTorch lists the whole
+// process group there. Then the number, which counts all pairs of the group, is left out.
+struct MeetingParty {
+  std::string name;      // process group
+  std::string ranks;     // as recorded, or sender and receiver
+  int64_t members = -1;  // -1 = not recorded
+  int64_t seq = -1;      // -1 = not recorded
+};
+MeetingParty meeting_party(const Trace& trace, size_t row);
+// Sender and receiver, of ranks in the words of such a party. Nothing if they are not two.
+std::optional<std::pair<int64_t, int64_t>> two_ranks(std::string_view ranks);
 
 // One rank's part in a collective or transfer.
 struct CollectivePart {

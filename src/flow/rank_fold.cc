@@ -645,7 +645,7 @@ class Folder {
     end_point_[k] = end;
     FoldPart part{begin, end, group_of(k), -1, -1};
     if (const uint32_t detail = details_[own.activity.index()]; detail != kNoFlowRow) {
-      part.seq = trace_.collectives.seq[detail];
+      part.seq = meeting_party(trace_, detail).seq;
       part.elements =
           std::max(trace_.collectives.in_elements[detail], trace_.collectives.out_elements[detail]);
     }
@@ -684,9 +684,10 @@ class Folder {
     int64_t members = 0;
     if (detail != kNoFlowRow) {
       told = trace_.collectives.collective[detail];
-      group.name = trace_.text(trace_.collectives.process_group[detail]);
-      group.ranks = trace_.text(trace_.collectives.ranks[detail]);
-      members = std::max<int64_t>(trace_.collectives.group_size[detail], 0);
+      MeetingParty party = meeting_party(trace_, detail);
+      group.name = std::move(party.name);
+      group.ranks = std::move(party.ranks);
+      members = std::max<int64_t>(party.members, 0);
     }
     group.kind = collective_kind(trace_, *run_.links, *run_.kernels, told, activity,
                                  run_.links->activity_op[activity.index()]);

@@ -108,8 +108,9 @@ class RankGraphMaker {
     StringId told;
     if (detail != kNoFlowRow) {
       told = trace_.collectives.collective[detail];
-      group.name = trace_.text(trace_.collectives.process_group[detail]);
-      group.ranks = trace_.text(trace_.collectives.ranks[detail]);
+      MeetingParty party = meeting_party(trace_, detail);
+      group.name = std::move(party.name);
+      group.ranks = std::move(party.ranks);
     }
     group.kind = collective_kind(trace_, *run_.links, *run_.kernels, told, activity,
                                  run_.links->activity_op[activity.index()]);
@@ -123,10 +124,11 @@ class RankGraphMaker {
     RankPart part{graph_.work_point(w, false), graph_.work_point(w, true), work.device};
     int64_t seq = -1;
     if (detail != kNoFlowRow) {
-      seq = trace_.collectives.seq[detail];
+      const MeetingParty party = meeting_party(trace_, detail);
+      seq = party.seq;
       part.bytes = bytes_of(detail);
       part.elements = elements_of(detail);
-      part.members = trace_.collectives.group_size[detail];
+      part.members = party.members;
       const int64_t in = trace_.collectives.in_elements[detail];
       const int64_t out = trace_.collectives.out_elements[detail];
       part.uneven = in >= 0 && out >= 0 && in != out;

@@ -26,6 +26,8 @@ constexpr size_t kMostAligned = 10'000;  // pairs of points
 constexpr size_t kMostCandidates = 24;
 constexpr size_t kMostStories = 8;  // of single candidates
 constexpr double kSpread = 1.4826;  // median distance to standard deviation
+constexpr size_t kLeastSpread = 5;  // fewer ranks have no spread
+constexpr double kWide = 2;         // times the spread of steady work
 
 struct Middle {
   double centre = 0;
@@ -53,9 +55,11 @@ class TypicalTimes {
       std::vector<bool>& bulk = is_host(kind) ? host_bulk : device_bulk;
       bulk.assign(ranks_, true);
       compare(kind, bulk);
+      weigh(kind);
       if (std::vector<bool> fast = faster_half(kind); !fast.empty()) {
         bulk = fast;
         compare(kind, bulk);
+        weigh(kind);
       }
     }
     find_common();
@@ -65,6 +69,7 @@ class TypicalTimes {
   GraphUsual values;
   std::vector<int64_t> mean_ns;                           // per point the mean of its place
   std::vector<uint32_t> peers;                            // per point; 0 = compared with nothing
+  std::vector<double> weights;  // per point, at most 1: less where ranks differ by chance
   std::vector<bool> device_bulk;                          // ranks that typical device work rests on
   std::vector<bool> host_bulk;                            // likewise host work
   std::map<int32_t, std::map<uint32_t, int64_t>> common;  // by iteration: points, typical elsewhere
@@ -156,22 +161,34 @@ class TypicalTimes {
     std::map<std::set<std::string>, Totals> alike_;
   };
 
-  // Stages of a pipeline differ in where their neighbours are. Per point that begins a transfer
-  // between two ranks: 1 if the other rank comes after this one, 2 if before.
+  // Stages of a pipeline differ in what they send and receive. Per point that begins a transfer
+  // between two ranks: 1 if this one sends, 2 if it receives. If that is not recorded, the first
+  // rank of a pair counts as the sender.
   std::vector<uint8_t> sides() const {
+    std::vector<bool> goes_up(graph_.points(), true);
+    for (uint32_t r = 0; r < ranks_; ++r) {
+      const RankFold& fold = graph_.folds()[r];
+      for (const FoldPart& part : fold.parts) {
+        const auto two = two_ranks(fold.groups[part.group].group.ranks);
+        goes_up[graph_.base(r) + part.begin] = !two || two->first < two->second;
+      }
+    }
     std::vector<uint8_t> side(graph_.points(), 0);
     for (const GraphMeeting& meeting : graph_.meetings()) {
       if (meeting.ranks.size() != 2 || graph_.groups()[meeting.group].group.kind != kSendRecv)
         continue;
-      const bool ascends = graph_.rank_of(meeting.begins[0]) < graph_.rank_of(meeting.begins[1]);
-      side[meeting.begins[0]] = ascends ? 1 : 2;
-      side[meeting.begins[1]] = ascends ? 2 : 1;
+      for (const size_t k : {0, 1}) {
+        const bool first = meeting.ranks[k] < meeting.ranks[1 - k];
+        side[meeting.begins[k]] = first == goes_up[meeting.begins[k]] ? 1 : 2;
+      }
     }
     return side;
   }
 
   void list_places() {
     peers.assign(graph_.points(), 0);
+    weights.assign(graph_.points(), 1);
+    spreads_.assign(graph_.points(), 0);
     values.work_ns.resize(graph_.points());
     for (uint32_t p = 0; p < graph_.points(); ++p) values.work_ns[p] = point(p).work_ns;
     mean_ns = values.work_ns;
@@ -273,7 +290,10 @@ class TypicalTimes {
           points.size() == 2 ? *std::min_element(own.begin(), own.end()) : median(own);
       double sum = 0;
       for (const uint32_t p : points) sum += static_cast<double>(point(p).work_ns);
+      const double spread =
+          own.size() < kLeastSpread ? 0 : kSpread * median_abs_deviation(own) / usual;
       for (const uint32_t p : points) {
+        spreads_[p] = spread;
         values.work_ns[p] = rounded(usual);
         mean_ns[p] = rounded(sum / static_cast<double>(points.size()));
         peers[p] = static_cast<uint32_t>(points.size());
@@ -285,6 +305,50 @@ class TypicalTimes {
       for (const auto& [rank, own] : of_ranks) compare_stretch(rank, own, of_ranks, likes);
     }
     if (kind == FoldKind::kKernel && has_stages()) compare_names(base);
+  }
+
+  template <typename Visit>
+  void each_share(uint32_t p, const Visit& visit) const {
+    const uint32_t r = graph_.rank_of(p);
+    const RankFold& fold = graph_.folds()[r];
+    const uint32_t local = p - graph_.base(r);
+    for (uint32_t s = fold.points[local].first_share; s < fold.share_end(local); ++s) {
+      visit(fold.names[fold.shares[s].name], static_cast<double>(fold.shares[s].ns));
+    }
+  }
+
+  // Experts get more or fewer tokens each time. A rank's own pace shows in work that takes all
+  // ranks about the same time.
+  void weigh(FoldKind kind) {
+    std::vector<std::pair<double, double>> known;  // spread, time
+    std::map<std::string, std::vector<double>> of_names;
+    double all = 0;
+    for (uint32_t p = 0; p < graph_.points(); ++p) {
+      if (point(p).kind != kind || spreads_[p] <= 0) continue;
+      each_share(p,
+                 [&](const std::string& name, double) { of_names[name].push_back(spreads_[p]); });
+      known.emplace_back(spreads_[p], static_cast<double>(values.work_ns[p]));
+      all += known.back().second;
+    }
+    std::sort(known.begin(), known.end());
+    double steady = 0;  // of the steadiest quarter
+    double below = 0;
+    for (const auto& [spread, ns] : known) {
+      if (below * 4 <= all) steady = spread;
+      below += ns;
+    }
+    std::map<std::string, double> middles;
+    for (auto& [name, spreads] : of_names) middles[name] = median(std::move(spreads));
+    for (uint32_t p = 0; p < graph_.points(); ++p) {
+      if (point(p).kind != kind) continue;
+      double spread = spreads_[p];
+      // Too few ranks have this place. The same work has a spread elsewhere.
+      each_share(p, [&](const std::string& name, double) {
+        const auto like = middles.find(name);
+        if (spreads_[p] <= 0 && like != middles.end()) spread = std::max(spread, like->second);
+      });
+      weights[p] = spread <= kWide * steady ? 1 : std::pow(steady / spread, 2);
+    }
   }
 
   // Pieces that most ranks do not have: all work between two parts is compared as a whole.
@@ -394,14 +458,6 @@ class TypicalTimes {
   // compared, iteration by iteration.
   void compare_names(const std::vector<bool>& base) {
     std::map<std::pair<std::string, int32_t>, std::map<uint32_t, double>> totals;
-    const auto each_share = [this](uint32_t p, const auto& visit) {
-      const uint32_t r = graph_.rank_of(p);
-      const RankFold& fold = graph_.folds()[r];
-      const uint32_t local = p - graph_.base(r);
-      for (uint32_t s = fold.points[local].first_share; s < fold.share_end(local); ++s) {
-        visit(fold.names[fold.shares[s].name], static_cast<double>(fold.shares[s].ns));
-      }
-    };
     for (uint32_t p = 0; p < graph_.points(); ++p) {
       each_share(p, [&](const std::string& name, double ns) {
         totals[{name, iteration_of(p)}][graph_.rank_of(p)] += ns;
@@ -445,8 +501,9 @@ class TypicalTimes {
     std::vector<double> usual(ranks_, 1);
     for (uint32_t p = 0; p < graph_.points(); ++p) {
       if (point(p).kind != kind || peers[p] == 0) continue;
-      own[graph_.rank_of(p)] += static_cast<double>(point(p).work_ns - values.work_ns[p]);
-      usual[graph_.rank_of(p)] += static_cast<double>(values.work_ns[p]);
+      own[graph_.rank_of(p)] +=
+          weights[p] * static_cast<double>(point(p).work_ns - values.work_ns[p]);
+      usual[graph_.rank_of(p)] += weights[p] * static_cast<double>(values.work_ns[p]);
     }
     std::vector<uint32_t> order(ranks_);
     std::iota(order.begin(), order.end(), 0U);
@@ -504,8 +561,9 @@ class TypicalTimes {
   }
 
   void list_classes() {
-    using Key = std::tuple<std::string, std::string, int64_t, int, bool>;
+    using Key = std::tuple<std::string, std::string, int64_t, int, bool, Pair>;
     std::map<Key, Class> by_key;
+    const std::vector<Pair> pairs = places_of_pairs();
     const std::map<KindOfGroup, bool> whole = whole_groups_cross();
     for (uint32_t m = 0; m < graph_.meetings().size(); ++m) {
       const GraphMeeting& meeting = graph_.meetings()[m];
@@ -517,9 +575,40 @@ class TypicalTimes {
       const KindOfGroup kind = kind_of(group);
       const auto like = is_whole(group) ? whole.end() : whole.find(kind);
       const bool across = like == whole.end() ? crosses(group.ranks) : like->second;
-      by_key[std::tuple_cat(kind, std::tuple(size, across))][meeting.group].push_back(m);
+      const Pair& pair = pairs[meeting.group];
+      const bool apart = pair == Pair() && across;
+      by_key[std::tuple_cat(kind, std::tuple(size, apart, pair))][meeting.group].push_back(m);
     }
     for (auto& [key, one] : by_key) classes.push_back(std::move(one));
+  }
+
+  // Per group the place of its pair in the process group. Pairs at the same place of two process
+  // groups are compared. Others are compared like larger groups.
+  using Pair = std::pair<uint32_t, uint32_t>;
+  std::vector<Pair> places_of_pairs() const {
+    std::map<std::string, std::set<uint32_t>> ranks;  // by name
+    const auto is_pair = [](const GraphGroup& group) {
+      return group.group.kind == kSendRecv && group.ranks.size() == 2;
+    };
+    for (const GraphGroup& group : graph_.groups()) {
+      if (is_pair(group)) ranks[group.group.name].insert(group.ranks.begin(), group.ranks.end());
+    }
+    std::vector<Pair> places(graph_.groups().size());
+    std::map<Pair, std::set<std::string>> names;
+    for (size_t g = 0; g < places.size(); ++g) {
+      const GraphGroup& group = graph_.groups()[g];
+      if (!is_pair(group)) continue;
+      const std::set<uint32_t>& all = ranks[group.group.name];
+      const auto place = [&all](uint32_t r) {
+        return static_cast<uint32_t>(std::distance(all.begin(), all.find(r)));
+      };
+      places[g] = {place(group.ranks[0]), place(group.ranks[1])};
+      names[places[g]].insert(group.group.name);
+    }
+    for (Pair& pair : places) {
+      if (names[pair].size() < 2) pair = {};
+    }
+    return places;
   }
 
   using KindOfGroup = std::tuple<std::string, std::string, int64_t>;
@@ -597,9 +686,11 @@ class TypicalTimes {
   std::map<Place, std::vector<uint32_t>> places_;
   std::map<Place, std::map<uint32_t, Stretch>> stretches_;  // by place and rank
   std::set<int32_t> iterations_;
+  std::vector<double> spreads_;  // per point, over the typical time of its place; 0 = not known
 };
 
 struct Table {
+  bool pace = false;
   std::vector<double> excess;  // per rank
   std::vector<double> usual;
   std::vector<double> rel;
@@ -614,13 +705,14 @@ class Solver {
 
   JobSolution solve() {
     device_ = table(FoldKind::kKernel);
+    pace_ = table(FoldKind::kKernel, true);
     host_ = table(FoldKind::kHost);
     tell_ranks();
     for (const uint32_t r : kinds_of_exchange()) exchanges_.insert(r);
-    find_ranks(device_, StoryKind::kDevice, kLeastDevice);
+    find_devices();
     find_ranks(host_, StoryKind::kHost, kLeastHost);
     find_links();
-    find_sets(device_, StoryKind::kDevice);
+    find_sets(pace_, StoryKind::kDevice);
     find_sets(host_, StoryKind::kHost);
     find_common();
     std::stable_sort(
@@ -628,6 +720,7 @@ class Solver {
         [](const StoryFinding& a, const StoryFinding& b) { return a.excess_ns > b.excess_ns; });
     if (found_.size() > kMostCandidates) found_.resize(kMostCandidates);
     share_work_out();
+    cure_evenly();
     price();
     weigh();
     price_absent();
@@ -637,22 +730,28 @@ class Solver {
   }
 
  private:
-  Table table(FoldKind kind) const {
+  // pace: work that varies by chance counts less.
+  Table table(FoldKind kind, bool pace = false) const {
     Table made;
+    made.pace = pace;
     made.excess.assign(ranks_, 0);
     made.usual.assign(ranks_, 0);
     made.points.resize(ranks_);
+    std::vector<double> usual(ranks_, 0);
     for (uint32_t p = 0; p < graph_.points(); ++p) {
       const FoldPoint& point = graph_.point(p);
       if (point.kind != kind || usual_.peers[p] == 0) continue;
       const uint32_t r = graph_.rank_of(p);
       made.points[r].push_back(p);
-      made.excess[r] += static_cast<double>(point.work_ns - usual_.values.work_ns[p]);
+      const double weight = pace ? usual_.weights[p] : 1;
+      made.excess[r] += weight * static_cast<double>(above_ns(p));
+      usual[r] += weight * static_cast<double>(usual_.values.work_ns[p]);
       made.usual[r] += static_cast<double>(usual_.values.work_ns[p]);
     }
     std::vector<double> of_bulk;
     for (uint32_t r = 0; r < ranks_; ++r) {
-      made.rel.push_back(made.excess[r] / std::max(made.usual[r], 1.0));
+      made.rel.push_back(made.excess[r] / std::max(usual[r], 1.0));
+      made.excess[r] = made.rel[r] * made.usual[r];
       if (bulk(kind)[r] && !made.points[r].empty()) of_bulk.push_back(made.rel[r]);
     }
     made.middle = middle_of_values(of_bulk);
@@ -675,8 +774,9 @@ class Solver {
       std::map<int32_t, std::pair<double, double>> of_iteration;
       for (const uint32_t p : table.points[r]) {
         auto& [excess, usual] = of_iteration[graph_.point(p).iteration];
-        excess += static_cast<double>(above_ns(p));
-        usual += static_cast<double>(usual_.values.work_ns[p]);
+        const double weight = table.pace ? usual_.weights[p] : 1;
+        excess += weight * static_cast<double>(above_ns(p));
+        usual += weight * static_cast<double>(usual_.values.work_ns[p]);
       }
       most = std::max(most, of_iteration.size());
       std::vector<double> own;
@@ -727,36 +827,115 @@ class Solver {
 
   int64_t above_ns(uint32_t p) const { return graph_.point(p).work_ns - usual_.values.work_ns[p]; }
 
+  bool stands_out(const Table& table, uint32_t r, double least) const {
+    if (table.points[r].empty()) return false;
+    const double bound = table.middle.centre + std::max(least, kSpreads * table.middle.spread);
+    const double least_ns = kLeastShare / 2 * static_cast<double>(graph_.span_ns());
+    return table.rel[r] > bound && table.excess[r] > least_ns;
+  }
+
+  StoryFinding story_of(const Table& table, StoryKind kind, uint32_t r) const {
+    StoryFinding one{.kind = kind, .ranks = {r}, .factor = 1 + table.rel[r]};
+    one.points = table.points[r];
+    one.excess_ns = rounded(table.excess[r]);
+    one.peers = solved_.peers[r];
+    return one;
+  }
+
   void find_ranks(const Table& table, StoryKind kind, double least) {
     for (uint32_t r = 0; r < ranks_; ++r) {
-      if (table.points[r].empty()) continue;
-      const double bound = table.middle.centre + std::max(least, kSpreads * table.middle.spread);
-      const double least_ns = kLeastShare / 2 * static_cast<double>(graph_.span_ns());
-      if (table.rel[r] <= bound || table.excess[r] <= least_ns) continue;
-      StoryFinding one{.kind = kind, .ranks = {r}, .factor = 1 + table.rel[r]};
-      one.points = table.points[r];
-      one.excess_ns = rounded(table.excess[r]);
-      one.peers = solved_.peers[r];
-      if (kind == StoryKind::kDevice && !even(table, r) && exchanges_.contains(r)) {
-        one.kind = StoryKind::kWork;
+      if (!stands_out(table, r, least)) continue;
+      found_.push_back(story_of(table, kind, r));
+      find_places(found_.back());
+    }
+  }
+
+  // If a rank's pace is typical, it may still have more work.
+  void find_devices() {
+    for (uint32_t r = 0; r < ranks_; ++r) {
+      const bool slow = stands_out(pace_, r, kLeastDevice);
+      const bool more = stands_out(device_, r, kLeastDevice);
+      if (!slow && !more) continue;
+      StoryFinding one = story_of(more ? device_ : pace_, StoryKind::kDevice, r);
+      if (more && !even(one)) {
+        if (exchanges_.contains(r)) one.kind = StoryKind::kWork;
+      } else if (slow) {
+        one = story_of(pace_, StoryKind::kDevice, r);
       }
       find_places(one);
       found_.push_back(std::move(one));
     }
   }
 
-  // True if most of the rank's work takes longer by about the same factor.
-  bool even(const Table& table, uint32_t r) const {
+  // True if most of the work takes longer by about the same factor, name by name. Single pieces may
+  // be long or short by chance: experts get more or fewer tokens in each layer.
+  bool even(const StoryFinding& one) const {
+    struct Sums {
+      double own = 0;
+      double usual = 0;
+    };
+    std::map<std::pair<uint32_t, uint32_t>, Sums> of_names;  // by rank and name
+    for (const uint32_t p : one.points) {
+      const uint32_t r = graph_.rank_of(p);
+      const RankFold& fold = graph_.folds()[r];
+      const uint32_t local = p - graph_.base(r);
+      const double ratio = usual_.ratio(p);
+      const double weight = usual_.weights[p];
+      auto left = static_cast<double>(graph_.point(p).work_ns);
+      const auto add = [&](uint32_t name, double ns) {
+        Sums& sums = of_names[{r, name}];
+        sums.own += weight * ns;
+        sums.usual += weight * ns * ratio;
+        left -= ns;
+      };
+      for (uint32_t k = fold.points[local].first_share; k < fold.share_end(local); ++k) {
+        add(fold.shares[k].name, std::min(left, static_cast<double>(fold.shares[k].ns)));
+      }
+      // Work without a name is a piece of its own.
+      if (left > 0) add(UINT32_MAX - local, left);
+    }
     double slow = 0;
     double all = 0;
-    for (const uint32_t p : table.points[r]) {
-      const auto usual = static_cast<double>(usual_.values.work_ns[p]);
-      const double longer =
-          std::log(static_cast<double>(graph_.point(p).work_ns) / std::max(usual, 1.0));
-      all += usual;
-      if (longer > 0.4 * std::log1p(table.rel[r])) slow += usual;
+    for (const auto& [name, sums] : of_names) {
+      all += sums.usual;
+      const double longer = std::log(sums.own / std::max(sums.usual, 1.0));
+      if (longer > 0.4 * std::log(one.factor)) slow += sums.usual;
     }
     return slow >= 0.8 * all;
+  }
+
+  // Work that takes longer by the same factor is cured by that factor, and its chance variation
+  // stays. Elsewhere the typical time of each place is the cure.
+  void cure_evenly() {
+    for (const StoryFinding& one : found_) {
+      const bool own_work = one.kind == StoryKind::kDevice || one.kind == StoryKind::kHost;
+      if (!own_work || one.pauses) continue;
+      if (!even(one)) {
+        const bool pace =
+            one.kind == StoryKind::kDevice &&
+            (one.ranks.size() > 1 || stands_out(pace_, one.ranks.front(), kLeastDevice));
+        for (const uint32_t p : one.points) {
+          if (!pace || usual_.weights[p] == 1) continue;
+          usual_.values.work_ns[p] = graph_.point(p).work_ns;
+        }
+        continue;
+      }
+      const std::set<int32_t> in(one.iterations.begin(), one.iterations.end());
+      const auto has = [&](uint32_t p) {
+        return in.empty() || in.contains(graph_.point(p).iteration);
+      };
+      double own = 0;
+      double usual = 0;
+      for (const uint32_t p : one.points) {
+        if (!has(p)) continue;
+        own += usual_.weights[p] * static_cast<double>(graph_.point(p).work_ns);
+        usual += usual_.weights[p] * static_cast<double>(usual_.values.work_ns[p]);
+      }
+      for (const uint32_t p : one.points) {
+        const auto ns = static_cast<double>(graph_.point(p).work_ns);
+        usual_.values.work_ns[p] = rounded(has(p) ? ns * usual / own : ns);
+      }
+    }
   }
 
   // In which iterations and places the excess lies.
@@ -845,6 +1024,7 @@ class Solver {
     for (const auto& [first, link] : links) {
       for (const uint32_t g : link.groups) link_of_group[g] = first;
     }
+    join_pairs(links, link_of_group);
     for (auto set = sets_.rbegin(); set != sets_.rend(); ++set) {
       const auto inside = [set](const std::vector<uint32_t>& ranks) {
         return std::includes(set->ranks.begin(), set->ranks.end(), ranks.begin(), ranks.end());
@@ -866,22 +1046,47 @@ class Solver {
         }
         if (own.size() >= 2 && own.size() * 2 >= all) joined.insert(own.begin(), own.end());
       }
-      if (joined.size() < 2) continue;
-      StoryFinding& whole = links.at(*joined.begin());
-      whole.set_kind = set->kind;
-      whole.set_name = set->name;
-      for (auto next = std::next(joined.begin()); next != joined.end(); ++next) {
-        const StoryFinding& link = links.at(*next);
-        whole.factor = std::max(whole.factor, link.factor);
-        whole.excess_ns += link.excess_ns;
-        whole.meetings.insert(whole.meetings.end(), link.meetings.begin(), link.meetings.end());
-        whole.groups.insert(whole.groups.end(), link.groups.begin(), link.groups.end());
-        whole.ranks.insert(whole.ranks.end(), link.ranks.begin(), link.ranks.end());
-        for (const uint32_t g : link.groups) link_of_group[g] = *joined.begin();
-        links.erase(*next);
-      }
-      std::sort(whole.ranks.begin(), whole.ranks.end());
-      whole.ranks.erase(std::unique(whole.ranks.begin(), whole.ranks.end()), whole.ranks.end());
+      join(joined, set->kind, set->name, links, link_of_group);
+    }
+  }
+
+  // The first one becomes all of them.
+  static void join(const std::set<uint32_t>& joined, const std::string& kind,
+                   const std::string& name, std::map<uint32_t, StoryFinding>& links,
+                   std::map<uint32_t, uint32_t>& link_of_group) {
+    if (joined.size() < 2) return;
+    StoryFinding& whole = links.at(*joined.begin());
+    whole.set_kind = kind;
+    whole.set_name = name;
+    for (auto next = std::next(joined.begin()); next != joined.end(); ++next) {
+      const StoryFinding& link = links.at(*next);
+      whole.factor = std::max(whole.factor, link.factor);
+      whole.excess_ns += link.excess_ns;
+      whole.meetings.insert(whole.meetings.end(), link.meetings.begin(), link.meetings.end());
+      whole.groups.insert(whole.groups.end(), link.groups.begin(), link.groups.end());
+      whole.ranks.insert(whole.ranks.end(), link.ranks.begin(), link.ranks.end());
+      for (const uint32_t g : link.groups) link_of_group[g] = *joined.begin();
+      links.erase(*next);
+    }
+    std::sort(whole.ranks.begin(), whole.ranks.end());
+    whole.ranks.erase(std::unique(whole.ranks.begin(), whole.ranks.end()), whole.ranks.end());
+  }
+
+  // Pairs of one process group are one link if at least half of them are slow.
+  void join_pairs(std::map<uint32_t, StoryFinding>& links,
+                  std::map<uint32_t, uint32_t>& link_of_group) const {
+    std::map<std::string, std::pair<std::set<uint32_t>, std::set<uint32_t>>> by_name;
+    for (uint32_t g = 0; g < graph_.groups().size(); ++g) {
+      const GraphGroup& group = graph_.groups()[g];
+      if (group.group.kind != kSendRecv || group.members != 2) continue;
+      auto& [all, slow] = by_name[group.group.name];
+      all.insert(link_of(g));
+      const auto link = link_of_group.find(g);
+      if (link != link_of_group.end()) slow.insert(link->second);
+    }
+    for (const auto& [name, pairs] : by_name) {
+      if (pairs.second.size() * 2 < pairs.first.size()) continue;
+      join(pairs.second, "group", name, links, link_of_group);
     }
   }
 
@@ -1221,6 +1426,7 @@ class Solver {
   TypicalTimes usual_;
   size_t ranks_;
   Table device_;
+  Table pace_;  // the same, work that varies by chance aside
   Table host_;
   std::set<uint32_t> exchanges_;
   std::vector<StoryFinding> found_;

@@ -81,10 +81,11 @@ std::vector<FoundArrival> find_arrivals(const Trace& trace, const BreakdownRepor
     one.group.kind = breakdown.op_names[row.op];
     one.group.waits = all_wait(one.group.kind);
     if (const size_t i = details[row.activity.index()]; i != SIZE_MAX) {
-      one.group.name = trace.text(trace.collectives.process_group[i]);
-      one.group.members = trace.text(trace.collectives.ranks[i]);
-      one.group.size = trace.collectives.group_size[i];
-      one.arrival.seq = trace.collectives.seq[i];
+      MeetingParty party = meeting_party(trace, i);
+      one.group.name = std::move(party.name);
+      one.group.members = std::move(party.ranks);
+      one.group.size = party.members;
+      one.arrival.seq = party.seq;
     }
     if (row.window >= 0 && breakdown.window_source != WindowSource::kWholeTrace) {
       one.arrival.iteration = breakdown.iterations[static_cast<size_t>(row.window)];

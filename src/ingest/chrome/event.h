@@ -52,6 +52,8 @@ namespace assay {
   ARG(kProcessGroup, "Process Group Name")       \
   ARG(kProcessGroupRanks, "Process Group Ranks") \
   ARG(kCollectiveSeq, "Seq")                     \
+  ARG(kSource, "Src Rank")                       \
+  ARG(kDestination, "Dst Rank")                  \
   ARG(kWaitedStream, "wait_on_stream")           \
   ARG(kLaunchedKernel, "kernel")                 \
   ARG(kRecordCorrelation, "wait_on_cuda_event_record_corr_id") \

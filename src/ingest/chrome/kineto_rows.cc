@@ -322,11 +322,13 @@ void KinetoRows::add_kernel_shape(const RawEvent& event, ActivityId activity, Js
 }
 
 void KinetoRows::add_collective(const RawEvent& event, ActivityId activity) {
+  const Arg peer = event.has(Arg::kDestination) ? Arg::kDestination : Arg::kSource;
   builder_.collectives.push_back(
       {activity, read_text(event, Arg::kCollective), read_text(event, Arg::kDtype),
        read_text(event, Arg::kProcessGroup), read_text(event, Arg::kProcessGroupRanks),
        read_integer(event, Arg::kInElements, -1), read_integer(event, Arg::kOutElements, -1),
-       read_integer(event, Arg::kGroupSize, -1), read_integer(event, Arg::kCollectiveSeq, -1)});
+       read_integer(event, Arg::kGroupSize, -1), read_integer(event, Arg::kCollectiveSeq, -1),
+       read_integer(event, peer, -1)});
 }
 
 // Kineto writes -1 for what it could not find out, and no stream for waits that concern all.

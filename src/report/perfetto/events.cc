@@ -476,6 +476,7 @@ void TraceEvents::append_collective(ActivityId activity) {
   append_number("Out msg nelems", rows.out_elements[i]);
   append_number("Group size", rows.group_size[i]);
   append_number("Seq", rows.seq[i]);
+  append_number(trace_.text(rows.collective[i]) == "send" ? "Dst Rank" : "Src Rank", rows.peer[i]);
 }
 
 void TraceEvents::write_activity(const Entry& entry, Place place) {

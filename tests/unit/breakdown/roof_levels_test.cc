@@ -283,7 +283,8 @@ Trace all_reduce(int64_t dur_ns, const char* ranks, int64_t group_size) {
                                .in_elements = 25'000'000,
                                .out_elements = 25'000'000,
                                .group_size = group_size,
-                               .seq = 3});
+                               .seq = 3,
+                               .peer = -1});
   return trace;
 }
 

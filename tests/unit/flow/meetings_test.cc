@@ -56,6 +56,67 @@ TEST(Meetings, NumbersGoBeforePlaces) {
   EXPECT_EQ(found.unmatched, 2u);
 }
 
+// Two stages of a pipeline, each way numbered from 0: the first sends once more before it receives.
+struct Stages {
+  RankParts first{{kSent, kReturned}, {}};
+  RankParts second{{kSent, kReturned}, {}};
+  static inline const CollectiveGroup kSent{"pp0", "[0, 4]", "send_recv", false};
+  static inline const CollectiveGroup kReturned{"pp0", "[4, 0]", "send_recv", false};
+};
+
+TEST(Meetings, ASendMeetsAReceiveOfItsWay) {
+  Stages stages;
+  stages.first.parts = {{0, 0, 100, 200}, {0, 1, 300, 400}, {1, 0, 350, 500}, {1, 1, 600, 700}};
+  stages.second.parts = {{0, 0, 100, 200}, {1, 0, 250, 500}, {0, 1, 360, 400}, {1, 1, 600, 700}};
+  const Meetings found = match_meetings({&stages.first, &stages.second});
+  ASSERT_EQ(found.all.size(), 4u);
+  EXPECT_EQ(found.unmatched, 0u);
+  for (const Meeting& meeting : found.all) {
+    EXPECT_EQ(meeting.visits[0].end_ns, meeting.visits[1].end_ns);
+  }
+}
+
+// The third of the first rank's transfers is a receive, that of the second one a send.
+TEST(Meetings, NumbersThatCountBothWaysGoBeforeTheWay) {
+  Stages stages;
+  stages.first.parts = {{0, 0, 100, 200}, {0, 1, 300, 400}, {1, 2, 500, 600}};
+  stages.second.parts = {{0, 0, 100, 200}, {1, 1, 300, 400}, {1, 2, 500, 600}};
+  const Meetings found = match_meetings({&stages.first, &stages.second});
+  ASSERT_EQ(found.all.size(), 3u);
+  EXPECT_EQ(found.unmatched, 0u);
+}
+
+Trace trace_with_transfer(const char* kind, const char* ranks, int64_t members, int64_t peer) {
+  Trace trace;
+  trace.distributed.rank = 4;
+  const auto text = [&trace](const char* value) { return trace.strings.intern(value); };
+  trace.collectives.push_back({.activity = ActivityId(0),
+                               .collective = text(kind),
+                               .process_group = text("pp0"),
+                               .ranks = text(ranks),
+                               .group_size = members,
+                               .seq = 9,
+                               .peer = peer});
+  return trace;
+}
+
+TEST(Meetings, ATransferIsOfTwoRanksOfItsProcessGroup) {
+  const Trace sent = trace_with_transfer("send", "[0, 4, 8, 12]", 4, 8);
+  EXPECT_EQ(meeting_party(sent, 0).ranks, "[4, 8]");
+  EXPECT_EQ(meeting_party(sent, 0).members, 2);
+  EXPECT_EQ(meeting_party(sent, 0).seq, -1);  // it counts the other pairs as well
+  const Trace received = trace_with_transfer("recv", "[0, 4, 8, 12]", 4, 0);
+  EXPECT_EQ(meeting_party(received, 0).ranks, "[0, 4]");
+  const Trace pair = trace_with_transfer("recv", "[4, 8]", 2, -1);
+  EXPECT_EQ(meeting_party(pair, 0).ranks, "[8, 4]");
+  EXPECT_EQ(meeting_party(pair, 0).seq, 9);
+  const Trace unknown = trace_with_transfer("recv", "[0, 4, 8, 12]", 4, -1);
+  EXPECT_EQ(meeting_party(unknown, 0).ranks, "[0, 4, 8, 12]");
+  const Trace all = trace_with_transfer("allreduce", "[4, 8]", 2, -1);
+  EXPECT_EQ(meeting_party(all, 0).ranks, "[4, 8]");
+  EXPECT_EQ(meeting_party(all, 0).seq, 9);
+}
+
 // Steps 3 to 6 and 4 to 8, two collectives each, of step 5 one rank has lost one.
 TEST(Meetings, IterationsDecideIfTheNumbersOfPartsDiffer) {
   const CollectiveGroup named{"dp", "[0, 1]", "all_reduce", true};

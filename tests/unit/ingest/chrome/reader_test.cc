@@ -659,7 +659,11 @@ TEST(ChromeReader, CountersMemoryFlowsSequencesCollectives) {
       R"("args":{"Sequence number":12,"Fwd thread id":0}},)"
       R"({"ph":"X","cat":"kernel","name":"nccl","pid":0,"tid":7,"ts":5,"dur":1,"args":{"stream":7,"device":0,)"
       R"("Collective name":"allreduce","In msg nelems":8,"Out msg nelems":8,"Group size":2,"dtype":"Float",)"
-      R"("Process Group Ranks":"[0, 1]","Seq":3}})"));
+      R"("Process Group Ranks":"[0, 1]","Seq":3}},)"
+      R"({"ph":"X","cat":"kernel","name":"nccl","pid":0,"tid":8,"ts":7,"dur":1,"args":{"stream":8,"device":0,)"
+      R"("Collective name":"send","Process Group Ranks":"[0, 1, 2]","Dst Rank":2}},)"
+      R"({"ph":"X","cat":"kernel","name":"nccl","pid":0,"tid":8,"ts":9,"dur":1,"args":{"stream":8,"device":0,)"
+      R"("Collective name":"recv","Process Group Ranks":"[0, 1, 2]","Src Rank":1}})"));
   ASSERT_EQ(trace.counters.size(), 2u);
   EXPECT_EQ(trace.text(trace.counters.series[0]), "");
   EXPECT_EQ(trace.text(trace.counters.series[1]), "W");
@@ -672,9 +676,12 @@ TEST(ChromeReader, CountersMemoryFlowsSequencesCollectives) {
   EXPECT_EQ(trace.forward_backward_flows.is_end[1], 1);
   ASSERT_EQ(trace.op_sequences.size(), 1u);
   EXPECT_EQ(trace.op_sequences.sequence[0], 12);
-  ASSERT_EQ(trace.collectives.size(), 1u);
+  ASSERT_EQ(trace.collectives.size(), 3u);
   EXPECT_EQ(trace.text(trace.collectives.ranks[0]), "[0, 1]");
   EXPECT_EQ(trace.collectives.seq[0], 3);
+  EXPECT_EQ(trace.collectives.peer[0], -1);
+  EXPECT_EQ(trace.collectives.peer[1], 2);
+  EXPECT_EQ(trace.collectives.peer[2], 1);
 }
 
 TEST(ChromeReader, SynchronizationRowsHaveTheirWaitObject) {
