@@ -28,6 +28,7 @@ constexpr size_t kMostStories = 8;  // of single candidates
 constexpr double kSpread = 1.4826;  // median distance to standard deviation
 constexpr size_t kLeastSpread = 5;  // fewer ranks have no spread
 constexpr double kWide = 2;         // times the spread of steady work
+constexpr double kLeastSpreadOfPieces = 0.01;
 
 struct Middle {
   double centre = 0;
@@ -70,6 +71,7 @@ class TypicalTimes {
   std::vector<int64_t> mean_ns;                           // per point the mean of its place
   std::vector<uint32_t> peers;                            // per point; 0 = compared with nothing
   std::vector<double> weights;  // per point, at most 1: less where ranks differ by chance
+  std::vector<double> spreads;  // per point, over the typical time of its place; 0 = not known
   std::vector<bool> device_bulk;                          // ranks that typical device work rests on
   std::vector<bool> host_bulk;                            // likewise host work
   std::map<int32_t, std::map<uint32_t, int64_t>> common;  // by iteration: points, typical elsewhere
@@ -188,7 +190,7 @@ class TypicalTimes {
   void list_places() {
     peers.assign(graph_.points(), 0);
     weights.assign(graph_.points(), 1);
-    spreads_.assign(graph_.points(), 0);
+    spreads.assign(graph_.points(), 0);
     values.work_ns.resize(graph_.points());
     for (uint32_t p = 0; p < graph_.points(); ++p) values.work_ns[p] = point(p).work_ns;
     mean_ns = values.work_ns;
@@ -293,7 +295,7 @@ class TypicalTimes {
       const double spread =
           own.size() < kLeastSpread ? 0 : kSpread * median_abs_deviation(own) / usual;
       for (const uint32_t p : points) {
-        spreads_[p] = spread;
+        spreads[p] = spread;
         values.work_ns[p] = rounded(usual);
         mean_ns[p] = rounded(sum / static_cast<double>(points.size()));
         peers[p] = static_cast<uint32_t>(points.size());
@@ -324,10 +326,10 @@ class TypicalTimes {
     std::map<std::string, std::vector<double>> of_names;
     double all = 0;
     for (uint32_t p = 0; p < graph_.points(); ++p) {
-      if (point(p).kind != kind || spreads_[p] <= 0) continue;
+      if (point(p).kind != kind || spreads[p] <= 0) continue;
       each_share(p,
-                 [&](const std::string& name, double) { of_names[name].push_back(spreads_[p]); });
-      known.emplace_back(spreads_[p], static_cast<double>(values.work_ns[p]));
+                 [&](const std::string& name, double) { of_names[name].push_back(spreads[p]); });
+      known.emplace_back(spreads[p], static_cast<double>(values.work_ns[p]));
       all += known.back().second;
     }
     std::sort(known.begin(), known.end());
@@ -341,11 +343,11 @@ class TypicalTimes {
     for (auto& [name, spreads] : of_names) middles[name] = median(std::move(spreads));
     for (uint32_t p = 0; p < graph_.points(); ++p) {
       if (point(p).kind != kind) continue;
-      double spread = spreads_[p];
+      double spread = spreads[p];
       // Too few ranks have this place. The same work has a spread elsewhere.
       each_share(p, [&](const std::string& name, double) {
         const auto like = middles.find(name);
-        if (spreads_[p] <= 0 && like != middles.end()) spread = std::max(spread, like->second);
+        if (spreads[p] <= 0 && like != middles.end()) spread = std::max(spread, like->second);
       });
       weights[p] = spread <= kWide * steady ? 1 : std::pow(steady / spread, 2);
     }
@@ -686,7 +688,6 @@ class TypicalTimes {
   std::map<Place, std::vector<uint32_t>> places_;
   std::map<Place, std::map<uint32_t, Stretch>> stretches_;  // by place and rank
   std::set<int32_t> iterations_;
-  std::vector<double> spreads_;  // per point, over the typical time of its place; 0 = not known
 };
 
 struct Table {
@@ -867,14 +868,16 @@ class Solver {
     }
   }
 
-  // True if most of the work takes longer by about the same factor, name by name. Single pieces may
-  // be long or short by chance: experts get more or fewer tokens in each layer.
+  // True if most of the work takes longer by about the same factor, name by name, and at most a
+  // fifth of it is shorter than chance explains. Single pieces may be long or short by chance:
+  // experts get more or fewer tokens in each layer.
   bool even(const StoryFinding& one) const {
     struct Sums {
       double own = 0;
       double usual = 0;
     };
     std::map<std::pair<uint32_t, uint32_t>, Sums> of_names;  // by rank and name
+    double too_short = 0;
     for (const uint32_t p : one.points) {
       const uint32_t r = graph_.rank_of(p);
       const RankFold& fold = graph_.folds()[r];
@@ -882,6 +885,8 @@ class Solver {
       const double ratio = usual_.ratio(p);
       const double weight = usual_.weights[p];
       auto left = static_cast<double>(graph_.point(p).work_ns);
+      const double by_chance = kSpreads * std::max(usual_.spreads[p], kLeastSpreadOfPieces);
+      if (std::log(one.factor * ratio) > by_chance) too_short += weight * left * ratio;
       const auto add = [&](uint32_t name, double ns) {
         Sums& sums = of_names[{r, name}];
         sums.own += weight * ns;
@@ -901,7 +906,7 @@ class Solver {
       const double longer = std::log(sums.own / std::max(sums.usual, 1.0));
       if (longer > 0.4 * std::log(one.factor)) slow += sums.usual;
     }
-    return slow >= 0.8 * all;
+    return slow >= 0.8 * all && too_short <= 0.2 * all;
   }
 
   // Work that takes longer by the same factor is cured by that factor, and its chance variation

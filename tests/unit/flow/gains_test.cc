@@ -20,7 +20,7 @@ namespace {
 using testing::TraceMaker;
 
 // One thread that works, launches and waits.
-class Program {
+class HostProgram {
  public:
   void host(const char* name, int64_t ns) {
     maker_.op(1, name, now_ns_, ns);
@@ -65,7 +65,7 @@ int64_t gain(const Decision& decision, GainGroup group) {
 // 200 launches; the host takes 29.5 us for each, the kernel 23: the device is busy, and its kernels
 // do not matter but for the last.
 TEST(Gains, ABusyDeviceMayWaitForTheHost) {
-  Program run;
+  HostProgram run;
   for (int i = 0; i < 200; ++i) {
     run.host("aten::mm", 24'000);
     run.launch(23'000);
@@ -87,7 +87,7 @@ TEST(Gains, ABusyDeviceMayWaitForTheHost) {
 // Copy in, kernel, wait: one after the other, and no two at once but the copy and the call that
 // launches the kernel, 5 us.
 TEST(Gains, AChainAddsUp) {
-  Program run;
+  HostProgram run;
   for (int i = 0; i < 4; ++i) {
     run.copy_in(3'000'000);
     run.launch(9'000'000);
@@ -106,7 +106,7 @@ TEST(Gains, AChainAddsUp) {
 // 40 kernels on 8 streams that nothing but the host puts in order: without its waits they still
 // follow each other.
 TEST(Gains, OrderThatTheHostCarriesHoldsWithoutItsWaits) {
-  Program run;
+  HostProgram run;
   for (int i = 0; i < 40; ++i) {
     run.host("prepare", 60'000);
     run.launch(400'000, 7 + i % 8, "level");
@@ -120,7 +120,7 @@ TEST(Gains, OrderThatTheHostCarriesHoldsWithoutItsWaits) {
 }
 
 TEST(Gains, WorkFollowsWhatItsThreadWaitedFor) {
-  Program run;
+  HostProgram run;
   run.launch(100'000, 7, "a");
   run.wait("cudaStreamSynchronize", 5'000);
   run.launch(100'000, 8, "b");
@@ -135,7 +135,7 @@ TEST(Gains, WorkFollowsWhatItsThreadWaitedFor) {
 // The same two names beside each other at three places are in no order of their own.
 TEST(Gains, NamesThatOverlapElsewhereAreInNoOrder) {
   for (const int places : {2, 3}) {
-    Program run;
+    HostProgram run;
     run.launch(100'000, 7, "a");
     run.wait("cudaStreamSynchronize", 5'000);
     run.launch(100'000, 8, "b");
@@ -174,7 +174,7 @@ TEST(Gains, ACallThatWaitsForItsCopyDoesNoStaging) {
 }
 
 TEST(Gains, CountsThePiecesThatHoldHalf) {
-  Program run;
+  HostProgram run;
   for (int i = 0; i < 132; ++i) {
     run.silence(i == 40 || i == 90 ? 850'000'000 : 1'000'000);
     run.launch(1'000'000);
@@ -191,7 +191,7 @@ TEST(Gains, CountsThePiecesThatHoldHalf) {
 
 // One kernel, one long silence, one kernel: seen once.
 TEST(Gains, ASingleOccurrenceIsAnEvent) {
-  Program run;
+  HostProgram run;
   run.launch(1'000'000, 7, "a");
   run.silence(80'000'000);
   run.launch(1'000'000, 7, "b");
@@ -202,7 +202,7 @@ TEST(Gains, ASingleOccurrenceIsAnEvent) {
 
 // Behind one kernel the host reads what it wrote, page by page, up to the end.
 TEST(Gains, TheHostThatReadsPagesIsMigration) {
-  Program run;
+  HostProgram run;
   run.launch(10'000'000);
   run.wait("cudaDeviceSynchronize", 9'000);
   int64_t at_ns = run.now_ns_ + 100'000;
@@ -223,7 +223,7 @@ TEST(Gains, TheHostThatReadsPagesIsMigration) {
 
 // Each step loads for 200 ms and then launches: loading is what the host does.
 TEST(Gains, TheNarrowNameIsTheOneThatGivesHalf) {
-  Program run;
+  HostProgram run;
   for (int i = 0; i < 5; ++i) {
     run.host("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", 200'000'000);
     for (int k = 0; k < 20; ++k) {
