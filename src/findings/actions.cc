@@ -407,9 +407,9 @@ int64_t most_ns(const ActionKind& kind, const RunFacts& f) {
   // Time in which the program waits for the outside does not pass faster with a faster host.
   const bool host = kind.key == "cheaper_host" || kind.key == "cuda_graph" || kind.key == "faster_cpu";
   if (host) return (f.total.idle_ns - f.idle(FlowCause::kNothingAsked)) / devices;
-  // The host computes with the values that it waits for.
   // In their type, kernels do not run faster than the roofline. Of kernels with no known work nothing is left.
   if (kind.key == "device_work" && f.kind_roofed_ns > 0) return kernel_gain_ns(f.kind_ns - f.kind_roof_ns, f);
+  // The host computes with the values that it waits for.
   if (kind.key == "remove_syncs" && host_computes(f)) return f.idle(FlowCause::kSync) / devices;
   return f.window_ns;
 }
@@ -447,28 +447,32 @@ std::optional<Action> action_of(const ActionKind& kind, const RunFacts& f) {
   return action;
 }
 
+// An action without a replay of its own.
+Action unreplayed(std::string_view key, std::string_view basis, int64_t gain_ns, const RunFacts& f) {
+  Action action{.key = key, .basis = basis, .gain_ns = gain_ns, .share = share(gain_ns, f.window_ns)};
+  add_texts(f, action);
+  return action;
+}
+
+// The same for kernels that take saves_ns less; nothing below 1 % of the window.
+std::optional<Action> kernel_action(std::string_view key, std::string_view basis, int64_t saves_ns, const RunFacts& f) {
+  const int64_t gain_ns = kernel_gain_ns(saves_ns, f);
+  if (gain_ns * 100 < f.window_ns) return std::nullopt;
+  return unreplayed(key, basis, gain_ns, f);
+}
+
 // What devices that take turns would save if each had an equal part of the work at once.
 Action devices_at_once(const RunFacts& f) {
   const auto busy = static_cast<double>(f.busy_ns());
   const int64_t any_ns = f.busy_devices > 0 ? static_cast<int64_t>(busy / f.busy_devices + 0.5) : 0;
   const int64_t gain_ns = any_ns - f.busy_ns() / std::max<int64_t>(f.devices, 1);
-  Action action{.key = "devices_at_once",
-                .basis = "all device work in equal parts on all devices at once",
-                .gain_ns = gain_ns,
-                .share = share(gain_ns, f.window_ns)};
-  add_texts(f, action);
-  return action;
+  return unreplayed("devices_at_once", "all device work in equal parts on all devices at once", gain_ns, f);
 }
 
 // Managed memory that is prefetched.
 Action prefetch(const RunFacts& f) {
-  const int64_t gain_ns = f.decision.table.of(GainGroup::kMigration).gain_ns;
-  Action action{.key = "prefetch",
-                .basis = "replay in which page migration takes no time",
-                .gain_ns = gain_ns,
-                .share = share(gain_ns, f.window_ns)};
-  add_texts(f, action);
-  return action;
+  return unreplayed("prefetch", "replay in which page migration takes no time",
+                    f.decision.table.of(GainGroup::kMigration).gain_ns, f);
 }
 
 // Neither the host nor collectives save much alone: one rank does not show whether collectives wait.
@@ -477,25 +481,13 @@ std::optional<Action> compare_ranks(const RunFacts& f) {
   const auto decides = [&d](GainGroup group) { return d.word == group || d.second == group; };
   const bool pair = d.joint && decides(GainGroup::kHost) && decides(GainGroup::kComm);
   if (!pair || !replay_holds(f)) return std::nullopt;
-  Action action{.key = "compare_ranks",
-                .basis = "replay in which neither the host nor collectives take time",
-                .gain_ns = d.together_ns,
-                .share = share(d.together_ns, f.window_ns)};
-  add_texts(f, action);
-  return action;
+  return unreplayed("compare_ranks", "replay in which neither the host nor collectives take time", d.together_ns, f);
 }
 
 // At most: one kernel for each chain.
 std::optional<Action> fuse_chains(const RunFacts& f) {
   if (f.bottleneck != BoundBy::kGpu) return std::nullopt;
-  const int64_t gain_ns = kernel_gain_ns(f.chains.saves_ns, f);
-  if (gain_ns * 100 < f.window_ns) return std::nullopt;
-  Action action{.key = "fuse_chains",
-                .basis = "one kernel for each chain, as long as its longest",
-                .gain_ns = gain_ns,
-                .share = share(gain_ns, f.window_ns)};
-  add_texts(f, action);
-  return action;
+  return kernel_action("fuse_chains", "one kernel for each chain, as long as its longest", f.chains.saves_ns, f);
 }
 
 // The action on a narrow bottleneck of the host; empty for all others.
@@ -525,14 +517,8 @@ std::optional<Action> smaller_type(const RunFacts& f) {
   const double ratio = f.matrix_types.over_fp32;
   if (f.bottleneck != BoundBy::kGpu || ratio <= 1) return std::nullopt;
   const auto saves_ns = static_cast<int64_t>(static_cast<double>(f.products.fp32.ns) * (1 - 1 / ratio));
-  const int64_t gain_ns = kernel_gain_ns(saves_ns, f);
-  if (gain_ns * 100 < f.window_ns) return std::nullopt;
-  Action action{.key = "smaller_type",
-                .basis = "products and convolutions in FP32, shortened by the ratio of the peaks",
-                .gain_ns = gain_ns,
-                .share = share(gain_ns, f.window_ns)};
-  add_texts(f, action);
-  return action;
+  return kernel_action("smaller_type", "products and convolutions in FP32, shortened by the ratio of the peaks",
+                       saves_ns, f);
 }
 
 // Twice the sequences in each decode step. A product of B rows does about B FLOP for each byte of its weights, which it reads
@@ -545,14 +531,9 @@ std::optional<Action> larger_batch(const RunFacts& f) {
   if (!decodes || f.kernel_kind != KernelKind::kGemm || !(2 * f.serving.batch <= ridge)) {
     return std::nullopt;
   }
-  const int64_t gain_ns = kernel_gain_ns(f.kind_ns / 2, f);
-  if (gain_ns * 100 < f.window_ns) return std::nullopt;
-  Action action{.key = "batch",
-                .basis = "time of the same tokens: products take as long for twice the sequences, all else twice as long",
-                .gain_ns = gain_ns,
-                .share = share(gain_ns, f.window_ns)};
-  add_texts(f, action);
-  return action;
+  return kernel_action("batch",
+                       "time of the same tokens: products take as long for twice the sequences, all else twice as long",
+                       f.kind_ns / 2, f);
 }
 
 // FP8 has twice the peak of 16-bit types, and half of their bytes: it halves the roofline time, and what kernels take above
@@ -563,14 +544,7 @@ std::optional<Action> fp8(const RunFacts& f) {
   if (!known && !uses_engine(f)) return std::nullopt;
   const double part = known ? share(f.kind_roof_ns, f.kind_roofed_ns) : 1;
   const auto saves_ns = static_cast<int64_t>(static_cast<double>(f.products.half.ns) * part / 2);
-  const int64_t gain_ns = kernel_gain_ns(saves_ns, f);
-  if (gain_ns * 100 < f.window_ns) return std::nullopt;
-  Action action{.key = "fp8",
-                .basis = "products in FP16 and BF16, with half of their time at the roofline",
-                .gain_ns = gain_ns,
-                .share = share(gain_ns, f.window_ns)};
-  add_texts(f, action);
-  return action;
+  return kernel_action("fp8", "products in FP16 and BF16, with half of their time at the roofline", saves_ns, f);
 }
 
 }  // namespace
