@@ -119,7 +119,6 @@ ProductWork product_work(const Trace& trace, Interval window, const KernelNames&
   const ActivityTable& rows = trace.activities;
   ProductWork found;
   std::unordered_map<uint32_t, int64_t> by_name;
-  std::map<const TypedWork*, int64_t> longest_ns;
   for (size_t a = 0; a < rows.size(); ++a) {
     const bool inside = rows.start_ns[a] >= window.start_ns && rows.start_ns[a] < window.end_ns;
     if (!inside || rows.kind[a] != ActivityKind::kKernel) continue;
@@ -131,8 +130,8 @@ ProductWork product_work(const Trace& trace, Interval window, const KernelNames&
     TypedWork& of = half ? found.half : found.fp32;
     of.ns += rows.dur_ns[a];
     const int64_t ns = by_name[rows.name[a].value] += rows.dur_ns[a];
-    if (ns <= longest_ns[&of]) continue;
-    longest_ns[&of] = ns;
+    if (ns <= of.kernel_ns) continue;
+    of.kernel_ns = ns;
     of.kernel = trace.text(rows.name[a]);
   }
   return found;

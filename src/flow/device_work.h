@@ -40,6 +40,7 @@ MatrixTypes matrix_types(const Trace& trace);
 struct TypedWork {
   int64_t ns = 0;
   std::string kernel = {};  // the longest, as recorded
+  int64_t kernel_ns = 0;    // its summed duration
 };
 struct ProductWork {
   TypedWork fp32;

@@ -112,29 +112,27 @@ RoofShares roof_shares(const FlowRun& run, std::string_view pattern, const RoofS
   const Calls calls(run, sources);
   const std::vector<float> left = shares_of_calls(run, calls, pattern, sources, shares);
   shares.left.assign(run.works.size(), 1);
+  shares.known.assign(run.works.size(), false);
   for (size_t w = 0; w < run.works.size(); ++w) {
     const uint32_t call = calls.call_of(run.works[w].activity);
     if (call == kNoCallWork || std::isnan(left[call])) continue;
     shares.left[w] = left[call];
+    shares.known[w] = true;
     if (left[call] < 1) ++shares.works;
   }
   return shares;
 }
 
 void add_roof(const FlowRun& run, Interval window, const RoofSources& sources, KindShare& kind) {
-  RoofShares shares;
-  const Calls calls(run, sources);
-  const std::vector<float> left = shares_of_calls(run, calls, "", sources, shares);
-  if (!shares.any_roof) return;
-  for (const FlowWork& work : run.works) {
+  const RoofShares shares = roof_shares(run, "", sources);
+  for (size_t w = 0; w < run.works.size(); ++w) {
+    const FlowWork& work = run.works[w];
     const bool inside = work.start_ns >= window.start_ns && work.start_ns < window.end_ns;
-    if (!inside || work.kind != WorkKind::kCompute) continue;
+    if (!shares.known[w] || !inside || work.kind != WorkKind::kCompute) continue;
     if (run.kernels->of(run.trace->activities.name[work.activity.index()]).kind != kind.kind) continue;
-    const uint32_t call = calls.call_of(work.activity);
-    if (call == kNoCallWork || std::isnan(left[call])) continue;
     const int64_t ns = work.end_ns - work.start_ns;
     kind.roofed_ns += ns;
-    kind.roof_ns += std::llround(static_cast<double>(ns) * left[call]);
+    kind.roof_ns += std::llround(static_cast<double>(ns) * shares.left[w]);
   }
 }
 

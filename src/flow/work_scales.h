@@ -20,6 +20,7 @@ namespace assay {
 
 struct RoofShares {
   std::vector<float> left;  // per work, 0 to 1; 1 where its roof is not known, or it is faster
+  std::vector<bool> known;  // per work, whether the roofline time is
   uint64_t works = 0;       // that have less than all of it left
   bool any_work = false;    // some kernel's work is known
   bool any_roof = false;    // and the device's figures
