@@ -11,13 +11,14 @@
 
 #include "base/stats.h"
 #include "kernels/book.h"
+#include "roof/inputs.h"
 
 namespace assay {
 namespace {
 
 // Corrections of what the tree of pairs gave.
 constexpr int kRounds = 8;
-constexpr int64_t kMostRank = 1'000'000'000;
+constexpr double kMostRank = 1e9;
 
 struct Listed {
   uint32_t part = 0;
@@ -315,18 +316,13 @@ MeetingParty meeting_party(const Trace& trace, size_t row) {
   return party;
 }
 
-std::optional<std::pair<int64_t, int64_t>> two_ranks(std::string_view text) {
-  std::vector<int64_t> numbers;
-  bool in_number = false;
-  for (const char c : text) {
-    const bool digit = c >= '0' && c <= '9';
-    if (digit && !in_number) numbers.push_back(0);
-    if (digit) numbers.back() = std::min<int64_t>(numbers.back(), kMostRank) * 10 + (c - '0');
-    in_number = digit;
-    if (numbers.size() > 2 || c == '.') return std::nullopt;
+std::optional<std::pair<int64_t, int64_t>> two_ranks(std::string_view ranks) {
+  const auto numbers = read_numbers(ranks);
+  if (!numbers || numbers->size() != 2) return std::nullopt;
+  for (const double rank : *numbers) {
+    if (!(rank >= 0 && rank <= kMostRank)) return std::nullopt;
   }
-  if (numbers.size() != 2) return std::nullopt;
-  return std::pair(numbers[0], numbers[1]);
+  return std::pair(static_cast<int64_t>((*numbers)[0]), static_cast<int64_t>((*numbers)[1]));
 }
 
 int64_t middle_of(std::vector<int64_t> values) {
