@@ -133,6 +133,8 @@ struct ComponentProfile {
   bool measured() const { return ssp_w == ssp_w; }
 };
 
+inline constexpr std::array<const char*, 3> kComponentNames = {"XCD", "IOD", "HBM"};
+
 struct KernelProfile {
   std::string name;
   double flop = std::numeric_limits<double>::quiet_NaN();   // per execution, as recorded
@@ -169,7 +171,7 @@ struct KernelProfile {
   double unmixed_low_w = std::numeric_limits<double>::quiet_NaN();
   double unmixed_high_w = std::numeric_limits<double>::quiet_NaN();
   double idle_w = std::numeric_limits<double>::quiet_NaN();  // samples that end before a run starts
-  std::array<ComponentProfile, 3> components = {};           // xcd, iod, hbm
+  std::array<ComponentProfile, 3> components = {};           // as kComponentNames
   // SSP that is in none of the components measured; below 0 where they exceed the whole, which a
   // note then says. NaN where none is.
   double rest_w = std::numeric_limits<double>::quiet_NaN();

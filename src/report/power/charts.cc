@@ -83,7 +83,6 @@ Chart settled_chart(const PowerReport& report) {
 }
 
 Chart components_chart(const PowerReport& report) {
-  constexpr std::array<const char*, 3> kNames = {"XCD", "IOD", "HBM"};
   Chart chart{.key = "components",
               .title = "Power by component (FinGraV, Figures 7 and 10)",
               .caption = "Means of settled power, if the sensor separates components.",
@@ -91,12 +90,12 @@ Chart components_chart(const PowerReport& report) {
               .y = {.title = "power", .unit = Unit::kWatts}};
   std::vector<Series> series;
   series.push_back({.name = "total", .mark = Mark::kBars});
-  for (const char* name : kNames) series.push_back({.name = name, .mark = Mark::kBars});
+  for (const char* name : kComponentNames) series.push_back({.name = name, .mark = Mark::kBars});
   for (const KernelProfile& kernel : report.kernels) {
     if (!std::isfinite(kernel.rest_w)) continue;
     chart.categories.push_back(kernel.name);
     series[0].y.push_back(kernel.ssp_w);
-    for (size_t i = 0; i < kNames.size(); ++i) {
+    for (size_t i = 0; i < kComponentNames.size(); ++i) {
       series[i + 1].y.push_back(kernel.components[i].ssp_w);
     }
   }

@@ -434,14 +434,13 @@ Table parts_of_device(const PowerReport& report) {
                   {.key = "high_w", .title = "to", .unit = Unit::kWatts},
                   {.key = "whole_share", .title = "of the whole", .unit = Unit::kShare}},
       .terminal_limit = 0};
-  constexpr std::array<const char*, 3> kNames = {"XCD", "IOD", "HBM"};
   for (const KernelProfile& kernel : report.kernels) {
     if (!std::isfinite(kernel.rest_w)) continue;
-    for (size_t i = 0; i < kNames.size(); ++i) {
+    for (size_t i = 0; i < kComponentNames.size(); ++i) {
       const ComponentProfile& part = kernel.components[i];
       if (!part.measured()) continue;
       table.rows.push_back(
-          {kernel.name, kNames[i], part.ssp_w, part.low_w, part.high_w, part.ssp_w / kernel.ssp_w});
+          {kernel.name, kComponentNames[i], part.ssp_w, part.low_w, part.high_w, part.ssp_w / kernel.ssp_w});
     }
     table.rows.push_back({kernel.name, "in none of them", kernel.rest_w, Value(), Value(),
                           kernel.rest_w / kernel.ssp_w});
@@ -797,8 +796,6 @@ Table parts_table(std::string key, std::string title, const std::vector<EnergyPa
 
 // ---- several kernels (Figures 7 and 10, Table II) ----
 
-constexpr std::array<const char*, 3> kParts = {"XCD", "IOD", "HBM"};
-
 Table across_table(const PowerReport& across) {
   Table table{
       .key = "across",
@@ -829,7 +826,7 @@ Table across_table(const PowerReport& across) {
     table.rows.push_back({kernel.name, std::string(kernel_bound_name(across.takeaways[i].bound)),
                           kernel.sse_w, kernel.ssp_w, kernel.ssp_low_w, kernel.ssp_high_w,
                           kernel.sse_error, kernel.w_over_t, kernel.energy_j,
-                          kernel.own_w() / highest_w, leads ? Value(kParts[*leads]) : Value(),
+                          kernel.own_w() / highest_w, leads ? Value(kComponentNames[*leads]) : Value(),
                           leads ? Value(kernel.components[*leads].ssp_w / kernel.ssp_w) : Value()});
   }
   if (!parts) table.columns[10].show = table.columns[11].show = Show::kDataOnly;
@@ -905,9 +902,9 @@ std::string rule_measured(const RuleFinding& f) {
          watts(f.other_value);
 }
 
-Prose rules_prose(const PowerReport& across) {
+Prose rules_prose(const std::vector<RuleFinding>& rules) {
   Prose prose{.bullets = true, .show = Show::kReadersOnly};
-  for (const RuleFinding& finding : takeaway_rules(across)) {
+  for (const RuleFinding& finding : rules) {
     const char* holds = !finding.holds ? "Not known" : *finding.holds ? "Yes" : "No";
     prose.paragraphs.push_back(std::string(rule_name(finding.rule)) + "? " + holds + ": " +
                                rule_measured(finding) + " (" +
@@ -916,19 +913,26 @@ Prose rules_prose(const PowerReport& across) {
   return prose;
 }
 
-Table rules_table(const PowerReport& across) {
+Table rules_table(const std::vector<RuleFinding>& rules) {
   Table table{.key = "takeaway_rules",
               .columns = {{.key = "rule", .title = "rule", .unit = Unit::kText},
                           {.key = "holds", .title = "holds"},
                           {.key = "measured", .title = "measured", .unit = Unit::kText},
                           {.key = "source", .title = "source", .unit = Unit::kText}},
               .show = Show::kDataOnly};
-  for (const RuleFinding& finding : takeaway_rules(across)) {
+  for (const RuleFinding& finding : rules) {
     table.rows.push_back({std::string(rule_name(finding.rule)),
                           finding.holds ? Value(*finding.holds) : Value(), rule_measured(finding),
                           std::string(rule_source(finding.rule))});
   }
   return table;
+}
+
+void add_across(const PowerReport& across, Section& section) {
+  const std::vector<RuleFinding> rules = takeaway_rules(across);
+  section.blocks.push_back(across_table(across));
+  section.blocks.push_back(rules_prose(rules));
+  section.blocks.push_back(rules_table(rules));
 }
 
 }  // namespace
@@ -1042,9 +1046,8 @@ std::vector<Section> energy_sections(const EnergyReport& report, const LogSource
 }
 
 Section across_section(const PowerReport& across) {
-  Section section{.key = "power", .title = "All kernels", .blocks = {across_table(across)}};
-  section.blocks.push_back(rules_prose(across));
-  section.blocks.push_back(rules_table(across));
+  Section section{.key = "power", .title = "All kernels"};
+  add_across(across, section);
   section.blocks.push_back(pairs_table(across));
   section.blocks.push_back(comparisons_table(across));
   add_across_charts(across, section);
@@ -1066,11 +1069,7 @@ std::vector<Section> power_sections(const PowerReport& report) {
   section.blocks.push_back(sensors_table(report));
   section.blocks.push_back(kernel_elements(report));
   section.blocks.push_back(takeaways_table(report));
-  if (report.kernels.size() > 1) {
-    section.blocks.push_back(across_table(report));
-    section.blocks.push_back(rules_prose(report));
-    section.blocks.push_back(rules_table(report));
-  }
+  if (report.kernels.size() > 1) add_across(report, section);
   section.blocks.push_back(pairs_table(report));
   section.blocks.push_back(comparisons_table(report));
   add_power_charts(report, section);
