@@ -30,9 +30,10 @@ WhatIf try_levers(const FlowModel& model, const Windows& windows, const FlowRepo
                         .points = options.points});
 }
 
-// The distance of the leading kernels from the roofline.
+// The distance of the leading kernels from the roofline. Kernels of no known kind have nothing in common.
 void add_roof(const FlowModel& model, const FlowReport& report, FlowVerdict& verdict) {
   if (verdict.bound != BoundBy::kGpu || verdict.kinds.empty()) return;
+  if (verdict.kinds.front().kind == KernelKind::kOther) return;
   RoofSources sources;
   if (report.replays.joined > 0) sources.replays = &report.replays;
   add_roof(model.run, report.window, sources, verdict.kinds.front());

@@ -228,11 +228,11 @@ def unnamed_start(run, number):
     run.layers(40, duration=60)
 
 
-def square_products(duration):
+def square_products(duration, kernel="sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_cublas"):
     """Products of 4096 x 4096 in BF16: 137 GFLOP, 139 us at the peak of an H100."""
     def step(run, _):
         for _ in range(20):
-            run.launch("sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_cublas", duration,
+            run.launch(kernel, duration,
                        **{"Input Dims": [[4096, 4096], [4096, 4096]], "Input type": ["c10::BFloat16", "c10::BFloat16"]})
     return step
 
@@ -591,6 +591,8 @@ SCENES = {
     "products near the roofline": (steps(square_products(160)), "gpu",
                                    r"1 +−[\d.]+ ms 39\.\d % +up to +Multiply in FP8.*1\d\.\d % +up to +Speed up gemm kernels \(86\.\d % of roofline\)",
                                    r"9\d\.\d % +up to"),
+    "products of an unknown kind of kernel": (steps(square_products(700, "acme_unlisted_kernel")), "gpu",
+                                              r"Speed up acme_unlisted_kernel", r"Speed up +kernels"),
     "products far from the roofline": (steps(square_products(700)), "gpu",
                                        r"1 +−[\d.]+ ms 7\d\.\d % +up to +Speed up gemm kernels \(19\.\d % of roofline\)",
                                        r"9\d\.\d % +up to"),
