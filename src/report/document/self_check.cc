@@ -28,9 +28,11 @@ bool is_share(std::string_view key, Unit unit) {
   return unit == Unit::kShare && of_whole && !of_model;
 }
 
+// Watts are not among them: the headroom below a power limit, and what the components of a GPU leave of its power, are
+// differences.
 bool is_amount(Unit unit) {
-  return unit == Unit::kCount || unit == Unit::kBytes || unit == Unit::kWatts ||
-         unit == Unit::kPerSecond || unit == Unit::kBytesPerSecond;
+  return unit == Unit::kCount || unit == Unit::kBytes || unit == Unit::kPerSecond ||
+         unit == Unit::kBytesPerSecond;
 }
 
 // The law that one value alone breaks; null if none.

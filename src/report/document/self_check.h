@@ -16,9 +16,10 @@ struct Breach {
 };
 
 // The statements of `document` that break a law, in its order. Linear in its cells.
-// Parts of a whole lie between 0 and 1; changes and ratios to a model may lie outside. Counts, bytes and watts are not
-// negative. A value lies between its ends, as "gain_ns" between "gain_low_ns" and "gain_high_ns". The causes of an answer
-// add up to the whole. An action saves at most the whole, and its gain lies within its interval.
+// Parts of a whole lie between 0 and 1; changes and ratios to a model may lie outside. Counts and bytes are not
+// negative; watts may be, as the headroom below a limit. A value lies between its ends, as "gain_ns" between
+// "gain_low_ns" and "gain_high_ns". The causes of an answer add up to the whole. An action saves at most the whole, and
+// its gain lies within its interval.
 std::vector<Breach> breaches_of(const Document& document);
 
 // Leaves out the statements that break a law. Cells become missing, and actions go. An answer has no confidence if its

@@ -366,7 +366,7 @@ Table pairs_table(const PowerReport& report) {
                           {.key = "by", .title = "known by", .unit = Unit::kText},
                           {.key = "together_w", .title = "at most", .unit = Unit::kWatts},
                           {.key = "limit_w", .title = "limit", .unit = Unit::kWatts},
-                          {.key = "headroom_w", .title = "left", .unit = Unit::kWatts},
+                          {.key = "headroom_w", .title = "headroom", .unit = Unit::kWatts},
                           {.key = "fits", .title = "fits"}}};
   for (const ComplementaryPair& p : report.pairs) {
     table.rows.push_back({p.compute, p.memory, p.by_parts ? "powers of parts" : "FLOP/B",

@@ -47,9 +47,11 @@ TEST(SelfCheck, ChangesAndErrorsMayExceedTheWhole) {
                   .empty());
 }
 
-TEST(SelfCheck, FindsNegativeCountButNotNegativeTime) {
-  const std::vector<Breach> breaches = breaches_of(
-      with(Facts{.key = "a", .items = {{"calls", "", -1, Unit::kCount}, {"gain_ns", "", -1, Unit::kNanoseconds}}}));
+TEST(SelfCheck, FindsNegativeCountButNotNegativeTimeOrPower) {
+  const std::vector<Breach> breaches = breaches_of(with(Facts{.key = "a",
+                                                              .items = {{"calls", "", -1, Unit::kCount},
+                                                                        {"gain_ns", "", -1, Unit::kNanoseconds},
+                                                                        {"headroom_w", "", -180, Unit::kWatts}}}));
   ASSERT_EQ(breaches.size(), 1u);
   EXPECT_EQ(breaches[0].place, "flow.a.calls");
 }
