@@ -140,6 +140,7 @@ def whatif(
     as_recorded: bool = False,
     cpu_speed: float | int | None = None,
     link_gb_s: float | int | None = None,
+    prices: str | None = None,
     peaks: str | None = None,
     part: str | None = None,
     between: str | None = None,
@@ -168,6 +169,8 @@ def whatif(
         as_recorded: with --on: keep the host time that a profiler took.
         cpu_speed: with --on: a host so many times as fast. From 0.1 to 10.
         link_gb_s: with --on: GB/s from one of those GPUs to its peers, in one direction. Above 0.
+        prices: with --on: CSV with gpu, usd_per_gpu_hour and optional watts, as throughput plan reads; adds cost,
+            and energy at most.
         peaks: with --edit roof or --on: name of the recorded GPU, if the trace has none.
         part: analyze this part of the recording: lead-in, start-up, iterations, prefill, decode, hole, tail, its
             number from 1, or all. Default: the longest that allows a diagnosis; all of several traces.

@@ -110,6 +110,7 @@ class Explorer {
     OtherGpus found;
     found.recorded = recorded_gpu(run_, options_.roof);
     found.recorded_missing = GpuScaling::missing(found.recorded);
+    found.gpu_count = std::max<uint32_t>(1, static_cast<uint32_t>(report_.devices.size()));
     found.reserved_bytes = reserved_bytes(run_);
     found.refusal = refusal_of_run(report_);
     found.recorded_ns = finder_.run_ns();

@@ -47,11 +47,14 @@ struct RunOnGpu {
   std::vector<FamilyScale> families;
   std::map<std::string, int64_t> lacking_ns;
   int64_t kernel_ns = 0;
+
+  bool has_time() const { return gain.high > 0; }
 };
 
 struct OtherGpus {
   EditRefusal refusal = EditRefusal::kNone;  // no replay is made
   DeviceRoof recorded;
+  uint32_t gpu_count = 1;        // GPUs of the run
   std::string recorded_missing;  // as RunOnGpu::missing, of the recorded GPU
   HostPace host;
   int64_t recorded_ns = 0;  // the run as recorded

@@ -4,8 +4,10 @@ intervals hold their middles, no GPU gives more than the bound, and MFU is that 
 
 import argparse
 import json
+import pathlib
 import subprocess
 import sys
+import tempfile
 
 from datasets import CORPUS, IN_REPOSITORY, NO_CORPUS, ROOT
 
@@ -92,6 +94,42 @@ def check_refusals(assay):
     is_true(f"a card without an architecture: {said}", "lacks architecture" in " ".join(said.split()))
 
 
+def check_prices(assay):
+    """Cost is time times price, the energy bound is power times the longest time, and prices that do not fit are refused by name."""
+    trace = ROOT / "tests/data/h200_pairs/bert_batch8.json.zst"
+    with tempfile.TemporaryDirectory() as folder:
+        def ask(text, *args, code=0):
+            prices = pathlib.Path(folder) / "prices.csv"
+            prices.write_text(text, encoding="utf-8")
+            return run(assay, "whatif", trace, "--on", "B200,L40S", "--prices", prices, *args, code=code)
+
+        rows = "gpu,usd_per_gpu_hour,watts\nh200_sxm,3.20,\nB200,4.80,900\nL40S,0.90,\nH100,2,\n"
+        answer = json.loads(ask(rows, "--format", "json"))
+        on = answer["whatif"]["on"]
+        costs = on["costs"]
+        is_true(f"rows: {costs}", [row["recorded_gpu"] for row in costs] == [True, False, False])
+        runs = [{"run_ns": on["run_ns"], "gain": 1, "gain_low": 1, "gain_high": 1}, *on["gpus"]]
+        for row, of, price, watts in zip(costs, runs, (3.2, 4.8, 0.9), (700, 900, 350)):
+            is_true(f"dollars: {row}", abs(row["usd"] - of["run_ns"] / 3.6e12 * price) < 1e-9)
+            is_true(f"same work: {row}", abs(row["usd_for_hour"] - price / of["gain"]) < 1e-9)
+            is_true(f"its interval: {row}", abs(row["usd_for_hour_low"] * of["gain_high"] - price) < 1e-9 and abs(row["usd_for_hour_high"] * of["gain_low"] - price) < 1e-9)
+            is_true(f"power of the file, or the board: {row}", row["watts_at_most"] == watts)
+            if "run_high_ns" in of:
+                is_true(f"joules: {row}", abs(row["joule_at_most"] - watts * of["run_high_ns"] / 1e9) < 1e-6)
+        is_true(f"said: {answer['headline']}", "cheapest at these prices" in answer["headline"][1])
+        screen = ask(rows, "--width", "80")
+        is_true("cost on the screen", "same work" in screen and "energy, at" in screen)
+        is_true(f"80 columns: {screen}", all(len(line) <= 80 for line in screen.splitlines()))
+        head = "gpu,usd_per_gpu_hour\n"
+        for text, said in ((head + "B200,4\n", "no price of L40S"), (head + "B200,4\nL40S,-1\n", "line 3: usd_per_gpu_hour '-1' is not a number above 0"),
+                           (head + "B200,4\nL40S,1\nH900,2\n", "'H900': no such GPU"), (head + "B200,4\nL40S,1\nb200_sxm,2\n", "'B200' and 'b200_sxm' are one GPU"),
+                           (head + "B200,4\nL40S\n", "line 3: has no price"), ("gpu,price\nB200,4\n", "no column is called 'usd_per_gpu_hour'"), (head, "lists no GPU")):
+            error = ask(text, code=2)
+            is_true(f"{said}: {error}", said in error and "prices.csv" in error)
+    is_true("prices need --on", "--prices need --on" in run(assay, "whatif", trace, "--prices", "p.csv", code=2))
+    is_true("no costs without prices", json.loads(run(assay, "whatif", trace, "--on", "B200", "--format", "json"))["whatif"]["on"]["costs"] == [])
+
+
 def check_use(assay, path, mfu, all_pairs):
     roofline = json.loads(run(assay, "breakdown", path, "--roofline", "--format", "json"))["roofline"]
     use = roofline["utilisation"]
@@ -138,6 +176,7 @@ def main():
         answers[path] = check_others(assay, ROOT / path)
     check_first_sentences(assay, answers)
     check_refusals(assay)
+    check_prices(assay)
     check_first_screen(assay)
     uses = 0
     for path, mfu, all_pairs in USES:

@@ -23,8 +23,6 @@ std::string card_name(const RunOnGpu& gpu) {
   return gpu.roof.card.empty() ? gpu.gpu.name : gpu.roof.card;
 }
 
-bool has_time(const RunOnGpu& gpu) { return gpu.missing.empty() && gpu.fits && gpu.gain.high > 0; }
-
 Facts on_facts(const OtherGpus& found) {
   const bool replayed = found.refusal == EditRefusal::kNone;
   const auto ratio = [replayed](double value) { return ratio_or_null(replayed, value); };
@@ -59,7 +57,7 @@ Table gpus_table(const OtherGpus& found) {
       {.key = "on.gpus", .title = "The run on other GPUs: 90 % intervals", .terminal_limit = 0});
   const auto at = [](Ends90 G::*bracket, double Ends90::*end) {
     return [bracket, end](const G& gpu) {
-      const bool known = has_time(gpu) && (end != &Ends90::middle || gpu.has_middle);
+      const bool known = gpu.has_time() && (end != &Ends90::middle || gpu.has_middle);
       return known ? gpu.*bracket.*end : std::numeric_limits<double>::quiet_NaN();
     };
   };
@@ -93,19 +91,19 @@ Table gpus_table(const OtherGpus& found) {
       .add(keys::gain_high, ratio(&G::gain, &Ends90::high))
       .add_named({.key = "binds_shown", .title = "binds", .show = Show::kReadersOnly},
                  [](const G& gpu) {
-                   if (!has_time(gpu)) return std::string(gpu.fits ? "?" : "too small");
+                   if (!gpu.has_time()) return std::string(gpu.fits ? "?" : "too small");
                    return std::string(gpu.host_binds ? "host" : "GPU") +
                           (gpu.binds_sure ? "" : "?");
                  })
       .add(
           keys::binds,
           [](const G& gpu) {
-            return has_time(gpu) ? Value(gpu.host_binds ? "host" : "GPU") : Value();
+            return gpu.has_time() ? Value(gpu.host_binds ? "host" : "GPU") : Value();
           },
           Show::kDataOnly)
       .add(
           keys::binds_sure,
-          [](const G& gpu) { return has_time(gpu) ? Value(gpu.binds_sure) : Value(); },
+          [](const G& gpu) { return gpu.has_time() ? Value(gpu.binds_sure) : Value(); },
           Show::kDataOnly)
       .add(
           keys::fits_memory,
@@ -125,7 +123,7 @@ Table gpus_table(const OtherGpus& found) {
           keys::lacks, [](const G& gpu) { return text_or_null(gpu.missing); }, Show::kDataOnly)
       .add(
           keys::known_share,
-          [](const G& gpu) { return has_time(gpu) ? finite_value(gpu.known_share) : Value(); },
+          [](const G& gpu) { return gpu.has_time() ? finite_value(gpu.known_share) : Value(); },
           Show::kDataOnly);
   return table;
 }
@@ -150,6 +148,36 @@ Table families_table(const std::vector<FamilyOnGpu>& rows) {
   return table;
 }
 
+Table costs_table(const std::vector<RunCost>& costs) {
+  using C = RunCost;
+  TableOf table(costs, {.key = "on.costs",
+                        .title = "Cost: 90 % intervals, and the most energy",
+                        .terminal_limit = 0,
+                        .show = costs.empty() ? Show::kDataOnly : Show::kEverywhere});
+  const auto known = [](bool has, double value) { return has ? finite_value(value) : Value(); };
+  table
+      .add(keys::gpu, [](const C& cost) { return cost.gpu; }, Show::kDataOnly)
+      .add_named({.key = "gpu_priced", .title = "GPU", .elastic = true, .show = Show::kReadersOnly},
+                 [](const C& cost) { return cost.gpu + (cost.recorded ? " (recorded)" : ""); })
+      .add(keys::recorded_gpu, [](const C& cost) { return cost.recorded; }, Show::kDataOnly)
+      .add(keys::usd_per_gpu_hour, [](const C& cost) { return cost.usd_per_hour; })
+      .add(keys::usd_for_hour,
+           [known](const C& cost) { return known(cost.has_middle, cost.usd_for_hour.middle); })
+      .add(keys::usd_for_hour_low, [](const C& cost) { return cost.usd_for_hour.low; })
+      .add(keys::usd_for_hour_high, [](const C& cost) { return cost.usd_for_hour.high; })
+      .add(
+          keys::usd, [known](const C& cost) { return known(cost.has_middle, cost.usd.middle); },
+          Show::kDataOnly)
+      .add(
+          keys::usd_low, [](const C& cost) { return cost.usd.low; }, Show::kDataOnly)
+      .add(
+          keys::usd_high, [](const C& cost) { return cost.usd.high; }, Show::kDataOnly)
+      .add(keys::watts_at_most, [known](const C& cost) { return known(cost.watts > 0, cost.watts); })
+      .add(keys::joule_at_most,
+           [known](const C& cost) { return known(cost.watts > 0, cost.joule_at_most); });
+  return table;
+}
+
 }  // namespace
 
 std::vector<std::string> other_gpu_words(const OtherGpuAnswer& answer) {
@@ -170,6 +198,10 @@ std::vector<std::string> other_gpu_words(const OtherGpuAnswer& answer) {
       words.push_back(std::move(sentence));
     }
   }
+  if (const auto cost = findings::cost_finding(answer.costs)) {
+    const bool after_headline = words.size() > 1;
+    words.insert(words.begin() + (after_headline ? 1 : 0), text::message(*cost, kWhole));
+  }
   return words;
 }
 
@@ -181,7 +213,8 @@ Section other_gpu_section(const OtherGpuAnswer& answer) {
   }
   return {.key = "whatif",
           .title = "On other GPUs",
-          .blocks = {on_facts(found), gpus_table(found), families_table(families)}};
+          .blocks = {on_facts(found), gpus_table(found), costs_table(answer.costs),
+                     families_table(families)}};
 }
 
 std::vector<Item> other_gpu_overview(const OtherGpus& found) {

@@ -425,6 +425,20 @@
   R(no_unit_for, "no units for", kText, "types that run in the next wider type there") \
   R(lacks, "lacks", kText, "attributes that the specifications lack: no time is given") \
   U(known_share, "share of the kernel time with known work on both GPUs") \
+  O("whatif.on.costs[]") \
+  U(gpu, "with `--prices`: the recorded GPU, then each GPU of `--on` that has a time; its name as the prices or `--on` have it") \
+  R(recorded_gpu, "recorded", kNone, "whether it is the recorded GPU") \
+  R(usd_per_gpu_hour, "$/h", kRatio, "price of one GPU for an hour, from the file") \
+  R(usd_for_hour, "same work ($)", kRatio, \
+    "what the work of an hour on one recorded GPU costs: `usd_per_gpu_hour` / `gain`. `null` where `gain` is") \
+  R(usd_for_hour_low, "from", kRatio, "its 90 % interval") \
+  R(usd_for_hour_high, "to", kRatio, "") \
+  R(usd, "run ($)", kRatio, "`run_ns` · GPUs of the trace · `usd_per_gpu_hour`") \
+  R(usd_low, "run, from ($)", kRatio, "at the ends of `run_ns`") \
+  R(usd_high, "run, to ($)", kRatio, "") \
+  R(watts_at_most, "power", kWatts, "of one GPU: `watts` of the file, else board power of the specifications") \
+  R(joule_at_most, "energy, at most", kJoules, \
+    "upper bound, not an estimate: `run_high_ns` · GPUs of the trace · `watts_at_most`. Host, network and cooling come on top") \
   O("whatif.on.families[]") \
   U(gpu, "as above") \
   U(family, \

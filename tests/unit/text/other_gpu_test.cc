@@ -169,6 +169,37 @@ TEST(OtherGpu, AGpuThatIsNotDescribedIsRefusedByName) {
   EXPECT_GT(found.bound_gain.middle, 100);
 }
 
+RunCost cost_of(const char* gpu, bool recorded, double per_hour, Ends90 for_hour) {
+  return {.gpu = gpu, .recorded = recorded, .usd_per_hour = per_hour, .usd_for_hour = for_hour};
+}
+
+TEST(OtherGpu, SaysWhereTheWorkCostsLeast) {
+  const auto said = [](const std::vector<RunCost>& costs) {
+    const auto finding = findings::cost_finding(costs);
+    return finding ? text::message(*finding, 2000) : std::string();
+  };
+  const RunCost now = cost_of("A100", true, 2, {2, 2, 2});
+  EXPECT_EQ(said({now, cost_of("H100", false, 3, {1, 1.5, 1.8})}),
+            "H100 is cheapest at these prices: an hour of the recorded GPU's work costs $1.50 "
+            "there, $1.00 to $1.80, instead of $2.00.");
+  EXPECT_EQ(said({now, cost_of("H100", false, 3, {1, 1.5, 2.2})}),
+            "H100 is cheapest at these prices: an hour of the recorded GPU's work costs $1.50 "
+            "there, $1.00 to $2.20, instead of $2.00 (not certain, intervals overlap).");
+  EXPECT_EQ(said({now, cost_of("B200", false, 9, {3, 4, 5}), cost_of("L4", false, 1, {5, 6, 7})}),
+            "The recorded GPU is cheapest at these prices: an hour costs $2.00. The same work on "
+            "B200 costs $4.00, $3.00 to $5.00.");
+  EXPECT_EQ(said({cost_of("B200", false, 9, {3, 4, 5}), cost_of("L4", false, 1, {5, 6, 7})}),
+            "B200 is cheapest at these prices: an hour of the recorded GPU's work costs $4.00 "
+            "there, $3.00 to $5.00.");
+  RunCost unknown = cost_of("L4", false, 0.05, {0.01, 0.02, 0.04});
+  unknown.has_middle = false;
+  EXPECT_EQ(said({unknown}),
+            "L4 is cheapest at these prices: an hour of the recorded GPU's work costs $0.01 to "
+            "$0.04.");
+  EXPECT_EQ(said({now}), "");
+  EXPECT_EQ(said({}), "");
+}
+
 // Factors of several edits multiply, whatever their size.
 TEST(OtherGpu, FactorsMultiply) {
   const Traced run(product_trace("NVIDIA H200", true));
