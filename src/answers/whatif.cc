@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "answers/analyses.h"
+#include "answers/host_like.h"
 #include "answers/inputs/facts.h"
 #include "answers/inputs/recordings.h"
 #include "answers/job/rank_record.h"
@@ -189,6 +190,7 @@ Result<TraceContent> whatif_content(const WhatIfRequest& request,
 // Inputs of `on` in addition to the trace.
 struct InputsOfOn {
   std::vector<GpuPrice> prices;
+  std::optional<HostRecording> like;
 };
 
 // The section that a name of the price list leads to; power is that of the list or the board.
@@ -245,8 +247,11 @@ Result<TraceContent> on_content(const WhatIfRequest& request, const RoofOfReques
                    judge_run(*model, loaded.windows, options, request.traces.part));
   clock.mark("flow");
   OtherGpuOptions asked{.as_recorded = request.as_recorded,
-                        .cpu_speed = request.cpu_speed,
+                        .host = faster_host(request.cpu_speed),
                         .roof = {&roof.facts, request.device, &judged.report.replays}};
+  if (inputs.like) {
+    ASSAY_TRY_ASSIGN(asked.host, host_like(*inputs.like, host_recording(loaded)));
+  }
   for (const std::string& name : request.on) {
     asked.gpus.push_back({.name = name, .link_bytes_per_s = request.link_gb_s * 1e9});
   }
@@ -379,6 +384,9 @@ Result<Answer> answer_whatif(const WhatIfRequest& request) {
       ASSAY_TRY(check_on(roof.facts, request.on));
       InputsOfOn inputs;
       ASSAY_TRY_ASSIGN(inputs.prices, prices_of(request, roof.facts));
+      if (!request.like.empty()) {
+        ASSAY_TRY_ASSIGN(inputs.like, read_host_recording(request.like, traces));
+      }
       return answer_traces(traces, "On other GPUs", [&](const LoadedTrace& loaded) {
         return on_content(request, roof, inputs, loaded);
       });

@@ -26,6 +26,7 @@ struct WhatIfVerb {
   bool as_recorded = false;
   double cpu_speed = 1;
   double link_gb_s = 0;
+  std::string like;
   std::string prices;
 };
 
@@ -39,12 +40,13 @@ Result<WhatIfRequest> whatif_request(const WhatIfVerb& verb) {
                         .on = verb.on,
                         .as_recorded = verb.as_recorded,
                         .cpu_speed = verb.cpu_speed,
+                        .like = verb.like,
                         .link_gb_s = verb.link_gb_s,
                         .prices = verb.prices};
   if (verb.on.empty() && (verb.as_recorded || verb.cpu_speed != 1 || verb.link_gb_s > 0 ||
-                          !verb.prices.empty())) {
+                          !verb.like.empty() || !verb.prices.empty())) {
     return Error{ErrorCode::kInvalidArgument,
-                 "--as-recorded, --cpu-speed, --link-gb-s and --prices need --on GPU", "", -1};
+                 "--as-recorded, --cpu-speed, --like, --link-gb-s and --prices need --on GPU", "", -1};
   }
   if (!verb.edits_file.empty()) {
     ASSAY_TRY_ASSIGN(const std::vector<std::string> more, read_edits_file(verb.edits_file));
@@ -123,6 +125,10 @@ void add_whatif_verb(Verb& app, int& exit_code) {
   sub.option("--cpu-speed", verb->cpu_speed, "with --on: a host so many times as fast")
       .between(0.1, 10.0)
       .called("X");
+  sub.option("--like", verb->like,
+             "with --on: the host at the pace of this recording of the same program")
+      .called("TRACE")
+      .not_with("--cpu-speed");
   sub.option("--link-gb-s", verb->link_gb_s,
              "with --on: GB/s from one of those GPUs to its peers, in one direction")
       .more_than_zero()

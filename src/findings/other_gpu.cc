@@ -61,7 +61,7 @@ Finding headline(const OtherGpus& found) {
     out.text("low", factor_text(best->gain.low)).text("high", factor_text(best->gain.high));
   }
   out.text("bound", factor_text(bound.middle));
-  if (found.host.source == HostPaceSource::kUntraced) out.text("most", factor_text(bound.high));
+  if (found.host.untraced) out.text("most", factor_text(bound.high));
   return out;
 }
 
@@ -69,10 +69,17 @@ Finding pace(const OtherGpus& found) {
   const HostPace& host = found.host;
   Finding out{.code = host.source == HostPaceSource::kUntraced ? Code::kOnPaceUntraced
                       : host.source == HostPaceSource::kSpeed  ? Code::kOnPaceSpeed
+                      : host.source == HostPaceSource::kLike   ? Code::kOnPaceLike
                                                                : Code::kOnPaceRecorded};
   if (host.source == HostPaceSource::kRecorded) return out;
-  out.ns("recorded", found.recorded_ns).fraction("pace", host.middle);
-  out.fraction("low", host.low).fraction("high", host.high);
+  if (host.source == HostPaceSource::kLike) {
+    out.text("like", host.other.recording).count("names", host.other.names);
+    out.text("ratio", factor_text(host.other.middle));
+    if (host.untraced) out.text("without", "without profiler overhead");
+  } else {
+    out.ns("recorded", found.recorded_ns);
+  }
+  out.fraction("pace", host.middle).fraction("low", host.low).fraction("high", host.high);
   return out;
 }
 

@@ -132,7 +132,7 @@ class Explorer {
   void bound(OtherGpus& found) {
     const double host_only_ns = replays_.run_ns(0.0, 1);
     const auto own_ns = static_cast<int64_t>(host_only_ns - replays_.run_ns(0.0, 0));
-    found.host = host_pace(report_, own_ns, options_.as_recorded, options_.cpu_speed);
+    found.host = host_pace(report_, own_ns, options_.as_recorded, options_.host);
     hosts_ = {found.host.low, found.host.middle, found.host.high};
     std::array<double, 3> host_ns{};
     std::array<double, 3> gains{};

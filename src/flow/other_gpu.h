@@ -19,7 +19,7 @@ namespace assay {
 struct OtherGpuOptions {
   std::vector<OtherGpu> gpus;
   bool as_recorded = false;  // the host keeps what the profiler took of it
-  double cpu_speed = 1;      // the host so many times as fast
+  OtherHost host = {};       // in place of the recorded one
   RoofSources roof = {};
 };
 

@@ -3,6 +3,7 @@
 intervals hold their middles, no GPU gives more than the bound, and MFU is that of an independent program."""
 
 import argparse
+import gzip
 import json
 import pathlib
 import subprocess
@@ -130,6 +131,39 @@ def check_prices(assay):
     is_true("no costs without prices", json.loads(run(assay, "whatif", trace, "--on", "B200", "--format", "json"))["whatif"]["on"]["costs"] == [])
 
 
+def check_like(assay):
+    """A trace has its own host; with a host of half the speed the run is that of --cpu-speed 0.5; other programs are refused."""
+    trace, other = ROOT / "examples/h100_vit_inference.json.gz", ROOT / "tests/data/h200_pairs/bert_batch8.json.zst"
+
+    def on(*args):
+        return json.loads(run(assay, "whatif", trace, "--on", "B200", "--format", "json", *args))["whatif"]["on"]
+
+    own, plain = on("--like", trace), on()
+    is_true(f"its own host: {own}", own["host"] == "like" and own["host_like"] == trace.name and own["host_like_ratio"] == 1)
+    is_true("the same middle", own["run_ns"] == plain["run_ns"] and own["gpus"][0]["run_ns"] == plain["gpus"][0]["run_ns"])
+    is_true("a wider interval", own["host_pace_low"] < plain["host_pace_low"] or own["host_pace_high"] > plain["host_pace_high"])
+    is_true("no other host", plain["host_like"] is None and plain["host_like_ratio"] is None)
+    with tempfile.TemporaryDirectory() as folder:
+        slow = pathlib.Path(folder) / "slow.json"
+        content = json.loads(gzip.decompress(trace.read_bytes()))
+        for event in content["traceEvents"]:
+            if isinstance(event.get("ts"), (int, float)):
+                event["ts"] *= 2
+            if isinstance(event.get("dur"), (int, float)):
+                event["dur"] *= 2
+        slow.write_text(json.dumps(content), encoding="utf-8")
+        like, half = on("--like", slow), on("--cpu-speed", "0.5")
+        is_true(f"half the speed: {like['host_like_ratio']}", abs(like["host_like_ratio"] - 2) < 0.02)
+        is_true(f"{like['run_ns']} and {half['run_ns']}", abs(like["run_ns"] / half["run_ns"] - 1) < 0.01)
+        said = run(assay, "whatif", trace, "--on", "B200", "--like", slow)
+        is_true(f"said: {said}", "In slow.json," in " ".join(said.split()))
+    error = run(assay, "whatif", trace, "--on", "B200", "--like", other, code=2)
+    is_true(f"another program: {error}", "bert_batch8" in error and "shows another program than h100_vit" in error)
+    is_true("no trace", run(assay, "whatif", trace, "--on", "B200", "--like", ROOT / "missing.json", code=2))
+    is_true("one of both", run(assay, "whatif", trace, "--on", "B200", "--like", trace, "--cpu-speed", "2", code=2))
+    is_true("--like needs --on", "--on" in run(assay, "whatif", trace, "--like", trace, code=2))
+
+
 def check_use(assay, path, mfu, all_pairs):
     roofline = json.loads(run(assay, "breakdown", path, "--roofline", "--format", "json"))["roofline"]
     use = roofline["utilisation"]
@@ -177,6 +211,7 @@ def main():
     check_first_sentences(assay, answers)
     check_refusals(assay)
     check_prices(assay)
+    check_like(assay)
     check_first_screen(assay)
     uses = 0
     for path, mfu, all_pairs in USES:

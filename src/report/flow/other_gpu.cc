@@ -26,12 +26,19 @@ std::string card_name(const RunOnGpu& gpu) {
 Facts on_facts(const OtherGpus& found) {
   const bool replayed = found.refusal == EditRefusal::kNone;
   const auto ratio = [replayed](double value) { return ratio_or_null(replayed, value); };
+  const auto other_host = [&found](double value) {
+    return ratio_or_null(found.host.source == HostPaceSource::kLike, value);
+  };
   Facts facts{.key = "on", .show = Show::kDataOnly};
   facts.items = {
       fact(keys::host, std::string(host_pace_name(found.host.source))),
       fact(keys::host_pace, ratio(found.host.middle)),
       fact(keys::host_pace_low, ratio(found.host.low)),
       fact(keys::host_pace_high, ratio(found.host.high)),
+      fact(keys::host_like, text_or_null(found.host.other.recording)),
+      fact(keys::host_like_ratio, other_host(found.host.other.middle)),
+      fact(keys::host_like_ratio_low, other_host(found.host.other.low)),
+      fact(keys::host_like_ratio_high, other_host(found.host.other.high)),
       fact(keys::recorded_ns, found.recorded_ns),
       fact(keys::run_ns, ns_or_null(replayed, found.now_ns.middle)),
       fact(keys::bound_gain, ratio(found.bound_gain.middle)),

@@ -387,10 +387,17 @@
 #define ASSAY_FLOW_ON_RESULTS(R, U, O) \
   O("whatif.on") \
   R(host, "host", kText, \
-    "pace of the host: `untraced` (without what a profiler took of each row), `recorded`, or `speed` (`--cpu-speed`)") \
+    "pace of the host: `untraced` (without what a profiler took of each row), `recorded`, `speed` (`--cpu-speed`) or " \
+    "`like` (`--like`)") \
   R(host_pace, "host pace", kRatio, "factor of the host's own time; 1 = as recorded") \
-  R(host_pace_low, "host pace, from", kRatio, "its 90 % interval: 6.3 to 0.3 µs of each recorded row") \
+  R(host_pace_low, "host pace, from", kRatio, "its 90 % interval: 6.3 to 0.3 µs of each recorded row, times that of another host") \
   R(host_pace_high, "host pace, to", kRatio, "") \
+  R(host_like, "host of", kText, "with `--like`: the recording that shows the host") \
+  R(host_like_ratio, "time over this host's", kRatio, \
+    "self time of operators and launch calls there / in this trace. It is the median over names that both have as often per " \
+    "iteration, weighted by time") \
+  R(host_like_ratio_low, "from", kRatio, "its interval: eight tenths of the names by time, at least ± 10 %") \
+  R(host_like_ratio_high, "to", kRatio, "") \
   U(recorded_ns, "from the begin of the window to the end of the last GPU activity, as recorded") \
   R(run_ns, "run", kNanoseconds, \
     "replayed with this host on the recorded GPU; of a row, on that GPU. `null` where no time is given") \

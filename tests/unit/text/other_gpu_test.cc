@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "findings/other_gpu.h"
 #include "flow/edited_lags.h"
@@ -129,16 +131,45 @@ TEST(OtherGpu, AFasterHostIsReplayedToo) {
   Trace trace = maker.build();
   trace.devices = {{.id = 0, .name = "NVIDIA H100 80GB HBM3"}};
   const Traced run(std::move(trace));
-  const OtherGpus twice = run.on({"H100"}, {.as_recorded = true, .cpu_speed = 2});
+  const OtherGpus twice = run.on({"H100"}, {.as_recorded = true, .host = faster_host(2)});
   EXPECT_EQ(twice.host.source, HostPaceSource::kSpeed);
   EXPECT_NEAR(twice.now_ns.middle / static_cast<double>(twice.recorded_ns), 0.5, 0.03);
   EXPECT_LT(twice.now_ns.low, twice.now_ns.middle);
-  const OtherGpus half = run.on({"H100"}, {.as_recorded = true, .cpu_speed = 0.5});
+  const OtherGpus half = run.on({"H100"}, {.as_recorded = true, .host = faster_host(0.5)});
   EXPECT_NEAR(half.now_ns.middle / static_cast<double>(half.recorded_ns), 2, 0.06);
   // Two rows a step of 2.3 us of 100.
   const OtherGpus untraced = run.on({"H100"});
   EXPECT_EQ(untraced.host.source, HostPaceSource::kUntraced);
   EXPECT_NEAR(untraced.now_ns.middle / static_cast<double>(untraced.recorded_ns), 0.954, 0.01);
+}
+
+// As a host of twice the speed, and the interval is that of single names where it is the wider one.
+TEST(OtherGpu, TheHostOfAnotherRecordingIsReplayedToo) {
+  TraceMaker maker;
+  for (int64_t i = 0; i < 20; ++i) {
+    maker.op(1, "aten::mm", i * 100'000, 90'000)
+        .call(1, "cudaLaunchKernel", i * 100'000 + 80'000, 4'000, i + 1)
+        .kernel(0, 7, "gemm", i * 100'000 + 86'000, 2'000, i + 1);
+  }
+  Trace trace = maker.build();
+  trace.devices = {{.id = 0, .name = "NVIDIA H100 80GB HBM3"}};
+  const Traced run(std::move(trace));
+  const OtherGpus twice = run.on({"H100"}, {.as_recorded = true, .host = faster_host(2)});
+  const OtherGpus like = run.on(
+      {"H100"}, {.as_recorded = true, .host = host_of_recording("b.json", 31, 0.3, 0.5, 0.51)});
+  EXPECT_EQ(like.host.source, HostPaceSource::kLike);
+  EXPECT_EQ(like.now_ns.middle, twice.now_ns.middle);
+  EXPECT_LT(like.now_ns.low, twice.now_ns.low);
+  EXPECT_EQ(like.now_ns.high, twice.now_ns.high);
+  std::vector<std::string> said;
+  for (const findings::Finding& finding : findings::other_gpu_findings(like)) {
+    said.push_back(text::message(finding, 2000));
+  }
+  EXPECT_NE(std::find(said.begin(), said.end(),
+                      "In b.json, 31 operators and calls take 0.50 of their time here: the host "
+                      "takes 50.0 % of its recorded time (30.0 % to 55.0 %)."),
+            said.end())
+      << ::testing::PrintToString(said);
 }
 
 TEST(OtherGpu, ARunThatDoesNotFitGetsNoTime) {
