@@ -43,7 +43,8 @@ Finding run_of(const RunOnGpu& gpu, const OtherGpus& found) {
   out.ns("now", whole(found.now_ns.middle));
   if (gpu.has_middle) out.text("gain", factor_text(gpu.gain.middle));
   out.text("low", factor_text(gpu.gain.low)).text("high", factor_text(gpu.gain.high));
-  if (!gpu.has_middle) out.fraction("known", gpu.known_share);
+  // Or the host is not known, which another sentence says.
+  if (!gpu.has_middle && found.host_known()) out.fraction("known", gpu.known_share);
   return out;
 }
 
@@ -157,15 +158,21 @@ const RunOnGpu* best_gpu(const OtherGpus& found) {
 }
 
 bool host_binds_first(const OtherGpus& found) {
-  return found.bound_gain.middle < kNotFaster || best_gpu(found) == nullptr;
+  return found.host_known() &&
+         (found.bound_gain.middle < kNotFaster || best_gpu(found) == nullptr);
 }
 
 std::vector<Finding> other_gpu_findings(const OtherGpus& found) {
   std::vector<Finding> out;
   const RunOnGpu* best = best_gpu(found);
   const bool host_first = host_binds_first(found);
-  out.push_back(headline(found));
-  if (best != nullptr && !host_first) {
+  if (best != nullptr || found.host_known()) out.push_back(headline(found));
+  if (!found.host_known()) {
+    if (best != nullptr) {
+      out.push_back(
+          Finding{.code = Code::kOnHostUnknown}.fraction("unlinked", found.unlinked_share));
+    }
+  } else if (best != nullptr && !host_first) {
     if (best->has_middle) {
       out.push_back(Finding{.code = Code::kOnKernels}
                         .text("gpu", best->gpu.name)
@@ -202,11 +209,11 @@ std::vector<Finding> other_gpu_findings(const OtherGpus& found) {
     out.push_back(Finding{.code = Code::kOnOtherMaker}.list("gpus", std::move(other_makers)));
   }
   if (any_time && found.reserved_bytes < 0) out.push_back({.code = Code::kOnMemoryUnknown});
-  out.push_back(pace(found));
+  if (found.host_known()) out.push_back(pace(found));
   if (any_time) {
     out.push_back(Finding{.code = Code::kOnKnown}.fraction("known", found.known_share));
   }
-  if (found.unlinked_share > 0.01) {
+  if (found.host_known() && found.unlinked_share > 0.01) {
     out.push_back(Finding{.code = Code::kOnUnlinked}.fraction("unlinked", found.unlinked_share));
   }
   return out;

@@ -164,6 +164,24 @@ def check_like(assay):
     is_true("--like needs --on", "--on" in run(assay, "whatif", trace, "--like", trace, code=2))
 
 
+def check_without_launches(assay):
+    """Kernels without launch calls have an interval; a run of nothing else has neither a bound nor a host."""
+    trace = ROOT / "tests/data/kineto/hta/trace_compare_base.json.gz"
+    answer = json.loads(run(assay, "whatif", trace, "--on", "H100,A100-80GB,V100-32GB", "--peaks", "A100-80GB", "--format", "json"))
+    on = answer["whatif"]["on"]
+    is_true(f"refused: {on['refused']}", on["refused"] is None and on["unlinked_share"] > 0.5)
+    for key in ("host", "host_pace", "bound_gain", "knee", "slack_5_percent"):
+        is_true(f"no {key}: {on[key]}", on[key] is None)
+    newer, own, other = on["gpus"]
+    is_true(f"own card: {own}", own["change"] == "none" and own["gain_low"] == own["gain"] == own["gain_high"] == 1)
+    for row in (newer, other):
+        is_true(f"an interval: {row}", row["gain"] is None and row["binds"] is None and row["gain_low"] < 1.01 and row["gain_high"] > 0.99)
+        is_true(f"kernels: {row}", 0 < row["kernels_low"] <= row["kernels_high"])
+        is_true(f"as the kernels, at one end: {row}", abs(row["gain_high"] - max(1, 1 / row["kernels_low"])) < 0.01 and abs(row["gain_low"] - min(1, 1 / row["kernels_high"])) < 0.01)
+    said = " ".join(answer["headline"])
+    is_true(f"said: {said}", "no bound is given" in said and "Your host binds" not in said)
+
+
 def check_use(assay, path, mfu, all_pairs):
     roofline = json.loads(run(assay, "breakdown", path, "--roofline", "--format", "json"))["roofline"]
     use = roofline["utilisation"]
@@ -212,6 +230,7 @@ def main():
     check_refusals(assay)
     check_prices(assay)
     check_like(assay)
+    check_without_launches(assay)
     check_first_screen(assay)
     uses = 0
     for path, mfu, all_pairs in USES:

@@ -25,13 +25,14 @@ std::string card_name(const RunOnGpu& gpu) {
 
 Facts on_facts(const OtherGpus& found) {
   const bool replayed = found.refusal == EditRefusal::kNone;
-  const auto ratio = [replayed](double value) { return ratio_or_null(replayed, value); };
+  const bool host_known = replayed && found.host_known();
+  const auto ratio = [host_known](double value) { return ratio_or_null(host_known, value); };
   const auto other_host = [&found](double value) {
     return ratio_or_null(found.host.source == HostPaceSource::kLike, value);
   };
   Facts facts{.key = "on", .show = Show::kDataOnly};
   facts.items = {
-      fact(keys::host, std::string(host_pace_name(found.host.source))),
+      fact(keys::host, text_or_null(host_known ? host_pace_name(found.host.source) : "")),
       fact(keys::host_pace, ratio(found.host.middle)),
       fact(keys::host_pace_low, ratio(found.host.low)),
       fact(keys::host_pace_high, ratio(found.host.high)),
@@ -46,7 +47,7 @@ Facts on_facts(const OtherGpus& found) {
       fact(keys::bound_gain_high, ratio(found.bound_gain.high)),
       fact(keys::knee, ratio(found.knee)),
       fact(keys::slack_5_percent, ratio(found.slack_5_percent)),
-      fact(keys::known_share, ratio(found.known_share)),
+      fact(keys::known_share, ratio_or_null(replayed, found.known_share)),
       fact(keys::unlinked_share, finite_value(found.unlinked_share)),
       fact(keys::reserved_bytes, found.reserved_bytes < 0 ? Value() : Value(found.reserved_bytes)),
       fact(keys::refused, text_or_null(edit_refusal_word(found.refusal)))};
@@ -58,6 +59,9 @@ Column factor_column(const char* key, const char* title, Show show = Show::kEver
 }
 
 Table gpus_table(const OtherGpus& found) {
+  const auto binds_known = [&found](const RunOnGpu& gpu) {
+    return gpu.has_time() && found.host_known();
+  };
   using G = RunOnGpu;
   TableOf table(
       found.gpus,
@@ -97,20 +101,20 @@ Table gpus_table(const OtherGpus& found) {
       .add(keys::gain_low, ratio(&G::gain, &Ends90::low))
       .add(keys::gain_high, ratio(&G::gain, &Ends90::high))
       .add_named({.key = "binds_shown", .title = "binds", .show = Show::kReadersOnly},
-                 [](const G& gpu) {
-                   if (!gpu.has_time()) return std::string(gpu.fits ? "?" : "too small");
+                 [binds_known](const G& gpu) {
+                   if (!binds_known(gpu)) return std::string(gpu.fits ? "?" : "too small");
                    return std::string(gpu.host_binds ? "host" : "GPU") +
                           (gpu.binds_sure ? "" : "?");
                  })
       .add(
           keys::binds,
-          [](const G& gpu) {
-            return gpu.has_time() ? Value(gpu.host_binds ? "host" : "GPU") : Value();
+          [binds_known](const G& gpu) {
+            return binds_known(gpu) ? Value(gpu.host_binds ? "host" : "GPU") : Value();
           },
           Show::kDataOnly)
       .add(
           keys::binds_sure,
-          [](const G& gpu) { return gpu.has_time() ? Value(gpu.binds_sure) : Value(); },
+          [binds_known](const G& gpu) { return binds_known(gpu) ? Value(gpu.binds_sure) : Value(); },
           Show::kDataOnly)
       .add(
           keys::fits_memory,
@@ -227,7 +231,8 @@ Section other_gpu_section(const OtherGpuAnswer& answer) {
 std::vector<Item> other_gpu_overview(const OtherGpus& found) {
   const bool replayed = found.refusal == EditRefusal::kNone;
   return {fact(keys::run_ns, ns_or_null(replayed, found.now_ns.middle)),
-          fact(keys::bound_gain, ratio_or_null(replayed, found.bound_gain.middle))};
+          fact(keys::bound_gain,
+               ratio_or_null(replayed && found.host_known(), found.bound_gain.middle))};
 }
 
 }  // namespace assay

@@ -231,6 +231,59 @@ TEST(OtherGpu, SaysWhereTheWorkCostsLeast) {
   EXPECT_EQ(said({}), "");
 }
 
+// 30 kernels of 100 us every 200 us, on one stream.
+Trace trace_without_calls(const char* device, bool calls) {
+  TraceMaker maker;
+  for (int64_t i = 0; i < 30; ++i) {
+    if (calls) maker.call(1, "cudaLaunchKernel", i * 200'000, 4'000, i + 1);
+    maker.kernel(0, 7, "gemm", i * 200'000 + 6'000, 100'000, i + 1);
+  }
+  Trace trace = maker.build();
+  trace.devices = {{.id = 0, .name = device}};
+  return trace;
+}
+
+// H200 has the FLOP of H100 and 4.8 / 3.35 times its bandwidth: kernels of unknown work take 0.698
+// to 1 of their time. If the gaps are waits of the GPU for itself, the run does as well; if they
+// are the host's, it takes what it takes. No launch call says which.
+TEST(OtherGpu, KernelsWithoutLaunchCallsHaveBothEnds) {
+  const Traced run(trace_without_calls("NVIDIA H100 80GB HBM3", false));
+  const OtherGpus found = run.on({"H200"});
+  EXPECT_EQ(found.refusal, EditRefusal::kNone);
+  EXPECT_EQ(found.unlinked_share, 1);
+  EXPECT_FALSE(found.host_known());
+  const RunOnGpu& h200 = found.gpus[0];
+  EXPECT_FALSE(h200.has_middle);
+  EXPECT_NEAR(h200.kernels.low, 3.35 / 4.8, 1e-3);
+  EXPECT_EQ(h200.kernels.high, 1);
+  EXPECT_EQ(h200.gain.low, 1);
+  EXPECT_NEAR(h200.gain.high, 4.8 / 3.35, 1e-2);
+  EXPECT_EQ(found.bound_gain.middle, 0);
+  const auto said = findings::other_gpu_findings(found);
+  EXPECT_EQ(said[0].code, findings::Code::kOnRunInterval);
+  EXPECT_EQ(said[1].code, findings::Code::kOnHostUnknown);
+  const std::string first = text::message(said[0], 2000);
+  EXPECT_EQ(first.find("The work of only"), std::string::npos) << first;
+  EXPECT_FALSE(findings::host_binds_first(found));
+}
+
+// With the calls the host is known, and the same kernels leave the run as long as it is.
+TEST(OtherGpu, LaunchCallsShowThatTheHostBinds) {
+  const Traced run(trace_without_calls("NVIDIA H100 80GB HBM3", true));
+  const OtherGpus found = run.on({"H200"});
+  EXPECT_TRUE(found.host_known());
+  EXPECT_LT(found.gpus[0].gain.high, 1.03);
+  EXPECT_TRUE(findings::host_binds_first(found));
+}
+
+// A slower GPU may take time that the gaps have room for, or not.
+TEST(OtherGpu, ASlowerGpuMayFillGapsWithoutLaunchCalls) {
+  const Traced run(trace_without_calls("NVIDIA H200", false));
+  const OtherGpus found = run.on({"H100"});
+  EXPECT_NEAR(found.gpus[0].gain.low, 3.35 / 4.8, 1e-2);
+  EXPECT_EQ(found.gpus[0].gain.high, 1);
+}
+
 // Factors of several edits multiply, whatever their size.
 TEST(OtherGpu, FactorsMultiply) {
   const Traced run(product_trace("NVIDIA H200", true));
