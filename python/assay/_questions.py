@@ -139,7 +139,9 @@ def whatif(
     on: str | Sequence[str] | None = None,
     as_recorded: bool = False,
     cpu_speed: float | int | None = None,
+    like: str | None = None,
     link_gb_s: float | int | None = None,
+    prices: str | None = None,
     peaks: str | None = None,
     part: str | None = None,
     between: str | None = None,
@@ -167,7 +169,10 @@ def whatif(
         on: the run on these GPUs: kernels by their work, replayed with this host. Takes several values.
         as_recorded: with --on: keep the host time that a profiler took.
         cpu_speed: with --on: a host so many times as fast. From 0.1 to 10.
+        like: with --on: the host at the pace of this recording of the same program.
         link_gb_s: with --on: GB/s from one of those GPUs to its peers, in one direction. Above 0.
+        prices: with --on: CSV with gpu, usd_per_gpu_hour and optional watts, as throughput plan reads; adds cost,
+            and energy at most.
         peaks: with --edit roof or --on: name of the recorded GPU, if the trace has none.
         part: analyze this part of the recording: lead-in, start-up, iterations, prefill, decode, hole, tail, its
             number from 1, or all. Default: the longest that allows a diagnosis; all of several traces.

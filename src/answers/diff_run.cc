@@ -93,7 +93,7 @@ class Reducer {
       : trace_(loaded.trace),
         links_(loaded.links),
         windows_(loaded.windows),
-        spans_(start_to_start(loaded.windows)),
+        spans_(iteration_spans(loaded.windows)),
         analyses_(analyses),
         roof_(roof),
         by_iteration_(by_iteration) {
@@ -150,18 +150,6 @@ class Reducer {
     run_.kernels = links_.stats.kernels;
     run_.kernels_unlinked = links_.stats.kernels_unlinked;
     run_.kernels_carried_over = links_.stats.kernels_carried_over;
-  }
-
-  // An iteration lasts until the next one begins, also where its label ends before: what lies
-  // between two labels is no less a part of the run. Requested stretches are used unchanged.
-  static std::vector<Interval> start_to_start(const Windows& of) {
-    std::vector<Interval> spans;
-    spans.reserve(of.windows.size());
-    for (const Window& window : of.windows) spans.push_back({window.start_ns, window.end_ns});
-    for (size_t i = 0; i + 1 < spans.size() && of.source != WindowSource::kLabel; ++i) {
-      spans[i].end_ns = std::max(spans[i].end_ns, spans[i + 1].start_ns);
-    }
-    return spans;
   }
 
   int32_t window_of(const KernelLevel& row) const {

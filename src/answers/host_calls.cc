@@ -38,6 +38,16 @@ bool inside(const std::vector<Interval>& spans, int64_t ns) {
 
 }  // namespace
 
+std::vector<Interval> iteration_spans(const Windows& windows) {
+  std::vector<Interval> spans;
+  spans.reserve(windows.windows.size());
+  for (const Window& window : windows.windows) spans.push_back({window.start_ns, window.end_ns});
+  for (size_t i = 0; i + 1 < spans.size() && windows.source != WindowSource::kLabel; ++i) {
+    spans[i].end_ns = std::max(spans[i].end_ns, spans[i + 1].start_ns);
+  }
+  return spans;
+}
+
 std::vector<DiffHostCalls> host_calls(const Trace& trace, const Links& links,
                                       const std::vector<Interval>& spans) {
   std::unordered_map<uint32_t, std::vector<int64_t>> times;  // by StringId

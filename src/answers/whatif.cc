@@ -7,14 +7,17 @@
 #include <utility>
 
 #include "answers/analyses.h"
+#include "answers/host_like.h"
 #include "answers/inputs/facts.h"
 #include "answers/inputs/recordings.h"
 #include "answers/job/rank_record.h"
 #include "answers/path_layers.h"
 #include "answers/ranks.h"
+#include "answers/throughput/plan_files.h"
 #include "answers/untraced.h"
 #include "flow/judged.h"
 #include "flow/other_gpu.h"
+#include "flow/run_cost.h"
 #include "flow/verdict.h"
 #include "flow/whatif.h"
 #include "ingest/text/csv_table.h"
@@ -184,8 +187,58 @@ Result<TraceContent> whatif_content(const WhatIfRequest& request,
   return content;
 }
 
+// Inputs of `on` in addition to the trace.
+struct InputsOfOn {
+  std::vector<GpuPrice> prices;
+  std::optional<HostRecording> like;
+};
+
+// The section that a name of the price list leads to; power is that of the list or the board.
+Result<GpuPrice> price_of(const GpuOffer& offer, const FactBook& facts, const std::string& path) {
+  const auto section = facts.section("hardware", offer.name);
+  if (!section) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "'" + offer.name + "': no such GPU in the specifications (docs/formats/facts.md)",
+                 path, -1};
+  }
+  GpuPrice price{.card = section->name, .usd_per_hour = offer.usd_per_hour, .watts = offer.watts};
+  const auto values = facts.values("hardware", section->name);
+  const auto power = values.find("power_w");
+  if (price.watts == 0 && power != values.end()) price.watts = power->second.value;
+  return price;
+}
+
+Result<std::vector<GpuPrice>> prices_of(const WhatIfRequest& request, const FactBook& facts) {
+  std::vector<GpuPrice> prices;
+  if (request.prices.empty()) return prices;
+  ASSAY_TRY_ASSIGN(const std::vector<GpuOffer> offers, read_prices(request.prices));
+  const auto offer_of = [&](const std::string& card) -> const GpuOffer* {
+    for (size_t i = 0; i < prices.size(); ++i)
+      if (prices[i].card == card) return &offers[i];
+    return nullptr;
+  };
+  std::string listed;
+  for (const GpuOffer& offer : offers) {
+    ASSAY_TRY_ASSIGN(GpuPrice price, price_of(offer, facts, request.prices));
+    if (const GpuOffer* other = offer_of(price.card)) {
+      return Error{ErrorCode::kFormat,
+                   "'" + other->name + "' and '" + offer.name + "' are one GPU: one price a GPU",
+                   request.prices, -1};
+    }
+    listed += (listed.empty() ? "" : ", ") + offer.name;
+    prices.push_back(std::move(price));
+  }
+  for (const std::string& name : request.on) {
+    if (offer_of(facts.section("hardware", name)->name) != nullptr) continue;
+    return Error{ErrorCode::kInvalidArgument,
+                 "no price of " + name + ", which --on asks for; prices of: " + listed,
+                 request.prices, -1};
+  }
+  return prices;
+}
+
 Result<TraceContent> on_content(const WhatIfRequest& request, const RoofOfRequest& roof,
-                                const LoadedTrace& loaded) {
+                                const InputsOfOn& inputs, const LoadedTrace& loaded) {
   PhaseClock clock(request.traces.listener);
   std::optional<FlowModel> model(make_flow_model(loaded.trace, loaded.links, loaded.kernels));
   FlowOptions options{.windows = &loaded.windows};
@@ -194,14 +247,17 @@ Result<TraceContent> on_content(const WhatIfRequest& request, const RoofOfReques
                    judge_run(*model, loaded.windows, options, request.traces.part));
   clock.mark("flow");
   OtherGpuOptions asked{.as_recorded = request.as_recorded,
-                        .cpu_speed = request.cpu_speed,
+                        .host = faster_host(request.cpu_speed),
                         .roof = {&roof.facts, request.device, &judged.report.replays}};
+  if (inputs.like) {
+    ASSAY_TRY_ASSIGN(asked.host, host_like(*inputs.like, host_recording(loaded)));
+  }
   for (const std::string& name : request.on) {
     asked.gpus.push_back({.name = name, .link_bytes_per_s = request.link_gb_s * 1e9});
   }
   const OtherGpus found = explore_gpus(*model, judged.iterations, judged.report, asked);
   clock.mark("whatif");
-  const OtherGpuAnswer answer{judged.report, found};
+  const OtherGpuAnswer answer{judged.report, found, run_costs(found, inputs.prices)};
   TraceContent content;
   content.overview = other_gpu_overview(found);
   content.verdict = has_kernels(loaded.trace) || !loaded.trace.activities.empty()
@@ -326,8 +382,13 @@ Result<Answer> answer_whatif(const WhatIfRequest& request) {
     ASSAY_TRY_ASSIGN(traces.files, input_files(traces.inputs, traces.listener));
     if (!request.on.empty()) {
       ASSAY_TRY(check_on(roof.facts, request.on));
+      InputsOfOn inputs;
+      ASSAY_TRY_ASSIGN(inputs.prices, prices_of(request, roof.facts));
+      if (!request.like.empty()) {
+        ASSAY_TRY_ASSIGN(inputs.like, read_host_recording(request.like, traces));
+      }
       return answer_traces(traces, "On other GPUs", [&](const LoadedTrace& loaded) {
-        return on_content(request, roof, loaded);
+        return on_content(request, roof, inputs, loaded);
       });
     }
     RanksTogether ranks;

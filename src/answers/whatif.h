@@ -25,7 +25,9 @@ struct WhatIfRequest {
   std::vector<std::string> on = {};
   bool as_recorded = false;  // with `on`: the host keeps what a profiler took of it
   double cpu_speed = 1;      // with `on`: a host so many times as fast
+  std::string like = {};     // with `on`, without cpu_speed: a recording that shows the host
   double link_gb_s = 0;      // with `on`: from one of those GPUs to its peers, 0 = as specified
+  std::string prices = {};   // with `on`: file of prices (answers/throughput/plan_files.h)
   // Receives the prediction of a trace; absent if not requested. Refused edits are an error then.
   std::function<Status(const FrozenGain&)> freeze = {};
 };

@@ -26,6 +26,8 @@ struct WhatIfVerb {
   bool as_recorded = false;
   double cpu_speed = 1;
   double link_gb_s = 0;
+  std::string like;
+  std::string prices;
 };
 
 Result<WhatIfRequest> whatif_request(const WhatIfVerb& verb) {
@@ -38,10 +40,13 @@ Result<WhatIfRequest> whatif_request(const WhatIfVerb& verb) {
                         .on = verb.on,
                         .as_recorded = verb.as_recorded,
                         .cpu_speed = verb.cpu_speed,
-                        .link_gb_s = verb.link_gb_s};
-  if (verb.on.empty() && (verb.as_recorded || verb.cpu_speed != 1 || verb.link_gb_s > 0)) {
+                        .like = verb.like,
+                        .link_gb_s = verb.link_gb_s,
+                        .prices = verb.prices};
+  if (verb.on.empty() && (verb.as_recorded || verb.cpu_speed != 1 || verb.link_gb_s > 0 ||
+                          !verb.like.empty() || !verb.prices.empty())) {
     return Error{ErrorCode::kInvalidArgument,
-                 "--as-recorded, --cpu-speed and --link-gb-s need --on GPU", "", -1};
+                 "--as-recorded, --cpu-speed, --like, --link-gb-s and --prices need --on GPU", "", -1};
   }
   if (!verb.edits_file.empty()) {
     ASSAY_TRY_ASSIGN(const std::vector<std::string> more, read_edits_file(verb.edits_file));
@@ -80,6 +85,7 @@ void add_whatif_verb(Verb& app, int& exit_code) {
   sub.example("assay whatif trace.json.gz", "what applies, by gain");
   sub.example("assay whatif trace.json.gz --edit sync --edit 'kernel:*gemm*=0.8'");
   sub.example("assay whatif trace.json.gz --on H200,B200", "would another GPU help?");
+  sub.example("assay whatif trace.json.gz --on H200,B200 --prices prices.csv", "at what cost?");
   sub.example("assay whatif before.json.gz --edit input --save-prediction input.ini", "and later");
   sub.example("assay whatif after.json.gz --check-prediction input.ini");
   add_common_options(sub, verb->common, true);
@@ -119,10 +125,18 @@ void add_whatif_verb(Verb& app, int& exit_code) {
   sub.option("--cpu-speed", verb->cpu_speed, "with --on: a host so many times as fast")
       .between(0.1, 10.0)
       .called("X");
+  sub.option("--like", verb->like,
+             "with --on: the host at the pace of this recording of the same program")
+      .called("TRACE")
+      .not_with("--cpu-speed");
   sub.option("--link-gb-s", verb->link_gb_s,
              "with --on: GB/s from one of those GPUs to its peers, in one direction")
       .more_than_zero()
       .called("X");
+  sub.option("--prices", verb->prices,
+             "with --on: CSV with gpu, usd_per_gpu_hour and optional watts, as throughput plan "
+             "reads; adds cost, and energy at most")
+      .called("FILE");
   sub.option("--peaks", verb->peaks,
              // language: allow roof
              "with --edit roof or --on: name of the recorded GPU, if the trace has none")

@@ -127,7 +127,7 @@ struct DiffReport {
   bool whole_traces = false;    // no iterations on a side: each side's traces as one each
   std::vector<DiffPair> pairs;  // with Resampling::paired
   DiffRanks ranks;              // for jobs with waits separated from transfers
-  HostPace pace;
+  PaceChange pace;
   Resampling resampling;
 };
 

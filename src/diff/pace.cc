@@ -113,23 +113,24 @@ double limit_weights(std::vector<Ratio>& ratios) {
 
 }  // namespace
 
-bool HostPace::differs() const {
+bool PaceChange::differs() const {
   constexpr double kLeast = 1.1;
   return told && (ratio >= kLeast || ratio * kLeast <= 1) && (low > 1 || high < 1);
 }
 
-HostPace compare_pace(const std::vector<DiffRun>& a, const std::vector<DiffRun>& b) {
-  constexpr size_t kLeastNames = 5;
-  constexpr double kLeastShare = 0.2;  // of the host's time of the side that has less of it
+PaceChange compare_pace(const std::vector<DiffRun>& a, const std::vector<DiffRun>& b) {
   constexpr double kMostApart = 1.6;   // high over low, for a pace to be one
   constexpr double kEnd = 0.1;
   const HostSide from = host_side(a);
   const HostSide to = host_side(b);
   Same same = same_names(from, to);
   std::vector<Ratio>& ratios = same.ratios;
-  HostPace pace{.names = ratios.size()};
-  if (ratios.size() < kLeastNames) return pace;
-  if (same.a_ns < kLeastShare * from.all_ns && same.b_ns < kLeastShare * to.all_ns) return pace;
+  PaceChange pace{.names = ratios.size()};
+  if (ratios.size() < kLeastPaceNames) return pace;
+  const auto [less, more] = std::minmax({same.a_ns / from.all_ns, same.b_ns / to.all_ns});
+  pace.share = less;
+  pace.why_none = NoPace::kLittle;
+  if (more < kLeastPaceShare) return pace;
   const double all = limit_weights(ratios);
   std::sort(ratios.begin(), ratios.end(),
             [](const Ratio& x, const Ratio& y) { return x.ratio < y.ratio; });
@@ -144,6 +145,7 @@ HostPace compare_pace(const std::vector<DiffRun>& a, const std::vector<DiffRun>&
   pace.low = low;
   pace.high = high;
   pace.told = high <= kMostApart * low;
+  pace.why_none = pace.told ? NoPace::kNone : NoPace::kApart;
   const auto change = [&](double ratio) {
     return (ratio - 1) * (from.behind_host_ns + to.behind_host_ns / ratio) / 2;
   };

@@ -11,8 +11,21 @@
 
 namespace assay {
 
-struct HostPace {
+// Why two runs have no common pace.
+enum class NoPace : uint8_t {
+  kNone,      // they have one
+  kFewNames,  // fewer than kLeastPaceNames are called as often
+  kLittle,    // those that are take less than kLeastPaceShare of the host's time, on both sides
+  kApart,     // they changed by factors that are too different
+};
+constexpr size_t kLeastPaceNames = 5;
+constexpr double kLeastPaceShare = 0.2;
+
+struct PaceChange {
   bool told = false;  // enough of the host's work is the same, and alike in how it changed
+  NoPace why_none = NoPace::kFewNames;
+  // Share of the host's time in names that are called as often, of the side with less of it.
+  double share = 0;
   double ratio = 1;   // B's time over A's: middle of the names, each by its time
   double low = 1;     // eight tenths of their time lie between these
   double high = 1;
@@ -29,6 +42,6 @@ struct HostPace {
 };
 
 // Exchanged sides give 1 / ratio. Sides need their iterations' host calls (DiffRun::host_calls).
-HostPace compare_pace(const std::vector<DiffRun>& a, const std::vector<DiffRun>& b);
+PaceChange compare_pace(const std::vector<DiffRun>& a, const std::vector<DiffRun>& b);
 
 }  // namespace assay

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <string>
 #include <utility>
 
 #include "base/numbers.h"
@@ -27,8 +28,6 @@ std::string gigabytes(double bytes) {
   return text;
 }
 
-bool has_time(const RunOnGpu& gpu) { return gpu.missing.empty() && gpu.fits && gpu.gain.high > 0; }
-
 // GPUs without a middle compare by the geometric one.
 double order_of(const RunOnGpu& gpu) {
   return gpu.has_middle ? gpu.gain.middle : std::sqrt(gpu.gain.low * gpu.gain.high);
@@ -44,7 +43,8 @@ Finding run_of(const RunOnGpu& gpu, const OtherGpus& found) {
   out.ns("now", whole(found.now_ns.middle));
   if (gpu.has_middle) out.text("gain", factor_text(gpu.gain.middle));
   out.text("low", factor_text(gpu.gain.low)).text("high", factor_text(gpu.gain.high));
-  if (!gpu.has_middle) out.fraction("known", gpu.known_share);
+  // Or the host is not known, which another sentence says.
+  if (!gpu.has_middle && found.host_known()) out.fraction("known", gpu.known_share);
   return out;
 }
 
@@ -62,7 +62,7 @@ Finding headline(const OtherGpus& found) {
     out.text("low", factor_text(best->gain.low)).text("high", factor_text(best->gain.high));
   }
   out.text("bound", factor_text(bound.middle));
-  if (found.host.source == HostPaceSource::kUntraced) out.text("most", factor_text(bound.high));
+  if (found.host.untraced) out.text("most", factor_text(bound.high));
   return out;
 }
 
@@ -70,10 +70,17 @@ Finding pace(const OtherGpus& found) {
   const HostPace& host = found.host;
   Finding out{.code = host.source == HostPaceSource::kUntraced ? Code::kOnPaceUntraced
                       : host.source == HostPaceSource::kSpeed  ? Code::kOnPaceSpeed
+                      : host.source == HostPaceSource::kLike   ? Code::kOnPaceLike
                                                                : Code::kOnPaceRecorded};
   if (host.source == HostPaceSource::kRecorded) return out;
-  out.ns("recorded", found.recorded_ns).fraction("pace", host.middle);
-  out.fraction("low", host.low).fraction("high", host.high);
+  if (host.source == HostPaceSource::kLike) {
+    out.text("like", host.other.recording).count("names", host.other.names);
+    out.text("ratio", factor_text(host.other.middle));
+    if (host.untraced) out.text("without", "without profiler overhead");
+  } else {
+    out.ns("recorded", found.recorded_ns);
+  }
+  out.fraction("pace", host.middle).fraction("low", host.low).fraction("high", host.high);
   return out;
 }
 
@@ -81,7 +88,7 @@ Finding pace(const OtherGpus& found) {
 const RunOnGpu* slowest_that_does(const OtherGpus& found) {
   const RunOnGpu* slowest = nullptr;
   for (const RunOnGpu& gpu : found.gpus) {
-    if (!has_time(gpu) || !gpu.has_middle || gpu.gain.middle < kSlower) continue;
+    if (!gpu.has_time() || !gpu.has_middle || gpu.gain.middle < kSlower) continue;
     if (slowest == nullptr || gpu.kernels.middle > slowest->kernels.middle) slowest = &gpu;
   }
   return slowest;
@@ -94,6 +101,18 @@ void add_slack(const OtherGpus& found, std::vector<Finding>& out) {
   slack.text("factor", factor_text(found.slack_5_percent));
   if (const RunOnGpu* slowest = slowest_that_does(found)) slack.text("gpu", slowest->gpu.name);
   out.push_back(std::move(slack));
+}
+
+// "2.50"; prices of less than 10 cents with three digits
+std::string usd_text(double usd) {
+  char text[32];
+  std::snprintf(text, sizeof(text), usd < 0.1 ? "$%.3g" : "$%.2f", usd);
+  return text;
+}
+
+double usd_of(const RunCost& cost) {
+  return cost.has_middle ? cost.usd_for_hour.middle
+                         : std::sqrt(cost.usd_for_hour.low * cost.usd_for_hour.high);
 }
 
 // Missing values, memory and units of one of the GPUs.
@@ -132,22 +151,28 @@ void add_caveats(const RunOnGpu& gpu, const OtherGpus& found, std::vector<Findin
 const RunOnGpu* best_gpu(const OtherGpus& found) {
   const RunOnGpu* best = nullptr;
   for (const RunOnGpu& gpu : found.gpus) {
-    if (!has_time(gpu)) continue;
+    if (!gpu.has_time()) continue;
     if (best == nullptr || order_of(gpu) > order_of(*best)) best = &gpu;
   }
   return best;
 }
 
 bool host_binds_first(const OtherGpus& found) {
-  return found.bound_gain.middle < kNotFaster || best_gpu(found) == nullptr;
+  return found.host_known() &&
+         (found.bound_gain.middle < kNotFaster || best_gpu(found) == nullptr);
 }
 
 std::vector<Finding> other_gpu_findings(const OtherGpus& found) {
   std::vector<Finding> out;
   const RunOnGpu* best = best_gpu(found);
   const bool host_first = host_binds_first(found);
-  out.push_back(headline(found));
-  if (best != nullptr && !host_first) {
+  if (best != nullptr || found.host_known()) out.push_back(headline(found));
+  if (!found.host_known()) {
+    if (best != nullptr) {
+      out.push_back(
+          Finding{.code = Code::kOnHostUnknown}.fraction("unlinked", found.unlinked_share));
+    }
+  } else if (best != nullptr && !host_first) {
     if (best->has_middle) {
       out.push_back(Finding{.code = Code::kOnKernels}
                         .text("gpu", best->gpu.name)
@@ -176,21 +201,43 @@ std::vector<Finding> other_gpu_findings(const OtherGpus& found) {
   std::vector<std::string> other_makers;
   bool any_time = false;
   for (const RunOnGpu& gpu : found.gpus) {
-    any_time |= has_time(gpu);
+    any_time |= gpu.has_time();
     add_caveats(gpu, found, out);
-    if (has_time(gpu) && gpu.change == GpuChange::kMaker) other_makers.push_back(gpu.gpu.name);
+    if (gpu.has_time() && gpu.change == GpuChange::kMaker) other_makers.push_back(gpu.gpu.name);
   }
   if (!other_makers.empty()) {
     out.push_back(Finding{.code = Code::kOnOtherMaker}.list("gpus", std::move(other_makers)));
   }
   if (any_time && found.reserved_bytes < 0) out.push_back({.code = Code::kOnMemoryUnknown});
-  out.push_back(pace(found));
+  if (found.host_known()) out.push_back(pace(found));
   if (any_time) {
     out.push_back(Finding{.code = Code::kOnKnown}.fraction("known", found.known_share));
   }
-  if (found.unlinked_share > 0.01) {
+  if (found.host_known() && found.unlinked_share > 0.01) {
     out.push_back(Finding{.code = Code::kOnUnlinked}.fraction("unlinked", found.unlinked_share));
   }
+  return out;
+}
+
+std::optional<Finding> cost_finding(const std::vector<RunCost>& costs) {
+  const auto cheaper = [](const RunCost& a, const RunCost& b) { return usd_of(a) < usd_of(b); };
+  const auto best = std::min_element(costs.begin(), costs.end(), cheaper);
+  const bool compared = costs.size() > 1 && costs.front().recorded;
+  if (best == costs.end() || (best->recorded && !compared)) return std::nullopt;
+  const RunCost* shown = &*best;
+  if (best->recorded) {
+    shown = &*std::min_element(costs.begin() + 1, costs.end(), cheaper);
+  }
+  const auto overlaps = [&](const RunCost& cost) {
+    return &cost != &*best && cost.usd_for_hour.low < best->usd_for_hour.high;
+  };
+  Finding out{.code = best->recorded ? Code::kOnCostRecorded : Code::kOnCost};
+  out.text("gpu", shown->gpu);
+  if (shown->has_middle) out.text("usd", usd_text(shown->usd_for_hour.middle));
+  out.text("low", usd_text(shown->usd_for_hour.low));
+  out.text("high", usd_text(shown->usd_for_hour.high));
+  if (compared) out.text("now", usd_text(costs.front().usd_per_hour));
+  if (std::any_of(costs.begin(), costs.end(), overlaps)) out.text("unsure", "not certain");
   return out;
 }
 

@@ -2,10 +2,12 @@
 
 // Statements on a run on other GPUs. The first one decides.
 
+#include <optional>
 #include <vector>
 
 #include "findings/finding.h"
 #include "flow/other_gpu.h"
+#include "flow/run_cost.h"
 
 namespace assay::findings {
 
@@ -18,5 +20,8 @@ const RunOnGpu* best_gpu(const OtherGpus& found);
 
 // The host binds: whatever the kernels take, the run becomes less than 5 % faster.
 bool host_binds_first(const OtherGpus& found);
+
+// The GPU on which the run's work costs least. None if there is nothing to compare.
+std::optional<Finding> cost_finding(const std::vector<RunCost>& costs);
 
 }  // namespace assay::findings

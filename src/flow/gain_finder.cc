@@ -83,7 +83,9 @@ int64_t GainFinder::run_gain(const EditedLags& lags, Trial& trial) const {
 }
 
 int64_t GainFinder::run_ns(const EditedLags& lags, Trial& trial, Residuals residuals) const {
-  replay(graph_, {.residuals = residuals, .lags_ns = &lags.lag_ns}, trial.times);
+  constexpr int64_t kAnyNs = 1;
+  replay(graph_, {.residuals = residuals, .lags_ns = &lags.lag_ns, .pinned_ns = kAnyNs},
+         trial.times);
   return work_end_ns(trial.times) - from_ns_;
 }
 

@@ -44,7 +44,7 @@ class GainFinder {
   // What the run becomes shorter by with these lags.
   int64_t run_gain(const EditedLags& lags, Trial& trial) const;
   // The time from the begin of the window to the end of the last device work, with these lags. No
-  // bound applies.
+  // bound applies. Pins hold whatever no edge explains, however short.
   int64_t run_ns(const EditedLags& lags, Trial& trial, Residuals residuals) const;
   // Times of all points with these lags, until the trial's next replay.
   const std::vector<int64_t>& replayed(const EditedLags& lags, Trial& trial) const;

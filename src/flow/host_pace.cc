@@ -1,6 +1,7 @@
 #include "flow/host_pace.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -26,24 +27,47 @@ std::string_view host_pace_name(HostPaceSource source) {
       return "recorded";
     case HostPaceSource::kSpeed:
       return "speed";
+    case HostPaceSource::kLike:
+      return "like";
   }
   return "";
 }
 
-HostPace host_pace(const FlowReport& report, int64_t own_ns, bool as_recorded, double cpu_speed) {
+OtherHost faster_host(double cpu_speed) {
+  if (cpu_speed == 1) return {};
+  return {.source = HostPaceSource::kSpeed,
+          .low = (1 - kSpeedSpread) / cpu_speed,
+          .middle = 1 / cpu_speed,
+          .high = (1 + kSpeedSpread) / cpu_speed};
+}
+
+OtherHost host_of_recording(std::string recording, uint64_t names, double low, double middle,
+                            double high) {
+  return {.source = HostPaceSource::kLike,
+          .low = std::min(low, (1 - kSpeedSpread) * middle),
+          .middle = middle,
+          .high = std::max(high, (1 + kSpeedSpread) * middle),
+          .recording = std::move(recording),
+          .names = names};
+}
+
+HostPace host_pace(const FlowReport& report, int64_t own_ns, bool as_recorded,
+                   const OtherHost& other) {
   HostPace pace;
   const auto rows = static_cast<double>(report.evidence.host_rows);
   if (!as_recorded && report.evidence.ops && rows > 0 && own_ns > 0) {
     const auto left = [&](double row_ns) {
       return std::max(kLeastPace, 1 - rows * row_ns / static_cast<double>(own_ns));
     };
-    pace = {HostPaceSource::kUntraced, left(kMostRowNs), left(kRowNs), left(kLeastRowNs)};
+    pace = {HostPaceSource::kUntraced, left(kMostRowNs), left(kRowNs), left(kLeastRowNs),
+            true};
   }
-  if (cpu_speed == 1) return pace;
-  pace.source = HostPaceSource::kSpeed;
-  pace.low *= (1 - kSpeedSpread) / cpu_speed;
-  pace.middle /= cpu_speed;
-  pace.high *= (1 + kSpeedSpread) / cpu_speed;
+  if (other.source == HostPaceSource::kRecorded) return pace;
+  pace.source = other.source;
+  pace.low *= other.low;
+  pace.middle *= other.middle;
+  pace.high *= other.high;
+  pace.other = other;
   return pace;
 }
 

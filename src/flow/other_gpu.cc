@@ -13,7 +13,9 @@ namespace {
 
 // Below this share of known work a middle would rest on what is not known.
 constexpr double kLeastKnown = 0.5;
-constexpr double kMuchUnlinked = 0.01;
+constexpr double kSomeUnlinked = 0.01;
+// Above it, gaps before kernels without a launch call decide how long the run is.
+constexpr double kMuchUnlinked = 0.1;
 constexpr int kBisections = 16;
 constexpr double kLeastFactor = 1.0 / 1024;
 constexpr double kMostFactor = 64;
@@ -110,8 +112,9 @@ class Explorer {
     OtherGpus found;
     found.recorded = recorded_gpu(run_, options_.roof);
     found.recorded_missing = GpuScaling::missing(found.recorded);
+    found.gpu_count = std::max<uint32_t>(1, static_cast<uint32_t>(report_.devices.size()));
     found.reserved_bytes = reserved_bytes(run_);
-    found.refusal = refusal_of_run(report_);
+    found.refusal = refusal_of_replay(report_);
     found.recorded_ns = finder_.run_ns();
     for (const FlowWork& work : run_.works) {
       if (Replays::is_kernel(work)) found.kernel_ns += work.end_ns - work.start_ns;
@@ -119,7 +122,10 @@ class Explorer {
     const FlowEvidence& evidence = report_.evidence;
     found.unlinked_share = 1 - share(evidence.linked_ns, evidence.work_ns);
     if (found.refusal != EditRefusal::kNone) return found;
-    bound(found);
+    if (found.unlinked_share > kSomeUnlinked) others_.push_back({Residuals::kDrop});
+    if (found.unlinked_share > kMuchUnlinked) others_.push_back({Residuals::kPin});
+    now(found);
+    if (found.host_known()) bound(found);
     for (const OtherGpu& gpu : options_.gpus) found.gpus.push_back(on(gpu, found));
     for (const RunOnGpu& gpu : found.gpus) {
       found.known_share = std::max(found.known_share, gpu.known_share);
@@ -128,32 +134,47 @@ class Explorer {
   }
 
  private:
-  void bound(OtherGpus& found) {
+  // Replays that treat a gap before a kernel without a launch call in another way. It may be a wait
+  // for the kernels before it: kDrop has no such gaps. Or the host launched late: with kPin such a
+  // kernel never starts earlier than recorded.
+  struct OtherReplays {
+    Residuals residuals;
+    std::array<double, 3> now_ns = {};
+  };
+
+  void now(OtherGpus& found) {
     const double host_only_ns = replays_.run_ns(0.0, 1);
     const auto own_ns = static_cast<int64_t>(host_only_ns - replays_.run_ns(0.0, 0));
-    found.host = host_pace(report_, own_ns, options_.as_recorded, options_.cpu_speed);
+    found.host = host_pace(report_, own_ns, options_.as_recorded, options_.host);
     hosts_ = {found.host.low, found.host.middle, found.host.high};
+    for (size_t h = 0; h < hosts_.size(); ++h) {
+      now_ns_[h] = replays_.run_ns(1.0, hosts_[h]);
+      for (OtherReplays& other : others_) {
+        other.now_ns[h] = replays_.run_ns(1.0, hosts_[h], other.residuals);
+      }
+    }
+    found.now_ns = {now_ns_[0], now_ns_[1], now_ns_[2]};
+  }
+
+  void bound(OtherGpus& found) {
     std::array<double, 3> host_ns{};
     std::array<double, 3> gains{};
     for (size_t h = 0; h < hosts_.size(); ++h) {
-      now_ns_[h] = replays_.run_ns(1.0, hosts_[h]);
       host_ns[h] = replays_.run_ns(0.0, hosts_[h]);
       gains[h] = now_ns_[h] / std::max(host_ns[h], 1.0);
     }
-    found.now_ns = {now_ns_[0], now_ns_[1], now_ns_[2]};
     found.host_ns = {host_ns[0], host_ns[1], host_ns[2]};
     found.bound_gain = {*std::min_element(gains.begin(), gains.end()), gains[1],
                         *std::max_element(gains.begin(), gains.end())};
-    // A gap before a kernel without a launch call may be a wait for the kernels before it. Replays
-    // that drop such gaps are the other end.
-    drops_gaps_ = found.unlinked_share > kMuchUnlinked;
-    for (size_t h = 0; h < hosts_.size() && drops_gaps_; ++h) {
-      dropped_now_ns_[h] = replays_.run_ns(1.0, hosts_[h], Residuals::kDrop);
-      const double least_ns = replays_.run_ns(0.0, hosts_[h], Residuals::kDrop);
-      const double gain = dropped_now_ns_[h] / std::max(least_ns, 1.0);
-      found.bound_gain.low = std::min(found.bound_gain.low, gain);
-      found.bound_gain.high = std::max(found.bound_gain.high, gain);
-      found.host_ns.low = std::min(found.host_ns.low, least_ns);
+    for (const OtherReplays& other : others_) {
+      for (size_t h = 0; h < hosts_.size(); ++h) {
+        const double least_ns = replays_.run_ns(0.0, hosts_[h], other.residuals);
+        const double gain = other.now_ns[h] / std::max(least_ns, 1.0);
+        found.bound_gain.low = std::min(found.bound_gain.low, gain);
+        found.bound_gain.high = std::max(found.bound_gain.high, gain);
+        found.host_ns.low = std::min(found.host_ns.low, least_ns);
+        found.host_ns.high = std::max(found.host_ns.high, least_ns);
+      }
     }
     found.knee = knee(replays_, hosts_[1]);
     found.slack_5_percent = slack(replays_, hosts_[1], now_ns_[1]);
@@ -172,12 +193,17 @@ class Explorer {
     const WorkScales scales = work_scales(run_, gpu, options_.roof);
     out.kernel_ns = scales.kernel_ns;
     out.known_share = share(scales.known_ns, scales.kernel_ns);
-    out.has_middle = out.known_share >= kLeastKnown || out.change == GpuChange::kNone;
+    out.has_middle = (out.known_share >= kLeastKnown && found.host_known()) ||
+                     out.change == GpuChange::kNone;
     out.fabric_changes = scales.fabric_changes;
     out.families = scales.families;
     out.lacking_ns = scales.lacking_ns;
     if (!out.fits) return out;
     replay(scales, out);
+    if (!found.host_known()) {
+      follow_kernels(found, out);
+      return out;
+    }
     const auto binds = [&](double factor, double host) {
       return factor < found.knee * host / found.host.middle;
     };
@@ -201,14 +227,13 @@ class Explorer {
         out.run_ns.high = std::max(out.run_ns.high, ns);
         out.gain.low = std::min(out.gain.low, gain);
         out.gain.high = std::max(out.gain.high, gain);
-        if (drops_gaps_) {
-          const double other =
-              dropped_now_ns_[h] /
-              std::max(replays_.run_ns(*kernels[k], hosts_[h], Residuals::kDrop), 1.0);
-          out.gain.low = std::min(out.gain.low, other);
-          out.gain.high = std::max(out.gain.high, other);
-          out.run_ns.low = std::min(out.run_ns.low, now_ns_[h] / other);
-          out.run_ns.high = std::max(out.run_ns.high, now_ns_[h] / other);
+        for (const OtherReplays& other : others_) {
+          const double there_ns = replays_.run_ns(*kernels[k], hosts_[h], other.residuals);
+          const double other_gain = other.now_ns[h] / std::max(there_ns, 1.0);
+          out.gain.low = std::min(out.gain.low, other_gain);
+          out.gain.high = std::max(out.gain.high, other_gain);
+          out.run_ns.low = std::min(out.run_ns.low, now_ns_[h] / other_gain);
+          out.run_ns.high = std::max(out.run_ns.high, now_ns_[h] / other_gain);
         }
         if (k != 1 || h != 1) continue;
         out.run_ns.middle = ns;
@@ -216,6 +241,14 @@ class Explorer {
       }
     }
     out.kernels = {factor(scales.low), factor(scales.middle), factor(scales.high)};
+  }
+
+  // The other end of a run with an unknown host: all of its time changes with the kernels.
+  static void follow_kernels(const OtherGpus& found, RunOnGpu& out) {
+    out.gain.low = std::min(out.gain.low, 1 / out.kernels.high);
+    out.gain.high = std::max(out.gain.high, 1 / out.kernels.low);
+    out.run_ns.low = std::min(out.run_ns.low, found.now_ns.low * out.kernels.low);
+    out.run_ns.high = std::max(out.run_ns.high, found.now_ns.high * out.kernels.high);
   }
 
   double factor(const std::vector<float>& scales) const {
@@ -237,8 +270,7 @@ class Explorer {
   Replays replays_;
   std::array<double, 3> hosts_{};
   std::array<double, 3> now_ns_{};
-  bool drops_gaps_ = false;
-  std::array<double, 3> dropped_now_ns_{};
+  std::vector<OtherReplays> others_;
 };
 
 }  // namespace

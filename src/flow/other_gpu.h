@@ -19,7 +19,7 @@ namespace assay {
 struct OtherGpuOptions {
   std::vector<OtherGpu> gpus;
   bool as_recorded = false;  // the host keeps what the profiler took of it
-  double cpu_speed = 1;      // the host so many times as fast
+  OtherHost host = {};       // in place of the recorded one
   RoofSources roof = {};
 };
 
@@ -47,11 +47,16 @@ struct RunOnGpu {
   std::vector<FamilyScale> families;
   std::map<std::string, int64_t> lacking_ns;
   int64_t kernel_ns = 0;
+
+  bool has_time() const { return gain.high > 0; }
 };
 
 struct OtherGpus {
-  EditRefusal refusal = EditRefusal::kNone;  // no replay is made
+  // The reason why no replay is made. It is never a missing launch call, because intervals hold
+  // what those may hide.
+  EditRefusal refusal = EditRefusal::kNone;
   DeviceRoof recorded;
+  uint32_t gpu_count = 1;        // GPUs of the run
   std::string recorded_missing;  // as RunOnGpu::missing, of the recorded GPU
   HostPace host;
   int64_t recorded_ns = 0;  // the run as recorded
@@ -66,6 +71,10 @@ struct OtherGpus {
   double unlinked_share = 0;  // of the device time, without a launch call
   int64_t reserved_bytes = -1;  // at most, of the device; -1 = not recorded
   std::vector<RunOnGpu> gpus;   // as asked
+
+  // At least half of the device time has a launch call. Otherwise the host's part of the run is not
+  // known, and bound, knee and slack are 0.
+  bool host_known() const { return unlinked_share <= 0.5; }
 };
 
 // iterations, report: of the same run.

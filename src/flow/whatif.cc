@@ -201,6 +201,10 @@ void find_joint(const GainFinder& finder, WhatIf& found) {
   found.path_after = path_bar(run, graph, after, finder.from_ns());
 }
 
+bool is_linked(const FlowReport& report) {
+  return share(report.evidence.linked_ns, report.evidence.work_ns) >= kLeastLinked;
+}
+
 }  // namespace
 
 StepTimes recorded_steps(const FlowModel& model, const Windows& iterations) {
@@ -209,14 +213,19 @@ StepTimes recorded_steps(const FlowModel& model, const Windows& iterations) {
 }
 
 EditRefusal refusal_of_run(const FlowReport& report) {
-  const FlowEvidence& evidence = report.evidence;
+  if (report.evidence.works > 0 && !is_linked(report)) return EditRefusal::kUnlinked;
+  return refusal_of_replay(report);
+}
+
+EditRefusal refusal_of_replay(const FlowReport& report) {
   const FlowTotals& total = report.total;
-  if (evidence.works == 0) return EditRefusal::kNothing;
-  if (!(share(evidence.linked_ns, evidence.work_ns) >= kLeastLinked)) return EditRefusal::kUnlinked;
+  if (report.evidence.works == 0) return EditRefusal::kNothing;
   if (total.idle_ns > 0 && total[FlowCause::kCold] * 2 >= total.idle_ns &&
       total[FlowCause::kCold] * 10 >= total.window_ns * 3) {
     return EditRefusal::kCold;
   }
+  // Gaps before kernels without a launch call are what no edge explains.
+  if (!is_linked(report)) return EditRefusal::kNone;
   switch (misfit_of(report.fit)) {
     case Misfit::kModelError:
       return EditRefusal::kModelError;

@@ -74,6 +74,8 @@ struct WhatIfOptions {
 
 // Reasons against any replay of this run.
 EditRefusal refusal_of_run(const FlowReport& report);
+// The same for an answer that holds whatever missing launch calls may hide.
+EditRefusal refusal_of_replay(const FlowReport& report);
 
 // The levers that are tried when none is named, in a fixed order.
 std::vector<EditRequest> usual_edits(const FlowReport& report, bool has_ops);

@@ -3,9 +3,12 @@
 intervals hold their middles, no GPU gives more than the bound, and MFU is that of an independent program."""
 
 import argparse
+import gzip
 import json
+import pathlib
 import subprocess
 import sys
+import tempfile
 
 from datasets import CORPUS, IN_REPOSITORY, NO_CORPUS, ROOT
 
@@ -92,6 +95,93 @@ def check_refusals(assay):
     is_true(f"a card without an architecture: {said}", "lacks architecture" in " ".join(said.split()))
 
 
+def check_prices(assay):
+    """Cost is time times price, the energy bound is power times the longest time, and prices that do not fit are refused by name."""
+    trace = ROOT / "tests/data/h200_pairs/bert_batch8.json.zst"
+    with tempfile.TemporaryDirectory() as folder:
+        def ask(text, *args, code=0):
+            prices = pathlib.Path(folder) / "prices.csv"
+            prices.write_text(text, encoding="utf-8")
+            return run(assay, "whatif", trace, "--on", "B200,L40S", "--prices", prices, *args, code=code)
+
+        rows = "gpu,usd_per_gpu_hour,watts\nh200_sxm,3.20,\nB200,4.80,900\nL40S,0.90,\nH100,2,\n"
+        answer = json.loads(ask(rows, "--format", "json"))
+        on = answer["whatif"]["on"]
+        costs = on["costs"]
+        is_true(f"rows: {costs}", [row["recorded_gpu"] for row in costs] == [True, False, False])
+        runs = [{"run_ns": on["run_ns"], "gain": 1, "gain_low": 1, "gain_high": 1}, *on["gpus"]]
+        for row, of, price, watts in zip(costs, runs, (3.2, 4.8, 0.9), (700, 900, 350)):
+            is_true(f"dollars: {row}", abs(row["usd"] - of["run_ns"] / 3.6e12 * price) < 1e-9)
+            is_true(f"same work: {row}", abs(row["usd_for_hour"] - price / of["gain"]) < 1e-9)
+            is_true(f"its interval: {row}", abs(row["usd_for_hour_low"] * of["gain_high"] - price) < 1e-9 and abs(row["usd_for_hour_high"] * of["gain_low"] - price) < 1e-9)
+            is_true(f"power of the file, or the board: {row}", row["watts_at_most"] == watts)
+            if "run_high_ns" in of:
+                is_true(f"joules: {row}", abs(row["joule_at_most"] - watts * of["run_high_ns"] / 1e9) < 1e-6)
+        is_true(f"said: {answer['headline']}", "cheapest at these prices" in answer["headline"][1])
+        screen = ask(rows, "--width", "80")
+        is_true("cost on the screen", "same work" in screen and "energy, at" in screen)
+        is_true(f"80 columns: {screen}", all(len(line) <= 80 for line in screen.splitlines()))
+        head = "gpu,usd_per_gpu_hour\n"
+        for text, said in ((head + "B200,4\n", "no price of L40S"), (head + "B200,4\nL40S,-1\n", "line 3: usd_per_gpu_hour '-1' is not a number above 0"),
+                           (head + "B200,4\nL40S,1\nH900,2\n", "'H900': no such GPU"), (head + "B200,4\nL40S,1\nb200_sxm,2\n", "'B200' and 'b200_sxm' are one GPU"),
+                           (head + "B200,4\nL40S\n", "line 3: has no price"), ("gpu,price\nB200,4\n", "no column is called 'usd_per_gpu_hour'"), (head, "lists no GPU")):
+            error = ask(text, code=2)
+            is_true(f"{said}: {error}", said in error and "prices.csv" in error)
+    is_true("prices need --on", "--prices need --on" in run(assay, "whatif", trace, "--prices", "p.csv", code=2))
+    is_true("no costs without prices", json.loads(run(assay, "whatif", trace, "--on", "B200", "--format", "json"))["whatif"]["on"]["costs"] == [])
+
+
+def check_like(assay):
+    """A trace has its own host; with a host of half the speed the run is that of --cpu-speed 0.5; other programs are refused."""
+    trace, other = ROOT / "examples/h100_vit_inference.json.gz", ROOT / "tests/data/h200_pairs/bert_batch8.json.zst"
+
+    def on(*args):
+        return json.loads(run(assay, "whatif", trace, "--on", "B200", "--format", "json", *args))["whatif"]["on"]
+
+    own, plain = on("--like", trace), on()
+    is_true(f"its own host: {own}", own["host"] == "like" and own["host_like"] == trace.name and own["host_like_ratio"] == 1)
+    is_true("the same middle", own["run_ns"] == plain["run_ns"] and own["gpus"][0]["run_ns"] == plain["gpus"][0]["run_ns"])
+    is_true("a wider interval", own["host_pace_low"] < plain["host_pace_low"] or own["host_pace_high"] > plain["host_pace_high"])
+    is_true("no other host", plain["host_like"] is None and plain["host_like_ratio"] is None)
+    with tempfile.TemporaryDirectory() as folder:
+        slow = pathlib.Path(folder) / "slow.json"
+        content = json.loads(gzip.decompress(trace.read_bytes()))
+        for event in content["traceEvents"]:
+            if isinstance(event.get("ts"), (int, float)):
+                event["ts"] *= 2
+            if isinstance(event.get("dur"), (int, float)):
+                event["dur"] *= 2
+        slow.write_text(json.dumps(content), encoding="utf-8")
+        like, half = on("--like", slow), on("--cpu-speed", "0.5")
+        is_true(f"half the speed: {like['host_like_ratio']}", abs(like["host_like_ratio"] - 2) < 0.02)
+        is_true(f"{like['run_ns']} and {half['run_ns']}", abs(like["run_ns"] / half["run_ns"] - 1) < 0.01)
+        said = run(assay, "whatif", trace, "--on", "B200", "--like", slow)
+        is_true(f"said: {said}", "In slow.json," in " ".join(said.split()))
+    error = run(assay, "whatif", trace, "--on", "B200", "--like", other, code=2)
+    is_true(f"another program: {error}", "bert_batch8" in error and "shows another program than h100_vit" in error)
+    is_true("no trace", run(assay, "whatif", trace, "--on", "B200", "--like", ROOT / "missing.json", code=2))
+    is_true("one of both", run(assay, "whatif", trace, "--on", "B200", "--like", trace, "--cpu-speed", "2", code=2))
+    is_true("--like needs --on", "--on" in run(assay, "whatif", trace, "--like", trace, code=2))
+
+
+def check_without_launches(assay):
+    """Kernels without launch calls have an interval; a run of nothing else has neither a bound nor a host."""
+    trace = ROOT / "tests/data/kineto/hta/trace_compare_base.json.gz"
+    answer = json.loads(run(assay, "whatif", trace, "--on", "H100,A100-80GB,V100-32GB", "--peaks", "A100-80GB", "--format", "json"))
+    on = answer["whatif"]["on"]
+    is_true(f"refused: {on['refused']}", on["refused"] is None and on["unlinked_share"] > 0.5)
+    for key in ("host", "host_pace", "bound_gain", "knee", "slack_5_percent"):
+        is_true(f"no {key}: {on[key]}", on[key] is None)
+    newer, own, other = on["gpus"]
+    is_true(f"own card: {own}", own["change"] == "none" and own["gain_low"] == own["gain"] == own["gain_high"] == 1)
+    for row in (newer, other):
+        is_true(f"an interval: {row}", row["gain"] is None and row["binds"] is None and row["gain_low"] < 1.01 and row["gain_high"] > 0.99)
+        is_true(f"kernels: {row}", 0 < row["kernels_low"] <= row["kernels_high"])
+        is_true(f"as the kernels, at one end: {row}", abs(row["gain_high"] - max(1, 1 / row["kernels_low"])) < 0.01 and abs(row["gain_low"] - min(1, 1 / row["kernels_high"])) < 0.01)
+    said = " ".join(answer["headline"])
+    is_true(f"said: {said}", "no bound is given" in said and "Your host binds" not in said)
+
+
 def check_use(assay, path, mfu, all_pairs):
     roofline = json.loads(run(assay, "breakdown", path, "--roofline", "--format", "json"))["roofline"]
     use = roofline["utilisation"]
@@ -138,6 +228,9 @@ def main():
         answers[path] = check_others(assay, ROOT / path)
     check_first_sentences(assay, answers)
     check_refusals(assay)
+    check_prices(assay)
+    check_like(assay)
+    check_without_launches(assay)
     check_first_screen(assay)
     uses = 0
     for path, mfu, all_pairs in USES:

@@ -114,7 +114,7 @@ Facts sides_facts(const DiffReport& report) {
   data("typical_change_ns", typical_ns(typical.change), Unit::kNanoseconds);
   data("typical_low95_ns", typical_ns(typical.low), Unit::kNanoseconds);
   data("typical_high95_ns", typical_ns(typical.high), Unit::kNanoseconds);
-  const HostPace& pace = report.pace;
+  const PaceChange& pace = report.pace;
   const auto told = [&pace](auto value) { return pace.told ? Value(value) : Value(); };
   data("host_pace", told(pace.ratio), Unit::kRatio);
   facts.items.back().label = keys::host_pace.title;

@@ -288,7 +288,7 @@ std::string common_factor(const DiffReport& report) {
 
 // The same work of the host took another time by one factor: what of the change that is.
 std::string pace_sentence(const DiffReport& report) {
-  const HostPace& pace = report.pace;
+  const PaceChange& pace = report.pace;
   if (!pace.differs() || std::abs(pace.change_ns) * 20 < std::abs(report.change_ns)) return "";
   const auto factor = [](double ratio) { return format_value(ratio, Unit::kRatio); };
   const bool same_way = (pace.change_ns > 0) == (report.change_ns > 0);

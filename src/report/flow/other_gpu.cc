@@ -23,17 +23,23 @@ std::string card_name(const RunOnGpu& gpu) {
   return gpu.roof.card.empty() ? gpu.gpu.name : gpu.roof.card;
 }
 
-bool has_time(const RunOnGpu& gpu) { return gpu.missing.empty() && gpu.fits && gpu.gain.high > 0; }
-
 Facts on_facts(const OtherGpus& found) {
   const bool replayed = found.refusal == EditRefusal::kNone;
-  const auto ratio = [replayed](double value) { return ratio_or_null(replayed, value); };
+  const bool host_known = replayed && found.host_known();
+  const auto ratio = [host_known](double value) { return ratio_or_null(host_known, value); };
+  const auto other_host = [&found](double value) {
+    return ratio_or_null(found.host.source == HostPaceSource::kLike, value);
+  };
   Facts facts{.key = "on", .show = Show::kDataOnly};
   facts.items = {
-      fact(keys::host, std::string(host_pace_name(found.host.source))),
+      fact(keys::host, text_or_null(host_known ? host_pace_name(found.host.source) : "")),
       fact(keys::host_pace, ratio(found.host.middle)),
       fact(keys::host_pace_low, ratio(found.host.low)),
       fact(keys::host_pace_high, ratio(found.host.high)),
+      fact(keys::host_like, text_or_null(found.host.other.recording)),
+      fact(keys::host_like_ratio, other_host(found.host.other.middle)),
+      fact(keys::host_like_ratio_low, other_host(found.host.other.low)),
+      fact(keys::host_like_ratio_high, other_host(found.host.other.high)),
       fact(keys::recorded_ns, found.recorded_ns),
       fact(keys::run_ns, ns_or_null(replayed, found.now_ns.middle)),
       fact(keys::bound_gain, ratio(found.bound_gain.middle)),
@@ -41,7 +47,7 @@ Facts on_facts(const OtherGpus& found) {
       fact(keys::bound_gain_high, ratio(found.bound_gain.high)),
       fact(keys::knee, ratio(found.knee)),
       fact(keys::slack_5_percent, ratio(found.slack_5_percent)),
-      fact(keys::known_share, ratio(found.known_share)),
+      fact(keys::known_share, ratio_or_null(replayed, found.known_share)),
       fact(keys::unlinked_share, finite_value(found.unlinked_share)),
       fact(keys::reserved_bytes, found.reserved_bytes < 0 ? Value() : Value(found.reserved_bytes)),
       fact(keys::refused, text_or_null(edit_refusal_word(found.refusal)))};
@@ -53,13 +59,16 @@ Column factor_column(const char* key, const char* title, Show show = Show::kEver
 }
 
 Table gpus_table(const OtherGpus& found) {
+  const auto binds_known = [&found](const RunOnGpu& gpu) {
+    return gpu.has_time() && found.host_known();
+  };
   using G = RunOnGpu;
   TableOf table(
       found.gpus,
       {.key = "on.gpus", .title = "The run on other GPUs: 90 % intervals", .terminal_limit = 0});
   const auto at = [](Ends90 G::*bracket, double Ends90::*end) {
     return [bracket, end](const G& gpu) {
-      const bool known = has_time(gpu) && (end != &Ends90::middle || gpu.has_middle);
+      const bool known = gpu.has_time() && (end != &Ends90::middle || gpu.has_middle);
       return known ? gpu.*bracket.*end : std::numeric_limits<double>::quiet_NaN();
     };
   };
@@ -92,20 +101,20 @@ Table gpus_table(const OtherGpus& found) {
       .add(keys::gain_low, ratio(&G::gain, &Ends90::low))
       .add(keys::gain_high, ratio(&G::gain, &Ends90::high))
       .add_named({.key = "binds_shown", .title = "binds", .show = Show::kReadersOnly},
-                 [](const G& gpu) {
-                   if (!has_time(gpu)) return std::string(gpu.fits ? "?" : "too small");
+                 [binds_known](const G& gpu) {
+                   if (!binds_known(gpu)) return std::string(gpu.fits ? "?" : "too small");
                    return std::string(gpu.host_binds ? "host" : "GPU") +
                           (gpu.binds_sure ? "" : "?");
                  })
       .add(
           keys::binds,
-          [](const G& gpu) {
-            return has_time(gpu) ? Value(gpu.host_binds ? "host" : "GPU") : Value();
+          [binds_known](const G& gpu) {
+            return binds_known(gpu) ? Value(gpu.host_binds ? "host" : "GPU") : Value();
           },
           Show::kDataOnly)
       .add(
           keys::binds_sure,
-          [](const G& gpu) { return has_time(gpu) ? Value(gpu.binds_sure) : Value(); },
+          [binds_known](const G& gpu) { return binds_known(gpu) ? Value(gpu.binds_sure) : Value(); },
           Show::kDataOnly)
       .add(
           keys::fits_memory,
@@ -125,7 +134,7 @@ Table gpus_table(const OtherGpus& found) {
           keys::lacks, [](const G& gpu) { return text_or_null(gpu.missing); }, Show::kDataOnly)
       .add(
           keys::known_share,
-          [](const G& gpu) { return has_time(gpu) ? finite_value(gpu.known_share) : Value(); },
+          [](const G& gpu) { return gpu.has_time() ? finite_value(gpu.known_share) : Value(); },
           Show::kDataOnly);
   return table;
 }
@@ -150,6 +159,36 @@ Table families_table(const std::vector<FamilyOnGpu>& rows) {
   return table;
 }
 
+Table costs_table(const std::vector<RunCost>& costs) {
+  using C = RunCost;
+  TableOf table(costs, {.key = "on.costs",
+                        .title = "Cost: 90 % intervals, and the most energy",
+                        .terminal_limit = 0,
+                        .show = costs.empty() ? Show::kDataOnly : Show::kEverywhere});
+  const auto known = [](bool has, double value) { return has ? finite_value(value) : Value(); };
+  table
+      .add(keys::gpu, [](const C& cost) { return cost.gpu; }, Show::kDataOnly)
+      .add_named({.key = "gpu_priced", .title = "GPU", .elastic = true, .show = Show::kReadersOnly},
+                 [](const C& cost) { return cost.gpu + (cost.recorded ? " (recorded)" : ""); })
+      .add(keys::recorded_gpu, [](const C& cost) { return cost.recorded; }, Show::kDataOnly)
+      .add(keys::usd_per_gpu_hour, [](const C& cost) { return cost.usd_per_hour; })
+      .add(keys::usd_for_hour,
+           [known](const C& cost) { return known(cost.has_middle, cost.usd_for_hour.middle); })
+      .add(keys::usd_for_hour_low, [](const C& cost) { return cost.usd_for_hour.low; })
+      .add(keys::usd_for_hour_high, [](const C& cost) { return cost.usd_for_hour.high; })
+      .add(
+          keys::usd, [known](const C& cost) { return known(cost.has_middle, cost.usd.middle); },
+          Show::kDataOnly)
+      .add(
+          keys::usd_low, [](const C& cost) { return cost.usd.low; }, Show::kDataOnly)
+      .add(
+          keys::usd_high, [](const C& cost) { return cost.usd.high; }, Show::kDataOnly)
+      .add(keys::watts_at_most, [known](const C& cost) { return known(cost.watts > 0, cost.watts); })
+      .add(keys::joule_at_most,
+           [known](const C& cost) { return known(cost.watts > 0, cost.joule_at_most); });
+  return table;
+}
+
 }  // namespace
 
 std::vector<std::string> other_gpu_words(const OtherGpuAnswer& answer) {
@@ -170,6 +209,10 @@ std::vector<std::string> other_gpu_words(const OtherGpuAnswer& answer) {
       words.push_back(std::move(sentence));
     }
   }
+  if (const auto cost = findings::cost_finding(answer.costs)) {
+    const bool after_headline = words.size() > 1;
+    words.insert(words.begin() + (after_headline ? 1 : 0), text::message(*cost, kWhole));
+  }
   return words;
 }
 
@@ -181,13 +224,15 @@ Section other_gpu_section(const OtherGpuAnswer& answer) {
   }
   return {.key = "whatif",
           .title = "On other GPUs",
-          .blocks = {on_facts(found), gpus_table(found), families_table(families)}};
+          .blocks = {on_facts(found), gpus_table(found), costs_table(answer.costs),
+                     families_table(families)}};
 }
 
 std::vector<Item> other_gpu_overview(const OtherGpus& found) {
   const bool replayed = found.refusal == EditRefusal::kNone;
   return {fact(keys::run_ns, ns_or_null(replayed, found.now_ns.middle)),
-          fact(keys::bound_gain, ratio_or_null(replayed, found.bound_gain.middle))};
+          fact(keys::bound_gain,
+               ratio_or_null(replayed && found.host_known(), found.bound_gain.middle))};
 }
 
 }  // namespace assay

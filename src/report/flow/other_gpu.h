@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "flow/other_gpu.h"
+#include "flow/run_cost.h"
 #include "report/document/document.h"
 
 namespace assay {
@@ -13,11 +14,12 @@ namespace assay {
 struct OtherGpuAnswer {
   const FlowReport& report;
   const OtherGpus& found;
+  std::vector<RunCost> costs = {};
 };
 
 // The first sentence decides.
 std::vector<std::string> other_gpu_words(const OtherGpuAnswer& answer);
-// "whatif": on, on.gpus, on.families.
+// "whatif": on, on.gpus, on.families, on.costs.
 Section other_gpu_section(const OtherGpuAnswer& answer);
 // The few numbers by which traces are compared.
 std::vector<Item> other_gpu_overview(const OtherGpus& found);

@@ -387,10 +387,17 @@
 #define ASSAY_FLOW_ON_RESULTS(R, U, O) \
   O("whatif.on") \
   R(host, "host", kText, \
-    "pace of the host: `untraced` (without what a profiler took of each row), `recorded`, or `speed` (`--cpu-speed`)") \
+    "pace of the host: `untraced` (without what a profiler took of each row), `recorded`, `speed` (`--cpu-speed`) or " \
+    "`like` (`--like`)") \
   R(host_pace, "host pace", kRatio, "factor of the host's own time; 1 = as recorded") \
-  R(host_pace_low, "host pace, from", kRatio, "its 90 % interval: 6.3 to 0.3 µs of each recorded row") \
+  R(host_pace_low, "host pace, from", kRatio, "its 90 % interval: 6.3 to 0.3 µs of each recorded row, times that of another host") \
   R(host_pace_high, "host pace, to", kRatio, "") \
+  R(host_like, "host of", kText, "with `--like`: the recording that shows the host") \
+  R(host_like_ratio, "time over this host's", kRatio, \
+    "self time of operators and launch calls there / in this trace. It is the median over names that both have as often per " \
+    "iteration, weighted by time") \
+  R(host_like_ratio_low, "from", kRatio, "its interval: eight tenths of the names by time, at least ± 10 %") \
+  R(host_like_ratio_high, "to", kRatio, "") \
   U(recorded_ns, "from the begin of the window to the end of the last GPU activity, as recorded") \
   R(run_ns, "run", kNanoseconds, \
     "replayed with this host on the recorded GPU; of a row, on that GPU. `null` where no time is given") \
@@ -425,6 +432,20 @@
   R(no_unit_for, "no units for", kText, "types that run in the next wider type there") \
   R(lacks, "lacks", kText, "attributes that the specifications lack: no time is given") \
   U(known_share, "share of the kernel time with known work on both GPUs") \
+  O("whatif.on.costs[]") \
+  U(gpu, "with `--prices`: the recorded GPU, then each GPU of `--on` that has a time; its name as the prices or `--on` have it") \
+  R(recorded_gpu, "recorded", kNone, "whether it is the recorded GPU") \
+  R(usd_per_gpu_hour, "$/h", kRatio, "price of one GPU for an hour, from the file") \
+  R(usd_for_hour, "same work ($)", kRatio, \
+    "what the work of an hour on one recorded GPU costs: `usd_per_gpu_hour` / `gain`. `null` where `gain` is") \
+  R(usd_for_hour_low, "from", kRatio, "its 90 % interval") \
+  R(usd_for_hour_high, "to", kRatio, "") \
+  R(usd, "run ($)", kRatio, "`run_ns` · GPUs of the trace · `usd_per_gpu_hour`") \
+  R(usd_low, "run, from ($)", kRatio, "at the ends of `run_ns`") \
+  R(usd_high, "run, to ($)", kRatio, "") \
+  R(watts_at_most, "power", kWatts, "of one GPU: `watts` of the file, else board power of the specifications") \
+  R(joule_at_most, "energy, at most", kJoules, \
+    "upper bound, not an estimate: `run_high_ns` · GPUs of the trace · `watts_at_most`. Host, network and cooling come on top") \
   O("whatif.on.families[]") \
   U(gpu, "as above") \
   U(family, \

@@ -44,7 +44,7 @@ const std::vector<Named> kFast = {{"add", 6, 10},  {"addmm", 4, 20},  {"view", 9
 // at 0.5 and, from above, 0.52 (view has 13.9 only); the middle is 0.5. Of the change in idle time
 // (0.5 - 1) x (8000 + 3000 / 0.5) / 2 = -3500.
 TEST(DiffPace, OneFactorOfTheSameWork) {
-  const HostPace pace = compare_pace({run_of(kSlow, 8000)}, {run_of(kFast, 3000)});
+  const PaceChange pace = compare_pace({run_of(kSlow, 8000)}, {run_of(kFast, 3000)});
   EXPECT_TRUE(pace.differs());
   EXPECT_EQ(pace.names, 5U);
   EXPECT_DOUBLE_EQ(pace.ratio, 0.5);
@@ -55,10 +55,33 @@ TEST(DiffPace, OneFactorOfTheSameWork) {
   EXPECT_EQ(pace.to_ns, -3305);  // -0.48 x (8000 + 3000 / 0.52) / 2
 }
 
+// Two names in common; then five with 638 of 6,638 ns of an iteration of A, and 322.8 of 9,322.8 of
+// B; then one that became slower while the others became faster.
+TEST(DiffPace, SaysWhyThereIsNone) {
+  const auto none = [](const std::vector<Named>& a, const std::vector<Named>& b) {
+    const PaceChange pace = compare_pace({run_of(a, 8000)}, {run_of(b, 3000)});
+    return pace;
+  };
+  const PaceChange few = none(kSlow, {{"add", 6, 10}, {"addmm", 4, 20}, {"only in B", 1, 9}});
+  EXPECT_EQ(few.why_none, NoPace::kFewNames);
+  EXPECT_EQ(few.names, 2U);
+  std::vector<Named> long_a = kSlow;
+  std::vector<Named> long_b = kFast;
+  long_a.back().typical_ns = 2000;
+  long_b.back().typical_ns = 9000;
+  const PaceChange little = none(long_a, long_b);
+  EXPECT_EQ(little.why_none, NoPace::kLittle);
+  EXPECT_NEAR(little.share, 322.8 / 9322.8, 1e-9);
+  std::vector<Named> apart = kFast;
+  apart[0].typical_ns = 40;
+  EXPECT_EQ(none(kSlow, apart).why_none, NoPace::kApart);
+  EXPECT_EQ(compare_pace({run_of(kSlow, 8000)}, {run_of(kFast, 3000)}).why_none, NoPace::kNone);
+}
+
 TEST(DiffPace, RunsOfASideCountByTheirCalls) {
   std::vector<Named> faster = kFast;
   for (Named& one : faster) one.typical_ns /= 2;
-  const HostPace pace =
+  const PaceChange pace =
       compare_pace({run_of(kSlow, 8000)}, {run_of(kFast, 3000), run_of(faster, 1000)});
   EXPECT_DOUBLE_EQ(pace.ratio, 0.375);
 }
@@ -102,8 +125,8 @@ TEST(DiffPace, ExchangedSidesGiveTheInverse) {
     }
     const DiffRun from = run_of(a, 100 + random.below(9000));
     const DiffRun to = run_of(b, 100 + random.below(9000));
-    const HostPace there = compare_pace({from}, {to});
-    const HostPace back = compare_pace({to}, {from});
+    const PaceChange there = compare_pace({from}, {to});
+    const PaceChange back = compare_pace({to}, {from});
     EXPECT_EQ(there.differs(), back.differs()) << seed;
     EXPECT_NEAR(there.ratio * back.ratio, 1, 1e-12) << seed;
     EXPECT_NEAR(there.low * back.high, 1, 1e-12) << seed;

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "findings/other_gpu.h"
 #include "flow/edited_lags.h"
@@ -129,16 +131,45 @@ TEST(OtherGpu, AFasterHostIsReplayedToo) {
   Trace trace = maker.build();
   trace.devices = {{.id = 0, .name = "NVIDIA H100 80GB HBM3"}};
   const Traced run(std::move(trace));
-  const OtherGpus twice = run.on({"H100"}, {.as_recorded = true, .cpu_speed = 2});
+  const OtherGpus twice = run.on({"H100"}, {.as_recorded = true, .host = faster_host(2)});
   EXPECT_EQ(twice.host.source, HostPaceSource::kSpeed);
   EXPECT_NEAR(twice.now_ns.middle / static_cast<double>(twice.recorded_ns), 0.5, 0.03);
   EXPECT_LT(twice.now_ns.low, twice.now_ns.middle);
-  const OtherGpus half = run.on({"H100"}, {.as_recorded = true, .cpu_speed = 0.5});
+  const OtherGpus half = run.on({"H100"}, {.as_recorded = true, .host = faster_host(0.5)});
   EXPECT_NEAR(half.now_ns.middle / static_cast<double>(half.recorded_ns), 2, 0.06);
   // Two rows a step of 2.3 us of 100.
   const OtherGpus untraced = run.on({"H100"});
   EXPECT_EQ(untraced.host.source, HostPaceSource::kUntraced);
   EXPECT_NEAR(untraced.now_ns.middle / static_cast<double>(untraced.recorded_ns), 0.954, 0.01);
+}
+
+// As a host of twice the speed, and the interval is that of single names where it is the wider one.
+TEST(OtherGpu, TheHostOfAnotherRecordingIsReplayedToo) {
+  TraceMaker maker;
+  for (int64_t i = 0; i < 20; ++i) {
+    maker.op(1, "aten::mm", i * 100'000, 90'000)
+        .call(1, "cudaLaunchKernel", i * 100'000 + 80'000, 4'000, i + 1)
+        .kernel(0, 7, "gemm", i * 100'000 + 86'000, 2'000, i + 1);
+  }
+  Trace trace = maker.build();
+  trace.devices = {{.id = 0, .name = "NVIDIA H100 80GB HBM3"}};
+  const Traced run(std::move(trace));
+  const OtherGpus twice = run.on({"H100"}, {.as_recorded = true, .host = faster_host(2)});
+  const OtherGpus like = run.on(
+      {"H100"}, {.as_recorded = true, .host = host_of_recording("b.json", 31, 0.3, 0.5, 0.51)});
+  EXPECT_EQ(like.host.source, HostPaceSource::kLike);
+  EXPECT_EQ(like.now_ns.middle, twice.now_ns.middle);
+  EXPECT_LT(like.now_ns.low, twice.now_ns.low);
+  EXPECT_EQ(like.now_ns.high, twice.now_ns.high);
+  std::vector<std::string> said;
+  for (const findings::Finding& finding : findings::other_gpu_findings(like)) {
+    said.push_back(text::message(finding, 2000));
+  }
+  EXPECT_NE(std::find(said.begin(), said.end(),
+                      "In b.json, 31 operators and calls take 0.50 of their time here: the host "
+                      "takes 50.0 % of its recorded time (30.0 % to 55.0 %)."),
+            said.end())
+      << ::testing::PrintToString(said);
 }
 
 TEST(OtherGpu, ARunThatDoesNotFitGetsNoTime) {
@@ -167,6 +198,90 @@ TEST(OtherGpu, AGpuThatIsNotDescribedIsRefusedByName) {
   EXPECT_EQ(findings::best_gpu(found), nullptr);
   // The bound needs no kernel's work.
   EXPECT_GT(found.bound_gain.middle, 100);
+}
+
+RunCost cost_of(const char* gpu, bool recorded, double per_hour, Ends90 for_hour) {
+  return {.gpu = gpu, .recorded = recorded, .usd_per_hour = per_hour, .usd_for_hour = for_hour};
+}
+
+TEST(OtherGpu, SaysWhereTheWorkCostsLeast) {
+  const auto said = [](const std::vector<RunCost>& costs) {
+    const auto finding = findings::cost_finding(costs);
+    return finding ? text::message(*finding, 2000) : std::string();
+  };
+  const RunCost now = cost_of("A100", true, 2, {2, 2, 2});
+  EXPECT_EQ(said({now, cost_of("H100", false, 3, {1, 1.5, 1.8})}),
+            "H100 is cheapest at these prices: an hour of the recorded GPU's work costs $1.50 "
+            "there, $1.00 to $1.80, instead of $2.00.");
+  EXPECT_EQ(said({now, cost_of("H100", false, 3, {1, 1.5, 2.2})}),
+            "H100 is cheapest at these prices: an hour of the recorded GPU's work costs $1.50 "
+            "there, $1.00 to $2.20, instead of $2.00 (not certain, intervals overlap).");
+  EXPECT_EQ(said({now, cost_of("B200", false, 9, {3, 4, 5}), cost_of("L4", false, 1, {5, 6, 7})}),
+            "The recorded GPU is cheapest at these prices: an hour costs $2.00. The same work on "
+            "B200 costs $4.00, $3.00 to $5.00.");
+  EXPECT_EQ(said({cost_of("B200", false, 9, {3, 4, 5}), cost_of("L4", false, 1, {5, 6, 7})}),
+            "B200 is cheapest at these prices: an hour of the recorded GPU's work costs $4.00 "
+            "there, $3.00 to $5.00.");
+  RunCost unknown = cost_of("L4", false, 0.05, {0.01, 0.02, 0.04});
+  unknown.has_middle = false;
+  EXPECT_EQ(said({unknown}),
+            "L4 is cheapest at these prices: an hour of the recorded GPU's work costs $0.01 to "
+            "$0.04.");
+  EXPECT_EQ(said({now}), "");
+  EXPECT_EQ(said({}), "");
+}
+
+// 30 kernels of 100 us every 200 us, on one stream.
+Trace trace_without_calls(const char* device, bool calls) {
+  TraceMaker maker;
+  for (int64_t i = 0; i < 30; ++i) {
+    if (calls) maker.call(1, "cudaLaunchKernel", i * 200'000, 4'000, i + 1);
+    maker.kernel(0, 7, "gemm", i * 200'000 + 6'000, 100'000, i + 1);
+  }
+  Trace trace = maker.build();
+  trace.devices = {{.id = 0, .name = device}};
+  return trace;
+}
+
+// H200 has the FLOP of H100 and 4.8 / 3.35 times its bandwidth: kernels of unknown work take 0.698
+// to 1 of their time. If the gaps are waits of the GPU for itself, the run does as well; if they
+// are the host's, it takes what it takes. No launch call says which.
+TEST(OtherGpu, KernelsWithoutLaunchCallsHaveBothEnds) {
+  const Traced run(trace_without_calls("NVIDIA H100 80GB HBM3", false));
+  const OtherGpus found = run.on({"H200"});
+  EXPECT_EQ(found.refusal, EditRefusal::kNone);
+  EXPECT_EQ(found.unlinked_share, 1);
+  EXPECT_FALSE(found.host_known());
+  const RunOnGpu& h200 = found.gpus[0];
+  EXPECT_FALSE(h200.has_middle);
+  EXPECT_NEAR(h200.kernels.low, 3.35 / 4.8, 1e-3);
+  EXPECT_EQ(h200.kernels.high, 1);
+  EXPECT_EQ(h200.gain.low, 1);
+  EXPECT_NEAR(h200.gain.high, 4.8 / 3.35, 1e-2);
+  EXPECT_EQ(found.bound_gain.middle, 0);
+  const auto said = findings::other_gpu_findings(found);
+  EXPECT_EQ(said[0].code, findings::Code::kOnRunInterval);
+  EXPECT_EQ(said[1].code, findings::Code::kOnHostUnknown);
+  const std::string first = text::message(said[0], 2000);
+  EXPECT_EQ(first.find("The work of only"), std::string::npos) << first;
+  EXPECT_FALSE(findings::host_binds_first(found));
+}
+
+// With the calls the host is known, and the same kernels leave the run as long as it is.
+TEST(OtherGpu, LaunchCallsShowThatTheHostBinds) {
+  const Traced run(trace_without_calls("NVIDIA H100 80GB HBM3", true));
+  const OtherGpus found = run.on({"H200"});
+  EXPECT_TRUE(found.host_known());
+  EXPECT_LT(found.gpus[0].gain.high, 1.03);
+  EXPECT_TRUE(findings::host_binds_first(found));
+}
+
+// A slower GPU may take time that the gaps have room for, or not.
+TEST(OtherGpu, ASlowerGpuMayFillGapsWithoutLaunchCalls) {
+  const Traced run(trace_without_calls("NVIDIA H200", false));
+  const OtherGpus found = run.on({"H100"});
+  EXPECT_NEAR(found.gpus[0].gain.low, 3.35 / 4.8, 1e-2);
+  EXPECT_EQ(found.gpus[0].gain.high, 1);
 }
 
 // Factors of several edits multiply, whatever their size.

@@ -1,0 +1,49 @@
+#include "flow/run_cost.h"
+
+#include <algorithm>
+
+namespace assay {
+namespace {
+
+constexpr double kHourNs = 3600e9;
+
+const GpuPrice* price_of(const std::vector<GpuPrice>& prices, const std::string& card) {
+  const auto found = std::find_if(prices.begin(), prices.end(),
+                                  [&](const GpuPrice& price) { return price.card == card; });
+  return card.empty() || found == prices.end() ? nullptr : &*found;
+}
+
+RunCost cost_of(const GpuPrice& price, const Ends90& run_ns, const Ends90& gain, uint32_t gpus) {
+  const auto usd = [&](double ns) { return ns / kHourNs * gpus * price.usd_per_hour; };
+  return {.gpu = price.card,
+          .usd_per_hour = price.usd_per_hour,
+          .watts = price.watts,
+          .usd = {usd(run_ns.low), usd(run_ns.middle), usd(run_ns.high)},
+          .usd_for_hour = {price.usd_per_hour / gain.high, price.usd_per_hour / gain.middle,
+                           price.usd_per_hour / gain.low},
+          .joule_at_most = run_ns.high / 1e9 * gpus * price.watts};
+}
+
+}  // namespace
+
+std::vector<RunCost> run_costs(const OtherGpus& found, const std::vector<GpuPrice>& prices) {
+  std::vector<RunCost> costs;
+  if (found.refusal != EditRefusal::kNone) return costs;
+  // A price is of a whole card.
+  const std::string& recorded = found.recorded.part.empty() ? found.recorded.card : std::string();
+  if (const GpuPrice* price = price_of(prices, recorded)) {
+    costs.push_back(cost_of(*price, found.now_ns, {1, 1, 1}, found.gpu_count));
+    costs.back().recorded = true;
+  }
+  for (const RunOnGpu& gpu : found.gpus) {
+    const GpuPrice* price = price_of(prices, gpu.roof.card);
+    // A second row for the recorded GPU would say the same.
+    if (price == nullptr || !gpu.has_time() || gpu.change == GpuChange::kNone) continue;
+    costs.push_back(cost_of(*price, gpu.run_ns, gpu.gain, found.gpu_count));
+    costs.back().gpu = gpu.gpu.name;
+    costs.back().has_middle = gpu.has_middle;
+  }
+  return costs;
+}
+
+}  // namespace assay

@@ -1,0 +1,36 @@
+#pragma once
+
+// Cost of the run and the most energy that it takes, on the recorded GPU and on others.
+
+#include <string>
+#include <vector>
+
+#include "flow/other_gpu.h"
+
+namespace assay {
+
+// Price and power of a GPU, by its section of the specifications.
+struct GpuPrice {
+  std::string card;
+  double usd_per_hour = 0;
+  double watts = 0;  // at most; 0 = unknown
+};
+
+struct RunCost {
+  std::string gpu;  // as the price list names it
+  bool recorded = false;
+  bool has_middle = true;
+  double usd_per_hour = 0;
+  double watts = 0;  // 0 = unknown
+  Ends90 usd;        // of the run, on all its GPUs
+  // The work that one recorded GPU does in an hour. Both runs have the same host, so this is
+  // narrower than `usd`.
+  Ends90 usd_for_hour;
+  double joule_at_most = 0;  // 0 = unknown
+};
+
+// The recorded GPU first if it has a price, then the other GPUs that have a time and a price, as
+// asked. None if no replay was made.
+std::vector<RunCost> run_costs(const OtherGpus& found, const std::vector<GpuPrice>& prices);
+
+}  // namespace assay
