@@ -17,7 +17,6 @@
 #include "flow/contributor_names.h"
 #include "ingest/power/log.h"
 #include "ingest/power/recording.h"
-#include "ingest/power/telemetry.h"
 #include "power/across.h"
 #include "power/contrast.h"
 #include "power/coverage.h"
@@ -269,19 +268,6 @@ void take_usual_sensor(const SensorModel& usual, SensorPrior& sensor) {
   sensor.usual = usual.source;
 }
 
-// The utilisation of a device that the same log has, if any.
-std::vector<LoggedUse> use_of(const AttributeRequest& request, const std::string& device) {
-  const auto log = read_telemetry(request.samples, request.traces.allow_truncated);
-  std::vector<LoggedUse> use;
-  if (!log) return use;  // a log of power alone
-  for (const TelemetrySeries& series : log->series) {
-    if (series.quantity != TelemetryQuantity::kGpuUtil || series.device != device) continue;
-    for (size_t i = 0; i < series.t_ns.size(); ++i)
-      use.push_back({series.t_ns[i], series.value[i]});
-  }
-  return use;
-}
-
 // A log with its requested device, and the trace's energy by it.
 struct LoggedEnergy {
   PowerLog log;
@@ -300,7 +286,6 @@ Result<LoggedEnergy> energy_by_log(const AttributeRequest& request, const Loaded
   const PowerSeries& series = energy.log.series[energy.series];
   AttributeOptions options = request.options;
   options.one_gpu = energy.log.scope.empty();
-  options.use = use_of(request, series.device);
   options.sensor = sensor_prior(request, loaded.trace, energy.log, series);
   options.gain = gain_of(loaded.trace, options.device);
   const SensorPrior untold = options.sensor;

@@ -10,6 +10,7 @@
 #include "power/energy_parts.h"
 #include "power/energy_trust.h"
 #include "power/laying.h"
+#include "power/log_clocks.h"
 #include "power/log_edges.h"
 #include "power/stretches.h"
 #include "power/total_only.h"
@@ -547,6 +548,7 @@ void add_trust(const Coverage& covered, CoveredSpan span, const AttributeOptions
   if (report.smoothed) add_smoothing_trust(report.trust);
   add_counter(laid.counter, report);
   add_model_trust(report, laid.pooled, report.trust);
+  add_clock_trust(report.clocks, report.trust);
 }
 
 Result<EnergyReport> energy_by_fit(const Trace& trace, const Windows& windows, const Phases& phases,
@@ -592,6 +594,8 @@ Result<EnergyReport> energy_by_fit(const Trace& trace, const Windows& windows, c
   report.idle = idle_parts(options.idle, covered, report);
   add_per_token(options, span.end_ns - span.begin_ns, measured.joules, report);
   report.stretches = stretch_powers(options.stretches, work, covered, laid, span);
+  const int64_t in_trace_ns = laid.moved_ns - std::llround(laid.model.fit.response.lag_s * 1e9);
+  report.clocks = find_log_clocks(series, in_trace_ns, work, span, laid.idle);
   add_trust(covered, span, options, laid, report);
   return report;
 }

@@ -584,6 +584,17 @@ void keep_total_alone(std::vector<Item>& items) {
   });
 }
 
+// "P2", as nvidia-smi has it.
+Value state_name(double state) {
+  return std::isfinite(state) ? Value("P" + std::to_string(std::lround(state))) : Value();
+}
+
+// "MHz; below 90 % of it in 40 % of the samples".
+std::string clock_words(const LogClocks& clocks) {
+  if (!clocks.falls) return "MHz";
+  return "MHz; below 90 % of it in " + format_share(clocks.below_share) + " of the samples";
+}
+
 Facts energy_totals(const EnergyReport& r) {
   const auto j = [](int64_t uj) { return Value(static_cast<double>(uj) * 1e-6); };
   // If the samples do not follow the trace, parts have only an interval.
@@ -631,6 +642,22 @@ Facts energy_totals(const EnergyReport& r) {
            interval_words(r.base_low_w, r.base_high_w)},
           {"base_low_w", "from", r.base_low_w, Unit::kWatts, "", Show::kDataOnly},
           {"base_high_w", "to", r.base_high_w, Unit::kWatts, "", Show::kDataOnly},
+          {"idle_mhz", "clock in idle", finite_value(r.clocks.idle_mhz), Unit::kRatio, "MHz",
+           std::isfinite(r.clocks.idle_mhz) ? Show::kEverywhere : Show::kDataOnly},
+          {"idle_pstate", "P-state in idle", state_name(r.clocks.idle_state), Unit::kText,
+           r.clocks.idle_clocks_up ? "clocks are up: not deep idle" : "",
+           std::isfinite(r.clocks.idle_state) ? Show::kEverywhere : Show::kDataOnly},
+          {"idle_clocks_up", "clocks are up in idle", r.clocks.idle_clocks_up, Unit::kNone, "",
+           Show::kDataOnly},
+          {"load_high_mhz", "clock under load", finite_value(r.clocks.high_mhz), Unit::kRatio,
+           clock_words(r.clocks),
+           std::isfinite(r.clocks.high_mhz) ? Show::kEverywhere : Show::kDataOnly},
+          {"load_low_mhz", "down to", finite_value(r.clocks.low_mhz), Unit::kRatio, "",
+           Show::kDataOnly},
+          {"clock_below_share", "samples below 90 % of it", finite_value(r.clocks.below_share),
+           Unit::kShare, "", Show::kDataOnly},
+          {"clock_falls", "the clock falls under load", r.clocks.falls, Unit::kNone, "",
+           Show::kDataOnly},
           {"model_total_j", "by the model", known(r.model_total_j), Unit::kJoules,
            joules_between(r.model_low_j, r.model_high_j)},
           {"model_low_j", "from", r.model_low_j, Unit::kJoules, "", Show::kDataOnly},
@@ -986,6 +1013,10 @@ std::vector<std::string> energy_verdict_words(const EnergyReport& r) {
     words.push_back("Which kernel takes most is not known: " + describe_kernel(first.name) +
                     " takes " + joules_between(first.low_j, first.high_j) +
                     (first.why.empty() ? "." : ", because " + why_said(first.why) + "."));
+  }
+  if (r.clocks.falls) {
+    words.push_back("Throttled: the clock falls from " + number_text(r.clocks.high_mhz) + " to " +
+                    number_text(r.clocks.low_mhz) + " MHz under load.");
   }
   if (!r.gain.source.empty()) words.push_back(gain_words(r.gain));
   const std::string lag = lag_words(r);
