@@ -319,13 +319,7 @@ Result<TraceContent> attribute_trace(const AttributeRequest& asked, const Loaded
   ASSAY_TRY_ASSIGN(request.options.groupings, level_groupings(loaded));
   const FlowRun run = make_flow_run(loaded.trace, loaded.links, loaded.kernels);
   request.options.idle = idle_times(run, request.options.device);
-  if (request.options.tokens == 0) {
-    const auto tokens = output_tokens(engine_steps(run, {INT64_MIN, INT64_MAX}));
-    if (tokens) {
-      request.options.tokens = tokens->least;
-      request.options.most_tokens = tokens->most;
-    }
-  }
+  ask_per_token(engine_steps(run, {INT64_MIN, INT64_MAX}), request.options);
   ASSAY_TRY_ASSIGN(const LoggedEnergy energy, energy_by_log(request, loaded));
   TraceContent content;
   content.verdict = energy_verdict_words(energy.report);
@@ -339,6 +333,24 @@ Result<TraceContent> attribute_trace(const AttributeRequest& asked, const Loaded
 Result<EnergyReport> energy_of_trace(const AttributeRequest& request, const LoadedTrace& loaded) {
   ASSAY_TRY_ASSIGN(LoggedEnergy energy, energy_by_log(request, loaded));
   return std::move(energy.report);
+}
+
+void ask_per_token(const std::vector<ServingStep>& steps, AttributeOptions& options) {
+  const auto tokens = output_tokens(steps);
+  if (tokens && options.tokens == 0) {
+    options.tokens = tokens->least;
+    options.most_tokens = tokens->most;
+  }
+  uint64_t prompt_tokens = 0;
+  std::vector<Interval> prefill;
+  for (const ServingStep& step : steps) {
+    if (step.told.kind != StepKind::kPrefill) continue;
+    if (step.told.prompt_tokens.value_or(0) == 0) return;  // its tokens are unknown
+    prompt_tokens += *step.told.prompt_tokens;
+    prefill.push_back(step.device);
+  }
+  options.prompt_tokens = prompt_tokens;
+  options.prefill = merge_intervals(std::move(prefill));
 }
 
 Result<Answer> answer_attribution(const AttributeRequest& request) {

@@ -74,6 +74,9 @@ struct AttributeOptions {
   uint64_t tokens = 0;  // generated during the covered time; 0 = unknown
   // Above 0 if they were counted in the whole trace: at least `tokens`, at most these.
   uint64_t most_tokens = 0;
+  // Prompt tokens, and the steps of an engine that have these and no others, merged; 0 = unknown.
+  uint64_t prompt_tokens = 0;
+  std::vector<Interval> prefill = {};
   bool one_gpu = true;  // the log is of a GPU, not of a socket, a node or several GPUs together
   uint64_t seed = 1;
   std::vector<WorkGrouping> groupings = {};
@@ -227,6 +230,9 @@ struct EnergyReport {
   double energy_per_token_j = std::numeric_limits<double>::quiet_NaN();
   double energy_per_token_low_j = std::numeric_limits<double>::quiet_NaN();
   double energy_per_token_high_j = std::numeric_limits<double>::quiet_NaN();
+  double energy_per_prompt_token_j = std::numeric_limits<double>::quiet_NaN();  // in `prefill`
+  double energy_per_prompt_token_low_j = std::numeric_limits<double>::quiet_NaN();
+  double energy_per_prompt_token_high_j = std::numeric_limits<double>::quiet_NaN();
   LogClocks clocks;
   std::vector<StretchPower> stretches;  // one per AttributeOptions::stretches
   TrustNotes trust;

@@ -576,12 +576,42 @@ std::string modelled_words(const EnergyReport& r) {
 
 // For a log without information below the total: the remaining results.
 void keep_total_alone(std::vector<Item>& items) {
-  constexpr std::array<std::string_view, 10> kKept = {
-      "total_only",         "total_j",    "total_uj",        "mean_w",           "readings",
-      "energy_per_token_j", "covered_ns", "covered_from_ns", "covered_until_ns", "zone_ns"};
+  constexpr std::array<std::string_view, 11> kKept = {"total_only",
+                                                      "total_j",
+                                                      "total_uj",
+                                                      "mean_w",
+                                                      "readings",
+                                                      "energy_per_token_j",
+                                                      "energy_per_prompt_token_j",
+                                                      "covered_ns",
+                                                      "covered_from_ns",
+                                                      "covered_until_ns",
+                                                      "zone_ns"};
   std::erase_if(items, [&](const Item& item) {
     return std::find(kKept.begin(), kKept.end(), item.key) == kKept.end();
   });
+}
+
+// The energy of one kind of token, with its interval.
+void add_token_items(std::array<const char*, 3> keys, const char* title, const Joules95& energy,
+                     std::vector<Item>& items) {
+  const bool known = std::isfinite(energy.value);
+  const bool ranged = known && std::isfinite(energy.low) && std::isfinite(energy.high);
+  items.push_back({keys[0], title, energy.value, Unit::kJoules,
+                   ranged ? "95 %: " + joules_between(energy.low, energy.high) : "",
+                   known ? Show::kEverywhere : Show::kDataOnly});
+  items.push_back({keys[1], "from", energy.low, Unit::kJoules, "", Show::kDataOnly});
+  items.push_back({keys[2], "to", energy.high, Unit::kJoules, "", Show::kDataOnly});
+}
+
+std::vector<Item> token_items(const TokenEnergy& energy) {
+  std::vector<Item> items;
+  add_token_items({"energy_per_token_j", "energy_per_token_low_j", "energy_per_token_high_j"},
+                  "per output token", energy.output, items);
+  add_token_items({"energy_per_prompt_token_j", "energy_per_prompt_token_low_j",
+                   "energy_per_prompt_token_high_j"},
+                  "per prompt token in prefill", energy.prompt, items);
+  return items;
 }
 
 // "P2", as nvidia-smi has it.
@@ -623,15 +653,6 @@ Facts energy_totals(const EnergyReport& r) {
           {"base_uj", "", known(r.base_uj), Unit::kNone, "", Show::kDataOnly},
           {"kernels_uj", "", known(r.kernels_uj), Unit::kNone, "", Show::kDataOnly},
           {"unattributed_uj", "", known(r.unattributed_uj), Unit::kNone, "", Show::kDataOnly},
-          {"energy_per_token_j", "per token", r.energy_per_token_j, Unit::kJoules,
-           std::isfinite(r.energy_per_token_low_j)
-               ? "95 %: " + joules_between(r.energy_per_token_low_j, r.energy_per_token_high_j)
-               : "",
-           std::isfinite(r.energy_per_token_j) ? Show::kEverywhere : Show::kDataOnly},
-          {"energy_per_token_low_j", "from", r.energy_per_token_low_j, Unit::kJoules, "",
-           Show::kDataOnly},
-          {"energy_per_token_high_j", "to", r.energy_per_token_high_j, Unit::kJoules, "",
-           Show::kDataOnly},
           {"covered_ns", "covered", r.covered_ns, Unit::kNanoseconds},
           {"covered_from_ns", "from", r.begin_ns - r.trace_begin_ns, Unit::kNanoseconds, "",
            Show::kDataOnly},
@@ -702,6 +723,10 @@ Facts energy_totals(const EnergyReport& r) {
           {"drift_ppm", "clock drift, ppm", r.drift_ppm.value, Unit::kRatio, "", Show::kDataOnly},
           {"drift_low_ppm", "from", r.drift_ppm.low, Unit::kRatio, "", Show::kDataOnly},
           {"drift_high_ppm", "to", r.drift_ppm.high, Unit::kRatio, "", Show::kDataOnly}}};
+  const std::vector<Item> per_token = token_items(TokenEnergy::of(r));
+  const auto after = std::find_if(facts.items.begin(), facts.items.end(),
+                                  [](const Item& item) { return item.key == "covered_ns"; });
+  facts.items.insert(after, per_token.begin(), per_token.end());
   if (total_alone) keep_total_alone(facts.items);
   return facts;
 }
@@ -1074,6 +1099,32 @@ std::vector<Section> energy_sections(const EnergyReport& report, const LogSource
                                        report.idle, report.total_uj, top, report.follows));
   section.blocks.push_back(log_facts(source));
   return {std::move(section), trust_section(report.trust)};
+}
+
+void add_token_energy(const TokenEnergy& energy, Section& section) {
+  Facts facts{.key = "serving_energy", .title = "Energy per token", .items = token_items(energy)};
+  const bool unknown = !energy.unknown.empty();
+  facts.items.push_back({"energy_unknown", "not known, because",
+                         unknown ? Value(energy.unknown) : Value(), Unit::kText, "",
+                         unknown ? Show::kEverywhere : Show::kDataOnly});
+  const auto serving =
+      std::find_if(section.blocks.begin(), section.blocks.end(), [](const Block& block) {
+        const Facts* one = std::get_if<Facts>(&block);
+        return one != nullptr && one->key == "serving";
+      });
+  section.blocks.insert(serving == section.blocks.end() ? serving : serving + 1, std::move(facts));
+}
+
+std::string token_energy_words(const TokenEnergy& energy) {
+  std::string parts;
+  const auto add = [&parts](const Joules95& one, const char* token) {
+    if (!one.known()) return;
+    parts += (parts.empty() ? "" : ", ") + format_value(one.value, Unit::kJoules) + " per " +
+             token + " (" + joules_between(one.low, one.high) + ")";
+  };
+  add(energy.output, "output token");
+  add(energy.prompt, "prompt token in prefill");
+  return parts.empty() ? parts : "Energy: " + parts + ".";
 }
 
 Section across_section(const PowerReport& across) {
