@@ -17,7 +17,6 @@
 #include "flow/contributor_names.h"
 #include "ingest/power/log.h"
 #include "ingest/power/recording.h"
-#include "ingest/power/telemetry.h"
 #include "power/across.h"
 #include "power/contrast.h"
 #include "power/coverage.h"
@@ -269,19 +268,6 @@ void take_usual_sensor(const SensorModel& usual, SensorPrior& sensor) {
   sensor.usual = usual.source;
 }
 
-// The utilisation of a device that the same log has, if any.
-std::vector<LoggedUse> use_of(const AttributeRequest& request, const std::string& device) {
-  const auto log = read_telemetry(request.samples, request.traces.allow_truncated);
-  std::vector<LoggedUse> use;
-  if (!log) return use;  // a log of power alone
-  for (const TelemetrySeries& series : log->series) {
-    if (series.quantity != TelemetryQuantity::kGpuUtil || series.device != device) continue;
-    for (size_t i = 0; i < series.t_ns.size(); ++i)
-      use.push_back({series.t_ns[i], series.value[i]});
-  }
-  return use;
-}
-
 // A log with its requested device, and the trace's energy by it.
 struct LoggedEnergy {
   PowerLog log;
@@ -300,7 +286,6 @@ Result<LoggedEnergy> energy_by_log(const AttributeRequest& request, const Loaded
   const PowerSeries& series = energy.log.series[energy.series];
   AttributeOptions options = request.options;
   options.one_gpu = energy.log.scope.empty();
-  options.use = use_of(request, series.device);
   options.sensor = sensor_prior(request, loaded.trace, energy.log, series);
   options.gain = gain_of(loaded.trace, options.device);
   const SensorPrior untold = options.sensor;
@@ -334,13 +319,7 @@ Result<TraceContent> attribute_trace(const AttributeRequest& asked, const Loaded
   ASSAY_TRY_ASSIGN(request.options.groupings, level_groupings(loaded));
   const FlowRun run = make_flow_run(loaded.trace, loaded.links, loaded.kernels);
   request.options.idle = idle_times(run, request.options.device);
-  if (request.options.tokens == 0) {
-    const auto tokens = output_tokens(engine_steps(run, {INT64_MIN, INT64_MAX}));
-    if (tokens) {
-      request.options.tokens = tokens->least;
-      request.options.most_tokens = tokens->most;
-    }
-  }
+  ask_per_token(engine_steps(run, {INT64_MIN, INT64_MAX}), request.options);
   ASSAY_TRY_ASSIGN(const LoggedEnergy energy, energy_by_log(request, loaded));
   TraceContent content;
   content.verdict = energy_verdict_words(energy.report);
@@ -354,6 +333,24 @@ Result<TraceContent> attribute_trace(const AttributeRequest& asked, const Loaded
 Result<EnergyReport> energy_of_trace(const AttributeRequest& request, const LoadedTrace& loaded) {
   ASSAY_TRY_ASSIGN(LoggedEnergy energy, energy_by_log(request, loaded));
   return std::move(energy.report);
+}
+
+void ask_per_token(const std::vector<ServingStep>& steps, AttributeOptions& options) {
+  const auto tokens = output_tokens(steps);
+  if (tokens && options.tokens == 0) {
+    options.tokens = tokens->least;
+    options.most_tokens = tokens->most;
+  }
+  uint64_t prompt_tokens = 0;
+  std::vector<Interval> prefill;
+  for (const ServingStep& step : steps) {
+    if (step.told.kind != StepKind::kPrefill) continue;
+    if (step.told.prompt_tokens.value_or(0) == 0) return;  // its tokens are unknown
+    prompt_tokens += *step.told.prompt_tokens;
+    prefill.push_back(step.device);
+  }
+  options.prompt_tokens = prompt_tokens;
+  options.prefill = merge_intervals(std::move(prefill));
 }
 
 Result<Answer> answer_attribution(const AttributeRequest& request) {

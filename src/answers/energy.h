@@ -12,6 +12,7 @@
 #include "answers/answer.h"
 #include "answers/inputs/traces.h"
 #include "base/result.h"
+#include "flow/serving.h"
 #include "ingest/power/series.h"
 #include "power/attribute.h"
 #include "power/profile.h"
@@ -33,6 +34,10 @@ struct AttributeRequest {
 Result<Answer> answer_attribution(const AttributeRequest& request);
 // The same for one trace, as numbers, with options.stretches and only the requested groupings.
 Result<EnergyReport> energy_of_trace(const AttributeRequest& request, const LoadedTrace& loaded);
+
+// Asks for the energy per token of a serving engine: output tokens if the labels count them, and
+// the steps with prompts alone.
+void ask_per_token(const std::vector<ServingStep>& steps, AttributeOptions& options);
 
 struct ProfileRequest {
   std::vector<std::string> folders = {};  // recordings; others are compared with the first

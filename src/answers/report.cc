@@ -10,6 +10,7 @@
 #include "answers/job/rank_record.h"
 #include "answers/ranks.h"
 #include "answers/throughput/report.h"
+#include "answers/token_energy.h"
 #include "answers/untraced.h"
 #include "breakdown/memory.h"
 #include "ingest/load.h"
@@ -26,6 +27,7 @@
 #include "report/launch/charts.h"
 #include "report/launch/section.h"
 #include "report/overhead/section.h"
+#include "report/power/section.h"
 #include "report/run/job_answer.h"
 #include "report/run/jobs.h"
 #include "report/run/lanes.h"
@@ -203,6 +205,17 @@ void add_overhead(const ReportRequest& request, const Findings& found, const Loa
                                                .most_steps = most_steps(request)}));
 }
 
+// The energy of an engine's tokens, if there are logs of the same time.
+void add_energy_per_token(const ReportRequest& request, const Serving& serving,
+                          const LoadedTrace& loaded, TraceContent& content) {
+  if (request.telemetry.files.empty() || serving.steps.empty()) return;
+  const TokenEnergy energy = token_energy(request.telemetry, request.traces, loaded);
+  add_token_energy(energy, content.sections.back());
+  std::string words = token_energy_words(energy);
+  // The first screen has no room for it: a line more is an action less.
+  if (!words.empty()) content.verdict.push_back(std::move(words));
+}
+
 Section report_trust(const Findings& found, const findings::Diagnosis& diagnosis,
                      const LoadedTrace& loaded) {
   const Analyses& of = found.analyses;
@@ -260,6 +273,7 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
   content.overview = launch_overview(launch.whole);
   content.verdict = opening_words(diagnosis, levers, launch);
   content.sections.push_back(flow_section(answer, levers));
+  add_energy_per_token(request, found.analyses.flow.serving, loaded, content);
   content.sections.push_back(decision_section(found.analyses.flow.decision));
   if (request.untraced != "none") {
     content.sections.push_back(untraced_section(

@@ -10,6 +10,7 @@
 #include "power/energy_parts.h"
 #include "power/energy_trust.h"
 #include "power/laying.h"
+#include "power/log_clocks.h"
 #include "power/log_edges.h"
 #include "power/stretches.h"
 #include "power/total_only.h"
@@ -539,6 +540,20 @@ void add_per_token(const AttributeOptions& options, int64_t span_ns, double joul
   report.energy_per_token_high_j = std::max(joules, report.total_high_j) / least;
 }
 
+// Energy of the steps with prompts alone, the base included, per token of these. Samples that do
+// not separate base and kernels do not separate one step from the next either.
+void add_per_prompt_token(const AttributeOptions& options, const StretchPower& power,
+                          EnergyReport& report) {
+  constexpr double kWhole = 0.98;
+  const auto span_ns = static_cast<double>(length_ns(options.prefill));
+  const auto covered_ns = static_cast<double>(power.covered_ns);
+  if (!report.follows || covered_ns <= 0 || covered_ns < kWhole * span_ns) return;
+  const double seconds_each = span_ns * 1e-9 / static_cast<double>(options.prompt_tokens);
+  report.energy_per_prompt_token_j = power.mean_w * seconds_each;
+  report.energy_per_prompt_token_low_j = power.low_w * seconds_each;
+  report.energy_per_prompt_token_high_j = power.high_w * seconds_each;
+}
+
 // Caveats of the whole report.
 void add_trust(const Coverage& covered, CoveredSpan span, const AttributeOptions& options,
                const Laid& laid, EnergyReport& report) {
@@ -547,6 +562,7 @@ void add_trust(const Coverage& covered, CoveredSpan span, const AttributeOptions
   if (report.smoothed) add_smoothing_trust(report.trust);
   add_counter(laid.counter, report);
   add_model_trust(report, laid.pooled, report.trust);
+  add_clock_trust(report.clocks, report.trust);
 }
 
 Result<EnergyReport> energy_by_fit(const Trace& trace, const Windows& windows, const Phases& phases,
@@ -592,6 +608,12 @@ Result<EnergyReport> energy_by_fit(const Trace& trace, const Windows& windows, c
   report.idle = idle_parts(options.idle, covered, report);
   add_per_token(options, span.end_ns - span.begin_ns, measured.joules, report);
   report.stretches = stretch_powers(options.stretches, work, covered, laid, span);
+  if (options.prompt_tokens > 0) {
+    const auto powers = stretch_powers({options.prefill}, work, covered, laid, span);
+    add_per_prompt_token(options, powers.front(), report);
+  }
+  const int64_t in_trace_ns = laid.moved_ns - std::llround(laid.model.fit.response.lag_s * 1e9);
+  report.clocks = find_log_clocks(series, in_trace_ns, work, span, laid.idle);
   add_trust(covered, span, options, laid, report);
   return report;
 }

@@ -66,12 +66,6 @@ struct NamedTime {
   std::vector<Interval> merged = {};
 };
 
-// Utilisation of the device in a log, at a time of the log's clock.
-struct LoggedUse {
-  int64_t t_ns = 0;
-  double percent = 0;
-};
-
 struct AttributeOptions {
   SensorGain gain = {};
   SensorPrior sensor = {};
@@ -80,9 +74,11 @@ struct AttributeOptions {
   uint64_t tokens = 0;  // generated during the covered time; 0 = unknown
   // Above 0 if they were counted in the whole trace: at least `tokens`, at most these.
   uint64_t most_tokens = 0;
+  // Prompt tokens, and the steps of an engine that have these and no others, merged; 0 = unknown.
+  uint64_t prompt_tokens = 0;
+  std::vector<Interval> prefill = {};
   bool one_gpu = true;  // the log is of a GPU, not of a socket, a node or several GPUs together
   uint64_t seed = 1;
-  std::vector<LoggedUse> use = {};  // where the log has it; in order
   std::vector<WorkGrouping> groupings = {};
   std::vector<NamedTime> idle = {};  // separable from each other: each has its own part of the base
   std::vector<std::vector<Interval>> stretches = {};  // of time, merged: what was drawn in each
@@ -136,6 +132,24 @@ struct EnergyGrouping {
   std::string key;
   std::string title;
   std::vector<EnergyPart> parts;  // most first; sums to EnergyReport::kernels_uj
+};
+
+// Findings from the clock and P-state columns of a log; NaN if it has none.
+struct LogClocks {
+  static constexpr double kUntold = std::numeric_limits<double>::quiet_NaN();
+
+  double idle_mhz = kUntold;    // median in the idle stretches around the work
+  double idle_state = kUntold;  // likewise, of the P-state: 0 is the highest
+  // True if the clock in idle is at least half of that under load, or without a clock the P-state
+  // is 2 or lower. The base is then not that of deep idle.
+  bool idle_clocks_up = false;
+  // While the GPU worked: the 95th percentile, the 5th after that was first reached, and the share
+  // of the samples below 90 % of it.
+  double high_mhz = kUntold;
+  double low_mhz = kUntold;
+  double below_share = kUntold;
+  size_t samples = 0;
+  bool falls = false;  // at least a tenth of them
 };
 
 struct EnergyReport {
@@ -216,6 +230,10 @@ struct EnergyReport {
   double energy_per_token_j = std::numeric_limits<double>::quiet_NaN();
   double energy_per_token_low_j = std::numeric_limits<double>::quiet_NaN();
   double energy_per_token_high_j = std::numeric_limits<double>::quiet_NaN();
+  double energy_per_prompt_token_j = std::numeric_limits<double>::quiet_NaN();  // in `prefill`
+  double energy_per_prompt_token_low_j = std::numeric_limits<double>::quiet_NaN();
+  double energy_per_prompt_token_high_j = std::numeric_limits<double>::quiet_NaN();
+  LogClocks clocks;
   std::vector<StretchPower> stretches;  // one per AttributeOptions::stretches
   TrustNotes trust;
 };

@@ -25,6 +25,19 @@ void add_uncovered_trust(int64_t outside_ns, TrustNotes& trust) {
                    "covered time alone"});
 }
 
+void add_clock_trust(const LogClocks& clocks, TrustNotes& trust) {
+  if (clocks.idle_clocks_up) {
+    trust.push_back({"idle_clocks_up", 1, 0, "base_j, base_w",
+                     "the idle around the work is not deep idle, by clock or P-state: an unused "
+                     "GPU draws less than the base"});
+  }
+  if (clocks.falls) {
+    trust.push_back({"clock_fell", clocks.samples, 0, "energy_j",
+                     "the clock fell under load, as at a power or temperature limit: a kernel's "
+                     "power is its mean over several clocks"});
+  }
+}
+
 void add_zone_trust(int64_t zone_ns, TrustNotes& trust) {
   if (zone_ns == 0) return;
   trust.push_back({"zone_assumed", 1, 0, "energy_j",

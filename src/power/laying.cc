@@ -119,11 +119,11 @@ KnownSpan known_span(double end_s, WorkSpan work, const LogIdle& idle) {
           idle.after ? idle.after->end_s : work.end_s};
 }
 
-std::vector<TimedUse> use_near(const std::vector<LoggedUse>& use, int64_t moved_ns,
+std::vector<TimedUse> use_near(const std::vector<LoggedValue>& use, int64_t moved_ns,
                                CoveredSpan span) {
   std::vector<TimedUse> timed;
-  for (const LoggedUse& one : use) {
-    timed.push_back({static_cast<double>(one.t_ns + moved_ns - span.begin_ns) * 1e-9, one.percent});
+  for (const LoggedValue& one : use) {
+    timed.push_back({static_cast<double>(one.t_ns + moved_ns - span.begin_ns) * 1e-9, one.value});
   }
   return timed;
 }
@@ -364,7 +364,7 @@ Result<Laid> lay_within(const PowerSeries& series, const AttributeOptions& optio
   }
   const KnownSpan traced{0, end_s};
   laid.idle = find_log_idle(laid.grid.updates, worked, prior, laid.grid.period_s,
-                            use_near(options.use, laid.moved_ns, span));
+                            use_near(series.use, laid.moved_ns, span));
   const KnownSpan known = known_span(end_s, worked, laid.idle);
   const size_t inside = updates_inside(laid.grid.updates, 0, 0, traced).size();
   if (updates_inside(laid.grid.updates, 0, 0, known).size() < kFewestReadings) {

@@ -34,11 +34,21 @@ struct PowerPiece {
   double power_w = 0;
 };
 
+// Value of another column of a log, at a time of its clock.
+struct LoggedValue {
+  int64_t t_ns = 0;
+  double value = 0;
+};
+
 struct PowerSeries {
   std::string device = {};                  // as the log calls it; empty = the only one
   std::vector<PowerReading> readings = {};  // in order of time
   std::vector<EnergyCount> counter = {};    // in order of time; empty if the log has no energy
   std::vector<PowerPiece> pieces = {};      // of logs that know nothing but these; in order, apart
+  // In order of time; empty where the log has no such column.
+  std::vector<LoggedValue> use = {};        // utilisation, %
+  std::vector<LoggedValue> clock_mhz = {};  // of the multiprocessors
+  std::vector<LoggedValue> state = {};      // P-state: 0 for P0
 };
 
 struct PowerLog {

@@ -7,8 +7,12 @@ The engine is simulated (serving_made.py), so that the time of every request in 
 known, and what made the slowest. Expected values are computed here from the simulation alone.
 """
 import argparse
+import base64
+import bisect
+import gzip
 import json
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
@@ -266,6 +270,58 @@ def check_energy(assay, folder):
                    f"energy of {name}: {each} J in {low} to {high}")
 
 
+def check_energy_in_report(assay, folder):
+    """The report has the energy per token that `power attribute` has, from the same log; prefill apart from decode."""
+    idle, kernel_w, step_ns = 90, 310, 20_000_000
+    engine = made.Engine(max_seqs=16, graphs=True, mixed=False, chunk=2048)
+    engine.run(made.load(10, count=24, gap_us=60_000, prompts=(1500, 2000), outputs=(120, 180)))
+    trace, log = folder / "serving.json", folder / "serving.csv"
+    engine.write(str(trace))
+    recorded = json.loads(trace.read_text())
+    base_ns = recorded.get("baseTimeNanoseconds", 0)
+    kernels = sorted((base_ns + round(e["ts"] * 1e3), base_ns + round((e["ts"] + e["dur"]) * 1e3))
+                     for e in recorded["traceEvents"] if e.get("cat") == "kernel")
+    starts, before, busy = [a for a, _ in kernels], [], 0
+    for begin, end in kernels:
+        before.append(busy)
+        busy += end - begin
+
+    def busy_until(t):
+        at = bisect.bisect_right(starts, t) - 1
+        return 0 if at < 0 else before[at] + min(t, kernels[at][1]) - kernels[at][0]
+
+    steps = engine.steps
+    rows = [f"{t},{idle + kernel_w * (busy_until(t) - busy_until(t - step_ns)) / step_ns:.2f}"
+            for t in range(steps[0]["begin"] - 2_000_000_000, steps[-1]["out"] + 2_000_000_000, step_ns)]
+    log.write_text("t_ns,power_w\n" + "\n".join(rows) + "\n")
+    code, out, err = run(assay, "power", "attribute", trace, "--samples", log, "--format", "json")
+    expect(code == 0, f"power attribute of a server: exit {code}: {err[:300]}")
+    alone = json.loads(out)["energy"] if code == 0 else {}
+    code, out, err = run(assay, "report", trace, "--telemetry", log, "--telemetry-offset", "0", "--format", "json")
+    expect(code == 0, f"report with a power log: exit {code}: {err[:300]}")
+    report = json.loads(out).get("serving_energy", {}) if code == 0 else {}
+    for kind in ("token", "prompt_token"):
+        for end in ("", "low_", "high_"):
+            key = f"energy_per_{kind}_{end}j"
+            expect(report.get(key) is not None and report.get(key) == alone.get(key),
+                   f"{key}: {report.get(key)} in the report, {alone.get(key)} alone")
+    prompts = [s for s in steps if s["kind"] == "prefill"]
+    tokens = sum(s["tokens"] for s in prompts)
+    joules = sum(idle * (s["out"] - s["begin"]) + kernel_w * (busy_until(s["out"]) - busy_until(s["begin"])) for s in prompts)
+    truth = joules / 1e9 / tokens
+    low, high = (report.get(f"energy_per_prompt_token_{end}_j") or 0 for end in ("low", "high"))
+    expect(.95 * truth <= high and low <= 1.05 * truth, f"J per prompt token: {low} to {high}, truth {truth}")
+    _, text, _ = run(assay, "report", trace, "--telemetry", log, "--telemetry-offset", "0", "--full")
+    expect("Energy per token" in text and "per prompt token in prefill" in text, "no table of energy per token with --full")
+    page = folder / "serving.html"
+    run(assay, "report", trace, "--telemetry", log, "--telemetry-offset", "0", "-o", page)
+    packed = re.findall(r'type="application/gzip" id="assay-view">([^<]*)<', page.read_text())
+    shown = "".join(gzip.decompress(base64.b64decode(one)).decode() for one in packed)
+    expect("per prompt token in prefill" in shown, f"no energy per token on the page, {len(packed)} parts")
+    _, out, _ = run(assay, "report", trace, "--format", "json")
+    expect("serving_energy" not in json.loads(out), "energy without a log")
+
+
 def check_words(assay, folder, trace, requests):
     """The sentences on the first screen, SQL, and files that are no log."""
     log = folder / "words.json"
@@ -307,6 +363,7 @@ def main():
         check_words(assay, folder, trace, requests)
         check_idle(assay, folder)
         check_energy(assay, folder)
+        check_energy_in_report(assay, folder)
     for problem in problems[:40]:
         print(problem)
     print(f"{len(SCENES)} engines, {len(problems)} problems")

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <chrono>
 #include <cmath>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -211,6 +212,41 @@ Result<PowerLog> read_energy_table(const CsvTable& table, int energy, const std:
                path, -1};
 }
 
+// Other columns on the state of the GPU; -1 if there is none.
+struct OtherColumns {
+  int use = -1;
+  int clock = -1;
+  int state = -1;
+};
+
+OtherColumns other_columns(const CsvTable& table) {
+  const auto first_of = [&table](std::initializer_list<const char*> names) {
+    for (const char* name : names) {
+      if (const int column = column_starting(table, name); column >= 0) return column;
+    }
+    return -1;
+  };
+  return {.use = first_of({"gpu_util_percent", "utilization.gpu"}),
+          .clock = first_of({"sm_clock_mhz", "clocks.current.sm", "clocks.sm",
+                             "clocks.current.graphics", "clocks.gr"}),
+          .state = first_of({"pstate"})};
+}
+
+// Adds the values of a row. A cell without a number is left out.
+void add_others(const CsvTable& table, size_t row, const OtherColumns& columns, int64_t t_ns,
+                PowerSeries& series) {
+  const auto add = [&](int column, std::vector<LoggedValue>& values) {
+    if (column < 0) return;
+    std::string_view text = cell(table, row, column);
+    if (column == columns.state && (text.starts_with('P') || text.starts_with('p')))
+      text.remove_prefix(1);
+    if (const auto number = log_number(text)) values.push_back({t_ns, number->value});
+  };
+  add(columns.use, series.use);
+  add(columns.clock, series.clock_mhz);
+  add(columns.state, series.state);
+}
+
 Result<PowerLog> read_smi(const CsvTable& table, const std::string& path,
                           const PowerLogChoice& choice) {
   PowerLog log;
@@ -239,6 +275,7 @@ Result<PowerLog> read_smi(const CsvTable& table, const std::string& path,
     ASSAY_TRY_ASSIGN(gpus, place_gpu_rows(table, times, path, choice.gpus));
   }
   log.taken_for_one = device < 0 && gpus.gpus == 1 && choice.gpus == 0;
+  const OtherColumns others = other_columns(table);
   log.rows_unplaced = gpus.unplaced;
   SeriesBuilder series(log);
   for (size_t row = 0; row < table.rows.size(); ++row) {
@@ -251,7 +288,9 @@ Result<PowerLog> read_smi(const CsvTable& table, const std::string& path,
     }
     ASSAY_TRY(check_watts(*watts, path, table.line[row], text));
     if (device < 0 && gpus.of_row[row] == GpuRows::kUnplaced) continue;
-    series.add(device >= 0 ? cell(table, row, device) : gpus.name(row), stamps[row], *watts);
+    const std::string name = device >= 0 ? cell(table, row, device) : gpus.name(row);
+    const int64_t t_ns = series.add(name, stamps[row], *watts);
+    add_others(table, row, others, t_ns, series.series_of(name));
   }
   ASSAY_TRY(series.finish(path));
   return log;
@@ -270,6 +309,7 @@ Result<PowerLog> read_own(const CsvTable& table, const std::string& path,
   log.column = table.header[static_cast<size_t>(power)];
   SeriesBuilder series(log);
   const bool of_sampler = table.column("cpu_util_percent") >= 0;
+  const OtherColumns others = other_columns(table);
   const int energy = of_sampler ? table.column("energy_j") : -1;
   for (size_t row = 0; row < table.rows.size(); ++row) {
     if (of_sampler && cell(table, row, device) == "cpu") continue;
@@ -285,6 +325,7 @@ Result<PowerLog> read_own(const CsvTable& table, const std::string& path,
     }
     ASSAY_TRY(check_watts(*watts, path, table.line[row], cell(table, row, power)));
     series.add(cell(table, row, device), {t, LogClock::kUnknownOrigin}, *watts);
+    add_others(table, row, others, t, series.series_of(cell(table, row, device)));
     const auto joules = log_number(cell(table, row, energy));
     if (joules) series.count(cell(table, row, device), {t, joules->value});
   }

@@ -130,7 +130,7 @@ PowerSeries& SeriesBuilder::series_of(const std::string& device) {
   return log_.series[place->second];
 }
 
-void SeriesBuilder::add(const std::string& device, LogStamp stamp, double watts) {
+int64_t SeriesBuilder::add(const std::string& device, LogStamp stamp, double watts) {
   std::vector<PowerReading>& readings = series_of(device).readings;
   int64_t t = stamp.t_ns;
   if (stamp.clock == LogClock::kTimeOfDay && !readings.empty()) {
@@ -142,6 +142,7 @@ void SeriesBuilder::add(const std::string& device, LogStamp stamp, double watts)
     largest_step_back_ = std::max(largest_step_back_, readings.back().t_ns - t);
   }
   readings.push_back({t, watts});
+  return t;
 }
 
 void SeriesBuilder::count(const std::string& device, EnergyCount count) {
@@ -162,6 +163,11 @@ Status SeriesBuilder::finish(const std::string& path) {
     series.counter = longest_growth(std::move(series.counter), log_.counter_resets);
     if (series.counter.size() < 2) series.counter.clear();
     spread_stamps(series.counter);
+    for (std::vector<LoggedValue>* values : {&series.use, &series.clock_mhz, &series.state}) {
+      std::stable_sort(values->begin(), values->end(),
+                       [](const LoggedValue& a, const LoggedValue& b) { return a.t_ns < b.t_ns; });
+      spread_stamps(*values);
+    }
   }
   if (log_.series.empty()) {
     return Error{ErrorCode::kFormat, "no row has both a time and a power", path, -1};
@@ -186,6 +192,26 @@ Status settle_log_times(LogSamples& samples, const LogTiming& timing, const std:
   samples.clock = timing.start.clock;
   return Ok{};
 }
+
+namespace {
+
+// Adds utilization and clocks of the devices with power.
+void add_others(const LogSamples& samples, PowerLog& log, SeriesBuilder& builder) {
+  for (const LogSample& one : samples.samples) {
+    const bool use = one.quantity == TelemetryQuantity::kGpuUtil;
+    if (!use && one.quantity != TelemetryQuantity::kSmClock) continue;
+    if (one.kind != SampleKind::kMoment && one.kind != SampleKind::kMean) continue;
+    const std::string& device = samples.devices[one.device];
+    const bool has_power =
+        std::any_of(log.series.begin(), log.series.end(),
+                    [&](const PowerSeries& series) { return series.device == device; });
+    if (!has_power) continue;
+    PowerSeries& series = builder.series_of(device);
+    (use ? series.use : series.clock_mhz).push_back({one.t_ns, one.value});
+  }
+}
+
+}  // namespace
 
 Result<PowerLog> power_log_of(const LogSamples& samples, const std::string& path) {
   PowerLog log;
@@ -239,6 +265,7 @@ Result<PowerLog> power_log_of(const LogSamples& samples, const std::string& path
     series.pieces = innermost_pieces(device.windows);
     for (const PowerPiece& piece : series.pieces) ASSAY_TRY(check_watts(piece.power_w, path));
   }
+  add_others(samples, log, builder);
   ASSAY_TRY(builder.finish(path));
   return log;
 }

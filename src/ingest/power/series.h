@@ -26,7 +26,8 @@ class SeriesBuilder {
   explicit SeriesBuilder(PowerLog& log) : log_(log) {}
 
   PowerSeries& series_of(const std::string& device);  // added where it is new
-  void add(const std::string& device, LogStamp stamp, double watts);
+  // Returns its time, days added.
+  int64_t add(const std::string& device, LogStamp stamp, double watts);
   void count(const std::string& device, EnergyCount count);
   // Sorts what writers of several GPUs interleave; fails where the clock was set back, and where no
   // row has both a time and a power.

@@ -576,12 +576,53 @@ std::string modelled_words(const EnergyReport& r) {
 
 // For a log without information below the total: the remaining results.
 void keep_total_alone(std::vector<Item>& items) {
-  constexpr std::array<std::string_view, 10> kKept = {
-      "total_only",         "total_j",    "total_uj",        "mean_w",           "readings",
-      "energy_per_token_j", "covered_ns", "covered_from_ns", "covered_until_ns", "zone_ns"};
+  constexpr std::array<std::string_view, 11> kKept = {"total_only",
+                                                      "total_j",
+                                                      "total_uj",
+                                                      "mean_w",
+                                                      "readings",
+                                                      "energy_per_token_j",
+                                                      "energy_per_prompt_token_j",
+                                                      "covered_ns",
+                                                      "covered_from_ns",
+                                                      "covered_until_ns",
+                                                      "zone_ns"};
   std::erase_if(items, [&](const Item& item) {
     return std::find(kKept.begin(), kKept.end(), item.key) == kKept.end();
   });
+}
+
+// The energy of one kind of token, with its interval.
+void add_token_items(std::array<const char*, 3> keys, const char* title, const Joules95& energy,
+                     std::vector<Item>& items) {
+  const bool known = std::isfinite(energy.value);
+  const bool ranged = known && std::isfinite(energy.low) && std::isfinite(energy.high);
+  items.push_back({keys[0], title, energy.value, Unit::kJoules,
+                   ranged ? "95 %: " + joules_between(energy.low, energy.high) : "",
+                   known ? Show::kEverywhere : Show::kDataOnly});
+  items.push_back({keys[1], "from", energy.low, Unit::kJoules, "", Show::kDataOnly});
+  items.push_back({keys[2], "to", energy.high, Unit::kJoules, "", Show::kDataOnly});
+}
+
+std::vector<Item> token_items(const TokenEnergy& energy) {
+  std::vector<Item> items;
+  add_token_items({"energy_per_token_j", "energy_per_token_low_j", "energy_per_token_high_j"},
+                  "per output token", energy.output, items);
+  add_token_items({"energy_per_prompt_token_j", "energy_per_prompt_token_low_j",
+                   "energy_per_prompt_token_high_j"},
+                  "per prompt token in prefill", energy.prompt, items);
+  return items;
+}
+
+// "P2", as nvidia-smi has it.
+Value state_name(double state) {
+  return std::isfinite(state) ? Value("P" + std::to_string(std::lround(state))) : Value();
+}
+
+// "MHz; below 90 % of it in 40 % of the samples".
+std::string clock_words(const LogClocks& clocks) {
+  if (!clocks.falls) return "MHz";
+  return "MHz; below 90 % of it in " + format_share(clocks.below_share) + " of the samples";
 }
 
 Facts energy_totals(const EnergyReport& r) {
@@ -612,15 +653,6 @@ Facts energy_totals(const EnergyReport& r) {
           {"base_uj", "", known(r.base_uj), Unit::kNone, "", Show::kDataOnly},
           {"kernels_uj", "", known(r.kernels_uj), Unit::kNone, "", Show::kDataOnly},
           {"unattributed_uj", "", known(r.unattributed_uj), Unit::kNone, "", Show::kDataOnly},
-          {"energy_per_token_j", "per token", r.energy_per_token_j, Unit::kJoules,
-           std::isfinite(r.energy_per_token_low_j)
-               ? "95 %: " + joules_between(r.energy_per_token_low_j, r.energy_per_token_high_j)
-               : "",
-           std::isfinite(r.energy_per_token_j) ? Show::kEverywhere : Show::kDataOnly},
-          {"energy_per_token_low_j", "from", r.energy_per_token_low_j, Unit::kJoules, "",
-           Show::kDataOnly},
-          {"energy_per_token_high_j", "to", r.energy_per_token_high_j, Unit::kJoules, "",
-           Show::kDataOnly},
           {"covered_ns", "covered", r.covered_ns, Unit::kNanoseconds},
           {"covered_from_ns", "from", r.begin_ns - r.trace_begin_ns, Unit::kNanoseconds, "",
            Show::kDataOnly},
@@ -631,6 +663,22 @@ Facts energy_totals(const EnergyReport& r) {
            interval_words(r.base_low_w, r.base_high_w)},
           {"base_low_w", "from", r.base_low_w, Unit::kWatts, "", Show::kDataOnly},
           {"base_high_w", "to", r.base_high_w, Unit::kWatts, "", Show::kDataOnly},
+          {"idle_mhz", "clock in idle", finite_value(r.clocks.idle_mhz), Unit::kRatio, "MHz",
+           std::isfinite(r.clocks.idle_mhz) ? Show::kEverywhere : Show::kDataOnly},
+          {"idle_pstate", "P-state in idle", state_name(r.clocks.idle_state), Unit::kText,
+           r.clocks.idle_clocks_up ? "clocks are up: not deep idle" : "",
+           std::isfinite(r.clocks.idle_state) ? Show::kEverywhere : Show::kDataOnly},
+          {"idle_clocks_up", "clocks are up in idle", r.clocks.idle_clocks_up, Unit::kNone, "",
+           Show::kDataOnly},
+          {"load_high_mhz", "clock under load", finite_value(r.clocks.high_mhz), Unit::kRatio,
+           clock_words(r.clocks),
+           std::isfinite(r.clocks.high_mhz) ? Show::kEverywhere : Show::kDataOnly},
+          {"load_low_mhz", "down to", finite_value(r.clocks.low_mhz), Unit::kRatio, "",
+           Show::kDataOnly},
+          {"clock_below_share", "samples below 90 % of it", finite_value(r.clocks.below_share),
+           Unit::kShare, "", Show::kDataOnly},
+          {"clock_falls", "the clock falls under load", r.clocks.falls, Unit::kNone, "",
+           Show::kDataOnly},
           {"model_total_j", "by the model", known(r.model_total_j), Unit::kJoules,
            joules_between(r.model_low_j, r.model_high_j)},
           {"model_low_j", "from", r.model_low_j, Unit::kJoules, "", Show::kDataOnly},
@@ -675,6 +723,10 @@ Facts energy_totals(const EnergyReport& r) {
           {"drift_ppm", "clock drift, ppm", r.drift_ppm.value, Unit::kRatio, "", Show::kDataOnly},
           {"drift_low_ppm", "from", r.drift_ppm.low, Unit::kRatio, "", Show::kDataOnly},
           {"drift_high_ppm", "to", r.drift_ppm.high, Unit::kRatio, "", Show::kDataOnly}}};
+  const std::vector<Item> per_token = token_items(TokenEnergy::of(r));
+  const auto after = std::find_if(facts.items.begin(), facts.items.end(),
+                                  [](const Item& item) { return item.key == "covered_ns"; });
+  facts.items.insert(after, per_token.begin(), per_token.end());
   if (total_alone) keep_total_alone(facts.items);
   return facts;
 }
@@ -987,6 +1039,10 @@ std::vector<std::string> energy_verdict_words(const EnergyReport& r) {
                     " takes " + joules_between(first.low_j, first.high_j) +
                     (first.why.empty() ? "." : ", because " + why_said(first.why) + "."));
   }
+  if (r.clocks.falls) {
+    words.push_back("Throttled: the clock falls from " + number_text(r.clocks.high_mhz) + " to " +
+                    number_text(r.clocks.low_mhz) + " MHz under load.");
+  }
   if (!r.gain.source.empty()) words.push_back(gain_words(r.gain));
   const std::string lag = lag_words(r);
   if (!lag.empty()) words.push_back(lag);
@@ -1043,6 +1099,32 @@ std::vector<Section> energy_sections(const EnergyReport& report, const LogSource
                                        report.idle, report.total_uj, top, report.follows));
   section.blocks.push_back(log_facts(source));
   return {std::move(section), trust_section(report.trust)};
+}
+
+void add_token_energy(const TokenEnergy& energy, Section& section) {
+  Facts facts{.key = "serving_energy", .title = "Energy per token", .items = token_items(energy)};
+  const bool unknown = !energy.unknown.empty();
+  facts.items.push_back({"energy_unknown", "not known, because",
+                         unknown ? Value(energy.unknown) : Value(), Unit::kText, "",
+                         unknown ? Show::kEverywhere : Show::kDataOnly});
+  const auto serving =
+      std::find_if(section.blocks.begin(), section.blocks.end(), [](const Block& block) {
+        const Facts* one = std::get_if<Facts>(&block);
+        return one != nullptr && one->key == "serving";
+      });
+  section.blocks.insert(serving == section.blocks.end() ? serving : serving + 1, std::move(facts));
+}
+
+std::string token_energy_words(const TokenEnergy& energy) {
+  std::string parts;
+  const auto add = [&parts](const Joules95& one, const char* token) {
+    if (!one.known()) return;
+    parts += (parts.empty() ? "" : ", ") + format_value(one.value, Unit::kJoules) + " per " +
+             token + " (" + joules_between(one.low, one.high) + ")";
+  };
+  add(energy.output, "output token");
+  add(energy.prompt, "prompt token in prefill");
+  return parts.empty() ? parts : "Energy: " + parts + ".";
 }
 
 Section across_section(const PowerReport& across) {

@@ -7,6 +7,7 @@
 
 #include "power/attribute.h"
 #include "power/report.h"
+#include "power/token_energy.h"
 #include "report/document/document.h"
 
 namespace assay {
@@ -28,6 +29,11 @@ std::vector<ImportNote> power_log_notes(const PowerLog& log);
 // and "caveats". top: rows shown to readers.
 std::vector<Section> energy_sections(const EnergyReport& report, const LogSource& source,
                                      size_t top);
+
+// Energy per token of a serving engine, put after the numbers of its steps, and as a sentence. The
+// sentence is empty if nothing is known.
+void add_token_energy(const TokenEnergy& energy, Section& section);
+std::string token_energy_words(const TokenEnergy& energy);
 
 // Kernels of several recordings next to each other, under "power": report_across(), with their
 // comparisons.

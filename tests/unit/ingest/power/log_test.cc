@@ -38,6 +38,24 @@ TEST(PowerLogReader, NvidiaSmiWithUnits) {
   EXPECT_DOUBLE_EQ(log->series[0].readings[1].power_w, 30.01);
 }
 
+TEST(PowerLogReader, UtilizationClocksAndStatesComeWithThePower) {
+  const auto log = read(
+      "timestamp, index, pstate, utilization.gpu [%], clocks.current.sm [MHz], power.draw [W]\n"
+      "2024/04/03 11:08:14.958, 0, P0, 98 %, 1980 MHz, 629.9 W\n"
+      "2024/04/03 11:08:14.958, 1, P8, 0 %, [N/A], 29.9 W\n"
+      "2024/04/03 11:08:15.064, 0, P0, 97 %, 1400 MHz, 630.0 W\n");
+  ASSERT_TRUE(log) << log.error().describe();
+  ASSERT_EQ(log->series.size(), 2u);
+  const PowerSeries& first = log->series[0];
+  ASSERT_EQ(first.use.size(), 2u);
+  EXPECT_EQ(first.use[1].t_ns, first.readings[1].t_ns);
+  EXPECT_DOUBLE_EQ(first.use[1].value, 97);
+  EXPECT_DOUBLE_EQ(first.clock_mhz[1].value, 1400);
+  EXPECT_DOUBLE_EQ(first.state[0].value, 0);
+  EXPECT_TRUE(log->series[1].clock_mhz.empty());
+  EXPECT_DOUBLE_EQ(log->series[1].state[0].value, 8);
+}
+
 // A sampler of ten rows a second that stamps whole seconds: tegrastats, dmon -o T.
 TEST(PowerLogReader, RowsOfOneSecondAreSpreadOverIt) {
   std::string text = "timestamp, index, power.draw [W]\n";

@@ -1,0 +1,16 @@
+#pragma once
+
+// Energy per token in the report of a serving engine, from the power in logs of the same time.
+
+#include "answers/breakdown/telemetry.h"
+#include "answers/inputs/traces.h"
+#include "power/token_energy.h"
+
+namespace assay {
+
+// The same numbers as `power attribute` gives for the log, summed over the trace's GPUs; or
+// the reason why there are none.
+TokenEnergy token_energy(const TelemetryRequest& request, const TraceRequest& traces,
+                         const LoadedTrace& loaded);
+
+}  // namespace assay
