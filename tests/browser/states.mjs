@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { EXAMPLE, ROOT, check, equal, launch, main, openReport, path, report, run, writeTrace } from "./support.mjs";
 
 const CORPUS = process.env.ASSAY_DATA || join(ROOT, "../shared/data");
-const WIDTHS = [390, 1024, 1440];
+// Colours move nothing, so that each width is looked at once; axe-core reads colours at the two ends, light and dark.
+const VIEWS = [{ width: 390, dark: false, axed: true }, { width: 1024, dark: true, axed: false }, { width: 1440, dark: true, axed: true }];
 
 function axeSource() {
   try {
@@ -101,18 +102,16 @@ async function violations(page) {
 const tests = {};
 for (const [name, file] of Object.entries(files)) {
   tests[name] = async () => {
-    for (const width of WIDTHS) {
-      for (const dark of [false, true]) {
-        const { page, said, close } = await openReport(file, { width, dark, rooms: false });
-        const where = `${width}${dark ? ", dark" : ""}`;
-        equal(await page.evaluate(faults), [], `${where}: overlaps and cuts`);
-        equal(await page.evaluate(order), [], `${where}: Tab`);
-        if (width !== 1024) equal(await violations(page), [], `${where}: axe-core`);
-        equal(said, [], `${where}: the console`);
-        const keys = await page.evaluate(() => /\b[a-z]+_ns\b|\bhost_gap\b|\bno_evidence\b/.exec(document.body.innerText)?.[0] ?? "");
-        equal(keys, "", `${where}: a key`);
-        await close();
-      }
+    for (const { width, dark, axed } of VIEWS) {
+      const { page, said, close } = await openReport(file, { width, dark, rooms: false });
+      const where = `${width}${dark ? ", dark" : ""}`;
+      equal(await page.evaluate(faults), [], `${where}: overlaps and cuts`);
+      equal(await page.evaluate(order), [], `${where}: Tab`);
+      if (axed) equal(await violations(page), [], `${where}: axe-core`);
+      equal(said, [], `${where}: the console`);
+      const keys = await page.evaluate(() => /\b[a-z]+_ns\b|\bhost_gap\b|\bno_evidence\b/.exec(document.body.innerText)?.[0] ?? "");
+      equal(keys, "", `${where}: a key`);
+      await close();
     }
     const { page, close } = await openReport(file, { width: 1440 });
     equal(await violations(page), [], "axe-core, all rooms open");

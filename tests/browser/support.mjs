@@ -101,6 +101,12 @@ export async function newContext({ width, height }) {
   return context;
 }
 
+// Opens every folded section of a page.
+export async function openAll(page) {
+  const all = page.getByRole("button", { name: "Open all" });
+  if ((await all.count()) > 0) await all.evaluate((button) => button.click());
+}
+
 // A page on a file, with all that it says and asks for. ready: wait until the report is built. rooms: open them all.
 export async function openReport(file, { width = 1280, height = 900, dark = false, ready = true, rooms = true, hash = "", setUp } = {}) {
   sign();
@@ -121,8 +127,7 @@ export async function openReport(file, { width = 1280, height = 900, dark = fals
   if (setUp) await setUp(page);
   await page.goto(pathToFileURL(file).href + hash);
   if (ready) await page.waitForSelector("html[data-ready]");
-  const all = page.getByRole("button", { name: "Open all" });
-  if (ready && rooms && (await all.count()) > 0) await all.evaluate((button) => button.click());
+  if (ready && rooms) await openAll(page);
   return { page, said, asked, close: () => { sign(); return context.close(); } };
 }
 

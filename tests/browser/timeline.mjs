@@ -1,46 +1,14 @@
 // The timeline against the recording: every event is drawn or counted, what is said of one event and of a stretch is
-// what SQL says, and what is searched for is lit.
+// what SQL says, and what is searched for is lit. traces.mjs compares the timelines of the corpus.
 
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { join } from "node:path";
-import { EXAMPLE, ROOT, check, equal, launch, main, openReport, path, report, run, runAside, writeTrace } from "./support.mjs";
+import { canvas, compareLanes, copied, drawn, paintedOf, pressed, random, settled, show } from "./lanes.mjs";
+import { EXAMPLE, ROOT, check, equal, launch, main, openReport, path, report, writeTrace } from "./support.mjs";
 
 const CORPUS = process.env.ASSAY_DATA || join(ROOT, "../shared/data");
-const TRACE = /\.(json|json\.gz|sqlite)$/;
 const SEEDS = [1, 2, 3, 4, 5];
-const WINDOWS = 6;
-
-function* files(folder) {
-  if (!existsSync(folder)) return;
-  for (const entry of readdirSync(folder).sort()) {
-    const file = join(folder, entry);
-    if (statSync(file).isDirectory()) yield* files(file);
-    else if (TRACE.test(entry) && !/DERIVED_concat4/.test(entry)) yield file;
-  }
-}
-const traces = existsSync(CORPUS)
-  ? ["kineto", "odd", "nsys", "perf"].flatMap((name) => [...files(join(CORPUS, name))])
-  : [...files(join(ROOT, "tests/data/kineto")), EXAMPLE];
-
-// A generator of known definition: the same numbers everywhere.
-function random(seed) {
-  let state = seed >>> 0;
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
-
-const canvas = (page) => page.locator(".lane-canvas").first();
-const settled = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-const drawn = (page) => canvas(page).evaluate((c) => ({ painted: JSON.parse(c.dataset.painted), rows: JSON.parse(c.dataset.rows ?? "null"), from: Number(c.dataset.from), to: Number(c.dataset.to) }));
-const windowOf = (page) => canvas(page).evaluate((c) => Number(c.dataset.to));
-async function show(page, from, to) {
-  await page.evaluate((hash) => { location.hash = hash; }, `#t=${from}-${to}`);
-  await page.waitForFunction(([a, b]) => { const c = document.querySelector(".lane-canvas"); return c.dataset.from === a && c.dataset.to === b; }, [String(from), String(to)]);
-  await settled(page);
-}
 
 // Kernels that begin a little or much before the end of the one before them, as a GPU with programmatic dependent launch
 // records them. Lengths stay.
@@ -69,106 +37,14 @@ function overlapping(trace, seed, name) {
   return { file: path(name), moved };
 }
 
-// The tables of a trace as the program reads it: columns by name. Fields in quotes have no line breaks here.
-function table(folder, name) {
-  const [head, ...lines] = readFileSync(join(folder, `${name}.csv`), "utf8").trimEnd().split("\n");
-  const names = head.split(",");
-  return lines.map((line) => {
-    const cells = line.match(/("(?:[^"]|"")*"|[^,]*)(,|$)/g).map((cell) => cell.replace(/,$/, "").replace(/^"(.*)"$/, "$1").replaceAll('""', '"'));
-    return Object.fromEntries(names.map((key, i) => [key, cells[i]]));
-  });
-}
-let exported = 0;
-async function tablesOf(trace) {
-  const folder = path(`tables${exported++}`);
-  await runAside("export", trace, "-o", folder, "--format", "csv");
-  const ranks = readdirSync(folder).filter((name) => name.startsWith("rank="));
-  return ranks.length === 1 ? join(folder, ranks[0]) : null;
-}
-
-// Device work by the name of its lane, in ns from the first begin of all.
-function workOf(folder) {
-  const streams = table(folder, "streams").map((row) => `GPU ${row.device}, stream ${row.stream}`);
-  const work = table(folder, "activities").filter((row) => row.kind !== "sync");
-  if (work.length === 0) return { lanes: new Map(), first: 0n };
-  const first = work.reduce((least, row) => (BigInt(row.start_ns) < least ? BigInt(row.start_ns) : least), BigInt(work[0].start_ns));
-  const lanes = new Map();
-  for (const row of work) {
-    const name = streams[Number(row.stream)];
-    lanes.set(name, [...(lanes.get(name) ?? []), { id: row.id, name: row.name, start: Number(BigInt(row.start_ns) - first), length: Number(row.dur_ns) }]);
-  }
-  return { lanes, first };
-}
-const covered = (rows, from, to) => rows.reduce((sum, row) => sum + Math.max(0, Math.min(row.start + row.length, to) - Math.max(row.start, from)), 0);
-function paintedOf(painted) {
-  const sums = new Map();
-  for (const { name, ns } of painted) sums.set(name, (sums.get(name) ?? 0) + ns);
-  return sums;
-}
-
-const pressed = async (page, key) => { await canvas(page).focus(); await page.keyboard.press(key); await settled(page); };
-// What the panel says of the chosen event, as its button copies it.
-async function copied(page) {
-  const copy = page.locator(".lane-panel").first().getByRole("button", { name: /Cop/ }).last();
-  await copy.evaluate((button) => {
-    window.written = new Promise((done) => { navigator.clipboard.writeText = async (text) => done(text); });
-    button.click();
-  });
-  return JSON.parse(await page.evaluate(() => window.written));
-}
-// Where the window begins, in ns from the first work: by the first event that the page shows of a stream. Several work
-// rows may have its length; the one where everything else fits is it.
-async function beginOf(page, lanes, window, painted) {
-  await pressed(page, "]");
-  const event = await copied(page);
-  await pressed(page, "Escape");
-  const rows = lanes.get(event.lane.split(/, lane |; /)[0]) ?? [];
-  for (const row of rows) {
-    if (row.length !== event.dur_ns) continue;
-    const begin = row.start - event.start_ns;
-    if ([...lanes].every(([name, all]) => covered(all, begin, begin + window) === (painted.get(name) ?? 0))) return begin;
-  }
-  return null;
-}
-
-// The page of a trace against its tables: whole, and in windows. What was checked: "ns" or "rows".
-async function compare(trace, seed) {
-  const html = path("timeline.html");
-  try {
-    await runAside("report", trace, "-o", html);
-  } catch (error) {
-    check(error.code === 2, `${trace}: exit code ${error.code}`);
-    return "none";
-  }
-  const { page, said, close } = await openReport(html, { width: 1440, rooms: false });
-  const name = trace.slice(-50);
-  try {
-    if ((await page.locator(".lane-canvas").count()) === 0) return "none";
-    await settled(page);
-    const { rows, painted } = await drawn(page);
-    if (rows === null) return "none";
-    equal(rows.drawn + rows.folded + rows.shares, rows.recorded, `${name}: events drawn, as shares and not drawn`);
-    const folder = await tablesOf(trace);
-    if (folder === null) return "rows";
-    const { lanes } = workOf(folder);
-    if (lanes.size === 0) return "rows";
-    const window = await windowOf(page);
-    const begin = await beginOf(page, lanes, window, paintedOf(painted));
-    check(begin !== null, `${name}: what is painted is not what was recorded: ${JSON.stringify([...paintedOf(painted)].slice(0, 3))}`);
-    if (begin === null || window < 4000) return "ns";
-    const next = random(seed);
-    for (let i = 0; i < WINDOWS; i++) {
-      const length = Math.max(2000, Math.floor(window * next() ** 4));
-      const from = Math.floor((window - length) * next());
-      await show(page, from, from + length);
-      const now = paintedOf((await drawn(page)).painted);
-      for (const [lane, all] of lanes) equal(now.get(lane) ?? 0, covered(all, begin + from, begin + from + length), `${name}: ${lane} from ${from} for ${length} ns`);
-    }
-    equal(said, [], `${name}: the console`);
-    return "ns";
-  } finally {
-    await close();
-  }
+// The page of such a trace against its tables.
+async function compareOverlapping(source, seed) {
+  const { file, moved } = overlapping(source, seed, `overlap${seed}.json`);
+  check(moved > 20, `${source}: ${moved} kernels moved`);
+  const { page, said, close } = await openReport(report(file, "timeline.html"), { width: 1440, rooms: false });
+  equal(await compareLanes(page, file, seed), "ns", `${source}, seed ${seed}`);
+  equal(said, [], `${source}, seed ${seed}: the console`);
+  await close();
 }
 
 // Twelve kernels: two streams, seams, one that begins in the middle of another, one without length.
@@ -332,21 +208,9 @@ await main({
     await close();
   },
 
-  async [`what is painted was recorded: ${traces.length} files`]() {
-    const kinds = { ns: 0, rows: 0, none: 0 };
-    for (const [i, trace] of traces.entries()) kinds[await compare(trace, i + 1)]++;
-    console.log(`     ${kinds.ns} to the nanosecond, ${kinds.rows} by rows alone, ${kinds.none} without a timeline`);
-    check(kinds.ns > 0, "none was compared");
-  },
-
   async "what is painted was recorded where kernels overlap"() {
-    const sources = [EXAMPLE, join(CORPUS, "kineto/llm/h100_qwen1.5-0.5b.json.gz"), join(CORPUS, "kineto/vision/h100_nsfw_vit.json.gz")].filter(existsSync);
-    for (const source of sources) {
-      for (const seed of SEEDS) {
-        const { file, moved } = overlapping(source, seed, `overlap${seed}.json`);
-        check(moved > 20, `${source}: ${moved} kernels moved`);
-        equal(await compare(file, seed), "ns", `${source}, seed ${seed}`);
-      }
-    }
+    for (const seed of SEEDS) await compareOverlapping(EXAMPLE, seed);
+    const others = ["kineto/llm/h100_qwen1.5-0.5b.json.gz", "kineto/vision/h100_nsfw_vit.json.gz"].map((name) => join(CORPUS, name));
+    for (const source of others.filter(existsSync)) await compareOverlapping(source, SEEDS[0]);
   },
 });
